@@ -1,0 +1,68 @@
+import { resolve } from 'node:path';
+import type { Config, LogLevel, Mount, Plans } from './config.ts';
+import type { SettingsReader } from './settings.ts';
+import { parseDuration, parseSize } from './units.ts';
+
+interface Surroundings {
+  readonly plans: Plans;
+  /** The settings file, absolute. */
+  readonly gateway: string;
+  readonly cwd: string;
+}
+
+/** Turns checked settings into the Config: units become numbers, paths absolute. */
+export function assemble(read: SettingsReader, { plans, gateway, cwd }: Surroundings): Config {
+  const path = (name: string): string => resolve(cwd, read.text(name));
+  const span = (name: string): number => parseDuration(read.text(name))!;
+  const size = (name: string): number => parseSize(read.raw(name))!;
+  const redis = read.textOrNull('redis.url');
+  const upstream = read.textOrNull('upstream.url');
+  return {
+    listen: { host: read.text('listen.host'), port: read.number('listen.port') },
+    admin: { host: read.text('admin.host'), port: read.number('admin.port'), token: read.textOrNull('admin.token') },
+    data: path('data'),
+    redis: redis === null ? null : { url: redis },
+    upstream: {
+      url: upstream === null ? null : withoutSlash(upstream),
+      connections: read.number('upstream.connections'),
+      connectTimeout: span('upstream.connectTimeout'),
+      headersTimeout: span('upstream.headersTimeout'),
+      bodyTimeout: span('upstream.bodyTimeout'),
+    },
+    contract: {
+      file: path('contract.file'),
+      unknownQuery: read.text('contract.unknownQuery') as Config['contract']['unknownQuery'],
+      afterSunset: read.text('contract.afterSunset') as Config['contract']['afterSunset'],
+    },
+    plans,
+    door: {
+      trustedProxies: [...read.list<string>('door.trustedProxies')],
+      maxConnections: read.number('door.maxConnections'),
+      maxHeaderBytes: size('door.maxHeaderBytes'),
+      maxHeaders: read.number('door.maxHeaders'),
+      maxUrlBytes: size('door.maxUrlBytes'),
+      maxBodyBytes: size('door.maxBodyBytes'),
+      headersTimeout: span('door.headersTimeout'),
+      requestTimeout: span('door.requestTimeout'),
+      keepAliveTimeout: span('door.keepAliveTimeout'),
+      drainTimeout: span('door.drainTimeout'),
+      guard: { failures: read.number('door.guard.failures'), span: span('door.guard.span') },
+    },
+    mounts: read.list<MountEntry>('mounts').map(mountOf),
+    cors: { origins: [...read.list<string>('cors.origins')], maxAge: span('cors.maxAge') },
+    reference: { enabled: read.flag('reference.enabled') },
+    log: { level: read.text('log.level') as LogLevel, requests: read.flag('log.requests') },
+    files: { gateway, plans: path('plans.file') },
+  };
+}
+
+type MountEntry = Pick<Mount, 'path' | 'target'> & Partial<Mount>;
+
+function mountOf({ path, target, websocket = false }: MountEntry): Mount {
+  return { path, target: withoutSlash(target), websocket };
+}
+
+/** A URL in its normal form (lower-case host, no default port), ready to have a path put after it. */
+function withoutSlash(url: string): string {
+  return new URL(url).href.replace(/\/+$/, '');
+}

@@ -1,0 +1,58 @@
+import type { Config } from './config.ts';
+import { formatPosition } from './problems/problems.ts';
+import { maskUrl, printable } from './problems/quote.ts';
+import type { Origin, Setting, Settings } from './settings.ts';
+
+/** One setting of a loaded configuration, fit to be shown to people. */
+export interface SettingDescription {
+  /** Dotted name, such as `door.maxBodyBytes`. */
+  readonly name: string;
+  /** As it was written, in JSON; secrets are masked. */
+  readonly value: string;
+  /** `environment STOREGATE_PORT`, `file config/gateway.yaml:12:5` or `default`. */
+  readonly source: string;
+}
+
+/** Kept beside the Config: what runs needs the values only. */
+const written = new WeakMap<Config, Settings>();
+
+export function remember(config: Config, settings: Settings): void {
+  written.set(config, settings);
+}
+
+/** Every setting with its value and where that came from, in the order of gateway.yaml. */
+export function describeConfig(config: Config): readonly SettingDescription[] {
+  return [...settingsBehind(config)].map(([name, setting]) => ({
+    name,
+    value: show(setting),
+    source: showOrigin(setting.origin),
+  }));
+}
+
+/**
+ * Where the value of one setting came from.
+ *
+ * @param name dotted, such as `listen.port`
+ */
+export function sourceOf(config: Config, name: string): Origin {
+  const setting = settingsBehind(config).get(name);
+  if (setting === undefined) throw new TypeError(`there is no setting ${name}`);
+  return setting.origin;
+}
+
+function settingsBehind(config: Config): Settings {
+  const settings = written.get(config);
+  if (settings === undefined) throw new TypeError('only a Config that loadConfig returned knows where it came from');
+  return settings;
+}
+
+function show({ value, secret }: Setting): string {
+  if (secret === undefined || typeof value !== 'string') return printable(JSON.stringify(value));
+  return JSON.stringify(secret === 'whole' ? '***' : maskUrl(value));
+}
+
+function showOrigin(origin: Origin): string {
+  if (origin.kind === 'environment') return `environment ${origin.name}`;
+  if (origin.kind === 'default') return 'default';
+  return `file ${origin.file}${origin.position === null ? '' : `:${formatPosition(origin.position)}`}`;
+}

@@ -1,0 +1,112 @@
+import { pointerTo } from './problems/pointers.ts';
+import type { Problem } from './problems/problems.ts';
+import { printable } from './problems/quote.ts';
+import { suggest } from './problems/suggest.ts';
+import { schemaFlaws } from './schema/flaws.ts';
+
+/** Like `process.env`; an empty variable counts as unset. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Every environment variable the gateway reads, and the setting it beats. The names are kept for ever. */
+export const environmentVariables = {
+  STOREGATE_HOST: 'listen.host',
+  STOREGATE_PORT: 'listen.port',
+  STOREGATE_ADMIN_HOST: 'admin.host',
+  STOREGATE_ADMIN_PORT: 'admin.port',
+  STOREGATE_ADMIN_TOKEN: 'admin.token',
+  STOREGATE_DATA: 'data',
+  /** The settings file itself: no setting. */
+  STOREGATE_CONFIG: null,
+  STOREGATE_PLANS: 'plans.file',
+  STOREGATE_CONTRACT: 'contract.file',
+  STORE_URL: 'upstream.url',
+  REDIS_URL: 'redis.url',
+  LOG_LEVEL: 'log.level',
+} as const;
+
+const numbers: ReadonlySet<string> = new Set(['listen.port', 'admin.port']);
+
+export interface EnvironmentLayer {
+  /** By setting; only what is right. */
+  readonly values: ReadonlyMap<string, Variable>;
+  /** Settings that a variable gives a wrong value. */
+  readonly unsound: readonly string[];
+  readonly problems: readonly Problem[];
+  /** The settings file that was asked for. */
+  readonly file: string | null;
+}
+
+interface Variable {
+  readonly name: string;
+  readonly value: unknown;
+}
+
+export function readEnvironment(env: Environment): EnvironmentLayer {
+  const values = given(env);
+  const wrong = wrongValues(values);
+  for (const { setting } of wrong) values.delete(setting);
+  return {
+    values,
+    unsound: wrong.map(({ setting }) => setting),
+    problems: [...unknownVariables(env), ...wrong.map(({ problem }) => problem)],
+    file: env.STOREGATE_CONFIG || null,
+  };
+}
+
+function given(env: Environment): Map<string, Variable> {
+  const values = new Map<string, Variable>();
+  for (const [name, setting] of Object.entries(environmentVariables)) {
+    const text = env[name];
+    if (setting !== null && text) values.set(setting, { name, value: numbers.has(setting) ? toNumber(text) : text });
+  }
+  return values;
+}
+
+/** What is not written as a number stays text, for the schema to refuse. */
+function toNumber(text: string): number | string {
+  return /^(0|[1-9][0-9]{0,14})$/.test(text) ? Number(text) : text;
+}
+
+/** The values are held to the schema of the file: what may be said there may be said here. */
+function wrongValues(values: ReadonlyMap<string, Variable>): { setting: string; problem: Problem }[] {
+  const document: Record<string, unknown> = {};
+  for (const [setting, { value }] of values) put(document, setting.split('.'), value);
+  const flaws = schemaFlaws(document, 'gateway');
+  return [...values].flatMap(([setting, { name }]) => {
+    const flaw = flaws.find(({ pointer }) => pointer === pointerTo(setting));
+    return flaw === undefined ? [] : [{ setting, problem: problem(name, flaw.message) }];
+  });
+}
+
+function put(target: Record<string, unknown>, [key = '', ...rest]: readonly string[], value: unknown): void {
+  const inner = (target[key] ?? {}) as Record<string, unknown>;
+  target[key] = rest.length === 0 ? value : inner;
+  if (rest.length > 0) put(inner, rest, value);
+}
+
+const own = 'STOREGATE_';
+
+function unknownVariables(env: Environment): Problem[] {
+  return Object.keys(env)
+    .filter((name) => name.startsWith(own) && !Object.hasOwn(environmentVariables, name) && env[name])
+    .map((name) => problem(printable(name), explain(name.slice(own.length))));
+}
+
+/** Kubernetes gives each pod such variables for a Service named `storegate`. */
+const serviceLink = /^(SERVICE_(HOST|PORT)|PORT_\d+_(TCP|UDP))/;
+
+function explain(rest: string): string {
+  if (serviceLink.test(rest)) {
+    return 'was set by Kubernetes for a Service of this name; set enableServiceLinks: false in the pod';
+  }
+  const known = Object.keys(environmentVariables);
+  const near = suggest(
+    rest,
+    known.filter((name) => name.startsWith(own)).map((name) => name.slice(own.length)),
+  );
+  return near === null ? `is unknown; known are ${known.join(', ')}` : `is unknown; did you mean ${own}${near}?`;
+}
+
+function problem(source: string, message: string): Problem {
+  return { source, place: { position: null, path: '' }, message };
+}

@@ -1,0 +1,18 @@
+/**
+ * Freezes a value and everything in it, and returns it. A Map stays a Map to read, and refuses to be written: freezing
+ * alone does not reach its entries.
+ */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  if (value instanceof Map) {
+    for (const write of ['set', 'delete', 'clear']) Object.defineProperty(value, write, { value: refuse });
+    for (const entry of value.values()) deepFreeze(entry);
+  }
+  Object.freeze(value);
+  for (const inner of Object.values(value)) deepFreeze(inner);
+  return value;
+}
+
+function refuse(): never {
+  throw new TypeError('the configuration is read-only');
+}

@@ -1,0 +1,54 @@
+import { resolve } from 'node:path';
+import { assemble } from './assemble.ts';
+import type { Config } from './config.ts';
+import { remember } from './describe.ts';
+import { type Environment, readEnvironment } from './environment.ts';
+import { deepFreeze } from './freeze.ts';
+import { mergeSettings } from './merge.ts';
+import { readPlans } from './plans.ts';
+import { ConfigError } from './problems/problems.ts';
+import { SettingsReader } from './settings.ts';
+import { readYamlFile } from './yaml/file.ts';
+
+export interface Files {
+  readonly gateway: string;
+  readonly plans: string;
+  readonly contract: string;
+}
+
+const root = resolve(import.meta.dirname, '../..');
+
+/** The files that are used when none is named; absolute. */
+export const shippedFiles: Files = {
+  gateway: resolve(root, 'config/gateway.yaml'),
+  plans: resolve(root, 'plans.yaml'),
+  contract: resolve(root, 'config/openapi.yaml'),
+};
+
+export interface LoadOptions {
+  readonly env: Environment;
+  /** Folder that relative paths start from, in the environment and in the files alike. */
+  readonly cwd: string;
+  /** Take the place of the shipped files; what the environment or gateway.yaml names still wins. */
+  readonly files?: Partial<Files>;
+}
+
+/**
+ * Reads the whole configuration: environment beats gateway.yaml beats default. Checks everything, then freezes it.
+ *
+ * @throws {ConfigError} with all mistakes of all variables and files at once
+ */
+export function loadConfig({ env, cwd, files }: LoadOptions): Config {
+  const shipped = { ...shippedFiles, ...files };
+  const environment = readEnvironment(env);
+  const gateway = resolve(cwd, environment.file ?? shipped.gateway);
+  const { settings, problems } = mergeSettings(environment, readYamlFile(gateway, cwd), shipped);
+  const read = new SettingsReader(settings);
+  const { plans, problems: planProblems } = readPlans(resolve(cwd, read.text('plans.file')), cwd);
+
+  const all = [...environment.problems, ...problems, ...planProblems];
+  if (all.length > 0 || plans === null) throw new ConfigError(all);
+  const config = deepFreeze(assemble(read, { plans, gateway, cwd }));
+  remember(config, settings);
+  return config;
+}

@@ -1,0 +1,110 @@
+import { resolve } from 'node:path';
+import type { Ladder } from '../limits/limits.ts';
+import type { Plan, Plans } from './config.ts';
+import { deepFreeze } from './freeze.ts';
+import { dotted, step, touches } from './problems/pointers.ts';
+import { byPosition, ConfigError, type Problem } from './problems/problems.ts';
+import { type Flaw, schemaFlaws } from './schema/flaws.ts';
+import { schemaOf } from './schema/schema.ts';
+import { settingsOf } from './settings.ts';
+import { parseDuration } from './units.ts';
+import { type WindowEntry, windowFlaws, windowsOf } from './windows.ts';
+import { readYamlFile } from './yaml/file.ts';
+
+interface PlansDocument {
+  readonly plans: Readonly<Record<string, { windows?: readonly WindowEntry[]; custom?: true; count?: Plan['count'] }>>;
+  readonly accounts?: Readonly<Record<string, { windows: readonly WindowEntry[] }>> | null;
+  readonly bans?: 'off' | Partial<LadderEntry>;
+}
+
+interface LadderEntry {
+  readonly strikes: number;
+  readonly within: string;
+  readonly grace: string;
+  readonly lengths: readonly string[];
+  readonly forget: string;
+}
+
+/**
+ * Reads plans.yaml, checked, complete and frozen.
+ *
+ * @param file absolute, or relative to `cwd`
+ * @throws {ConfigError} with everything that is wrong in it
+ */
+export function loadPlans(file: string, cwd = process.cwd()): Plans {
+  const { plans, problems } = readPlans(resolve(cwd, file), cwd);
+  if (plans === null) throw new ConfigError(problems);
+  return plans;
+}
+
+/** As `loadPlans`, with the problems returned; `plans` is `null` when there are any. */
+export function readPlans(file: string, cwd: string): { plans: Plans | null; problems: readonly Problem[] } {
+  const { name, value, problems: unreadable, locate } = readYamlFile(file, cwd);
+  if (value === undefined) return { plans: null, problems: unreadable };
+
+  const schema = schemaFlaws(value, 'plans');
+  const sound = (pointer: string) => !schema.some((flaw) => touches(flaw.pointer, pointer));
+  const found = [...schema, ...ruleFlaws(value, sound)].map(({ pointer, at, message }) => ({
+    source: name,
+    place: { position: locate(pointer, at), path: dotted(pointer) },
+    message,
+  }));
+  const problems = [...unreadable, ...found].sort(byPosition);
+  return { plans: problems.length === 0 ? deepFreeze(plansOf(value as PlansDocument)) : null, problems };
+}
+
+/** Looks only at what the schema found sound, so that one mistake is told once. */
+function ruleFlaws(value: unknown, sound: (pointer: string) => boolean): Flaw[] {
+  const { plans, accounts, bans } = Object(value) as Partial<PlansDocument>;
+  const windows = [...windowsIn('/plans', plans), ...windowsIn('/accounts', accounts)];
+  const checked = windows.filter(({ pointer }) => sound(pointer));
+  const lengths = typeof bans === 'object' && sound('/bans/lengths') ? (bans.lengths ?? []) : [];
+  return [...checked.flatMap(({ pointer, entries }) => windowFlaws(entries, pointer)), ...lengthFlaws(lengths)];
+}
+
+function windowsIn(section: string, parties: PlansDocument['plans'] | PlansDocument['accounts']) {
+  return Object.entries(parties ?? {}).flatMap(([name, party]) => {
+    const pointer = step(step(section, name), 'windows');
+    return party?.windows === undefined ? [] : [{ pointer, entries: party.windows }];
+  });
+}
+
+function lengthFlaws(lengths: readonly string[]): Flaw[] {
+  return lengths.flatMap((length, index) => {
+    const before = lengths[index - 1];
+    if (before === undefined || parseDuration(before)! <= parseDuration(length)!) return [];
+    const pointer = step('/bans/lengths', index);
+    return [
+      {
+        pointer,
+        at: 'value' as const,
+        message: `must not be shorter than the ban before it (${before}), is ${length}`,
+      },
+    ];
+  });
+}
+
+function plansOf({ plans, accounts, bans }: PlansDocument): Plans {
+  return {
+    plans: new Map(Object.entries(plans).map(([name, plan]) => [name, planOf(name, plan)])),
+    ladder: bans === 'off' ? null : ladderOf({ ...ladderDefaults(), ...bans }),
+    accounts: new Map(Object.entries(accounts ?? {}).map(([name, { windows }]) => [name, windowsOf(windows)])),
+  };
+}
+
+function planOf(name: string, { windows, count = 'key' }: PlansDocument['plans'][string]): Plan {
+  return { name, count, windows: windows === undefined ? null : windowsOf(windows) };
+}
+
+function ladderOf({ strikes, within, grace, lengths, forget }: LadderEntry): Ladder {
+  const span = (text: string): number => parseDuration(text)!;
+  return { strikes, within: span(within), grace: span(grace), lengths: lengths.map(span), forget: span(forget) };
+}
+
+/** The shipped ladder, as the schema tells it. */
+function ladderDefaults(): LadderEntry {
+  const settings = [...settingsOf(schemaOf('plans'))].filter(([name]) => name.startsWith('bans.'));
+  return Object.fromEntries(
+    settings.map(([name, schema]) => [name.replace('bans.', ''), schema.default]),
+  ) as unknown as LadderEntry;
+}

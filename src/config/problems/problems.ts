@@ -1,0 +1,56 @@
+import { isAbsolute, relative } from 'node:path';
+import { printable } from './quote.ts';
+
+/** A place in a text; both count from 1. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** One mistake in the configuration. Never holds a secret. */
+export interface Problem {
+  /** A file, relative to the working folder where it lies inside it; or the name of an environment variable. */
+  readonly source: string;
+  readonly place: {
+    /** `null` for an environment variable, and for a file that could not be read. */
+    readonly position: Position | null;
+    /** Dotted, such as `plans.free.windows[0].limit`; empty: the source as a whole. */
+    readonly path: string;
+  };
+  /** What is wrong and what would be right. */
+  readonly message: string;
+}
+
+/** Everything that is wrong with the configuration, at once. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    super(problems.map(formatProblem).join('\n'));
+    this.problems = problems;
+  }
+}
+
+/** One line: `config/gateway.yaml:12:5 door.maxBodyBytes: must be a size such as 1MiB, is "lots"`. */
+export function formatProblem({ source, place, message }: Problem): string {
+  const position = place.position === null ? '' : `:${formatPosition(place.position)}`;
+  const path = place.path === '' ? '' : ` ${place.path}`;
+  return `${source}${position}${path}: ${message}`;
+}
+
+export function formatPosition({ line, column }: Position): string {
+  return `${line}:${column}`;
+}
+
+/** The order of reading: by position; what has none comes first. */
+export function byPosition({ place: { position: a } }: Problem, { place: { position: b } }: Problem): number {
+  return (a?.line ?? 0) - (b?.line ?? 0) || (a?.column ?? 0) - (b?.column ?? 0);
+}
+
+/** How problems call a file: relative to `cwd` when it lies inside, else absolute. */
+export function nameOfFile(file: string, cwd: string): string {
+  const path = relative(cwd, file);
+  const inside = path !== '' && path !== '..' && !/^\.\.[/\\]/.test(path) && !isAbsolute(path);
+  return printable(inside ? path : file);
+}

@@ -1,0 +1,29 @@
+const longest = 60;
+
+/**
+ * A value as a problem shows it: short, on one line, without control characters. Of a URL, what may be a secret is
+ * masked: the part before `@`, the query and the fragment.
+ */
+export function quote(value: unknown): string {
+  if (value === null || value === undefined) return 'empty';
+  if (typeof value === 'string') return JSON.stringify(printable(shorten(maskUrl(value))));
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'a map' : String(value);
+}
+
+/** Hides credentials, query and fragment of a URL; whatever stands before an `@` is taken for credentials. */
+export function maskUrl(text: string): string {
+  const at = text.lastIndexOf('@');
+  const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(text)?.[0] ?? '';
+  const open = at === -1 ? text : `${scheme}***${text.slice(at)}`;
+  return open.replace(/[?#].*$/s, (rest) => `${rest[0]}***`);
+}
+
+/** Replaces what a terminal would obey or not show. */
+export function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, '�');
+}
+
+function shorten(text: string): string {
+  return text.length <= longest ? text : `${text.slice(0, longest)}…`;
+}

@@ -1,0 +1,25 @@
+/** The known word that was probably meant, or `null` when none is near. */
+export function suggest(word: string, known: readonly string[]): string | null {
+  if (word.length > 64) return null;
+  const near = known
+    .map((candidate) => ({ candidate, distance: distance(word.toLowerCase(), candidate.toLowerCase()) }))
+    .filter(({ candidate, distance }) => distance <= Math.max(1, Math.floor(candidate.length / 3)))
+    .sort((a, b) => a.distance - b.distance);
+  return near[0]?.candidate ?? null;
+}
+
+/** How many letters must be added, dropped, changed or swapped with their neighbour (optimal string alignment). */
+function distance(a: string, b: string): number {
+  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, column) => column)];
+  for (let i = 1; i <= a.length; i += 1) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const change = rows[i - 1]![j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swap = swapped ? rows[i - 2]![j - 2]! + 1 : Number.POSITIVE_INFINITY;
+      row.push(Math.min(rows[i - 1]![j]! + 1, row[j - 1]! + 1, change, swap));
+    }
+    rows.push(row);
+  }
+  return rows[a.length]![b.length]!;
+}

@@ -1,0 +1,77 @@
+import type { Mount } from './config.ts';
+import { pointerTo } from './problems/pointers.ts';
+import type { Flaw } from './schema/flaws.ts';
+import { isLoopback } from './schema/formats.ts';
+import type { SettingsReader } from './settings.ts';
+import { parseDuration, parseSize } from './units.ts';
+
+/** What must hold between settings, which a schema cannot say. It is looked at only when all it reads is sound. */
+export interface Rule {
+  readonly reads: readonly string[];
+  readonly flaws: (settings: SettingsReader) => readonly Flaw[];
+}
+
+/** Paths of the public listener that the gateway answers itself. */
+export const ownPaths = ['/openapi.json', '/openapi.yaml', '/docs', '/usage'] as const;
+
+export const rules: readonly Rule[] = [
+  { reads: ['admin.host', 'admin.token'], flaws: openAdmin },
+  { reads: ['admin.port', 'listen.port', 'admin.host', 'listen.host'], flaws: sharedPort },
+  // Node refuses to make a server that breaks this one.
+  notAbove('door.headersTimeout', 'door.requestTimeout', parseDuration),
+  notAbove('door.maxUrlBytes', 'door.maxHeaderBytes', parseSize),
+  { reads: ['cors.origins'], flaws: anyAndMore },
+  { reads: ['mounts'], flaws: overlappingMounts },
+];
+
+function openAdmin(settings: SettingsReader): Flaw[] {
+  const host = settings.text('admin.host');
+  if (settings.textOrNull('admin.token') !== null || isLoopback(host)) return [];
+  const why = `because ${host} can be reached from other machines; 127.0.0.1 needs none`;
+  return [flaw('/admin/host', `needs an admin token (STOREGATE_ADMIN_TOKEN), ${why}`)];
+}
+
+function sharedPort(settings: SettingsReader): Flaw[] {
+  const port = settings.number('admin.port');
+  const hosts = [settings.text('admin.host'), settings.text('listen.host')];
+  const meet = hosts[0] === hosts[1] || hosts.includes('0.0.0.0') || hosts.includes('::');
+  if (port === 0 || port !== settings.number('listen.port') || !meet) return [];
+  return [flaw('/admin/port', `admin and public listener must not share port ${port}`)];
+}
+
+function notAbove(small: string, large: string, measure: (text: string) => number | null): Rule {
+  const flaws = (settings: SettingsReader): Flaw[] => {
+    const [one, other] = [String(settings.raw(small)), String(settings.raw(large))];
+    if (measure(one)! <= measure(other)!) return [];
+    return [flaw(pointerTo(small), `${small} (${one}) must not be more than ${large} (${other})`)];
+  };
+  return { reads: [small, large], flaws };
+}
+
+function anyAndMore(settings: SettingsReader): Flaw[] {
+  const origins = settings.list<string>('cors.origins');
+  const any = origins.indexOf('*');
+  if (any === -1 || origins.length === 1) return [];
+  return [flaw(`/cors/origins/${any}`, "must stand alone: '*' is every origin")];
+}
+
+function overlappingMounts(settings: SettingsReader): Flaw[] {
+  const paths = settings.list<Mount>('mounts').map((mount) => mount.path);
+  return paths.flatMap((path, index) => {
+    const pointer = `/mounts/${index}/path`;
+    const own = ownPaths.find((other) => overlap(path, other));
+    if (own !== undefined) return [flaw(pointer, `must not overlap ${own}, which the gateway answers itself`)];
+    const earlier = paths.slice(0, index).find((other) => overlap(path, other));
+    return earlier === undefined ? [] : [flaw(pointer, `must not overlap ${earlier}, a mount above`)];
+  });
+}
+
+/** Two paths overlap when one is the other or lies below it; letters of either case count as the same. */
+function overlap(one: string, other: string): boolean {
+  const [a, b] = [`${one}/`.toLowerCase(), `${other}/`.toLowerCase()];
+  return a.startsWith(b) || b.startsWith(a);
+}
+
+function flaw(pointer: string, message: string): Flaw {
+  return { pointer, at: 'value', message };
+}

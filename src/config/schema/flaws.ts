@@ -1,0 +1,93 @@
+import type { ErrorObject } from 'ajv';
+import { step } from '../problems/pointers.ts';
+import { quote } from '../problems/quote.ts';
+import { suggest } from '../problems/suggest.ts';
+import { expectation, flatten, type Schema, type SchemaName, schemaOf } from './schema.ts';
+import { validator } from './validators.ts';
+
+/** A mistake inside one document. */
+export interface Flaw {
+  /** JSON pointer. */
+  readonly pointer: string;
+  /** Whether the key itself is wrong or what stands there. */
+  readonly at: 'key' | 'value';
+  readonly message: string;
+}
+
+/**
+ * Everything the schema finds wrong with a value, at most one flaw per place.
+ *
+ * @param definition a definition of the schema, when the value is not a whole document
+ */
+export function schemaFlaws(value: unknown, name: SchemaName, definition?: string): readonly Flaw[] {
+  const validate = validator(name, definition);
+  if (validate(value)) return [];
+  const flaws = new Map<string, Flaw>();
+  const errors = (validate.errors ?? []).filter((error) => !isEcho(error));
+  // A range says nothing about what is no number, duration or size in the first place.
+  const isRange = (error: ErrorObject) => error.keyword === 'x-between';
+  for (const error of [...errors.filter((error) => !isRange(error)), ...errors.filter(isRange)]) {
+    const flaw = flawOf(error, schemaOf(name));
+    if (!flaws.has(flaw.pointer)) flaws.set(flaw.pointer, flaw);
+  }
+  return [...flaws.values()];
+}
+
+/** ajv also reports what it tried inside a choice, and the frame around the mistake proper. */
+function isEcho(error: ErrorObject): boolean {
+  return error.keyword === 'propertyNames' || error.schemaPath.includes('/oneOf/');
+}
+
+function flawOf(error: ErrorObject, root: Schema): Flaw {
+  const { instancePath, keyword, params, propertyName } = error;
+  const schema = error.parentSchema as Schema;
+  if (propertyName !== undefined) {
+    const message = `${expectation(schema)}, is ${quote(propertyName)}`;
+    return { pointer: step(instancePath, propertyName), at: 'key', message };
+  }
+  if (keyword === 'additionalProperties') {
+    const key: string = params.additionalProperty;
+    return { pointer: step(instancePath, key), at: 'key', message: unknownKey(key, schema) };
+  }
+  if (keyword === 'required') {
+    const key: string = params.missingProperty;
+    const right = expectation(flatten(schema.properties?.[key] ?? {}, root));
+    return { pointer: step(instancePath, key), at: 'value', message: `is missing: ${right}` };
+  }
+  if (keyword === 'uniqueItems') {
+    return { pointer: step(instancePath, params.i), at: 'value', message: `is the same as entry [${params.j}]` };
+  }
+  return { pointer: instancePath, at: 'value', message: wrongValue(error, schema) };
+}
+
+function wrongValue({ keyword, params, data }: ErrorObject, schema: Schema): string {
+  switch (keyword) {
+    case 'oneOf':
+      return expectation(schema);
+    case 'minItems':
+    case 'minProperties':
+      return `must have at least ${params.limit} ${params.limit === 1 ? 'entry' : 'entries'}`;
+    case 'maxItems':
+      return `must have at most ${params.limit} entries, has ${(data as readonly unknown[]).length}`;
+    case 'x-between':
+      return `must be from ${params.min} to ${params.max}, is ${quote(data)}`;
+    default:
+      return `${expectation(schema)}, ${shown(data, schema)}`;
+  }
+}
+
+function shown(data: unknown, schema: Schema): string {
+  if (schema['x-secret'] !== undefined) return 'and is not (the value is not shown)';
+  // Text where a section belongs may be anything, a secret too.
+  return typeof data === 'string' && isSection(schema) ? 'is a text' : `is ${quote(data)}`;
+}
+
+function isSection({ type, errorMessage }: Schema): boolean {
+  return errorMessage === undefined && [type ?? []].flat().some((name) => name === 'object' || name === 'array');
+}
+
+function unknownKey(key: string, { properties = {} }: Schema): string {
+  const known = Object.keys(properties);
+  const near = suggest(key, known);
+  return near === null ? `is unknown; known here: ${known.join(', ')}` : `is unknown; did you mean ${near}?`;
+}

@@ -1,0 +1,45 @@
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
+
+/** A host name or IP address to listen on. */
+export function isHost(text: string): boolean {
+  // What consists of numbers and dots only is an IPv4 address or a mistake, never a name.
+  if (isIP(text) !== 0 || /^[0-9.]+$/.test(text)) return isIP(text) !== 0;
+  return text.length <= 253 && text.split('.').every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(label));
+}
+
+/** Where only this machine can call: 127.0.0.0/8, ::1 and `localhost`. */
+export function isLoopback(host: string): boolean {
+  if (host.toLowerCase() === 'localhost') return true;
+  return isIP(host) !== 0 && loopback.check(host, isIPv6(host) ? 'ipv6' : 'ipv4');
+}
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8);
+loopback.addAddress('::1', 'ipv6');
+
+/** An origin and optional base path over http or https, and nothing else: no credentials, query or fragment. */
+export function isHttpUrl(text: string): boolean {
+  // `URL` forgives spaces, tabs, backslashes and missing slashes; a configuration should not need that.
+  return /^https?:\/\/[^\s\\?#@]+$/i.test(text) && URL.canParse(text);
+}
+
+/** `redis[s]://[[user]:password@]host[:port][/database]`, the schemes as registered with IANA; no options behind it. */
+export function isRedisUrl(text: string): boolean {
+  if (!/^rediss?:\/\/[^\s\\?#]+$/.test(text) || !URL.canParse(text)) return false;
+  const { hostname, pathname } = new URL(text);
+  return hostname !== '' && /^(\/[0-9]{0,5})?$/.test(pathname);
+}
+
+/** An address block in CIDR notation (RFC 4632 section 3.1, RFC 4291 section 2.3). */
+export function isCidr(text: string): boolean {
+  const [, address = '', prefix] = /^([0-9a-f.:]+)\/(0|[1-9][0-9]{0,2})$/i.exec(text) ?? [];
+  if (isIPv4(address)) return Number(prefix) <= 32;
+  return isIPv6(address) && Number(prefix) <= 128;
+}
+
+/** `*`, or an origin exactly as browsers send it (RFC 6454 section 6.2). */
+export function isWebOrigin(text: string): boolean {
+  if (text === '*') return true;
+  if (/^https?:/.test(text)) return URL.canParse(text) && new URL(text).origin === text;
+  return /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9._-]+(:[0-9]+)?$/.test(text);
+}

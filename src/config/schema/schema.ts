@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+/** The parts of JSON Schema (draft-07) that the room's own code reads; ajv reads all of it. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly allOf?: readonly Schema[];
+  readonly type?: string | readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly definitions?: Readonly<Record<string, Schema>>;
+  readonly enum?: readonly unknown[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly default?: unknown;
+  /** What would be right, as a sentence without its subject: `must be …`. Editors show it too. */
+  readonly errorMessage?: string;
+  /** The value, or the credentials in it, are a secret; mistakes show nothing of either. */
+  readonly 'x-secret'?: 'whole' | 'credentials';
+  /** Smallest and largest duration or size, as written. */
+  readonly 'x-between'?: readonly [string, string];
+}
+
+export type SchemaName = 'gateway' | 'plans';
+
+const folder = resolve(import.meta.dirname, '../../../config');
+const read = new Map<SchemaName, Schema>();
+
+/** The schema of gateway.yaml or plans.yaml, the very file that editors use. */
+export function schemaOf(name: SchemaName): Schema {
+  const known = read.get(name);
+  if (known !== undefined) return known;
+  const schema: Schema = JSON.parse(readFileSync(resolve(folder, `${name}.schema.json`), 'utf8'));
+  read.set(name, schema);
+  return schema;
+}
+
+/** The schema with everything it refers to (`allOf`, local `$ref`) put in place; its own words win. */
+export function flatten(schema: Schema, root: Schema): Schema {
+  const target = schema.$ref === undefined ? undefined : root.definitions?.[schema.$ref.replace('#/definitions/', '')];
+  const parts = [...(target === undefined ? [] : [target]), ...(schema.allOf ?? [])];
+  return Object.assign({}, ...parts.map((part) => flatten(part, root)), schema);
+}
+
+/** What a value must be, as a sentence without its subject. */
+export function expectation(schema: Schema): string {
+  if (schema.errorMessage !== undefined) return schema.errorMessage;
+  if (schema.enum !== undefined) return `must be ${oneOf(schema.enum.map(String))}`;
+  switch (schema.type) {
+    case 'integer':
+      return `must be a whole number from ${schema.minimum} to ${schema.maximum}`;
+    case 'boolean':
+      return 'must be true or false';
+    case 'array':
+      return 'must be a list';
+    default:
+      return 'must be a map';
+  }
+}
+
+/** `a`, `a or b`, `a, b or c`. */
+function oneOf(words: readonly string[]): string {
+  return [words.slice(0, -1).join(', '), ...words.slice(-1)].filter((part) => part !== '').join(' or ');
+}

@@ -1,0 +1,51 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { parseDuration, parseSize } from '../units.ts';
+import { isCidr, isHost, isHttpUrl, isRedisUrl, isWebOrigin } from './formats.ts';
+import { type SchemaName, schemaOf } from './schema.ts';
+
+let shared: Ajv | undefined;
+
+/**
+ * The compiled check of a whole document, or of one definition of its schema. Compiled on first use: commands that
+ * read no configuration do not pay for it.
+ */
+export function validator(name: SchemaName, definition?: string): ValidateFunction {
+  shared ??= createAjv();
+  const validate = shared.getSchema(definition === undefined ? name : `${name}#/definitions/${definition}`);
+  if (validate === undefined) throw new TypeError(`${name}.schema.json has no definition ${definition}`);
+  return validate as ValidateFunction;
+}
+
+function createAjv(): Ajv {
+  const ajv = new Ajv({ allErrors: true, verbose: true, strictTypes: true, allowUnionTypes: true });
+  ajv.addVocabulary(['errorMessage', 'x-secret']);
+  ajv.addKeyword({ keyword: 'x-between', errors: true, compile: between });
+  for (const [format, check] of Object.entries(formats)) ajv.addFormat(format, check);
+  return ajv.addSchema(schemaOf('gateway'), 'gateway').addSchema(schemaOf('plans'), 'plans');
+}
+
+const formats = {
+  host: isHost,
+  'http-url': isHttpUrl,
+  'redis-url': isRedisUrl,
+  cidr: isCidr,
+  'web-origin': isWebOrigin,
+};
+
+/** Holds durations and sizes to a range; what is neither is left to the pattern beside it. */
+function between([min, max]: readonly [string, string]) {
+  const low = measure(min)!;
+  const high = measure(max)!;
+  const validate: { (data: unknown): boolean; errors?: Partial<ErrorObject>[] } = (data) => {
+    const value = measure(data);
+    const good = value === null || (value >= low && value <= high);
+    if (!good) validate.errors = [{ keyword: 'x-between', params: { min, max } }];
+    return good;
+  };
+  return validate;
+}
+
+function measure(value: unknown): number | null {
+  if (typeof value === 'number') return parseSize(value);
+  return typeof value === 'string' ? (parseDuration(value) ?? parseSize(value)) : null;
+}

@@ -1,0 +1,62 @@
+import { LineCounter, parseDocument } from 'yaml';
+import { dotted, parent } from '../problems/pointers.ts';
+import { nameOfFile, type Position, type Problem } from '../problems/problems.ts';
+import { syntaxFlaws } from './syntax.ts';
+import { readTextFile, UnreadableFile } from './text-file.ts';
+import { type Spot, treeOf } from './tree.ts';
+
+/** A YAML document as plain values, and where each of them stands. */
+export interface YamlFile {
+  /** As problems call the file. */
+  readonly name: string;
+  /** `undefined`: the file could not be read or understood at all; `null`: it is empty. */
+  readonly value: unknown;
+  readonly problems: readonly Problem[];
+  /** Where the value (or its key) stands; a place that is not there is told by the nearest place around it. */
+  locate(pointer: string, at: 'key' | 'value'): Position | null;
+}
+
+/** Reads one YAML 1.2 document of at most 1 MiB. Never throws for what is in it: that is in `problems`. */
+export function readYamlFile(file: string, cwd: string): YamlFile {
+  const name = nameOfFile(file, cwd);
+  try {
+    return parse(readTextFile(file), name);
+  } catch (error) {
+    if (!(error instanceof UnreadableFile)) throw error;
+    return unusable(name, [{ source: name, place: { position: null, path: '' }, message: error.message }]);
+  }
+}
+
+function parse(text: string, name: string): YamlFile {
+  const lines = new LineCounter();
+  const positionOf = (offset: number): Position => {
+    const { line, col } = lines.linePos(offset);
+    return { line, column: col };
+  };
+  const problem = (flaw: { offset: number; pointer: string; message: string }): Problem => ({
+    source: name,
+    place: { position: positionOf(flaw.offset), path: dotted(flaw.pointer) },
+    message: flaw.message,
+  });
+  // Keys set twice are found in the tree, where their path is known.
+  const options = { schema: 'core', resolveKnownTags: false, uniqueKeys: false, prettyErrors: false } as const;
+  const document = parseDocument(text, { ...options, lineCounter: lines });
+  const syntax = syntaxFlaws(document);
+  if (syntax.length > 0) return unusable(name, syntax.map(problem));
+
+  const { value, spots, flaws } = treeOf(document, (offset) => positionOf(offset).line);
+  const locate: YamlFile['locate'] = (pointer, at) => positionOf(nearest(spots, pointer, at));
+  return { name, value, problems: flaws.map(problem), locate };
+}
+
+function unusable(name: string, problems: readonly Problem[]): YamlFile {
+  return { name, value: undefined, problems, locate: () => null };
+}
+
+function nearest(spots: ReadonlyMap<string, Spot>, pointer: string, at: 'key' | 'value'): number {
+  for (let here: string | null = pointer; here !== null; here = parent(here)) {
+    const spot = spots.get(here);
+    if (spot !== undefined) return here === pointer ? spot[at] : spot.key;
+  }
+  return 0;
+}

@@ -1,0 +1,29 @@
+import type { Document, ErrorCode, YAMLError } from 'yaml';
+
+/** What a reader should be told where the parser speaks of its own inner life. */
+const sentences: Partial<Record<ErrorCode, string>> = {
+  TAB_AS_INDENT: 'must be indented with spaces, not with a tab',
+  MULTIPLE_DOCS: 'must be one YAML document; a second one starts here',
+  BAD_DQ_ESCAPE: 'has an unknown escape in a double-quoted text; use single quotes to take it as it is',
+  TAG_RESOLVE_FAILED: 'has a tag (!); write the plain value',
+  BAD_DIRECTIVE: 'has a directive (%) that YAML 1.2 does not know',
+  RESOURCE_EXHAUSTION: 'is nested too deep',
+};
+
+/**
+ * What the parser found wrong: the first place only, because the rest of a text that cannot be read is guesswork.
+ * Tags nobody knows are warnings to the parser and mistakes here.
+ */
+export function syntaxFlaws(document: Pick<Document.Parsed, 'errors' | 'warnings'>) {
+  const found: YAMLError[] = [...document.errors, ...document.warnings];
+  const first = found.sort((a, b) => a.pos[0] - b.pos[0])[0];
+  return first === undefined
+    ? []
+    : [{ offset: first.pos[0], pointer: '', message: sentences[first.code] ?? plain(first.message) }];
+}
+
+/** The parser's own words, without the source text it may quote after them: that could be a secret. */
+function plain(message: string): string {
+  const words = message.replace(/: .*$/s, '');
+  return `is not valid YAML here: ${words.charAt(0).toLowerCase()}${words.slice(1)}`;
+}

@@ -1,0 +1,42 @@
+import { readFileSync, statSync } from 'node:fs';
+
+const largest = 1024 * 1024;
+
+/** Why a file cannot be read, as a sentence whose subject is the file. */
+export class UnreadableFile extends Error {
+  override readonly name = 'UnreadableFile';
+}
+
+/**
+ * Reads a regular file of at most 1 MiB as UTF-8 text.
+ *
+ * @throws {UnreadableFile}
+ */
+export function readTextFile(file: string): string {
+  const content = readBytes(file);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(content);
+  } catch {
+    throw new UnreadableFile('must be UTF-8 text');
+  }
+}
+
+function readBytes(file: string): Buffer {
+  try {
+    const status = statSync(file);
+    if (status.isDirectory()) throw new UnreadableFile('must be a file, is a folder');
+    // A pipe or a device could block for ever or never end.
+    if (!status.isFile()) throw new UnreadableFile('must be a regular file');
+    if (status.size > largest) throw new UnreadableFile(`must be at most 1MiB, has ${status.size} bytes`);
+    return readFileSync(file);
+  } catch (error) {
+    if (error instanceof UnreadableFile) throw error;
+    throw new UnreadableFile(reasonOf((error as NodeJS.ErrnoException).code));
+  }
+}
+
+function reasonOf(code: string | undefined): string {
+  if (code === 'ENOENT') return 'does not exist';
+  if (code === 'EACCES' || code === 'EPERM') return 'cannot be read: permission denied';
+  return `cannot be read (${code ?? 'unknown reason'})`;
+}

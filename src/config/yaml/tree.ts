@@ -1,0 +1,108 @@
+import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
+import { step } from '../problems/pointers.ts';
+import { quote } from '../problems/quote.ts';
+
+/** No setting lies this deep; a document that contains itself does. */
+const deepest = 16;
+/** Aliases of aliases multiply: a few lines could otherwise become gigabytes. */
+const mostAliases = 100;
+const mostValues = 100_000;
+
+/** Where the key (or list item) and its value start, as offsets in the text. */
+export interface Spot {
+  readonly key: number;
+  readonly value: number;
+}
+
+/** A mistake of the document's form. */
+export interface TreeFlaw {
+  readonly offset: number;
+  readonly pointer: string;
+  readonly message: string;
+}
+
+interface Tree {
+  /** Plain values; `undefined` when the document is not fit to be looked at further. */
+  readonly value: unknown;
+  /** By JSON pointer. */
+  readonly spots: ReadonlyMap<string, Spot>;
+  readonly flaws: readonly TreeFlaw[];
+}
+
+/** Turns a parsed document into plain values, remembering where each stands; told keys that are set twice. */
+export function treeOf(document: Document.Parsed, lineOf: (offset: number) => number): Tree {
+  const spots = new Map<string, Spot>();
+  const flaws: TreeFlaw[] = [];
+  let aliases = 0;
+
+  function visit(node: unknown, pointer: string, key: number, depth: number): unknown {
+    if (isAlias(node)) {
+      aliases += 1;
+      if (aliases > mostAliases) throw new Unfit(key, pointer, `must not use more than ${mostAliases} aliases (*)`);
+      const target = node.resolve(document);
+      if (target === undefined)
+        throw new Unfit(startOf(node), pointer, 'uses an alias (*) that has no anchor (&) before it');
+      return visit(target, pointer, key, depth);
+    }
+    const value = isNode(node) ? startOf(node) : key;
+    if (depth > deepest) throw new Unfit(key, '', `must not be nested more than ${deepest} deep`);
+    if (spots.size >= mostValues) throw new Unfit(key, '', `must not hold more than ${mostValues} values`);
+    spots.set(pointer, { key, value });
+    if (isMap(node)) return visitMap(node, pointer, depth);
+    if (isSeq(node)) return visitList(node, pointer, depth);
+    return isScalar(node) ? node.value : null;
+  }
+
+  function visitMap(map: YAMLMap, pointer: string, depth: number): Record<string, unknown> {
+    // Without a prototype, `__proto__` is a key like any other.
+    const result: Record<string, unknown> = Object.create(null);
+    for (const pair of map.items) {
+      const { name, offset } = keyOf(pair, pointer);
+      const place = step(pointer, name);
+      const first = spots.get(place);
+      if (first === undefined) result[name] = visit(pair.value, place, offset, depth + 1);
+      else flaws.push({ offset, pointer: place, message: `is set twice; first in line ${lineOf(first.key)}` });
+    }
+    return result;
+  }
+
+  function visitList(list: YAMLSeq, pointer: string, depth: number): unknown[] {
+    return list.items.map((item, index) =>
+      visit(item, step(pointer, index), isNode(item) ? startOf(item) : startOf(list), depth + 1),
+    );
+  }
+
+  try {
+    const value = visit(document.contents, '', 0, 0);
+    return { value, spots, flaws };
+  } catch (error) {
+    if (!(error instanceof Unfit)) throw error;
+    return { value: undefined, spots, flaws: [...flaws, error] };
+  }
+}
+
+class Unfit extends Error implements TreeFlaw {
+  readonly offset: number;
+  readonly pointer: string;
+
+  constructor(offset: number, pointer: string, message: string) {
+    super(message);
+    this.offset = offset;
+    this.pointer = pointer;
+  }
+}
+
+function keyOf({ key }: Pair, pointer: string): { name: string; offset: number } {
+  const offset = isNode(key) ? startOf(key) : 0;
+  if (!isScalar(key) || key.value === null)
+    throw new Unfit(offset, pointer, `must have plain words as keys, has ${quote(isScalar(key) ? null : [])}`);
+  return { name: String(key.value), offset };
+}
+
+function isNode(value: unknown): value is Node {
+  return isMap(value) || isSeq(value) || isScalar(value) || isAlias(value);
+}
+
+function startOf(node: Node): number {
+  return node.range?.[0] ?? 0;
+}

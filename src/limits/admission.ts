@@ -1,0 +1,113 @@
+import { noteRefusal, recentStrikes } from './ladder.ts';
+import { adoptWindows, eachWindow, type Ledger, newConduct } from './ledger.ts';
+import type { Ladder, Limits, Window } from './limits.ts';
+import { meterOf } from './windows.ts';
+
+/** The answer to "may this request go on", with what is left in every window. Times are Unix milliseconds. */
+export interface Admission {
+  readonly verdict: 'admitted' | 'limited' | 'banned';
+  /** The state's clock when it decided; waits are counted from here. */
+  readonly now: number;
+  /** One per window, in the order of the limits. */
+  readonly readings: readonly Reading[];
+  /** When to come back: never before the longest violated window resets or the ban ends. 0 when admitted. */
+  readonly retryAt: number;
+  /** The longest window that the request does not fit into; `null` when it fits all. */
+  readonly violated: Window | null;
+  /** Strikes that count towards the next ban, this request's included. */
+  readonly strikes: number;
+  /** When the ban in force ends; 0 without one. */
+  readonly bannedUntil: number;
+  /** This very request was the last strike: the ban begins with it. */
+  readonly banBegins: boolean;
+}
+
+/** Where one window stands. */
+export interface Reading {
+  readonly window: Window;
+  /** Whole units, never below 0. */
+  readonly remaining: number;
+  readonly resetAt: number;
+}
+
+/**
+ * Decides and charges in one step, as its twin state/redis/lua/admit-n.lua does. Either every window is charged `cost` or none is: a refused request is free. A refusal
+ * while refused is a strike, enough strikes are a ban. Updates `ledger` in place; its owner holds it alone meanwhile.
+ */
+export function admit(ledger: Ledger, limits: Limits, cost: number, now: number): Admission {
+  adoptWindows(ledger, limits.windows);
+  const bannedUntil = banEnd(ledger, now);
+  const violated = longestViolated(ledger, cost, now);
+  if (!violated && bannedUntil === 0) {
+    eachWindow(limits.windows, (window, at) => meterOf(window).charge(ledger.cells, at, window, cost, now));
+    return answer(ledger, limits.ladder, now, 'admitted', null, 0, false);
+  }
+  const fitsAt = violated ? latestFit(ledger, cost, now) : 0;
+  if (bannedUntil > 0) return answer(ledger, limits.ladder, now, 'banned', violated, fitsAt, false);
+  const banBegins = refuse(ledger, limits.ladder, fitsAt, now);
+  return answer(ledger, limits.ladder, now, banBegins ? 'banned' : 'limited', violated, fitsAt, banBegins);
+}
+
+/** What `admit` would say to a request of cost 0: how the subject stands, with nothing charged and nothing noted. */
+export function look(looked: Ledger, limits: Limits, now: number): Admission {
+  // To look under other limits must not make the ledger forget the windows that it counts in.
+  const ledger = { ...looked, conduct: looked.conduct && { ...looked.conduct } };
+  adoptWindows(ledger, limits.windows);
+  const verdict = banEnd(ledger, now) > 0 ? 'banned' : 'admitted';
+  return answer(ledger, limits.ladder, now, verdict, null, 0, false);
+}
+
+/** The window that decides what a client may still do: the fewest remaining, then the longer one. */
+export function bindingReading(readings: readonly Reading[]): Reading {
+  let binding = readings[0]!;
+  for (const reading of readings) {
+    if (reading.remaining <= binding.remaining) binding = reading;
+  }
+  return binding;
+}
+
+function answer(
+  ledger: Ledger,
+  ladder: Ladder | null,
+  now: number,
+  verdict: Admission['verdict'],
+  violated: Window | null,
+  fitsAt: number,
+  banBegins: boolean,
+): Admission {
+  const readings: Reading[] = [];
+  eachWindow(ledger.windows, (window, at) => {
+    const meter = meterOf(window);
+    const remaining = Math.max(0, window.limit - meter.used(ledger.cells, at, window, now));
+    readings.push({ window, remaining, resetAt: meter.resetAt(ledger.cells, at, window, now) });
+  });
+  const bannedUntil = banEnd(ledger, now);
+  const strikes = ledger.conduct && ladder ? recentStrikes(ledger.conduct, ladder, now).length : 0;
+  return { verdict, now, readings, retryAt: Math.max(fitsAt, bannedUntil), violated, strikes, bannedUntil, banBegins };
+}
+
+function refuse(ledger: Ledger, ladder: Ladder | null, fitsAt: number, now: number): boolean {
+  if (!ladder) return false;
+  ledger.conduct ??= newConduct();
+  return noteRefusal(ledger.conduct, ladder, fitsAt, now) === 'ban';
+}
+
+function banEnd(ledger: Ledger, now: number): number {
+  return ledger.conduct && ledger.conduct.bannedUntil > now ? ledger.conduct.bannedUntil : 0;
+}
+
+function longestViolated(ledger: Ledger, cost: number, now: number): Window | null {
+  let violated: Window | null = null;
+  eachWindow(ledger.windows, (window, at) => {
+    if (meterOf(window).used(ledger.cells, at, window, now) + cost > window.limit) violated = window;
+  });
+  return violated;
+}
+
+function latestFit(ledger: Ledger, cost: number, now: number): number {
+  let latest = 0;
+  eachWindow(ledger.windows, (window, at) => {
+    latest = Math.max(latest, meterOf(window).fitsAt(ledger.cells, at, window, cost, now));
+  });
+  return latest;
+}

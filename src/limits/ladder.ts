@@ -1,0 +1,48 @@
+import type { Conduct } from './ledger.ts';
+import type { Ladder } from './limits.ts';
+
+/** What one refusal did to a subject's conduct. All rules here have a twin in state/redis/lua/rules/ladder.lua. */
+export type Consequence = 'none' | 'strike' | 'ban';
+
+/**
+ * Takes note of a refusal at `now` whose caller is told to come back at `retryAt`. It is a strike when an earlier refusal
+ * of the same limit was answered at least `grace` ago: a burst that was in flight when the limit was reached earns none.
+ */
+export function noteRefusal(conduct: Conduct, ladder: Ladder, retryAt: number, now: number): Consequence {
+  if (now >= conduct.refusedUntil) {
+    conduct.refusedAt = now;
+    conduct.refusedUntil = retryAt;
+    return 'none';
+  }
+  return now < conduct.refusedAt + ladder.grace ? 'none' : strike(conduct, ladder, now);
+}
+
+/** One strike; enough of them within the ladder's span are a ban. */
+export function strike(conduct: Conduct, ladder: Ladder, now: number): 'strike' | 'ban' {
+  conduct.rung = rungAt(conduct, ladder, now);
+  conduct.cleanSince = now;
+  conduct.strikes = recentStrikes(conduct, ladder, now);
+  conduct.strikes.push(now);
+  if (conduct.strikes.length < ladder.strikes) return 'strike';
+  ban(conduct, ladder.lengths[Math.min(conduct.rung, ladder.lengths.length - 1)]!, now);
+  return 'ban';
+}
+
+/** Bans for `length` from `now` and climbs one rung. Call with the rung brought up to `now`. */
+export function ban(conduct: Conduct, length: number, now: number): void {
+  conduct.bannedUntil = now + length;
+  conduct.rung += 1;
+  conduct.strikes = [];
+  conduct.cleanSince = conduct.bannedUntil;
+}
+
+/** The rung at `now`: one is forgotten for each whole `forget` since the last strike or the end of the last ban. */
+export function rungAt(conduct: Conduct, ladder: Ladder, now: number): number {
+  const cleanSpans = Math.max(0, Math.floor((now - conduct.cleanSince) / ladder.forget));
+  return Math.max(0, conduct.rung - cleanSpans);
+}
+
+/** The strikes that still count towards a ban at `now`. */
+export function recentStrikes(conduct: Conduct, ladder: Ladder, now: number): number[] {
+  return conduct.strikes.filter((at) => at > now - ladder.within);
+}

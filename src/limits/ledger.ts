@@ -1,0 +1,89 @@
+import type { Ladder, Window } from './limits.ts';
+import { meterOf, windowId } from './windows.ts';
+
+/** All that is remembered about one subject. Made for being held by the million: no property is optional. */
+export interface Ledger {
+  /** The windows that `cells` belong to, in order. */
+  windows: readonly Window[];
+  /** The counters of all windows, one run of cells after the other. */
+  cells: number[];
+  /** `null` until the first refusal: most subjects never have one. */
+  conduct: Conduct | null;
+}
+
+/** What refusals have left behind. Times are Unix milliseconds; 0 is never. */
+export interface Conduct {
+  /** The first refusal of the limit in force, and when the caller was told to come back. */
+  refusedAt: number;
+  refusedUntil: number;
+  /** When strikes happened, oldest first; never more than the ladder needs. */
+  strikes: number[];
+  bannedUntil: number;
+  /** Bans not yet forgotten, as of `cleanSince`. */
+  rung: number;
+  /** Since when there was neither strike nor ban. */
+  cleanSince: number;
+}
+
+export function newLedger(windows: readonly Window[]): Ledger {
+  return { windows, cells: freshCells(windows), conduct: null };
+}
+
+export function newConduct(): Conduct {
+  return { refusedAt: 0, refusedUntil: 0, strikes: [], bannedUntil: 0, rung: 0, cleanSince: 0 };
+}
+
+/**
+ * Makes the ledger count in `windows`. A window of the same kind and span keeps its count, whatever its limit is now;
+ * an unknown one starts fresh. What was told about coming back is void when limits change; bans and rungs stay.
+ */
+export function adoptWindows(ledger: Ledger, windows: readonly Window[]): void {
+  if (ledger.windows === windows) return;
+  const old = new Map<string, number[]>();
+  eachWindow(ledger.windows, (window, at, size) => old.set(windowId(window), ledger.cells.slice(at, at + size)));
+  const cells: number[] = [];
+  eachWindow(windows, (window, _at, size) => {
+    cells.push(...(old.get(windowId(window)) ?? new Array<number>(size).fill(0)));
+  });
+  if (!sameLimits(ledger.windows, windows) && ledger.conduct) {
+    ledger.conduct.refusedAt = 0;
+    ledger.conduct.refusedUntil = 0;
+  }
+  ledger.windows = windows;
+  ledger.cells = cells;
+}
+
+/** When this ledger says no more than a new one would, and can be dropped. */
+export function staleAt(ledger: Ledger, ladder: Ladder | null): number {
+  let stale = 0;
+  eachWindow(ledger.windows, (window, at) => {
+    stale = Math.max(stale, meterOf(window).staleAt(ledger.cells, at, window));
+  });
+  const conduct = ledger.conduct;
+  if (!conduct) return stale;
+  const memory = ladder ? Math.max(ladder.within, conduct.rung * ladder.forget) : 0;
+  return Math.max(stale, conduct.refusedUntil, conduct.bannedUntil, conduct.cleanSince + memory);
+}
+
+function freshCells(windows: readonly Window[]): number[] {
+  return new Array<number>(windows.reduce((size, window) => size + meterOf(window).size, 0)).fill(0);
+}
+
+export function eachWindow(
+  windows: readonly Window[],
+  visit: (window: Window, at: number, size: number) => void,
+): void {
+  let at = 0;
+  for (const window of windows) {
+    const { size } = meterOf(window);
+    visit(window, at, size);
+    at += size;
+  }
+}
+
+function sameLimits(a: readonly Window[], b: readonly Window[]): boolean {
+  return (
+    a.length === b.length &&
+    a.every((window, i) => windowId(window) === windowId(b[i]!) && window.limit === b[i]!.limit)
+  );
+}

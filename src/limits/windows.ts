@@ -1,0 +1,114 @@
+import type { Window } from './limits.ts';
+
+/**
+ * How one window counts; state/redis/lua/rules/windows.lua is the twin. A window's memory is a run of `size` numbers inside the subject's cells, starting at `at`:
+ * plain doubles in one array, because a gateway holds millions of them. Fresh cells are all zero.
+ * Times are Unix milliseconds and may jitter backwards a little: what was counted stays counted.
+ */
+export interface Meter {
+  readonly size: number;
+  /** Units that count against the limit at `now`. */
+  used(cells: readonly number[], at: number, window: Window, now: number): number;
+  /** Adds `cost` units at `now`. The caller has made sure that they fit. */
+  charge(cells: number[], at: number, window: Window, cost: number, now: number): void;
+  /** When the window next gives units back: for `fixed` all of them, for `sliding` the oldest ones. */
+  resetAt(cells: readonly number[], at: number, window: Window, now: number): number;
+  /** When `cost` more units fit, if nothing else is charged until then; `now` where they fit already. */
+  fitsAt(cells: readonly number[], at: number, window: Window, cost: number, now: number): number;
+  /** From then on these cells read as fresh ones do. */
+  staleAt(cells: readonly number[], at: number, window: Window): number;
+}
+
+/** Cells: [openedAt, used]. Closed (or never opened) when the span is over. */
+const fixed: Meter = {
+  size: 2,
+  used: (cells, at, window, now) => (isOpen(cells, at, window, now) ? cells[at + 1]! : 0),
+  charge(cells, at, window, cost, now) {
+    if (isOpen(cells, at, window, now)) {
+      cells[at + 1]! += cost;
+    } else {
+      cells[at] = now;
+      cells[at + 1] = cost;
+    }
+  },
+  resetAt: (cells, at, window, now) => (isOpen(cells, at, window, now) ? cells[at]! : now) + window.span,
+  fitsAt: (cells, at, window, cost, now) =>
+    fixed.used(cells, at, window, now) + cost <= window.limit ? now : fixed.resetAt(cells, at, window, now),
+  staleAt: (cells, at, window) => cells[at]! + window.span,
+};
+
+function isOpen(cells: readonly number[], at: number, window: Window, now: number): boolean {
+  return cells[at + 1]! > 0 && now < cells[at]! + window.span;
+}
+
+/**
+ * The span is cut into slots, and a unit counts until its whole slot has left the span. That errs to the safe side by
+ * one slot at the most: in any span of the window's length at most `limit` units are admitted, whatever the phase.
+ */
+export const SLOTS = 20;
+
+/** Cells: [newest slot, units in the slots]; slot n lives in cell n % (SLOTS + 1), and the one more is the leaving one. */
+const sliding: Meter = {
+  size: SLOTS + 2,
+  used(cells, at, window, now) {
+    const newest = cells[at]!;
+    let used = 0;
+    for (let slot = oldestCounted(cells, at, window, now); slot <= newest; slot++) used += cells[cellOf(at, slot)]!;
+    return used;
+  },
+  charge(cells, at, window, cost, now) {
+    const newest = cells[at]!;
+    const slot = Math.max(newest, slotOf(window, now));
+    for (let s = Math.max(newest + 1, slot - SLOTS); s <= slot; s++) cells[cellOf(at, s)] = 0;
+    cells[at] = slot;
+    cells[cellOf(at, slot)]! += cost;
+  },
+  resetAt(cells, at, window, now) {
+    const newest = cells[at]!;
+    for (let slot = oldestCounted(cells, at, window, now); slot <= newest; slot++) {
+      if (cells[cellOf(at, slot)]! > 0) return leavesAt(window, slot);
+    }
+    return now + window.span;
+  },
+  fitsAt(cells, at, window, cost, now) {
+    let used = sliding.used(cells, at, window, now);
+    if (used + cost <= window.limit) return now;
+    const newest = cells[at]!;
+    for (let slot = oldestCounted(cells, at, window, now); slot <= newest; slot++) {
+      used -= cells[cellOf(at, slot)]!;
+      if (used + cost <= window.limit) return leavesAt(window, slot);
+    }
+    // The cost alone is above the limit; a whole span is as good an answer as any.
+    return now + window.span;
+  },
+  staleAt: (cells, at, window) => leavesAt(window, cells[at]!),
+};
+
+function slotLength(window: Window): number {
+  return Math.ceil(window.span / SLOTS);
+}
+
+function slotOf(window: Window, now: number): number {
+  return Math.floor(now / slotLength(window));
+}
+
+function leavesAt(window: Window, slot: number): number {
+  return (slot + SLOTS + 1) * slotLength(window);
+}
+
+function cellOf(at: number, slot: number): number {
+  return at + 1 + (slot % (SLOTS + 1));
+}
+
+function oldestCounted(cells: readonly number[], at: number, window: Window, now: number): number {
+  return Math.max(0, Math.max(cells[at]!, slotOf(window, now)) - SLOTS);
+}
+
+export function meterOf(window: Window): Meter {
+  return window.kind === 'fixed' ? fixed : sliding;
+}
+
+/** Tells the counters of one subject apart across a change of plan: the same kind and span is the same counter. */
+export function windowId(window: Window): string {
+  return `${window.kind}:${window.span}`;
+}

@@ -1,0 +1,113 @@
+import { join, resolve } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import type { Config } from '../../src/config/config.ts';
+import { describeConfig } from '../../src/config/describe.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { loadPlans } from '../../src/config/plans.ts';
+import { schemaOf } from '../../src/config/schema/schema.ts';
+import { settingsOf } from '../../src/config/settings.ts';
+import { folderWith } from './folder.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+function windows(perMinute: number, perDay: number) {
+  return [
+    { name: 'minute', kind: 'fixed', limit: perMinute, span: minute },
+    { name: 'day', kind: 'fixed', limit: perDay, span: day },
+  ] as const;
+}
+
+function defaultsIn(cwd: string, gateway: string): Config {
+  return {
+    listen: { host: '0.0.0.0', port: 8080 },
+    admin: { host: '127.0.0.1', port: 9901, token: null },
+    data: join(cwd, 'data'),
+    redis: null,
+    upstream: {
+      url: null,
+      connections: 128,
+      connectTimeout: 2 * second,
+      headersTimeout: 10 * second,
+      bodyTimeout: 30 * second,
+    },
+    contract: { file: join(root, 'config/openapi.yaml'), unknownQuery: 'refuse', afterSunset: 'serve' },
+    plans: {
+      plans: new Map([
+        ['free', { name: 'free', count: 'key', windows: windows(60, 1000) }],
+        ['pro', { name: 'pro', count: 'key', windows: windows(300, 10_000) }],
+        ['business', { name: 'business', count: 'key', windows: windows(1000, 100_000) }],
+        ['enterprise', { name: 'enterprise', count: 'key', windows: null }],
+      ]),
+      ladder: {
+        strikes: 10,
+        within: minute,
+        grace: 100,
+        lengths: [minute, 5 * minute, 30 * minute, 2 * hour, 24 * hour],
+        forget: day,
+      },
+      accounts: new Map(),
+    },
+    door: {
+      trustedProxies: [],
+      maxConnections: 10_000,
+      maxHeaderBytes: 16 * 1024,
+      maxHeaders: 100,
+      maxUrlBytes: 8 * 1024,
+      maxBodyBytes: 1024 * 1024,
+      headersTimeout: 10 * second,
+      requestTimeout: 30 * second,
+      keepAliveTimeout: 65 * second,
+      drainTimeout: 10 * second,
+      guard: { failures: 60, span: minute },
+    },
+    mounts: [],
+    cors: { origins: ['*'], maxAge: 10 * minute },
+    reference: { enabled: true },
+    log: { level: 'info', requests: true },
+    files: { gateway, plans: join(root, 'plans.yaml') },
+  };
+}
+
+describe('the defaults', () => {
+  test('are what the shipped files say, wherever the gateway is started', () => {
+    const cwd = folderWith();
+    expect(loadConfig({ env: {}, cwd })).toEqual(defaultsIn(cwd, join(root, 'config/gateway.yaml')));
+  });
+
+  const sections = [
+    ...new Set([...settingsOf(schemaOf('gateway'))].flatMap(([name]) => name.match(/^\w+(?=\.)/) ?? [])),
+  ];
+
+  test.each([
+    ['an empty gateway.yaml', ''],
+    ['one of comments only', '# nothing yet\n'],
+    ['an empty map', '{}'],
+    ['sections without settings', sections.map((section) => `${section}:\n`).join('')],
+  ])('hold with %s', (_, content) => {
+    const cwd = folderWith({ 'gateway.yaml': content });
+    expect(loadConfig({ env: { STOREGATE_CONFIG: 'gateway.yaml' }, cwd })).toEqual(
+      defaultsIn(cwd, join(cwd, 'gateway.yaml')),
+    );
+  });
+
+  test('are all written in the shipped gateway.yaml, in the order of the schema', () => {
+    const described = describeConfig(loadConfig({ env: {}, cwd: root }));
+    const lines = described.map(({ source }) => Number(/^file config\/gateway\.yaml:(\d+):\d+$/.exec(source)?.[1]));
+    expect(described.map(({ name }) => name)).toEqual([...settingsOf(schemaOf('gateway'))].map(([name]) => name));
+    expect(lines).toEqual([...lines].sort((a, b) => a - b));
+  });
+
+  test('of the ladder are those of the shipped plans.yaml, together and one by one', () => {
+    const cwd = folderWith({
+      'silent.yaml': 'plans: { free: { custom: true } }\n',
+      'partly.yaml': 'plans: { free: { custom: true } }\nbans: { strikes: 3 }\n',
+    });
+    const shipped = loadPlans(join(root, 'plans.yaml')).ladder;
+    expect(loadPlans('silent.yaml', cwd).ladder).toEqual(shipped);
+    expect(loadPlans('partly.yaml', cwd).ladder).toEqual({ ...shipped, strikes: 3 });
+  });
+});

@@ -1,0 +1,215 @@
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Config } from '../../src/config/config.ts';
+import { sourceOf } from '../../src/config/describe.ts';
+import { environmentVariables } from '../../src/config/environment.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { folderWith } from './folder.ts';
+import { mistakesOf } from './mistakes.ts';
+
+const token = 'a-token-from-the-file';
+const otherToken = 'a-token-from-the-environment';
+const plans = 'plans: { free: { custom: true } }\n';
+
+interface Row {
+  readonly name: keyof typeof environmentVariables;
+  readonly file: string;
+  readonly text: string;
+  readonly read: (config: Config) => unknown;
+  /** Default, from the file, from the environment; `~` stands for the working folder. */
+  readonly values: readonly [unknown, unknown, unknown];
+}
+
+const table: readonly Row[] = [
+  row('STOREGATE_HOST', 'listen: { host: 10.0.0.1 }', '::1', (c) => c.listen.host, ['0.0.0.0', '10.0.0.1', '::1']),
+  row('STOREGATE_PORT', 'listen: { port: 81 }', '0', (c) => c.listen.port, [8080, 81, 0]),
+  row('STOREGATE_ADMIN_HOST', 'admin: { host: "::1" }', 'localhost', (c) => c.admin.host, [
+    '127.0.0.1',
+    '::1',
+    'localhost',
+  ]),
+  row('STOREGATE_ADMIN_PORT', 'admin: { port: 82 }', '65535', (c) => c.admin.port, [9901, 82, 65535]),
+  row('STOREGATE_ADMIN_TOKEN', `admin: { token: ${token} }`, otherToken, (c) => c.admin.token, [
+    null,
+    token,
+    otherToken,
+  ]),
+  row('STOREGATE_DATA', 'data: here', 'there', (c) => c.data, ['~/data', '~/here', '~/there']),
+  row('STOREGATE_PLANS', 'plans: { file: plans.yaml }', 'other/plans.yaml', (c) => c.files.plans, [
+    '~/shipped.yaml',
+    '~/plans.yaml',
+    '~/other/plans.yaml',
+  ]),
+  row('STOREGATE_CONTRACT', 'contract: { file: a.yaml }', '/b.yaml', (c) => c.contract.file, [
+    '~/contract.yaml',
+    '~/a.yaml',
+    '/b.yaml',
+  ]),
+  row('STORE_URL', 'upstream: { url: "http://A:80/v1/" }', 'https://b', (c) => c.upstream.url, [
+    null,
+    'http://a/v1',
+    'https://b',
+  ]),
+  row('REDIS_URL', 'redis: { url: "redis://a" }', 'rediss://b:1/2', (c) => c.redis, [
+    null,
+    { url: 'redis://a' },
+    { url: 'rediss://b:1/2' },
+  ]),
+  row('LOG_LEVEL', 'log: { level: warn }', 'silent', (c) => c.log.level, ['info', 'warn', 'silent']),
+];
+
+function row(name: Row['name'], file: string, text: string, read: Row['read'], values: Row['values']): Row {
+  return { name, file, text, read, values };
+}
+
+function setUp(gateway: string) {
+  const cwd = folderWith({ 'plans.yaml': plans, 'other/plans.yaml': plans, 'shipped.yaml': plans, 'g.yaml': gateway });
+  const files = {
+    plans: join(cwd, 'shipped.yaml'),
+    contract: join(cwd, 'contract.yaml'),
+    gateway: join(cwd, 'g.yaml'),
+  };
+  const load = (env: Record<string, string>) => loadConfig({ env, cwd, files });
+  const inFolder = (value: unknown) => (typeof value === 'string' ? value.replace('~', cwd) : value);
+  return { load, inFolder, cwd };
+}
+
+describe.each(table)('$name', ({ name, file, text, read, values: [byDefault, inFile, inEnvironment] }) => {
+  test('leaves the default when neither it nor the file speaks', () => {
+    const { load, inFolder } = setUp('');
+    const config = load({});
+    expect(read(config)).toEqual(inFolder(byDefault));
+    expect(sourceOf(config, environmentVariables[name]!)).toEqual({ kind: 'default' });
+  });
+
+  test('leaves the file its say when unset or empty', () => {
+    const { load, inFolder } = setUp(file);
+    for (const env of [{}, { [name]: '' }]) expect(read(load(env))).toEqual(inFolder(inFile));
+    expect(sourceOf(load({}), environmentVariables[name]!)).toMatchObject({ kind: 'file', file: 'g.yaml' });
+  });
+
+  test('beats the file', () => {
+    const { load, inFolder } = setUp(file);
+    const config = load({ [name]: text });
+    expect(read(config)).toEqual(inFolder(inEnvironment));
+    expect(sourceOf(config, environmentVariables[name]!)).toEqual({ kind: 'environment', name });
+  });
+});
+
+test('every variable of a setting has a row in the table above', () => {
+  const { STOREGATE_CONFIG, ...settings } = environmentVariables;
+  expect(table.map(({ name }) => name).sort()).toEqual(Object.keys(settings).sort());
+  expect(STOREGATE_CONFIG).toBeNull();
+});
+
+test('STOREGATE_CONFIG names the settings file, relative to the working folder', () => {
+  const cwd = folderWith({ 'conf/mine.yaml': 'listen: { port: 1234 }' });
+  const config = loadConfig({ env: { STOREGATE_CONFIG: 'conf/mine.yaml' }, cwd });
+  expect(config.listen.port).toBe(1234);
+  expect(config.files.gateway).toBe(join(cwd, 'conf/mine.yaml'));
+});
+
+describe('a wrong variable', () => {
+  const wrong = (env: Record<string, string>) => mistakesOf(() => setUp('').load(env));
+
+  test.each([
+    ['STOREGATE_PORT', '65536', 'must be a port from 0 to 65535, is 65536'],
+    ['STOREGATE_PORT', '0x50', 'must be a port from 0 to 65535, is "0x50"'],
+    ['STOREGATE_PORT', ' 80', 'must be a port from 0 to 65535, is " 80"'],
+    ['STOREGATE_PORT', '-1', 'must be a port from 0 to 65535, is "-1"'],
+    ['STOREGATE_PORT', '1e999', 'must be a port from 0 to 65535, is "1e999"'],
+    ['STOREGATE_HOST', 'a b', 'must be a host name or an IP address (IPv6 without brackets), is "a b"'],
+    ['STOREGATE_DATA', 'a\u0000b', 'must be a path, not empty and without control characters, is "a\uFFFDb"'],
+    ['LOG_LEVEL', 'INFO', 'must be fatal, error, warn, info, debug, trace or silent, is "INFO"'],
+    [
+      'STORE_URL',
+      'store:3000',
+      'must be an http or https URL such as http://127.0.0.1:3000, without credentials, query or fragment, is "store:3000"',
+    ],
+  ])('%s=%j is told by its name', (name, text, message) => {
+    expect(wrong({ [name]: text })).toEqual([`${name}: ${message}`]);
+  });
+
+  test('is told with all the others', () => {
+    const told = wrong({ STOREGATE_PORT: 'x', LOG_LEVEL: 'x', STOREGATE_NOSE: 'x' });
+    expect(told.map((line) => line.split(':')[0])).toEqual(['STOREGATE_NOSE', 'STOREGATE_PORT', 'LOG_LEVEL']);
+  });
+
+  test('is blamed for what does not go with the rest', () => {
+    expect(wrong({ STOREGATE_ADMIN_HOST: '0.0.0.0' })).toEqual([
+      'STOREGATE_ADMIN_HOST: needs an admin token (STOREGATE_ADMIN_TOKEN), because 0.0.0.0 can be reached from other machines; 127.0.0.1 needs none',
+    ]);
+    expect(wrong({ STOREGATE_PORT: '9901' })).toEqual([
+      'STOREGATE_PORT: admin and public listener must not share port 9901',
+    ]);
+  });
+
+  test('is not told twice: no rule is tried on it', () => {
+    expect(wrong({ STOREGATE_ADMIN_HOST: '0.0.0.0', STOREGATE_ADMIN_TOKEN: 'short' })).toEqual([
+      'STOREGATE_ADMIN_TOKEN: must be 16 to 512 visible ASCII characters without spaces, and is not (the value is not shown)',
+    ]);
+  });
+});
+
+describe('the admin listener', () => {
+  test.each(['127.0.0.1', '127.9.9.9', '::1', 'localhost', '::ffff:127.0.0.1'])('needs no token on %s', (host) => {
+    expect(setUp('').load({ STOREGATE_ADMIN_HOST: host }).admin).toMatchObject({ host, token: null });
+  });
+
+  test.each(['0.0.0.0', '::', '10.0.0.1', 'gateway.example', '128.0.0.1', '::ffff:10.0.0.1'])(
+    'needs one on %s',
+    (host) => {
+      expect(mistakesOf(() => setUp('').load({ STOREGATE_ADMIN_HOST: host }))).toHaveLength(1);
+      const env = { STOREGATE_ADMIN_HOST: host, STOREGATE_ADMIN_TOKEN: otherToken };
+      expect(setUp('').load(env).admin).toMatchObject({ host, token: otherToken });
+    },
+  );
+
+  test('may share a port with the public listener on another address, or when the system chooses', () => {
+    const { load } = setUp('');
+    expect(load({ STOREGATE_HOST: '10.0.0.1', STOREGATE_PORT: '9901' }).listen.port).toBe(9901);
+    expect(load({ STOREGATE_PORT: '0', STOREGATE_ADMIN_PORT: '0' }).admin.port).toBe(0);
+  });
+});
+
+describe('an unknown variable', () => {
+  const told = (name: string, text = 'x') => mistakesOf(() => setUp('').load({ [name]: text }));
+
+  test('is a mistake when its name starts with STOREGATE_', () => {
+    expect(told('STOREGATE_COLOUR')).toEqual([
+      `STOREGATE_COLOUR: is unknown; known are ${Object.keys(environmentVariables).join(', ')}`,
+    ]);
+  });
+
+  test('is answered with the one that was meant, for any slip of one letter', () => {
+    const names = Object.keys(environmentVariables).filter((name) => name.startsWith('STOREGATE_'));
+    const slip = fc.constantFrom(...names).chain((name) =>
+      fc.integer({ min: 'STOREGATE_'.length, max: name.length - 1 }).map((at) => ({
+        name,
+        slipped: name.slice(0, at) + name.slice(at + 1),
+      })),
+    );
+    fc.assert(
+      fc.property(slip, ({ name, slipped }) => {
+        expect(told(slipped)).toEqual([`${slipped}: is unknown; did you mean ${name}?`]);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('is explained when Kubernetes set it', () => {
+    expect(told('STOREGATE_PORT_8080_TCP_ADDR')).toEqual([
+      'STOREGATE_PORT_8080_TCP_ADDR: was set by Kubernetes for a Service of this name; set enableServiceLinks: false in the pod',
+    ]);
+  });
+
+  test('is left alone when it is empty, or somebody else’s', () => {
+    const { load } = setUp('');
+    expect(load({ STOREGATE_COLOUR: '', HOME: '/root', PORT: 'x', storegate_port: 'x' }).listen.port).toBe(8080);
+  });
+
+  test('cannot write to the terminal', () => {
+    expect(told('STOREGATE_\u001b[31m\n')[0]).toMatch(/^STOREGATE_\uFFFD\[31m\uFFFD: is unknown/);
+  });
+});

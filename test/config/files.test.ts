@@ -1,0 +1,107 @@
+import { chmodSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { loadConfig } from '../../src/config/load.ts';
+import { loadPlans } from '../../src/config/plans.ts';
+import { folderWith } from './folder.ts';
+import { mistakesOf } from './mistakes.ts';
+
+const plans = 'plans:\n  free: { custom: true }\n';
+
+describe('a file that cannot be read', () => {
+  test('is told missing, by its name from the working folder', () => {
+    const cwd = folderWith();
+    const env = { STOREGATE_CONFIG: 'conf/gateway.yaml', STOREGATE_PLANS: 'plans.yaml' };
+    expect(mistakesOf(() => loadConfig({ env, cwd }))).toEqual([
+      'conf/gateway.yaml: does not exist',
+      'plans.yaml: does not exist',
+    ]);
+  });
+
+  test('is told by its whole path when it lies outside the working folder', () => {
+    const file = join(folderWith(), 'plans.yaml');
+    expect(mistakesOf(() => loadPlans(file, folderWith()))).toEqual([`${file}: does not exist`]);
+  });
+
+  test('is refused when it is a folder', () => {
+    const cwd = folderWith({ 'plans.yaml/inner': '' });
+    expect(mistakesOf(() => loadPlans('plans.yaml', cwd))).toEqual(['plans.yaml: must be a file, is a folder']);
+  });
+
+  test('is refused when it is a device, which may never end', () => {
+    expect(mistakesOf(() => loadPlans('/dev/zero', '/nowhere'))).toEqual(['/dev/zero: must be a regular file']);
+  });
+
+  test('is refused when it is larger than 1 MiB, before it is parsed', () => {
+    const cwd = folderWith({ 'plans.yaml': `${plans}${'#'.repeat(1024 * 1024)}` });
+    const size = plans.length + 1024 * 1024;
+    expect(mistakesOf(() => loadPlans('plans.yaml', cwd))).toEqual([
+      `plans.yaml: must be at most 1MiB, has ${size} bytes`,
+    ]);
+  });
+
+  test('is refused when it is not UTF-8', () => {
+    const cwd = folderWith({ 'plans.yaml': Uint8Array.of(0x61, 0xff, 0xfe) });
+    expect(mistakesOf(() => loadPlans('plans.yaml', cwd))).toEqual(['plans.yaml: must be UTF-8 text']);
+  });
+
+  test('is refused when it is a link to itself', () => {
+    const cwd = folderWith();
+    symlinkSync('plans.yaml', join(cwd, 'plans.yaml'));
+    expect(mistakesOf(() => loadPlans('plans.yaml', cwd))).toEqual(['plans.yaml: cannot be read (ELOOP)']);
+  });
+
+  // The superuser may read everything.
+  const testAsUser = process.getuid?.() === 0 ? test.skip : test;
+  testAsUser('is refused without the permission to read it', () => {
+    const cwd = folderWith({ 'plans.yaml': plans });
+    chmodSync(join(cwd, 'plans.yaml'), 0o000);
+    expect(mistakesOf(() => loadPlans('plans.yaml', cwd))).toEqual(['plans.yaml: cannot be read: permission denied']);
+  });
+
+  test('does not keep the other file from being checked', () => {
+    const cwd = folderWith({ 'plans.yaml': 'plans: {}\n' });
+    const env = { STOREGATE_CONFIG: 'gone.yaml', STOREGATE_PLANS: 'plans.yaml', STOREGATE_ADMIN_HOST: '0.0.0.0' };
+    expect(mistakesOf(() => loadConfig({ env, cwd }))).toEqual([
+      'gone.yaml: does not exist',
+      'plans.yaml:1:8 plans: must have at least 1 entry',
+    ]);
+  });
+});
+
+describe('a file is read', () => {
+  test.each([
+    ['with a byte order mark', `\uFEFF${plans}`],
+    ['with Windows line ends', plans.replaceAll('\n', '\r\n')],
+    ['as JSON', '{"plans": {"free": {"custom": true}}}'],
+    ['with anchors and aliases', `${plans}  pro: { windows: &w [{ limit: 1, per: day }] }\n  max: { windows: *w }\n`],
+  ])('%s', (_, content) => {
+    const cwd = folderWith({ 'plans.yaml': content });
+    expect(loadPlans('plans.yaml', cwd).plans.get('free')).toEqual({ name: 'free', count: 'key', windows: null });
+  });
+
+  test('only while its aliases stand for a bounded number of values', () => {
+    const list = `[${'x,'.repeat(3000)}]`;
+    const uses = Array.from({ length: 50 }, (_, index) => `  b${index}: *a\n`).join('');
+    const cwd = folderWith({ 'plans.yaml': `plans:\n  a: &a ${list}\n${uses}` });
+    expect(mistakesOf(() => loadPlans('plans.yaml', cwd))).toEqual([
+      expect.stringMatching(/^plans\.yaml:2:\d+: must not hold more than 100000 values$/),
+    ]);
+  });
+
+  test('with columns counted from 1 behind a byte order mark', () => {
+    const cwd = folderWith({ 'plans.yaml': '\uFEFFplan: {}\n' });
+    expect(mistakesOf(() => loadPlans('plans.yaml', cwd))).toContain(
+      'plans.yaml:1:1 plan: is unknown; did you mean plans?',
+    );
+  });
+
+  test('as an aliased value with the path of its use and the place of its mistake', () => {
+    const cwd = folderWith({ 'plans.yaml': 'plans:\n  a: &a { count: user, custom: true }\n  b: *a\n' });
+    const wrong = 'must be key or account, is "user"';
+    expect(mistakesOf(() => loadPlans('plans.yaml', cwd))).toEqual([
+      `plans.yaml:2:18 plans.a.count: ${wrong}`,
+      `plans.yaml:2:18 plans.b.count: ${wrong}`,
+    ]);
+  });
+});

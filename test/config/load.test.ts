@@ -1,0 +1,91 @@
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { describeConfig, sourceOf } from '../../src/config/describe.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { folderWith } from './folder.ts';
+
+function load(gateway: string, env: Record<string, string> = {}) {
+  const cwd = folderWith({ 'conf/g.yaml': gateway });
+  return { cwd, config: loadConfig({ env: { STOREGATE_CONFIG: 'conf/g.yaml', ...env }, cwd }) };
+}
+
+test('paths inside a file start from the working folder, not from the file', () => {
+  const { cwd, config } = load('data: state\ncontract: { file: ./api.yaml }\n');
+  expect(config.data).toBe(join(cwd, 'state'));
+  expect(config.contract.file).toBe(join(cwd, 'api.yaml'));
+});
+
+test('targets are normal URLs without a trailing slash, and WebSockets are off unless asked for', () => {
+  const { config } = load(`
+upstream: { url: HTTPS://Store.Example:443/base// }
+mounts:
+  - { path: /files, target: http://127.0.0.1:3001/ }
+  - { path: /live/v1, target: http://127.0.0.1:3002/x, websocket: true }
+`);
+  expect(config.upstream.url).toBe('https://store.example/base');
+  expect(config.mounts).toEqual([
+    { path: '/files', target: 'http://127.0.0.1:3001', websocket: false },
+    { path: '/live/v1', target: 'http://127.0.0.1:3002/x', websocket: true },
+  ]);
+});
+
+describe('accepted as it is', () => {
+  test.each([
+    ['trusted proxies of both families', 'door: { trustedProxies: [10.0.0.0/8, "::1/128", 0.0.0.0/0] }'],
+    [
+      'a mount that only begins like another path',
+      'mounts: [{ path: /documents, target: http://a }, { path: /document, target: http://a }]',
+    ],
+    ['an origin of an app', 'cors: { origins: [capacitor://localhost, http://localhost:5173] }'],
+    ['no CORS', 'cors: { origins: [] }'],
+    ['an IPv6 store', 'upstream: { url: "http://[::1]:3000" }'],
+    ['no time to drain', 'door: { drainTimeout: 0s }'],
+    ['bodies of no size', 'door: { maxBodyBytes: 0 }'],
+    ['sizes in plain bytes', 'door: { maxBodyBytes: 1000, maxUrlBytes: "2000" }'],
+    ['equal limits', 'door: { headersTimeout: 30s, maxUrlBytes: 16KiB }'],
+  ])('%s', (_, gateway) => {
+    expect(() => load(gateway)).not.toThrow();
+  });
+});
+
+describe('the configuration', () => {
+  test('cannot be changed anywhere', () => {
+    const { config } = load('mounts: [{ path: /a, target: http://a }]\ndoor: { trustedProxies: [10.0.0.0/8] }');
+    const pending: unknown[] = [config];
+    let seen = 0;
+    while (pending.length > 0) {
+      const value = pending.pop();
+      if (typeof value !== 'object' || value === null) continue;
+      seen += 1;
+      expect(Object.isFrozen(value)).toBe(true);
+      pending.push(...Object.values(value), ...(value instanceof Map ? value.values() : []));
+    }
+    expect(seen).toBeGreaterThan(30);
+  });
+
+  test('has maps that can be read and not written', () => {
+    const plans = load('').config.plans.plans as Map<string, unknown>;
+    expect([...plans.keys()]).toEqual(['free', 'pro', 'business', 'enterprise']);
+    for (const write of [() => plans.set('x', 1), () => plans.delete('free'), () => plans.clear()]) {
+      expect(write).toThrow(new TypeError('the configuration is read-only'));
+    }
+    expect(plans.size).toBe(4);
+  });
+});
+
+describe('where a value came from', () => {
+  test('is told for each setting: environment, file with its place, or default', () => {
+    const { config } = load('door:\n  maxBodyBytes: 2MiB\n', { LOG_LEVEL: 'warn' });
+    const described = new Map(describeConfig(config).map(({ name, value, source }) => [name, `${value} ${source}`]));
+    expect(described.get('log.level')).toBe('"warn" environment LOG_LEVEL');
+    expect(described.get('door.maxBodyBytes')).toBe('"2MiB" file conf/g.yaml:2:17');
+    expect(described.get('listen.port')).toBe('8080 default');
+    expect(described.get('mounts')).toBe('[] default');
+  });
+
+  test('is known only of settings there are, and of a configuration that was loaded', () => {
+    const { config } = load('');
+    expect(() => sourceOf(config, 'door.colour')).toThrow('there is no setting door.colour');
+    expect(() => describeConfig({ ...config })).toThrow('only a Config that loadConfig returned');
+  });
+});

@@ -1,0 +1,95 @@
+import { describe, expect, test } from '@jest/globals';
+import { loadPlans } from '../../src/config/plans.ts';
+import { folderWith } from './folder.ts';
+import { mistakesOf } from './mistakes.ts';
+
+function plansFrom(content: string) {
+  return loadPlans('plans.yaml', folderWith({ 'plans.yaml': content }));
+}
+
+describe('a plan', () => {
+  test('counts each key by itself unless it says account', () => {
+    const { plans } = plansFrom(`
+plans:
+  alone: { windows: [{ limit: 1, per: day }] }
+  together: { count: account, windows: [{ limit: 1, per: day }] }
+`);
+    expect([...plans.values()].map(({ name, count }) => [name, count])).toEqual([
+      ['alone', 'key'],
+      ['together', 'account'],
+    ]);
+  });
+
+  test('has its windows ordered by span, whatever the order they were written in', () => {
+    const { plans } = plansFrom(`
+plans:
+  free:
+    windows:
+      - { limit: 4, per: day }
+      - { limit: 2, per: 10s, kind: sliding }
+      - { limit: 3, per: minute }
+`);
+    expect(plans.get('free')?.windows).toEqual([
+      { name: '10s', kind: 'sliding', limit: 2, span: 10_000 },
+      { name: 'minute', kind: 'fixed', limit: 3, span: 60_000 },
+      { name: 'day', kind: 'fixed', limit: 4, span: 86_400_000 },
+    ]);
+  });
+
+  test('that is custom has no windows, which is not the same as no limit', () => {
+    expect(plansFrom('plans: { big: { custom: true, count: account } }').plans.get('big')).toEqual({
+      name: 'big',
+      count: 'account',
+      windows: null,
+    });
+  });
+
+  test('may have the longest name there is room for, and no longer', () => {
+    const name = 'a'.repeat(32);
+    expect(plansFrom(`plans: { ${name}: { custom: true } }`).plans.has(name)).toBe(true);
+    expect(mistakesOf(() => plansFrom(`plans: { ${name}a: { custom: true } }`))).toHaveLength(1);
+  });
+});
+
+test('an account may have own limits, by any name a key can carry', () => {
+  const { accounts } = plansFrom(`
+plans: { free: { custom: true } }
+accounts:
+  acme: { windows: [{ limit: 5, per: hour }] }
+  42: { windows: [{ limit: 6, per: hour }] }
+  shop@example.com: { windows: [{ limit: 7, per: hour }] }
+`);
+  expect([...accounts].map(([name, windows]) => [name, windows[0]?.limit])).toEqual([
+    ['42', 6],
+    ['acme', 5],
+    ['shop@example.com', 7],
+  ]);
+});
+
+test('accounts may be left empty', () => {
+  expect(plansFrom('plans: { free: { custom: true } }\naccounts:\n').accounts.size).toBe(0);
+});
+
+describe('the ban ladder', () => {
+  test('is read in milliseconds; equal lengths are not falling', () => {
+    const { ladder } = plansFrom(`
+plans: { free: { custom: true } }
+bans: { strikes: 3, within: 10s, grace: 0ms, lengths: [60s, 1m, 2m], forget: 2d }
+`);
+    expect(ladder).toEqual({
+      strikes: 3,
+      within: 10_000,
+      grace: 0,
+      lengths: [60_000, 60_000, 120_000],
+      forget: 172_800_000,
+    });
+  });
+
+  test.each(['off', '"off"'])('is no ladder when bans are %s', (off) => {
+    expect(plansFrom(`plans: { free: { custom: true } }\nbans: ${off}\n`).ladder).toBeNull();
+  });
+
+  test('is off under YAML 1.1 too, where the word is a boolean', () => {
+    expect(plansFrom('%YAML 1.1\n---\nplans: { free: { custom: true } }\nbans: off\n').ladder).toBeNull();
+  });
+});

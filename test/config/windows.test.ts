@@ -1,0 +1,119 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { formatDuration } from '../../src/config/units.ts';
+import { formatWindows, parseWindows } from '../../src/config/windows.ts';
+import { mistakesOf } from './mistakes.ts';
+
+const minute = { name: 'minute', kind: 'fixed', limit: 60, span: 60_000 };
+const day = { name: 'day', kind: 'fixed', limit: 1000, span: 86_400_000 };
+
+describe('own limits', () => {
+  test.each([
+    ['60/minute,1000/day', [minute, day]],
+    ['1000/day,60/minute', [minute, day]],
+    [' 60/minute , 1000/day ', [minute, day]],
+    ['60/minute:fixed', [minute]],
+    ['10/10s:sliding', [{ name: '10s', kind: 'sliding', limit: 10, span: 10_000 }]],
+    [
+      '1/second,1/hour',
+      [
+        { name: 'second', kind: 'fixed', limit: 1, span: 1000 },
+        { name: 'hour', kind: 'fixed', limit: 1, span: 3_600_000 },
+      ],
+    ],
+    ['1000000000000/366d', [{ name: '366d', kind: 'fixed', limit: 1e12, span: 366 * 86_400_000 }]],
+  ])('are read from the short form %j', (text, windows) => {
+    expect(parseWindows(text)).toEqual(windows);
+  });
+
+  test('are read from JSON', () => {
+    const value = JSON.parse('[{"limit":1000,"per":"day","kind":"fixed"},{"limit":60,"per":"minute"}]');
+    expect(parseWindows(value)).toEqual([minute, day]);
+  });
+
+  test('may be lower for a longer span: odd, but what was asked for', () => {
+    expect(parseWindows('60/minute,1/day')).toHaveLength(2);
+  });
+
+  test.each([
+    ['', ['limits [0]: must look like 60/minute or 10/10s:sliding, is ""']],
+    ['60', ['limits [0]: must look like 60/minute or 10/10s:sliding, is "60"']],
+    ['60/minute,', ['limits [1]: must look like 60/minute or 10/10s:sliding, is ""']],
+    ['60/minute;9/day', ['limits [0]: must look like 60/minute or 10/10s:sliding, is "60/minute;9/day"']],
+    [
+      '-1/day,1.5/hour',
+      [
+        'limits [0]: must look like 60/minute or 10/10s:sliding, is "-1/day"',
+        'limits [1]: must look like 60/minute or 10/10s:sliding, is "1.5/hour"',
+      ],
+    ],
+    [
+      '0/minute,1/month',
+      [
+        'limits [0].limit: must be a whole number from 1 to 1000000000000, is 0',
+        'limits [1].per: must be second, minute, hour, day or a duration such as 10s, is "month"',
+      ],
+    ],
+    ['1/minute:rolling', ['limits [0].kind: must be fixed or sliding, is "rolling"']],
+    ['1/500ms', ['limits [0].per: must be from 1s to 366d, is "500ms"']],
+    ['1/minute,2/60s', ['limits [1].per: must be another span than that of entry [0], is "60s"']],
+    ['1/1s,1/2s,1/3s,1/4s,1/5s', ['limits: must have at most 4 entries, has 5']],
+    [[], ['limits: must have at least 1 entry']],
+    [null, ['limits: must be a list, is empty']],
+    [undefined, ['limits: must be a list, is empty']],
+    [60, ['limits: must be a list, is 60']],
+    [{ limit: 60, per: 'minute' }, ['limits: must be a list, is a map']],
+    [
+      [{ limit: '60', per: 'minute', burst: 5 }, null],
+      [
+        'limits [0].burst: is unknown; known here: limit, per, kind',
+        'limits [0].limit: must be a whole number from 1 to 1000000000000, is "60"',
+        'limits [1]: must be a map, is empty',
+      ],
+    ],
+  ])('are refused: %j', (value, mistakes) => {
+    expect(mistakesOf(() => parseWindows(value)).sort()).toEqual(mistakes);
+  });
+
+  test('are named in a mistake as the caller asks', () => {
+    expect(mistakesOf(() => parseWindows('60', '--limits'))).toEqual([
+      '--limits [0]: must look like 60/minute or 10/10s:sliding, is "60"',
+    ]);
+  });
+
+  test('never make a long text cost more than its first entries', () => {
+    expect(mistakesOf(() => parseWindows('x,'.repeat(1_000_000)))).toHaveLength(100);
+  });
+
+  test('are refused or right, whatever is given', () => {
+    fc.assert(
+      fc.property(fc.anything(), (value) => {
+        expect(mistakesOf(() => parseWindows(value))).not.toHaveLength(0);
+      }),
+    );
+  });
+});
+
+describe('the short form', () => {
+  const span = fc.oneof(
+    fc.constantFrom('second', 'minute', 'hour', 'day'),
+    fc.integer({ min: 1000, max: 366 * 86_400_000 }).map(formatDuration),
+  );
+  const entry = fc.record({
+    limit: fc.integer({ min: 1, max: 1e12 }),
+    per: span,
+    kind: fc.constantFrom('fixed', 'sliding'),
+  });
+  const spanOf = ({ per }: { per: string }) => parseWindows([{ limit: 1, per }])[0]!.span;
+  const entries = fc.uniqueArray(entry, { minLength: 1, maxLength: 4, selector: spanOf });
+
+  test('says the same as JSON, ordered by span, and is read as it was written', () => {
+    fc.assert(
+      fc.property(entries, (value) => {
+        const windows = parseWindows(value);
+        expect(parseWindows(formatWindows(windows))).toEqual(windows);
+        expect(windows.map((window) => window.span)).toEqual(value.map(spanOf).sort((a, b) => a - b));
+      }),
+    );
+  });
+});

@@ -1,0 +1,37 @@
+import type { Ladder, Limits, Window } from '../../src/limits/limits.ts';
+
+export const SECOND = 1_000;
+export const MINUTE = 60_000;
+export const HOUR = 3_600_000;
+export const DAY = 86_400_000;
+
+export function window(limit: number, span: number, kind: Window['kind'] = 'fixed'): Window {
+  return { name: `${span / SECOND}s`, kind, limit, span };
+}
+
+/** The shipped ladder. */
+export const LADDER: Ladder = {
+  strikes: 10,
+  within: MINUTE,
+  grace: 100,
+  lengths: [MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, DAY],
+  forget: DAY,
+};
+
+export function limits(windows: Window[], ladder: Ladder | null = LADDER): Limits {
+  return { windows, ladder };
+}
+
+/** A clock that stands still until it is told to go on. */
+export class TestClock {
+  now: number;
+  readonly read = () => this.now;
+
+  constructor(now = Date.UTC(2026, 0, 1)) {
+    this.now = now;
+  }
+
+  pass(milliseconds: number): void {
+    this.now += milliseconds;
+  }
+}

@@ -1,0 +1,149 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Operation } from '../../src/contract/contract.ts';
+import { maxBodyBytes } from '../../src/store/http/body.ts';
+import { contract, follow, lookUpOperation, type Part } from './document.ts';
+import { type RunningStore, startStore } from './start-store.ts';
+
+/** What only the gateway answers: keys, limits, bans, sunsets, and a store that fails or is away. */
+const gatewayStatuses = [401, 403, 410, 429, 500, 502, 503, 504];
+/** What only the gateway adds to every answer. */
+const gatewayHeaders = ['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
+
+type Request = Parameters<RunningStore['send']>;
+type Cases = Readonly<Record<number, Request>>;
+
+/** One request for each operation and each status it declares, sent to the store of `startFurnishedStore`. */
+const cases: Readonly<Record<string, Cases>> = {
+  listPets: { 200: ['GET', '/pets'], 400: ['GET', '/pets?limit=0'], 405: ['PATCH', '/pets'] },
+  createPet: {
+    ...writing('POST', '/pets', 201, { name: 'Rex', categoryId: 1 }),
+    422: ['POST', '/pets', { name: 'Rex', categoryId: 9 }],
+  },
+  getPet: reading('/pets'),
+  replacePet: {
+    ...writing('PUT', '/pets/1', 200, { name: 'Rex', categoryId: 1 }),
+    404: ['PUT', '/pets/9', { name: 'Rex', categoryId: 1 }],
+    422: ['PUT', '/pets/1', { name: 'Rex', categoryId: 9 }],
+  },
+  deletePet: {
+    204: ['DELETE', '/pets/2'],
+    400: ['DELETE', '/pets/x'],
+    404: ['DELETE', '/pets/9'],
+    405: ['PATCH', '/pets/2'],
+    409: ['DELETE', '/pets/1'],
+  },
+  listCategories: {
+    200: ['GET', '/categories'],
+    400: ['GET', '/categories?cursor=!'],
+    405: ['PATCH', '/categories'],
+  },
+  createCategory: writing('POST', '/categories', 201, { name: 'Dogs' }),
+  getCategory: reading('/categories'),
+  replaceCategory: {
+    ...writing('PUT', '/categories/1', 200, { name: 'Dogs', description: 'Loyal.' }),
+    404: ['PUT', '/categories/9', { name: 'Dogs' }],
+  },
+  deleteCategory: {
+    204: ['DELETE', '/categories/2'],
+    400: ['DELETE', '/categories/x'],
+    404: ['DELETE', '/categories/9'],
+    405: ['PATCH', '/categories/2'],
+    409: ['DELETE', '/categories/1'],
+  },
+  listOrders: {
+    200: ['GET', '/store/orders'],
+    400: ['GET', '/store/orders?limit=x'],
+    405: ['PATCH', '/store/orders'],
+  },
+  createOrder: {
+    ...writing('POST', '/store/orders', 201, { petId: 1, shipDate: '2026-12-01T09:00:00Z' }),
+    409: ['POST', '/store/orders', { petId: 1, quantity: 99 }],
+    422: ['POST', '/store/orders', { petId: 9 }],
+  },
+  getOrder: reading('/store/orders'),
+  updateOrder: {
+    ...writing('PUT', '/store/orders/1', 200, { quantity: 2, complete: true }),
+    404: ['PUT', '/store/orders/9', { quantity: 2 }],
+    409: ['PUT', '/store/orders/1', { quantity: 99 }],
+    422: ['PUT', '/store/orders/1', { petId: 9 }],
+  },
+  listInventory: {
+    200: ['GET', '/store/inventory'],
+    400: ['GET', '/store/inventory?limit=101'],
+    405: ['PATCH', '/store/inventory'],
+  },
+  getInventory: reading('/store/inventory'),
+  setInventory: {
+    ...writing('PUT', '/store/inventory/1', 200, { quantity: 5 }),
+    404: ['PUT', '/store/inventory/9', { quantity: 5 }],
+  },
+};
+
+function reading(path: string): Cases {
+  return {
+    200: ['GET', `${path}/1`],
+    400: ['GET', `${path}/9223372036854775808`],
+    404: ['GET', `${path}/9`],
+    405: ['PATCH', `${path}/1`],
+  };
+}
+
+function writing(method: string, path: string, good: number, body: unknown): Cases {
+  return {
+    [good]: [method, path, body],
+    400: [method, path, '[]'],
+    405: ['PATCH', path],
+    413: [method, path, ' '.repeat(maxBodyBytes + 1)],
+    415: [method, path, body, { 'Content-Type': 'text/plain' }],
+  };
+}
+
+/** Two categories, of which the second has no pets; two pets, of which the first is in stock and has been ordered. */
+async function startFurnishedStore(): Promise<RunningStore> {
+  const running = await startStore();
+  const { categories, pets, inventory, orders } = running.store.records;
+  for (const name of ['Cats', 'Birds']) categories.add({ name, description: 'A kind of animal.' });
+  for (const name of ['Minka', 'Tiger']) pets.add({ name, categoryId: 1n });
+  inventory.set(1n, 5n);
+  orders.add({ petId: 1n, shipDate: '2026-12-01T09:00:00Z' });
+  return running;
+}
+
+function declaredStatuses(operation: Operation): number[] {
+  return Object.keys(lookUpOperation(operation, 'responses')).map(Number);
+}
+
+/** The headers an answer must have, without those that are the gateway's to add. */
+function requiredHeaders(operation: Operation, status: number): string[] {
+  const headers = lookUpOperation(operation, 'responses', String(status), 'headers');
+  const required = Object.keys(headers).filter((name) => follow(headers[name] as Part).required === true);
+  return required.filter((name) => !gatewayHeaders.includes(name));
+}
+
+test('every operation of the contract has cases, and no others', () => {
+  expect(Object.keys(cases).sort()).toEqual(contract.operations.map(({ id }) => id).sort());
+});
+
+describe.each(contract.operations.map((operation) => [operation.id, operation] as const))('%s', (id, operation) => {
+  test('has a case for every status it declares that the store can give', () => {
+    const own = declaredStatuses(operation).filter((status) => !gatewayStatuses.includes(status));
+    expect(Object.keys(cases[id] ?? {}).map(Number)).toEqual(own);
+  });
+
+  test.each(Object.entries(cases[id] ?? {}))('answers %s as the contract says', async (declared, request) => {
+    const status = Number(declared);
+    const { send } = await startFurnishedStore();
+    const answer = await send(...request);
+    expect(answer.status).toBe(status);
+    const type = answer.headers.get('Content-Type') ?? undefined;
+    expect(operation.checkResponse(status, type, new TextEncoder().encode(answer.text))).toEqual([]);
+    const missing = requiredHeaders(operation, status).filter((name) => !answer.headers.has(name));
+    expect(missing).toEqual([]);
+  });
+
+  test('would not pass an answer that the contract does not know', () => {
+    const json = (text: string) => new TextEncoder().encode(text);
+    expect(operation.checkResponse(418, 'application/json', json('{}'))).not.toEqual([]);
+    expect(operation.checkResponse(400, 'application/json', json('{"code":"x"}'))).not.toEqual([]);
+  });
+});

@@ -1,0 +1,22 @@
+import { fileURLToPath } from 'node:url';
+import { loadContract, type Operation } from '../../src/contract/contract.ts';
+
+/** The contract of the store, as the gateway loads it. */
+export const contract = loadContract(fileURLToPath(new URL('../../config/openapi.yaml', import.meta.url)));
+
+/** An object of the document. */
+export type Part = Readonly<Record<string, unknown>>;
+
+/** The part of the document under these keys; references on the way are followed. */
+export function lookUp(...keys: readonly string[]): Part {
+  return keys.reduce((at, key) => follow(at[key] as Part), contract.document as Part);
+}
+
+export function follow(part: Part): Part {
+  return typeof part.$ref === 'string' ? lookUp(...part.$ref.slice(2).split('/')) : part;
+}
+
+/** What the document says of an operation, under further keys. */
+export function lookUpOperation({ path, method }: Operation, ...keys: readonly string[]): Part {
+  return lookUp('paths', path, method.toLowerCase(), ...keys);
+}

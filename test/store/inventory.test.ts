@@ -1,0 +1,51 @@
+import { describe, expect, test } from '@jest/globals';
+import { startStore, startStoreWithPet } from './start-store.ts';
+
+describe('the inventory', () => {
+  test('has an entry for a pet from the moment the pet exists', async () => {
+    const { send } = await startStoreWithPet();
+    const created = await send('POST', '/pets', { name: 'Rex', categoryId: 1, status: 'pending' });
+    expect((await send('GET', `/store/inventory/${created.json.id}`)).json).toEqual({
+      petId: 2,
+      quantity: 0,
+      status: 'pending',
+    });
+  });
+
+  test('is set to what is sent, whatever was there', async () => {
+    const { send } = await startStoreWithPet(5);
+    const set = await send('PUT', '/store/inventory/1', { quantity: 2 });
+    expect([set.status, set.json]).toEqual([200, { petId: 1, quantity: 2, status: 'available' }]);
+    expect((await send('GET', '/store/inventory/1')).json).toEqual(set.json);
+  });
+
+  test('shows the status the pet has now', async () => {
+    const { send } = await startStoreWithPet();
+    await send('PUT', '/pets/1', { name: 'Minka', categoryId: 1, status: 'sold' });
+    expect((await send('GET', '/store/inventory/1')).json.status).toBe('sold');
+  });
+
+  test('lists every pet', async () => {
+    const { send, store } = await startStoreWithPet(7);
+    store.records.pets.add({ name: 'Rex', categoryId: 1n });
+    expect((await send('GET', '/store/inventory')).json).toEqual([
+      { petId: 1, quantity: 7, status: 'available' },
+      { petId: 2, quantity: 0, status: 'available' },
+    ]);
+  });
+
+  test.each([-1, 1.5, 2147483648, '3', null, true])('refuses a quantity of %j', async (quantity) => {
+    const { send } = await startStoreWithPet(5);
+    const refused = await send('PUT', '/store/inventory/1', { quantity });
+    expect(refused.json).toMatchObject({ code: 'invalid_request', details: [{ in: 'body', pointer: '/quantity' }] });
+    expect((await send('GET', '/store/inventory/1')).json.quantity).toBe(5);
+  });
+
+  test.each([
+    ['GET', undefined],
+    ['PUT', { quantity: 1 }],
+  ])('of a pet that does not exist answers 404 to %s', async (method, body) => {
+    const { send } = await startStore();
+    expect((await send(method, '/store/inventory/1', body)).status).toBe(404);
+  });
+});

@@ -1,0 +1,101 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { describe, expect, test } from '@jest/globals';
+import type { StoreEvent } from '../../src/store/log.ts';
+import { seedStore } from '../../src/store/seed.ts';
+import { createStore } from '../../src/store/store.ts';
+import { startStore, startStoreWithPet } from './start-store.ts';
+
+const local = { host: '127.0.0.1', port: 0 };
+
+describe('a store', () => {
+  test('says that it is healthy', async () => {
+    const { send } = await startStore();
+    expect(await send('GET', '/health')).toMatchObject({ status: 200, text: '{"status":"ok"}' });
+  });
+
+  test('cannot listen where another listens, says so in one sentence, and may try elsewhere', async () => {
+    const { url } = await startStore();
+    const port = Number(new URL(url).port);
+    const store = createStore({ file: ':memory:' });
+    await expect(store.listen({ ...local, port })).rejects.toThrow(
+      new RegExp(`^The store cannot listen on 127.0.0.1:${port}: .*EADDRINUSE.*\\.$`),
+    );
+    await expect(store.listen(local)).resolves.toMatchObject({ port: expect.any(Number) });
+    await store.close();
+  });
+
+  test('closes without ever having listened, and cannot listen afterwards', async () => {
+    const store = createStore({ file: ':memory:' });
+    await store.close();
+    await expect(store.listen(local)).rejects.toThrow('The store is closed and cannot listen again.');
+  });
+
+  test('tells what happened, without queries', async () => {
+    const events: StoreEvent[] = [];
+    const { send, store, url } = await startStore({ log: (event) => events.push(event) });
+    await send('GET', '/pets?status=sold');
+    await store.close();
+    expect(events).toEqual([
+      { type: 'listening', url },
+      { type: 'answered', method: 'GET', path: '/pets', status: 200, milliseconds: expect.any(Number) },
+      { type: 'closed' },
+    ]);
+  });
+});
+
+describe('closing', () => {
+  /** A request of which the store has seen the head and waits for the body. */
+  async function startRequest(url: string) {
+    const headers = { 'Content-Type': 'application/json', Expect: '100-continue' };
+    const sent = request(`${url}/categories`, { method: 'POST', headers });
+    sent.flushHeaders();
+    await once(sent, 'continue');
+    return sent;
+  }
+
+  test('lets a request in flight finish before the database closes', async () => {
+    const { store, url } = await startStore();
+    const sent = await startRequest(url);
+    const closed = store.close();
+    sent.end('{"name":"Cats"}');
+    const [response] = await once(sent, 'response');
+    expect([response.statusCode, await json(response)]).toEqual([201, { id: 1, name: 'Cats' }]);
+    expect(response.headers.connection).toBe('close');
+    await closed;
+    await expect(fetch(`${url}/health`)).rejects.toThrow();
+  });
+
+  test('twice is closing once', async () => {
+    const events: StoreEvent[] = [];
+    const { store } = await startStore({ log: (event) => events.push(event) });
+    await Promise.all([store.close(), store.close()]);
+    await store.close();
+    expect(events.filter(({ type }) => type === 'closed')).toHaveLength(1);
+  });
+
+  test('does not wait for a caller that left in the middle of its request', async () => {
+    const events: StoreEvent[] = [];
+    const { store, url } = await startStore({ log: (event) => events.push(event) });
+    const sent = await startRequest(url);
+    sent.on('error', () => {}).destroy();
+    await store.close();
+    expect(events).toContainEqual({ type: 'left', method: 'POST', path: '/categories' });
+  });
+});
+
+describe('seeding', () => {
+  test('fills an empty store, in which something can be ordered at once', async () => {
+    const { store, send } = await startStore();
+    expect(seedStore(store)).toBe(true);
+    expect((await send('GET', '/pets?status=available')).json.length).toBeGreaterThan(2);
+    expect((await send('POST', '/store/orders', { petId: 1 })).status).toBe(201);
+  });
+
+  test('leaves a store alone that has data', async () => {
+    const { store, send } = await startStoreWithPet();
+    expect(seedStore(store)).toBe(false);
+    expect((await send('GET', '/pets')).json).toHaveLength(1);
+  });
+});

@@ -1,0 +1,52 @@
+import { afterEach } from '@jest/globals';
+import { createStore, type Store, type StoreOptions } from '../../src/store/store.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The body as it was sent. */
+  readonly text: string;
+  /** The body as JavaScript reads it: integers beyond 2^53 are rounded here. */
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape are looked into, and a wrong look fails the test
+  readonly json: any;
+}
+
+export interface RunningStore {
+  readonly store: Store;
+  readonly url: string;
+  /** Sends a request; a body that is no string is written as JSON. */
+  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+}
+
+const running = new Set<Store>();
+
+afterEach(async () => {
+  await Promise.all([...running].map((store) => store.close()));
+  running.clear();
+});
+
+/** Starts a store on a free port; it is closed after the test. */
+export async function startStore(options: Partial<StoreOptions> = {}): Promise<RunningStore> {
+  const store = createStore({ file: ':memory:', ...options });
+  running.add(store);
+  const { url } = await store.listen({ host: '127.0.0.1', port: 0 });
+  return { store, url, send: (method, path, body, headers) => send(url + path, method, body, headers) };
+}
+
+async function send(url: string, method: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+  const bytes = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+  const json = bytes === undefined ? {} : { 'Content-Type': 'application/json' };
+  const response = await fetch(url, { method, headers: { ...json, ...headers }, body: bytes ?? null });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, json: text === '' ? undefined : JSON.parse(text) };
+}
+
+/** A store with one category and one pet, both with identifier 1, and `stock` of the pet. */
+export async function startStoreWithPet(stock = 0, options: Partial<StoreOptions> = {}): Promise<RunningStore> {
+  const running = await startStore(options);
+  const { categories, pets, inventory } = running.store.records;
+  const category = categories.add({ name: 'Cats' });
+  const pet = pets.add({ name: 'Minka', categoryId: category.id });
+  inventory.set(pet.id, BigInt(stock));
+  return running;
+}

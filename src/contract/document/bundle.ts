@@ -1,0 +1,185 @@
+import { escapeToken, pointerTo } from '../names.ts';
+import type { Findings } from '../problems.ts';
+import { type Field, GRAMMAR, type Kind, SECTIONS } from './grammar.ts';
+import type { Places } from './places.ts';
+import { follow, isObject, type Json } from './source.ts';
+import type { Sources } from './sources.ts';
+
+const COMPONENT_NAME = /^[A-Za-z0-9._-]+$/;
+
+/** What may stand beside `$ref` without anyone expecting it to be enforced. */
+const HARMLESS = new Set(['$ref', 'description', 'summary', 'title', 'example']);
+
+/** Kinds as people call them, where that differs. */
+const NAMES: Partial<Record<Kind, string>> = {
+  openapi: 'whole document',
+  pathItem: 'path item',
+  requestBody: 'request body',
+  mediaType: 'media type',
+  securityScheme: 'security scheme',
+};
+
+const MUST_BE = { string: 'must be a string', boolean: 'must be true or false' };
+
+/**
+ * Walks a whole document from its root and makes one file of it: what other files hold is moved into `components`, and
+ * every `$ref` becomes a local one. On the way each object is held against the fields OpenAPI gives it.
+ */
+export class Bundler {
+  /** Every object that is a reference, now a local one. */
+  readonly references: Json[] = [];
+  readonly #visited = new Map<object, Kind>();
+  readonly #inlining = new Set<object>();
+  readonly #moved = new Map<object, string>();
+  readonly #sources: Sources;
+  readonly #places: Places;
+  readonly #findings: Findings;
+  readonly #root: Json;
+
+  constructor(root: Json, sources: Sources, places: Places, findings: Findings) {
+    this.#root = root;
+    this.#sources = sources;
+    this.#places = places;
+    this.#findings = findings;
+  }
+
+  bundle(): void {
+    this.#visit(this.#root, 'openapi');
+  }
+
+  #visit(node: Json, kind: Kind): void {
+    const known = this.#visited.get(node);
+    if (known !== undefined && known !== kind) {
+      this.#findings.problem(node, null, `cannot be a ${NAMES[known] ?? known} and a ${NAMES[kind] ?? kind} at once`);
+    }
+    if (known !== undefined) return;
+    this.#visited.set(node, kind);
+    if (typeof node.$ref === 'string' && kind in SECTIONS) this.#reference(node, node.$ref, kind);
+    else this.#fields(node, kind);
+  }
+
+  #fields(node: Json, kind: Kind): void {
+    const fields = GRAMMAR[kind];
+    for (const [key, value] of Object.entries(node)) {
+      const field = fields[key] ?? fields['*'];
+      if (key.startsWith('x-')) continue;
+      if (field) this.#field(node, key, value, field);
+      else this.#findings.note(node, key, `${key} is not a field that OpenAPI 3.0 has here: it is ignored`);
+    }
+    if (kind === 'schema' && isObject(node.discriminator)) this.#mapping(node.discriminator);
+  }
+
+  #field(node: Json, key: string, value: unknown, field: Field): void {
+    if (field === 'any') return;
+    if (field === 'string' || field === 'boolean') {
+      if (typeof value !== field) this.#findings.problem(node, key, MUST_BE[field]);
+    } else if ('list' in field) {
+      if (!Array.isArray(value)) this.#findings.problem(node, key, 'must be a list');
+      else for (const i of value.keys()) this.#member(value as unknown as Json, i, field.list);
+    } else if ('map' in field) {
+      if (!isObject(value)) this.#findings.problem(node, key, 'must be an object');
+      else for (const name of Object.keys(value)) this.#member(value, name, field.map);
+    } else if (!('oneOrBoolean' in field)) {
+      this.#member(node, key, field.one);
+    } else if (isObject(value)) {
+      this.#member(node, key, field.oneOrBoolean);
+    } else if (typeof value !== 'boolean') {
+      this.#findings.problem(node, key, 'must be an object, true or false');
+    }
+  }
+
+  #member(parent: Json, key: string | number, kind: Kind): void {
+    const value = parent[key];
+    if (!isObject(value)) this.#findings.problem(parent, key, 'must be an object');
+    else if (kind === 'pathItem' && typeof value.$ref === 'string') this.#pathItem(parent, key, value, value.$ref);
+    else this.#visit(value, kind);
+  }
+
+  #reference(node: Json, ref: string, kind: Kind): void {
+    for (const key of Object.keys(node)) {
+      if (HARMLESS.has(key) || key.startsWith('x-')) continue;
+      this.#findings.note(node, key, `${key} beside $ref is ignored, as OpenAPI 3.0 says`);
+    }
+    const target = this.#target(node, '$ref', ref);
+    if (!target) return;
+    node.$ref = this.#home(target, kind);
+    this.references.push(node);
+    this.#visit(target, kind);
+  }
+
+  /** Path items have no place in `components`, so one from another file is put where it is used. */
+  #pathItem(parent: Json, key: string | number, node: Json, ref: string): void {
+    const target = this.#target(node, '$ref', ref);
+    if (!target) return;
+    if (this.#inlining.has(target)) {
+      this.#findings.problem(node, '$ref', 'a path item must not contain itself');
+      return;
+    }
+    this.#inlining.add(target);
+    if (this.#sources.isMain(target)) node.$ref = this.#home(target, 'pathItem');
+    else parent[key] = target;
+    this.#visit(target, 'pathItem');
+    this.#inlining.delete(target);
+  }
+
+  /** Mapping values are names of schemas or references (OpenAPI 3.0.3, Discriminator Object). */
+  #mapping({ mapping }: Json): void {
+    if (!isObject(mapping)) return;
+    for (const [value, ref] of Object.entries(mapping)) {
+      const target = typeof ref === 'string' ? (this.#named(ref) ?? this.#target(mapping, value, ref)) : null;
+      if (target) {
+        mapping[value] = this.#home(target, 'schema');
+        this.#visit(target, 'schema');
+      } else if (typeof ref !== 'string') {
+        this.#findings.problem(mapping, value, 'must be a string');
+      }
+    }
+  }
+
+  #named(name: string): Json | null {
+    const target = follow(this.#root, `/components/schemas/${escapeToken(name)}`);
+    return isObject(target) ? target : null;
+  }
+
+  #target(node: Json, key: string, ref: string): Json | null {
+    const { target, complaint } = this.#sources.find(ref, this.#places.origin(node).file);
+    if (complaint) this.#findings.problem(node, key, complaint);
+    return target;
+  }
+
+  /** The reference under which the bundled document has the target; moves it there if it is from another file. */
+  #home(target: Json, kind: Kind): string {
+    const known = this.#moved.get(target);
+    if (known !== undefined) return known;
+    const home = `#${encodeURI(this.#sources.isMain(target) ? this.#pointer(target) : this.#move(target, SECTIONS[kind]!))}`;
+    this.#moved.set(target, home);
+    return home;
+  }
+
+  #pointer = (target: Json): string => pointerTo(this.#places.origin(target).tokens);
+
+  #move(target: Json, section: string): string {
+    const components = member(this.#root, 'components');
+    const all = member(components, section);
+    const name = freeName(all, this.#nameOf(target));
+    all[name] = target;
+    return `/components/${section}/${name}`;
+  }
+
+  /** `pet.yaml#/Cat` is called Cat, `pet.yaml` pet. */
+  #nameOf(target: Json): string {
+    const { file, tokens } = this.#places.origin(target);
+    const name = String(tokens.at(-1) ?? file.replace(/^.*[/\\]/, '').replace(/\.[^.]*$/, ''));
+    return COMPONENT_NAME.test(name) ? name : 'external';
+  }
+}
+
+function member(parent: Json, key: string): Json {
+  if (!isObject(parent[key])) parent[key] = {};
+  return parent[key] as Json;
+}
+
+function freeName(taken: Json, wanted: string): string {
+  if (!Object.hasOwn(taken, wanted)) return wanted;
+  for (let i = 2; ; i++) if (!Object.hasOwn(taken, `${wanted}_${i}`)) return `${wanted}_${i}`;
+}

@@ -1,0 +1,86 @@
+import { ContractError, type Findings } from '../problems.ts';
+import { Bundler } from './bundle.ts';
+import type { Places } from './places.ts';
+import { follow, isObject, type Json } from './source.ts';
+import { Sources } from './sources.ts';
+
+/** What stands where a reference or an inline object was written. */
+export interface Resolved {
+  readonly node: Json;
+  /** Where the bundled document keeps it; `null` for an inline object. */
+  readonly pointer: string | null;
+}
+
+/** An OpenAPI 3.0 document in one piece: all references are local. */
+export class Document {
+  readonly root: Json;
+
+  constructor(root: Json) {
+    this.root = root;
+  }
+
+  /** Follows references to the end; `null` when they lead nowhere or in a circle, which loading has reported. */
+  resolve(node: Json): Resolved | null {
+    const end = this.#follow(node);
+    return end === 'nowhere' || end === 'circle' ? null : end;
+  }
+
+  /** Whether a reference comes back to itself. */
+  isCircle(node: Json): boolean {
+    return this.#follow(node) === 'circle';
+  }
+
+  #follow(node: Json): Resolved | 'nowhere' | 'circle' {
+    const seen = new Set<Json>();
+    let pointer: string | null = null;
+    let target: unknown = node;
+    while (isObject(target) && typeof target.$ref === 'string') {
+      if (seen.has(target)) return 'circle';
+      if (!target.$ref.startsWith('#')) return 'nowhere';
+      seen.add(target);
+      pointer = decodeURIComponent(target.$ref.slice(1));
+      target = follow(this.root, pointer);
+    }
+    return isObject(target) ? { node: target, pointer } : 'nowhere';
+  }
+
+  /** The object a field holds, through references; `null` when there is none. */
+  object(value: unknown): Json | null {
+    return isObject(value) ? (this.resolve(value)?.node ?? null) : null;
+  }
+
+  /** The members of a field that holds an object; none when it holds anything else. */
+  members(value: unknown): [name: string, value: unknown][] {
+    return isObject(value) ? Object.entries(value) : [];
+  }
+}
+
+/**
+ * Reads a document and the files it refers to. Findings are left in `findings`.
+ *
+ * @throws ContractError when there is no OpenAPI 3.0 document to look into.
+ */
+export function loadDocument(file: string, places: Places, findings: Findings): Document {
+  const sources = new Sources(file, places, findings);
+  const { root } = sources.main;
+  if (!isObject(root)) throw new ContractError([{ file, place: '1:1', message: 'is not an OpenAPI document' }]);
+  const complaint = versionComplaint(root);
+  if (complaint) {
+    const key = 'openapi' in root ? 'openapi' : 'swagger' in root ? 'swagger' : null;
+    throw new ContractError([places.of(root, key, complaint)]);
+  }
+  const bundler = new Bundler(root, sources, places, findings);
+  bundler.bundle();
+  const document = new Document(root);
+  for (const node of bundler.references) {
+    if (document.isCircle(node)) findings.problem(node, '$ref', `${node.$ref} refers to itself`);
+  }
+  return document;
+}
+
+function versionComplaint({ openapi, swagger }: Json): string | null {
+  if (typeof openapi === 'string' && /^3\.0\.\d+(?:-.+)?$/.test(openapi)) return null;
+  const found = openapi ?? swagger;
+  if (found === undefined) return 'must be an OpenAPI 3.0 document, but has no field openapi';
+  return `must be OpenAPI 3.0, such as 3.0.3, not ${swagger === undefined ? '' : 'Swagger '}${String(found)}`;
+}

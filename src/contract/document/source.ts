@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type Scalar } from 'yaml';
+import { pointerTo, shown, unescapeToken } from '../names.ts';
+import { ContractError, type Problem } from '../problems.ts';
+import type { Places } from './places.ts';
+
+/** An object of the document. */
+export type Json = Record<string, unknown>;
+
+export const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The objects in a list; none when it is no list. */
+export const objectsIn = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : []);
+
+/** A YAML or JSON file: its value, and where each part of it was written. */
+export interface Source {
+  readonly file: string;
+  readonly root: unknown;
+}
+
+/**
+ * Reads one file. Integers outside the safe range become bigints.
+ *
+ * @throws ContractError when it cannot be read, is not YAML 1.2 or says what JSON cannot (RFC 8259).
+ */
+export function readSource(file: string, places: Places): Source {
+  const lines = new LineCounter();
+  const text = readText(file);
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    intAsBigInt: true,
+    prettyErrors: false,
+    stringKeys: true,
+  });
+  const problems: Problem[] = document.errors.map(({ pos, message }) => problem(pos[0], [], message));
+  const read = new Map<Node, unknown>();
+
+  function problem(offset: number, tokens: readonly (string | number)[], message: string): Problem {
+    const { line, col } = lines.linePos(offset);
+    return { file, place: `${line}:${col} ${pointerTo(tokens)}`.trimEnd(), message };
+  }
+
+  function value(node: Node | null, tokens: readonly (string | number)[]): unknown {
+    const target = isAlias(node) ? node.resolve(document) : node;
+    if (!target) return null;
+    if (isScalar(target)) return scalar(target, tokens);
+    if (!read.has(target)) return collection(target, tokens);
+    const known = read.get(target);
+    if (known === undefined) problems.push(problem(node!.range![0], tokens, 'an alias must not contain itself'));
+    return known ?? null;
+  }
+
+  function collection(node: Node, tokens: readonly (string | number)[]): unknown {
+    read.set(node, undefined);
+    const result: Json | unknown[] = isSeq(node) ? [] : {};
+    places.set(result, { file, lines, node, tokens });
+    if (isSeq(node))
+      node.items.forEach((item, i) => void (result as unknown[]).push(value(item as Node, [...tokens, i])));
+    if (isMap(node)) {
+      for (const pair of node.items) {
+        const key = String((pair.key as Scalar).value);
+        if (key === '__proto__' || key === '<<' || !key.isWellFormed()) {
+          problems.push(problem((pair.key as Node).range![0], tokens, `the name ${shown(key)} is not supported`));
+        } else {
+          (result as Json)[key] = value(pair.value as Node | null, [...tokens, key]);
+        }
+      }
+    }
+    read.set(node, result);
+    return result;
+  }
+
+  function scalar({ value, range }: Scalar, tokens: readonly (string | number)[]): unknown {
+    if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+    if ((typeof value === 'number' && !Number.isFinite(value)) || (typeof value === 'object' && value !== null)) {
+      problems.push(problem(range![0], tokens, 'is a value that JSON does not have'));
+    }
+    if (typeof value === 'string' && !value.isWellFormed()) {
+      problems.push(problem(range![0], tokens, 'has half a surrogate pair'));
+    }
+    return value;
+  }
+
+  const root = problems.length > 0 ? null : value(document.contents, []);
+  if (problems.length > 0) throw new ContractError(problems);
+  return { file, root };
+}
+
+function readText(file: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
+  } catch (error) {
+    const reason =
+      error instanceof TypeError ? 'is not UTF-8' : `cannot be read (${(error as NodeJS.ErrnoException).code})`;
+    throw new ContractError([{ file, place: '', message: reason }]);
+  }
+}
+
+/** The part of a value that a JSON pointer names (RFC 6901); `undefined`: there is none. */
+export function follow(root: unknown, pointer: string): unknown {
+  if (pointer === '') return root;
+  if (!pointer.startsWith('/')) return undefined;
+  let value = root;
+  for (const token of pointer.slice(1).split('/').map(unescapeToken)) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, token)) return undefined;
+    value = (value as Json)[token];
+  }
+  return value;
+}

@@ -1,0 +1,87 @@
+import { dirname, join, resolve } from 'node:path';
+import { ContractError, type Findings } from '../problems.ts';
+import type { Places } from './places.ts';
+import { follow, isObject, type Json, readSource, type Source } from './source.ts';
+
+const SCHEME = /^(?:[A-Za-z][A-Za-z0-9+.-]*:|\/\/)/;
+
+/** Where a reference leads. A `null` target without a complaint has been reported where it was found. */
+export interface Found {
+  readonly target: Json | null;
+  readonly complaint: string | null;
+}
+
+/** The files of a contract, each read once. */
+export class Sources {
+  readonly main: Source;
+  readonly #read = new Map<string, Source | null>();
+  readonly #places: Places;
+  readonly #findings: Findings;
+
+  /** @throws ContractError when the main file cannot be read. */
+  constructor(file: string, places: Places, findings: Findings) {
+    this.#places = places;
+    this.#findings = findings;
+    this.main = readSource(file, places);
+    this.#read.set(resolve(file), this.main);
+  }
+
+  isMain(node: Json): boolean {
+    return this.#places.origin(node).file === this.main.file;
+  }
+
+  /** The object that `ref` leads to when it is written in the file `from`. */
+  find(ref: string, from: string): Found {
+    if (SCHEME.test(ref)) return lost(`${ref} is on the network: only files are read`);
+    const [address, pointer] = split(ref) ?? [];
+    if (address === undefined || pointer === undefined) return lost(`${ref} is not a valid reference`);
+    const file = address === '' ? from : join(dirname(from), address);
+    try {
+      const source = this.#source(file);
+      if (!source) return { target: null, complaint: null };
+      const target = follow(source.root, pointer);
+      if (isObject(target)) return { target, complaint: null };
+      return lost(target === undefined ? `there is no ${ref}` : `${ref} is not an object`);
+    } catch (error) {
+      if (!(error instanceof ContractError)) throw error;
+      return lost(`${ref} ${error.problems[0]!.message}`);
+    }
+  }
+
+  /** `null`: the file is there but is no YAML, which is reported once. @throws ContractError when it cannot be read. */
+  #source(file: string): Source | null {
+    const path = resolve(file);
+    let source = this.#read.get(path);
+    if (source === undefined) {
+      source = this.#parse(file);
+      this.#read.set(path, source);
+    }
+    return source;
+  }
+
+  #parse(file: string): Source | null {
+    try {
+      return readSource(file, this.#places);
+    } catch (error) {
+      if (!(error instanceof ContractError) || error.problems.some(({ place }) => place === '')) throw error;
+      for (const problem of error.problems) this.#findings.add(problem);
+      return null;
+    }
+  }
+}
+
+const lost = (complaint: string): Found => ({ target: null, complaint });
+
+/** File and pointer of a reference, percent-decoded; `null` when they cannot be. */
+function split(ref: string): [file: string, pointer: string] | null {
+  const hash = ref.indexOf('#');
+  try {
+    return [
+      decodeURIComponent(hash < 0 ? ref : ref.slice(0, hash)),
+      decodeURIComponent(hash < 0 ? '' : ref.slice(hash + 1)),
+    ];
+  } catch (error) {
+    if (error instanceof URIError) return null;
+    throw error;
+  }
+}

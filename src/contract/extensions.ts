@@ -1,0 +1,84 @@
+import type { Json } from './document/source.ts';
+import { isDate, isDateTime } from './formats.ts';
+import type { Findings } from './problems.ts';
+
+const STABILITIES = ['stable', 'beta', 'experimental'] as const;
+
+export type Stability = (typeof STABILITIES)[number];
+
+/** What our own fields say about an operation. */
+export interface Extensions {
+  /** Units a request is charged: `x-ratelimit-cost`. */
+  readonly cost: number;
+  /** `x-stability-level`. */
+  readonly stability: Stability;
+  /** `x-deprecated-at`, in Unix seconds. */
+  readonly deprecatedAt: number | null;
+  /** `x-sunset`, in Unix seconds. */
+  readonly sunset: number | null;
+  /** `x-successor`: an operationId; whether it exists is not looked into here. */
+  readonly successor: string | null;
+  /** `x-try-it`. */
+  readonly tryIt: boolean;
+}
+
+/** Reads the extensions of an Operation Object. Mistakes are reported, and the default taken. */
+export function readExtensions(operation: Json, findings: Findings): Extensions {
+  const field = <T>(key: string, fallback: T, complaint: string, read: (value: unknown) => T | undefined): T => {
+    if (operation[key] === undefined) return fallback;
+    const value = read(operation[key]);
+    if (value === undefined) findings.problem(operation, key, complaint);
+    return value ?? fallback;
+  };
+  const date = (key: string) =>
+    field<number | null>(key, null, 'must be a date (2027-01-31) or a date and time (2027-01-31T12:00:00Z)', seconds);
+  const deprecatedAt = date('x-deprecated-at');
+  const sunset = date('x-sunset');
+  if (deprecatedAt !== null && sunset !== null && sunset < deprecatedAt) {
+    findings.problem(operation, 'x-sunset', 'must not be before x-deprecated-at (RFC 9745 section 4)');
+  }
+  return {
+    cost: field('x-ratelimit-cost', 1, 'must be a whole number, 0 or more', whole),
+    stability: field('x-stability-level', 'stable', `must be ${STABILITIES.join(', ')}`, (value) =>
+      STABILITIES.find((stability) => stability === value),
+    ),
+    deprecatedAt,
+    sunset,
+    successor: field<string | null>('x-successor', null, 'must be an operationId', text),
+    tryIt: field('x-try-it', true, 'must be true or false', (value) =>
+      typeof value === 'boolean' ? value : undefined,
+    ),
+  };
+}
+
+const whole = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+
+/** Unix seconds of a full-date (its first moment in UTC) or date-time (RFC 3339). */
+function seconds(value: unknown): number | undefined {
+  if (typeof value !== 'string' || !(isDate(value) || isDateTime(value))) return undefined;
+  const milliseconds = Date.parse(value.toUpperCase());
+  return Number.isNaN(milliseconds) ? undefined : Math.floor(milliseconds / 1000);
+}
+
+/** What a client is told about the future of an operation: name, value, name, value, … */
+export function replyHeaders(
+  { deprecatedAt, sunset, stability }: Extensions,
+  successorPath: string | null,
+): readonly string[] {
+  const headers: string[] = [];
+  if (deprecatedAt !== null) headers.push('Deprecation', `@${deprecatedAt}`);
+  if (sunset !== null) headers.push('Sunset', new Date(sunset * 1000).toUTCString());
+  if (successorPath !== null) headers.push(...successorLink(successorPath));
+  if (stability !== 'stable') headers.push('X-Stability-Level', stability);
+  return Object.freeze(headers);
+}
+
+/** RFC 5829 section 3; a path with templates is no URI, so its link is a template (RFC 9652 section 2). */
+function successorLink(path: string): [name: string, value: string] {
+  const ascii = path.replace(/[^!-~]+/g, encodeURIComponent).replace(/["<>\\]/g, encodeURIComponent);
+  if (!path.includes('{')) return ['Link', `<${ascii}>; rel="successor-version"`];
+  return ['Link-Template', `"${ascii}"; rel="successor-version"`];
+}

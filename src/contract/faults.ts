@@ -1,0 +1,85 @@
+import type { ErrorObject } from 'ajv';
+import { escapeToken, shown, unescapeToken } from './names.ts';
+
+/** One thing that is wrong with a request or an answer. Names what the contract says, never a value that was sent. */
+export interface Fault {
+  readonly in: 'path' | 'query' | 'header' | 'cookie' | 'body';
+  /** JSON pointer (RFC 6901); for a parameter `/<name>` and deeper. */
+  readonly pointer: string;
+  readonly message: string;
+}
+
+/** The most faults told at once, in one list or in one part of a value. */
+export const MAX_FAULTS = 50;
+
+/** No faults; shared, so that a good request costs no list. */
+export const NONE: readonly never[] = Object.freeze([]);
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  number: 'a number',
+  integer: 'an integer',
+  null: 'null',
+};
+
+const count = (n: number, one: string, many: string): string => `${n} ${n === 1 ? one : many}`;
+
+const oneOf = (types: readonly string[]): string => types.map((type) => TYPES[type] ?? type).join(' or ');
+
+/** What errors say about the schema; each keyword has some of these. */
+interface Params {
+  readonly type: string | string[];
+  readonly nullable: boolean;
+  readonly limit: number;
+  readonly format: string;
+  readonly text: string;
+  readonly pattern: string;
+  readonly why: string;
+  readonly passingSchemas: readonly number[] | null;
+}
+
+/** Sentences by keyword of the translated schema. */
+const SENTENCES: Readonly<Record<string, (params: Params) => string>> = {
+  required: () => 'is required',
+  type: ({ type }) => `must be ${oneOf([type].flat())}`,
+  numeric: ({ type, nullable }) => `must be ${oneOf([type, nullable ? ['null'] : []].flat(2))}`,
+  atLeast: ({ limit }) => `must be at least ${limit}`,
+  atMost: ({ limit }) => `must be at most ${limit}`,
+  moreThan: ({ limit }) => `must be more than ${limit}`,
+  lessThan: ({ limit }) => `must be less than ${limit}`,
+  width: ({ format }) => `must fit the format ${format}`,
+  multiple: ({ limit }) => `must be a multiple of ${limit}`,
+  among: ({ text }) => `must be ${text}`,
+  minLength: ({ limit }) => `must have at least ${count(limit, 'character', 'characters')}`,
+  maxLength: ({ limit }) => `must have at most ${count(limit, 'character', 'characters')}`,
+  matches: ({ pattern }) => `must match the pattern ${pattern}`,
+  format: ({ format }) => `must have the format ${format}`,
+  minItems: ({ limit }) => `must have at least ${count(limit, 'entry', 'entries')}`,
+  maxItems: ({ limit }) => `must have at most ${count(limit, 'entry', 'entries')}`,
+  different: () => 'must not have the same entry twice',
+  minProperties: ({ limit }) => `must have at least ${count(limit, 'member', 'members')}`,
+  maxProperties: ({ limit }) => `must have at most ${count(limit, 'member', 'members')}`,
+  refused: ({ why }) => why,
+  oneOf: ({ passingSchemas }) =>
+    passingSchemas ? 'must fit only one of the described forms' : 'must fit one of the described forms',
+  anyOf: () => 'must fit one of the described forms',
+  not: () => 'must not fit the form that is ruled out',
+};
+
+/** A fault without the part of the message it is in. */
+export type ValueFault = Omit<Fault, 'in'>;
+
+/** The fault an ajv error stands for; `null` for those that only say that another error happened. */
+export function faultOf({ keyword, instancePath, params }: ErrorObject): ValueFault | null {
+  const sentence = SENTENCES[keyword];
+  if (!sentence) return null;
+  const pointer = instancePath
+    .split('/')
+    .map((token) => escapeToken(shown(unescapeToken(token))))
+    .join('/');
+  const missing = keyword === 'required' ? `/${escapeToken(params.missingProperty)}` : '';
+  return { pointer: pointer + missing, message: sentence(params as Params) };
+}

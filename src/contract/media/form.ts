@@ -1,0 +1,105 @@
+import type { Document } from '../document/document.ts';
+import { isObject, type Json } from '../document/source.ts';
+import type { ValueFault } from '../faults.ts';
+import { Bag, readJsonText } from '../json.ts';
+import { escapeToken } from '../names.ts';
+import { type Collected, Collector, type Sent } from '../parameters/collector.ts';
+import { type Reading, read } from '../parameters/reading.ts';
+import { type Shape, shapeOf } from '../parameters/shape.ts';
+import { STYLES, type Style } from '../parameters/styles.ts';
+import type { Check } from '../schema/schemas.ts';
+import { decodeUtf8 } from '../utf8.ts';
+import type { CheckBytes } from './rules.ts';
+
+/** A field of a form; a `document` is JSON inside the text. */
+interface Field extends Collected {
+  readonly document: boolean;
+}
+
+/**
+ * Checks `application/x-www-form-urlencoded` bodies of object schemas: each property is a field, written as `encoding` says;
+ * objects are JSON texts unless it gives them a style (OpenAPI 3.0.3, "Support for x-www-form-urlencoded Request Bodies").
+ * `null`: the schema is not one of an object.
+ */
+export function createFormCheck(document: Document, media: Json, check: Check): CheckBytes | null {
+  const schema = document.object(media.schema);
+  const shape = schema && shapeOf(document, schema);
+  if (!shape?.types?.has('object')) return null;
+  const fields = [...shape.members].map(([name, member]) =>
+    fieldOf(name, member, document.object(media.encoding)?.[name]),
+  );
+  const collector = new Collector([...fields, rest(shape)]);
+
+  return function checkForm(bytes) {
+    const text = decodeUtf8(bytes);
+    if (text === null) return [{ pointer: '', message: 'is not UTF-8' }];
+    const undecodable: ValueFault[] = [];
+    const sent = collector.collect(text, true, () => {
+      undecodable[0] = { pointer: '', message: 'has a name that is not UTF-8 in valid percent-encoding' };
+    });
+    const value = new Bag();
+    const faults = [...undecodable, ...fields.flatMap((field, i) => fill(value, field, sent[i]!))];
+    const others = sent[fields.length];
+    if (others && others !== 'unused' && 'pieces' in others) {
+      const reading = read(others.pieces, rest(shape).shape, 'form');
+      if (reading.fault) faults.push(reading.fault);
+      else Object.assign(value, reading.value);
+    }
+    return faults.length > 0 ? faults : check(value);
+  };
+}
+
+/** Fields that the schema does not name: additional members, or members it will refuse. */
+const rest = ({ others }: Shape): Collected => ({
+  name: '',
+  style: 'form',
+  explode: true,
+  form: 'object',
+  allowEmpty: false,
+  shape: {
+    types: null,
+    items: null,
+    members: new Map(),
+    others: others ?? { types: null, items: null, members: new Map(), others: null },
+  },
+});
+
+function fieldOf(name: string, shape: Shape, encoding: unknown): Field {
+  const { style, explode } = isObject(encoding) ? encoding : {};
+  const styled = style !== undefined || explode !== undefined;
+  const form = shape.types?.has('object') ? 'object' : shape.types?.has('array') ? 'array' : 'primitive';
+  const document = form === 'object' && !styled;
+  const known: Style = STYLES.query.find((other) => other === style) ?? 'form';
+  return {
+    name,
+    style: known,
+    explode: !document && (known === 'deepObject' || (typeof explode === 'boolean' ? explode : known === 'form')),
+    form: document ? 'primitive' : form,
+    allowEmpty: false,
+    shape,
+    document,
+  };
+}
+
+/** Puts the value of a field into the object that the form stands for. */
+function fill(value: Record<string, unknown>, field: Field, sent: Sent | null): ValueFault[] {
+  if (sent === null || sent === 'unused') return [];
+  const pointer = `/${escapeToken(field.name)}`;
+  if ('complaint' in sent) {
+    return [
+      { pointer, message: sent.complaint === 'repeated' ? 'is given more than once' : 'is not written in its style' },
+    ];
+  }
+  const { value: member, fault } = readField(field, sent.pieces);
+  if (fault) return [{ pointer: pointer + fault.pointer, message: fault.message }];
+  value[field.name] = member;
+  return [];
+}
+
+function readField({ shape, document }: Field, pieces: Parameters<typeof read>[0]): Reading {
+  if (!document) return read(pieces, shape, 'form');
+  const text = read(pieces, { ...shape, types: null }, 'form');
+  if (text.fault) return text;
+  const { value, fault } = readJsonText(text.value as string);
+  return fault ? { fault } : { value, fault: null };
+}

@@ -1,0 +1,86 @@
+import type { Document } from '../document/document.ts';
+import type { Json } from '../document/source.ts';
+import { type Fault, NONE, type ValueFault } from '../faults.ts';
+import { readJson } from '../json.ts';
+import { read } from '../parameters/reading.ts';
+import { shapeOf } from '../parameters/shape.ts';
+import type { Findings } from '../problems.ts';
+import type { Check, Schemas } from '../schema/schemas.ts';
+import type { Direction } from '../schema/translate.ts';
+import { decodeUtf8 } from '../utf8.ts';
+import { createFormCheck } from './form.ts';
+import { isJson, type MediaType } from './type.ts';
+
+/** How a body of one media type is checked. */
+export interface MediaRule {
+  /** As the contract writes it; may be a range such as `application/*`. */
+  readonly type: string;
+  /** The faults in a body of at least one byte. */
+  check(bytes: Uint8Array): readonly Fault[];
+}
+
+export type CheckBytes = (bytes: Uint8Array) => readonly ValueFault[];
+
+/** What is known about the inside of a body. Other bodies pass unchecked. */
+export type Syntax = 'json' | 'form' | 'text' | 'unknown';
+
+export function syntaxOf(type: MediaType): Syntax {
+  if (isJson(type)) return 'json';
+  if (type.type === 'application' && type.subtype === 'x-www-form-urlencoded') return 'form';
+  return type.type === 'text' && type.subtype === 'plain' ? 'text' : 'unknown';
+}
+
+/** Makes rules of Media Type Objects. */
+export class MediaRules {
+  readonly #document: Document;
+  readonly #schemas: Schemas;
+  readonly #findings: Findings;
+
+  constructor(document: Document, schemas: Schemas, findings: Findings) {
+    this.#document = document;
+    this.#schemas = schemas;
+    this.#findings = findings;
+  }
+
+  /** The rule for bodies of a syntax, under the entry `type` of `content`. */
+  rule(content: Json, type: string, syntax: Syntax, direction: Direction): MediaRule {
+    const check = this.#checkBytes(content, type, syntax, direction);
+    return {
+      type,
+      check(bytes) {
+        const faults = check(bytes);
+        return faults.length === 0 ? NONE : faults.map(({ pointer, message }) => ({ in: 'body', pointer, message }));
+      },
+    };
+  }
+
+  #checkBytes(content: Json, type: string, syntax: Syntax, direction: Direction): CheckBytes {
+    const media = this.#document.object(content[type]) ?? {};
+    const schema = this.#document.object(media.schema);
+    const check = schema ? this.#schemas.check(media.schema as Json, direction) : () => NONE;
+    if (syntax === 'json') return jsonCheck(check);
+    if (!schema) return () => NONE;
+    const form = syntax === 'form' ? createFormCheck(this.#document, media, check) : null;
+    if (form) return form;
+    if (syntax === 'text') return textCheck(this.#document, schema, check);
+    this.#findings.note(content, type, `bodies of type ${type} are not checked`);
+    return () => NONE;
+  }
+}
+
+function jsonCheck(check: Check): CheckBytes {
+  return (bytes) => {
+    const { value, fault } = readJson(bytes);
+    return fault ? [{ pointer: fault.pointer, message: `${fault.message} (at byte ${fault.offset})` }] : check(value);
+  };
+}
+
+function textCheck(document: Document, schema: Json, check: Check): CheckBytes {
+  const shape = shapeOf(document, schema);
+  return (bytes) => {
+    const text = decodeUtf8(bytes);
+    if (text === null) return [{ pointer: '', message: 'is not UTF-8' }];
+    const { value, fault } = read({ form: 'primitive', text }, shape, 'none');
+    return fault ? [fault] : check(value);
+  };
+}

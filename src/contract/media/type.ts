@@ -1,0 +1,38 @@
+/** A media type as a header or a contract names it (RFC 9110 section 8.3.1). All in lower case but parameter values. */
+export interface MediaType {
+  /** `*` in a range of a contract. */
+  readonly type: string;
+  readonly subtype: string;
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+const TYPE = /^[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)\/([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*/;
+const PARAMETER =
+  /;[ \t]*(?:([!#$%&'*+.^_`|~0-9A-Za-z-]+)=(?:([!#$%&'*+.^_`|~0-9A-Za-z-]+)|"((?:[^"\\]|\\.)*)"))?[ \t]*/y;
+
+/** `null`: it is not a media type, or names a parameter twice. */
+export function parseMediaType(text: string): MediaType | null {
+  const [whole, type, subtype] = TYPE.exec(text) ?? [];
+  if (whole === undefined || type === undefined || subtype === undefined) return null;
+  const parameters = new Map<string, string>();
+  for (let at = whole.length; at < text.length; at = PARAMETER.lastIndex) {
+    PARAMETER.lastIndex = at;
+    const found = PARAMETER.exec(text);
+    if (!found) return null;
+    const [, name, token, quoted = ''] = found;
+    if (name === undefined) continue;
+    if (parameters.has(name.toLowerCase())) return null;
+    parameters.set(name.toLowerCase(), token ?? quoted.replace(/\\(.)/g, '$1'));
+  }
+  return { type: type.toLowerCase(), subtype: subtype.toLowerCase(), parameters };
+}
+
+/** JSON itself, or a format built on it (RFC 6839 section 3.1). */
+export const isJson = ({ type, subtype }: MediaType): boolean =>
+  (type === 'application' && subtype === 'json') || subtype.endsWith('+json');
+
+/** Whether the text is in UTF-8, as it is when nothing else is said. */
+export function isUtf8Type({ parameters }: MediaType): boolean {
+  const charset = parameters.get('charset');
+  return charset === undefined || charset.toLowerCase() === 'utf-8';
+}

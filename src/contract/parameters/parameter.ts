@@ -1,0 +1,140 @@
+import type { Document } from '../document/document.ts';
+import { isObject, type Json } from '../document/source.ts';
+import { NONE, type ValueFault } from '../faults.ts';
+import { readJsonText } from '../json.ts';
+import { isJson, parseMediaType } from '../media/type.ts';
+import type { Findings } from '../problems.ts';
+import type { Check, Schemas } from '../schema/schemas.ts';
+import type { Collected } from './collector.ts';
+import { decode, type Encoding, read } from './reading.ts';
+import { type Shape, shapeOf } from './shape.ts';
+import { type Form, type Pieces, type Place, STYLES, type Style } from './styles.ts';
+
+/** A parameter of an operation, ready to check what was sent for it. */
+export interface Parameter extends Collected {
+  readonly in: Place;
+  readonly required: boolean;
+  /** Described by `content`: the text is one document of that media type. */
+  readonly document: boolean;
+  /** Checks what was sent, taken apart; pointers are inside the parameter. */
+  check(pieces: Pieces): readonly ValueFault[];
+}
+
+/** Parameters of these names say nothing: other parts of the document do (OpenAPI 3.0.3, Parameter Object, `name`). */
+const IGNORED_HEADERS = new Set(['accept', 'content-type', 'authorization']);
+
+/** Reads Parameter Objects. */
+export class Parameters {
+  readonly #document: Document;
+  readonly #schemas: Schemas;
+  readonly #findings: Findings;
+
+  constructor(document: Document, schemas: Schemas, findings: Findings) {
+    this.#document = document;
+    this.#schemas = schemas;
+    this.#findings = findings;
+  }
+
+  /** `null`: it is not to be checked, or it is wrong, which is reported. */
+  read(node: Json): Parameter | null {
+    const { name, in: place } = node;
+    if (typeof name !== 'string' || name === '') return this.#wrong(node, null, 'a parameter needs a name');
+    if (!isPlace(place)) return this.#wrong(node, 'in', 'must be path, query, header or cookie');
+    if (place === 'header' && IGNORED_HEADERS.has(name.toLowerCase())) {
+      this.#findings.note(node, 'name', `a header parameter ${name} is ignored, as OpenAPI 3.0 says`);
+      return null;
+    }
+    if (place === 'path' && node.required !== true)
+      this.#wrong(node, null, 'a path parameter must have required: true');
+    const required = node.required === true;
+    const allowEmpty = place === 'query' && node.allowEmptyValue === true;
+    const known = { name, in: place, required, allowEmpty };
+    if (isObject(node.schema) === isObject(node.content)) {
+      return this.#wrong(node, null, `parameter ${name} needs a schema or content, and not both`);
+    }
+    return isObject(node.schema) ? this.#styled(node, node.schema, known) : this.#whole(node, known);
+  }
+
+  #styled(
+    node: Json,
+    schema: Json,
+    known: Pick<Parameter, 'name' | 'in' | 'required' | 'allowEmpty'>,
+  ): Parameter | null {
+    const styles: readonly string[] = STYLES[known.in];
+    const style = (node.style ?? styles[0]) as Style;
+    if (!styles.includes(style)) return this.#wrong(node, 'style', `must be ${styles.join(', ')} in ${known.in}`);
+    const shape = shapeOf(this.#document, schema);
+    const form = this.#form(node, shape);
+    if (style === 'deepObject' && form !== 'object')
+      return this.#wrong(node, 'style', 'deepObject is for objects only');
+    const explode = style === 'deepObject' || (typeof node.explode === 'boolean' ? node.explode : style === 'form');
+    const encoding = encodingOf(known.in, node.allowReserved === true);
+    const check = checkOf(this.#schemas.check(schema, 'request'), shape, encoding);
+    return { ...known, style, explode, form, shape, document: false, check };
+  }
+
+  /** Text can be read in one way only: an object or a list, if the schema allows one. */
+  #form(node: Json, { types }: Shape): Form {
+    const form = types?.has('object') ? 'object' : types?.has('array') ? 'array' : 'primitive';
+    if (form !== 'primitive' && types!.size > 1) {
+      this.#findings.note(
+        node,
+        'schema',
+        `other types than ${form} have no form of their own as text: it is read as ${form}`,
+      );
+    }
+    return form;
+  }
+
+  #whole(node: Json, known: Pick<Parameter, 'name' | 'in' | 'required' | 'allowEmpty'>): Parameter | null {
+    const entries = this.#document.members(node.content);
+    const [type, media] = entries[0] ?? [];
+    if (entries.length !== 1 || type === undefined)
+      return this.#wrong(node, 'content', 'must have exactly one media type');
+    const schema = this.#document.object(media)?.schema;
+    const parsed = parseMediaType(type);
+    const json = parsed !== null && isJson(parsed);
+    if (!json) this.#findings.note(node, 'content', `${type} in a parameter is not checked`);
+    const judge = json
+      ? checkJson(isObject(schema) ? this.#schemas.check(schema, 'request') : () => NONE, known.in)
+      : () => NONE;
+    const shape: Shape = { types: null, items: null, members: new Map(), others: null };
+    const style = STYLES[known.in][0];
+    return { ...known, style, explode: false, form: 'primitive', shape, document: true, check: judge };
+  }
+
+  #wrong(node: Json, key: string | null, message: string): null {
+    this.#findings.problem(node, key, message);
+    return null;
+  }
+}
+
+const isPlace = (value: unknown): value is Place => typeof value === 'string' && Object.hasOwn(STYLES, value);
+
+/** Clients write a space in a query as `+` or `%20`. With `allowReserved` a `+` is itself. */
+function encodingOf(place: Place, allowReserved: boolean): Encoding {
+  if (place === 'header') return 'none';
+  return place === 'query' && !allowReserved ? 'form' : 'percent';
+}
+
+function checkOf(check: Check, shape: Shape, encoding: Encoding): Parameter['check'] {
+  const ambiguous = shape.types !== null && shape.types.size > 1 && shape.types.has('string');
+  return function checkPieces(pieces) {
+    const reading = read(pieces, shape, encoding);
+    if (reading.fault) return [reading.fault];
+    const faults = check(reading.value);
+    if (faults.length === 0 || !ambiguous || pieces.form !== 'primitive') return faults;
+    const text = read(pieces, { ...shape, types: null }, encoding);
+    return text.fault || check(text.value).length > 0 ? faults : NONE;
+  };
+}
+
+function checkJson(check: Check, place: Place): Parameter['check'] {
+  return function checkDocument(pieces) {
+    const raw = pieces.form === 'primitive' ? pieces.text : '';
+    const text = place === 'header' ? raw : decode(raw, place === 'query');
+    if (text === undefined) return [{ pointer: '', message: 'must be UTF-8 in valid percent-encoding' }];
+    const { value, fault } = readJsonText(text);
+    return fault ? [{ pointer: fault.pointer, message: fault.message }] : check(value);
+  };
+}

@@ -1,0 +1,84 @@
+import type { ValueFault } from '../faults.ts';
+import { Bag } from '../json.ts';
+import { shown } from '../names.ts';
+import { exact, isInteger, isNumber } from '../numbers.ts';
+import type { Shape } from './shape.ts';
+import type { Pieces } from './styles.ts';
+
+/** What became of a text: a value for its schema to judge, or a fault of the text itself. */
+export type Reading =
+  | { readonly value: unknown; readonly fault: null }
+  | { readonly value?: never; readonly fault: ValueFault };
+
+/** Undoes percent-encoding. `undefined`: it is not valid, or what it hides is not UTF-8. */
+export function decode(text: string, plusIsSpace: boolean): string | undefined {
+  const plain = plusIsSpace && text.includes('+') ? text.replaceAll('+', ' ') : text;
+  if (!plain.includes('%')) return plain;
+  try {
+    return decodeURIComponent(plain);
+  } catch (error) {
+    if (error instanceof URIError) return undefined;
+    throw error;
+  }
+}
+
+/** How the pieces of a parameter are encoded: not at all (headers), by percent, or by percent with `+` for a space. */
+export type Encoding = 'none' | 'percent' | 'form';
+
+/** Makes a value of decoded pieces: numbers and booleans where the schema asks for them and the text is one. */
+export function read(pieces: Pieces, shape: Shape, encoding: Encoding): Reading {
+  if (pieces.form === 'primitive') return readText(pieces.text, shape, encoding, '');
+  if (pieces.form === 'array') return readList(pieces.texts, shape.items, encoding, '');
+  return readMembers(pieces.pairs, shape, encoding);
+}
+
+function readText(raw: string, shape: Shape | null, encoding: Encoding, pointer: string): Reading {
+  const text = encoding === 'none' ? raw : decode(raw, encoding === 'form');
+  if (text === undefined) return { fault: { pointer, message: 'must be UTF-8 in valid percent-encoding' } };
+  return { value: typed(text, shape?.types ?? null), fault: null };
+}
+
+function readList(texts: readonly string[], items: Shape | null, encoding: Encoding, pointer: string): Reading {
+  const list: unknown[] = [];
+  for (const [i, text] of texts.entries()) {
+    const item = readText(text, items, encoding, `${pointer}/${i}`);
+    if (item.fault) return item;
+    list.push(item.value);
+  }
+  return { value: list, fault: null };
+}
+
+function readMembers(pairs: readonly (readonly [string, string])[], shape: Shape, encoding: Encoding): Reading {
+  const grouped = new Map<string, string[]>();
+  for (const [rawName, text] of pairs) {
+    const name = encoding === 'none' ? rawName : decode(rawName, encoding === 'form');
+    if (name === undefined) return { fault: { pointer: '', message: 'must have names in valid percent-encoding' } };
+    const texts = grouped.get(name);
+    if (texts) texts.push(text);
+    else grouped.set(name, [text]);
+  }
+  const object = new Bag();
+  for (const [name, texts] of grouped) {
+    const member = readMember(name, texts, shape.members.get(name) ?? shape.others, encoding);
+    if (member.fault) return member;
+    object[name] = member.value;
+  }
+  return { value: object, fault: null };
+}
+
+/** A member that is a list is given once for each entry. */
+function readMember(name: string, texts: readonly string[], shape: Shape | null, encoding: Encoding): Reading {
+  const pointer = `/${shown(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  if (shape?.types?.has('array')) return readList(texts, shape.items, encoding, pointer);
+  if (texts.length > 1) return { fault: { pointer, message: 'is given more than once' } };
+  return readText(texts[0]!, shape, encoding, pointer);
+}
+
+/** Text that is not of the type stays text, for the schema to refuse. */
+function typed(text: string, types: ReadonlySet<string> | null): unknown {
+  if (types === null) return text;
+  if (types.has('integer') && isInteger(text)) return exact(text) ?? text;
+  if (types.has('number') && isNumber(text)) return exact(text) ?? text;
+  if (types.has('boolean') && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
+}

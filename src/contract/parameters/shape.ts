@@ -1,0 +1,82 @@
+import type { Document } from '../document/document.ts';
+import { type Json, objectsIn } from '../document/source.ts';
+
+/** What text may stand for, as far as a schema tells. */
+export interface Shape {
+  /** Types of JSON that the schema lets through; `null`: any. */
+  readonly types: ReadonlySet<string> | null;
+  /** For lists. */
+  readonly items: Shape | null;
+  /** For objects: known members, and what others are (`null`: there are no others). */
+  readonly members: ReadonlyMap<string, Shape>;
+  readonly others: Shape | null;
+}
+
+/** Lists in objects in lists have no form as text; nothing is looked for below this. */
+const DEEPEST = 3;
+
+const TEXT: Shape = { types: null, items: null, members: new Map(), others: null };
+
+/** How text is to be read for a schema, seen through references, `allOf`, `oneOf` and `anyOf`. */
+export function shapeOf(document: Document, schema: Json, depth = 0): Shape {
+  if (depth === DEEPEST) return TEXT;
+  const parts = partsOf(document, schema, new Set());
+  const inner = (part: unknown): Shape => {
+    const node = document.object(part);
+    return node ? shapeOf(document, node, depth + 1) : TEXT;
+  };
+  const items = parts.find((part) => part.items !== undefined)?.items;
+  const members = parts.flatMap(({ properties }) => document.members(properties));
+  const others = parts.map(({ additionalProperties }) => additionalProperties).find((value) => value !== undefined);
+  return {
+    types: typesOf(document, schema, new Set()),
+    items: items === undefined ? TEXT : inner(items),
+    members: new Map(members.map(([name, member]) => [name, inner(member)])),
+    others: others === false ? null : inner(others),
+  };
+}
+
+/** The schema and all that are combined with it for the same value. */
+function partsOf(document: Document, schema: Json, seen: Set<Json>): Json[] {
+  const node = document.object(schema);
+  if (!node || seen.has(node)) return [];
+  seen.add(node);
+  const combined = [node.allOf, node.oneOf, node.anyOf].flatMap(objectsIn);
+  return [node, ...combined.flatMap((part) => partsOf(document, part, seen))];
+}
+
+function typesOf(document: Document, schema: Json, seen: ReadonlySet<Json>): ReadonlySet<string> | null {
+  const node = document.object(schema);
+  if (!node || seen.has(node)) return null;
+  const of = (part: Json) => typesOf(document, part, new Set([...seen, node]));
+  let types = objectsIn(node.allOf).map(of).reduce(both, ownTypes(node));
+  for (const options of [objectsIn(node.oneOf), objectsIn(node.anyOf)]) {
+    if (options.length > 0) types = both(types, options.map(of).reduce(either));
+  }
+  return types;
+}
+
+function ownTypes({ type, enum: values, properties, items }: Json): ReadonlySet<string> | null {
+  if (typeof type === 'string') return new Set([type]);
+  if (Array.isArray(values)) return new Set(values.map(typeOfValue));
+  if (properties !== undefined) return new Set(['object']);
+  return items === undefined ? null : new Set(['array']);
+}
+
+function typeOfValue(value: unknown): string {
+  if (typeof value === 'bigint') return 'integer';
+  if (Array.isArray(value)) return 'array';
+  return value === null ? 'null' : typeof value;
+}
+
+type Types = ReadonlySet<string> | null;
+
+const both = (a: Types, b: Types): Types => {
+  if (a === null || b === null) return a ?? b;
+  const common = a.intersection(b);
+  if (a.has('integer') && b.has('number')) common.add('integer');
+  if (b.has('integer') && a.has('number')) common.add('integer');
+  return common;
+};
+
+const either = (a: Types, b: Types): Types => (a === null || b === null ? null : a.union(b));

@@ -1,0 +1,95 @@
+/** The styles of OpenAPI 3.0.3, Parameter Object, "Style Values". */
+export type Style = 'matrix' | 'label' | 'form' | 'simple' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject';
+
+export type Form = 'primitive' | 'array' | 'object';
+
+/** Which styles a place allows, its own first. */
+export const STYLES = {
+  path: ['simple', 'label', 'matrix'],
+  query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
+  header: ['simple'],
+  cookie: ['form'],
+} as const satisfies Record<string, readonly Style[]>;
+
+export type Place = keyof typeof STYLES;
+
+export interface Layout {
+  readonly name: string;
+  readonly style: Style;
+  readonly explode: boolean;
+  readonly form: Form;
+}
+
+/** Raw text taken apart, still encoded: one text, a list of texts, or names with texts. */
+export type Pieces =
+  | { readonly form: 'primitive'; readonly text: string }
+  | { readonly form: 'array'; readonly texts: readonly string[] }
+  | { readonly form: 'object'; readonly pairs: readonly (readonly [string, string])[] };
+
+/**
+ * Takes apart the text of one parameter as the table "Style Examples" of OpenAPI 3.0.3 shows it. `null`: it is not written
+ * in that style. Exploded form parameters and deep objects come in several texts and are not for this function.
+ */
+export function takeApart({ name, style, explode, form }: Layout, raw: string): Pieces | null {
+  if (style === 'matrix') return form !== 'primitive' && explode ? exploded(name, form, raw) : named(name, form, raw);
+  if (style === 'label') return raw.startsWith('.') ? split(raw.slice(1), '.', form, explode) : null;
+  if (style === 'spaceDelimited') return split(raw, /%20|\+| /, form, false);
+  if (style === 'pipeDelimited') return split(raw, /\||%7[Cc]/, form, false);
+  return split(raw, ',', form, explode && style === 'simple');
+}
+
+function split(text: string, separator: string | RegExp, form: Form, explode: boolean): Pieces | null {
+  if (form === 'primitive') return { form, text };
+  const texts = text === '' ? [] : text.split(separator);
+  if (form === 'array') return { form, texts };
+  return explode ? equations(texts) : alternating(texts);
+}
+
+/** `;color=blue,black`, and `;color` for nothing. */
+function named(name: string, form: Form, raw: string): Pieces | null {
+  if (raw === `;${name}`) return split('', ',', form, false);
+  const start = `;${name}=`;
+  return raw.startsWith(start) ? split(raw.slice(start.length), ',', form, false) : null;
+}
+
+/** `;color=blue;color=black` or `;R=100;G=200`. */
+function exploded(name: string, form: 'array' | 'object', raw: string): Pieces | null {
+  if (!raw.startsWith(';')) return null;
+  if (form === 'array' && raw === `;${name}`) return { form, texts: [] };
+  const pieces = equations(raw.slice(1).split(';'));
+  if (pieces?.form !== 'object' || form === 'object') return pieces;
+  return pieces.pairs.every(([key]) => key === name) ? { form, texts: pieces.pairs.map(([, text]) => text) } : null;
+}
+
+/** `R=100`, `G=200`. */
+function equations(texts: readonly string[]): Pieces | null {
+  const pairs = texts.map((text) => equation(text));
+  return pairs.includes(null) ? null : { form: 'object', pairs: pairs as [string, string][] };
+}
+
+function equation(text: string): [string, string] | null {
+  const equals = text.indexOf('=');
+  return equals < 0 ? null : [text.slice(0, equals), text.slice(equals + 1)];
+}
+
+/** `R`, `100`, `G`, `200`. */
+function alternating(texts: readonly string[]): Pieces | null {
+  if (texts.length % 2 === 1) return null;
+  const pairs: [string, string][] = [];
+  for (let i = 0; i < texts.length; i += 2) pairs.push([texts[i]!, texts[i + 1]!]);
+  return { form: 'object', pairs };
+}
+
+const EXAMPLES: Readonly<Record<Style, Readonly<Record<Form, readonly [plain: string, exploded: string]>>>> = {
+  simple: { primitive: ['x', 'x'], array: ['x,y', 'x,y'], object: ['a,x,b,y', 'a=x,b=y'] },
+  label: { primitive: ['.x', '.x'], array: ['.x.y', '.x.y'], object: ['.a.x.b.y', '.a=x.b=y'] },
+  matrix: { primitive: [';N=x', ';N=x'], array: [';N=x,y', ';N=x;N=y'], object: [';N=a,x,b,y', ';a=x;b=y'] },
+  form: { primitive: ['N=x', 'N=x'], array: ['N=x,y', 'N=x&N=y'], object: ['N=a,x,b,y', 'a=x&b=y'] },
+  spaceDelimited: { primitive: ['N=x', 'N=x'], array: ['N=x%20y', 'N=x&N=y'], object: ['N=a%20x%20b%20y', 'a=x&b=y'] },
+  pipeDelimited: { primitive: ['N=x', 'N=x'], array: ['N=x|y', 'N=x&N=y'], object: ['N=a|x|b|y', 'a=x&b=y'] },
+  deepObject: { primitive: ['N=x', 'N=x'], array: ['N=x', 'N=x'], object: ['N[a]=x&N[b]=y', 'N[a]=x&N[b]=y'] },
+};
+
+/** How a parameter is to be written, for people. */
+export const example = ({ name, style, form, explode }: Layout): string =>
+  EXAMPLES[style][form][explode ? 1 : 0].replaceAll('N', name);

@@ -1,0 +1,120 @@
+import { Automaton, TooLarge } from './automaton.ts';
+import { Characters, TEXT_START } from './characters.ts';
+import { Matcher } from './matcher.ts';
+import { parse, type Term } from './syntax.ts';
+
+/** Whether a pattern is found in a text, in time proportional to the length of the text. */
+export interface Pattern {
+  test(text: string): boolean;
+}
+
+/** A pattern that cannot be used; the message completes the sentence "pattern …". */
+export class PatternError extends Error {}
+
+/** A search that may begin anywhere must be over after so many characters, or it would read the text again and again. */
+const SHORT = 64;
+
+const ANCHOR: Term = { kind: 'character', set: [[TEXT_START, TEXT_START]] };
+
+/**
+ * Compiles `pattern` values (ECMA-262 with the `u` flag). A backtracking engine can be made to need hours for a text of a
+ * hundred characters, so the engine only gets patterns that leave it no choice on any character. All others are matched by
+ * an automaton; what an automaton cannot do (back-references, look-around but at the start) is refused.
+ */
+export class Patterns {
+  readonly #characters = new Characters();
+
+  /** @throws PatternError when the pattern is not valid or its time cannot be bounded. */
+  compile(source: string): Pattern {
+    const native = regExp(source);
+    const term = parse(source, this.#characters);
+    if (!has(term, (part) => part.kind === 'repeat')) return native;
+    const unusual = find(term, (part) => part.kind === 'context' || part.kind === 'lookahead');
+    if (unusual?.kind !== 'lookahead' && engineIsSafe(term)) return native;
+    if (!unusual) return matcher(term);
+    const conditions = leadingConditions(term);
+    if (conditions) return conditions;
+    const what = unusual.kind === 'context' ? unusual.what : 'a look-ahead that is not at the start';
+    throw new PatternError(
+      `needs ${what} beside a repetition that can be read in several ways: its time cannot be bounded`,
+    );
+  }
+}
+
+function regExp(source: string): RegExp {
+  try {
+    return new RegExp(source, 'u');
+  } catch (error) {
+    throw new PatternError(`is not valid with the u flag: ${(error as Error).message}`);
+  }
+}
+
+function engineIsSafe(term: Term): boolean {
+  if (has(term, (part) => part.kind === 'context' && part.what === 'a back-reference')) return false;
+  if (has(term, (part) => part.kind === 'context' && !part.what.startsWith('\\'))) return false;
+  const short = longest(term) <= SHORT;
+  return (['loop', 'copy'] as const).some((counts) => {
+    const automaton = build(term, counts);
+    return automaton?.deterministic && (automaton.anchored || short);
+  });
+}
+
+/** `null`: it would be too large. */
+function build(term: Term, counts: 'loop' | 'copy'): Automaton | null {
+  try {
+    return new Automaton(term, counts);
+  } catch (error) {
+    if (error instanceof TooLarge) return null;
+    throw error;
+  }
+}
+
+function matcher(term: Term): Pattern {
+  const automaton = build(term, 'copy');
+  if (!automaton) throw new PatternError('is too large: its time cannot be bounded');
+  if (!automaton.plain) throw new PatternError('has ^ or $ in a place where it can never match');
+  return new Matcher(automaton);
+}
+
+/** `^(?=…)(?!…)rest`, the usual form of password rules: each condition is a pattern of its own. `null`: another form. */
+function leadingConditions(term: Term): Pattern | null {
+  if (term.kind !== 'sequence' || term.parts[0]?.kind !== 'character' || !isAnchor(term.parts[0])) return null;
+  const parts = term.parts.slice(1);
+  const end = parts.findIndex((part) => part.kind !== 'lookahead');
+  const ahead = parts.slice(0, end < 0 ? parts.length : end).filter((part) => part.kind === 'lookahead');
+  const rest: Term = { kind: 'sequence', parts: end < 0 ? [] : parts.slice(end) };
+  const bodies = [...ahead.map(({ body }) => body), rest];
+  if (bodies.some((body) => has(body, (part) => part.kind === 'lookahead' || part.kind === 'context'))) return null;
+  const conditions = ahead.map(({ body, negative }) => ({ pattern: anchoredMatcher(body), wanted: !negative }));
+  conditions.push({ pattern: anchoredMatcher(rest), wanted: true });
+  return { test: (text) => conditions.every(({ pattern, wanted }) => pattern.test(text) === wanted) };
+}
+
+const anchoredMatcher = (body: Term): Pattern => matcher({ kind: 'sequence', parts: [ANCHOR, body] });
+
+const isAnchor = (term: Term & { kind: 'character' }): boolean => term.set[0]?.[0] === TEXT_START;
+
+/** The most characters a match can have. */
+function longest(term: Term): number {
+  if (term.kind === 'sequence') return term.parts.reduce((sum, part) => sum + longest(part), 0);
+  if (term.kind === 'choice') return Math.max(...term.options.map(longest));
+  if (term.kind === 'repeat') return term.most === 0 ? 0 : longest(term.body) * term.most;
+  return term.kind === 'character' ? 1 : 0;
+}
+
+const has = (term: Term, wanted: (term: Term) => boolean): boolean => find(term, wanted) !== undefined;
+
+function find(term: Term, wanted: (term: Term) => boolean): Term | undefined {
+  if (wanted(term)) return term;
+  for (const child of childrenOf(term)) {
+    const found = find(child, wanted);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function childrenOf(term: Term): readonly Term[] {
+  if (term.kind === 'sequence') return term.parts;
+  if (term.kind === 'choice') return term.options;
+  return term.kind === 'repeat' || term.kind === 'lookahead' ? [term.body] : [];
+}

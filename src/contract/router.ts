@@ -1,0 +1,129 @@
+import { matchSegment, type Segment } from './template.ts';
+
+/** What a request line leads to. `allow: null`: there is no such path (404); otherwise the methods it has (405). */
+export type Routed<T> =
+  | { readonly operation: T; readonly parameters: readonly string[] }
+  | { readonly operation: null; readonly allow: readonly string[] | null };
+
+/** The operations of one path. */
+interface Item<T> {
+  readonly methods: Map<string, T>;
+  readonly notAllowed: { readonly operation: null; readonly allow: readonly string[] };
+}
+
+/** One segment of the paths that have templates, with what may follow it. */
+interface Branch<T> {
+  readonly literal: Map<string, Branch<T>>;
+  /** `{a}.json` and the like, the ones with more literal text first. */
+  readonly mixed: { readonly segment: Segment; readonly weight: number; readonly branch: Branch<T> }[];
+  any: Branch<T> | null;
+  item: Item<T> | null;
+}
+
+const NOT_FOUND = Object.freeze({ operation: null, allow: null });
+const NO_PARAMETERS: readonly string[] = Object.freeze([]);
+
+/**
+ * Finds operations by method and path. A path without templates is looked up whole; only the others are taken apart,
+ * segment by segment, literal before template at each (OpenAPI 3.0.3, Paths Object, "Path Templating Matching").
+ */
+export class Router<T> {
+  readonly #concrete = new Map<string, { readonly item: Item<T>; readonly found: Map<string, Routed<T>> }>();
+  readonly #root: Branch<T> = branch();
+
+  /** Adds a path once, with its operations by method. No two paths may have the same outline. */
+  add(segments: readonly Segment[], operations: ReadonlyMap<string, T>): void {
+    const item = createItem(operations);
+    if (segments.some(({ names }) => names.length > 0)) {
+      this.#place(segments).item = item;
+      return;
+    }
+    const path = segments.map(({ literals }) => `/${literals[0]}`).join('');
+    const found = [...item.methods].map(
+      ([method, operation]) => [method, { operation, parameters: NO_PARAMETERS }] as const,
+    );
+    this.#concrete.set(path, { item, found: new Map(found) });
+  }
+
+  /** `path`: canonical, percent-encoded, without a query. Parameters are raw, in the order of the template. */
+  match(method: string, path: string): Routed<T> {
+    const concrete = this.#concrete.get(path);
+    if (concrete) return concrete.found.get(method) ?? concrete.item.notAllowed;
+    const parameters: string[] = [];
+    const item = find(this.#root, path, 1, parameters);
+    if (!item) return NOT_FOUND;
+    const operation = item.methods.get(method);
+    return operation === undefined ? item.notAllowed : { operation, parameters };
+  }
+
+  #place(segments: readonly Segment[]): Branch<T> {
+    let at = this.#root;
+    for (const segment of segments) {
+      if (segment.names.length === 0) at = entry(at.literal, segment.literals[0]!);
+      else if (segment.literals.every((literal) => literal === '')) at = at.any ??= branch();
+      else at = mixedEntry(at, segment);
+    }
+    return at;
+  }
+}
+
+const branch = <T>(): Branch<T> => ({ literal: new Map(), mixed: [], any: null, item: null });
+
+function entry<T>(branches: Map<string, Branch<T>>, literal: string): Branch<T> {
+  const next = branches.get(literal) ?? branch<T>();
+  branches.set(literal, next);
+  return next;
+}
+
+function mixedEntry<T>({ mixed }: Branch<T>, segment: Segment): Branch<T> {
+  const outline = segment.literals.join('{}');
+  const known = mixed.find((other) => other.segment.literals.join('{}') === outline);
+  if (known) return known.branch;
+  const weight = segment.literals.reduce((sum, { length }) => sum + length, 0);
+  const next = branch<T>();
+  mixed.push({ segment, weight, branch: next });
+  mixed.sort((a, b) => b.weight - a.weight);
+  return next;
+}
+
+/** HEAD asks for what GET would answer (RFC 9110 section 9.3.2), unless the contract says otherwise. */
+function createItem<T>(operations: ReadonlyMap<string, T>): Item<T> {
+  const methods = new Map(operations);
+  const get = methods.get('GET');
+  if (get !== undefined && !methods.has('HEAD')) methods.set('HEAD', get);
+  return { methods, notAllowed: Object.freeze({ operation: null, allow: Object.freeze([...methods.keys()]) }) };
+}
+
+/** Looks for the rest of a path, from `start`. `parameters` is left with the values of the path that was found. */
+function find<T>(at: Branch<T>, path: string, start: number, parameters: string[]): Item<T> | null {
+  if (start > path.length) return at.item;
+  const slash = path.indexOf('/', start);
+  const end = slash < 0 ? path.length : slash;
+  const segment = path.slice(start, end);
+  const literal = at.literal.get(segment);
+  const found = literal ? find(literal, path, end + 1, parameters) : null;
+  return found ?? findTemplate(at, path, segment, end + 1, parameters);
+}
+
+function findTemplate<T>(
+  at: Branch<T>,
+  path: string,
+  segment: string,
+  next: number,
+  parameters: string[],
+): Item<T> | null {
+  const before = parameters.length;
+  for (const mixed of at.mixed) {
+    const values = matchSegment(mixed.segment, segment);
+    if (!values) continue;
+    parameters.push(...values);
+    const found = find(mixed.branch, path, next, parameters);
+    if (found) return found;
+    parameters.length = before;
+  }
+  if (!at.any || segment === '') return null;
+  parameters.push(segment);
+  const found = find(at.any, path, next, parameters);
+  if (!found) parameters.length = before;
+  return found;
+}

@@ -1,0 +1,158 @@
+import { isObject, type Json } from '../document/source.ts';
+import { STRING_FORMATS } from '../formats.ts';
+import { RANGES } from '../numbers.ts';
+import { PatternError, Patterns } from '../patterns/pattern.ts';
+import type { Findings } from '../problems.ts';
+import type { Allowed } from './keywords.ts';
+import { canonical } from './values.ts';
+
+const TYPES = new Set(['array', 'boolean', 'integer', 'number', 'object', 'string']);
+
+/** Longer lists of allowed values are not told in a fault. */
+const LONGEST_LIST = 200;
+
+type Sound = readonly [complaint: string, test: (value: unknown) => boolean];
+
+const isNumber = (value: unknown): boolean => typeof value === 'number' || typeof value === 'bigint';
+const aNumber: Sound = ['must be a number', isNumber];
+const aCount: Sound = ['must be a whole number, 0 or more', (value) => Number.isInteger(value) && Number(value) >= 0];
+const aBoolean: Sound = ['must be true or false', (value) => typeof value === 'boolean'];
+
+const someSchemas: Sound = [
+  'must be a list with at least one schema',
+  (value) => !Array.isArray(value) || value.length > 0,
+];
+
+/** What the values of keywords must be. That lists of schemas are lists, reading the document has made sure. */
+const SOUND: Readonly<Record<string, Sound>> = {
+  type: ['must be array, boolean, integer, number, object or string', (value) => TYPES.has(value as string)],
+  multipleOf: ['must be a number above 0', (value) => isNumber(value) && Number(value) > 0],
+  maximum: aNumber,
+  minimum: aNumber,
+  exclusiveMaximum: aBoolean,
+  exclusiveMinimum: aBoolean,
+  maxLength: aCount,
+  minLength: aCount,
+  maxItems: aCount,
+  minItems: aCount,
+  maxProperties: aCount,
+  minProperties: aCount,
+  uniqueItems: aBoolean,
+  nullable: aBoolean,
+  pattern: ['must be a string', (value) => typeof value === 'string'],
+  format: ['must be a string', (value) => typeof value === 'string'],
+  allOf: someSchemas,
+  oneOf: someSchemas,
+  anyOf: someSchemas,
+  enum: ['must be a list with at least one value', (value) => Array.isArray(value) && value.length > 0],
+  required: [
+    'must be a list of names',
+    (value) =>
+      Array.isArray(value) && value.every((name) => typeof name === 'string') && new Set(value).size === value.length,
+  ],
+};
+
+/** What a schema says about a value without looking into other schemas. */
+export class Assertions {
+  readonly #findings: Findings;
+  readonly #patterns = new Patterns();
+
+  constructor(findings: Findings) {
+    this.#findings = findings;
+  }
+
+  /** The keywords for ajv. Values of keywords that make no sense are reported and left out. */
+  of(schema: Json): Json {
+    const said = this.#sound(schema);
+    const type = said.type as string | undefined;
+    if (said.nullable === true && type === undefined) {
+      this.#findings.note(schema, 'nullable', 'nullable has no effect without a type, as OpenAPI 3.0.3 says');
+    }
+    return {
+      ...typeOf(type, said.nullable === true),
+      ...numbers(said),
+      ...pick(said, ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties']),
+      ...(said.uniqueItems === true && { different: true }),
+      ...this.#pattern(schema, said.pattern as string | undefined),
+      ...this.#format(schema, type, said.format as string | undefined),
+      ...this.#enum(schema, said),
+    };
+  }
+
+  #sound(schema: Json): Json {
+    const said: Json = {};
+    for (const [keyword, [complaint, test]] of Object.entries(SOUND)) {
+      if (!Object.hasOwn(schema, keyword)) continue;
+      if (test(schema[keyword])) said[keyword] = schema[keyword];
+      else this.#findings.problem(schema, keyword, complaint);
+    }
+    return said;
+  }
+
+  #pattern(schema: Json, source: string | undefined): Json {
+    if (source === undefined) return {};
+    try {
+      return { matches: { pattern: this.#patterns.compile(source), source } };
+    } catch (error) {
+      if (!(error instanceof PatternError)) throw error;
+      this.#findings.problem(schema, 'pattern', `the pattern ${error.message}`);
+      return {};
+    }
+  }
+
+  #format(schema: Json, type: string | undefined, format: string | undefined): Json {
+    if (format === undefined) return {};
+    const numeric = type === 'integer' || type === 'number';
+    if (Object.hasOwn(RANGES, format) && (numeric || type === undefined)) return { width: format };
+    if (Object.hasOwn(STRING_FORMATS, format) && (type === 'string' || type === undefined)) return { format };
+    this.#findings.note(
+      schema,
+      'format',
+      `format ${format}${type ? ` of type ${type}` : ''} is not known: it is not enforced`,
+    );
+    return {};
+  }
+
+  #enum(schema: Json, { enum: values, nullable, type }: Json): Json {
+    if (!Array.isArray(values)) return {};
+    if (nullable === true && type !== undefined && !values.includes(null)) {
+      this.#findings.note(schema, 'nullable', 'nullable has no effect: enum does not list null');
+    }
+    return { among: allowed(values) };
+  }
+}
+
+function typeOf(type: string | undefined, nullable: boolean): Json {
+  if (type === undefined) return {};
+  if (type === 'integer' || type === 'number') return { numeric: { integer: type === 'integer', nullable } };
+  return { type: nullable ? [type, 'null'] : type };
+}
+
+function numbers({ minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf }: Json): Json {
+  return {
+    ...(minimum !== undefined && { [exclusiveMinimum === true ? 'moreThan' : 'atLeast']: minimum }),
+    ...(maximum !== undefined && { [exclusiveMaximum === true ? 'lessThan' : 'atMost']: maximum }),
+    ...(multipleOf !== undefined && { multiple: multipleOf }),
+  };
+}
+
+function pick(said: Json, keywords: readonly string[]): Json {
+  return Object.fromEntries(keywords.filter((keyword) => keyword in said).map((keyword) => [keyword, said[keyword]]));
+}
+
+/** The values of an `enum`, for the keyword `among`. */
+export function allowed(values: readonly unknown[]): Allowed {
+  const list = values.map(tell).join(', ');
+  const many =
+    list.length > LONGEST_LIST ? `one of the ${values.length} values that the contract lists` : `one of: ${list}`;
+  return {
+    values: new Set(values.map(canonical)),
+    composite: values.some((value) => Array.isArray(value) || isObject(value)),
+    text: values.length === 1 && list.length <= LONGEST_LIST ? list : many,
+  };
+}
+
+function tell(value: unknown): string {
+  if (typeof value === 'string') return value === '' ? "''" : value;
+  return JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? JSON.rawJSON(String(part)) : part));
+}

@@ -1,0 +1,115 @@
+import { _, type Code, type CodeKeywordDefinition, type KeywordCxt, type KeywordErrorDefinition } from 'ajv';
+import { MAX_FAULTS } from '../faults.ts';
+import { isMultiple, RANGES } from '../numbers.ts';
+import type { Pattern } from '../patterns/pattern.ts';
+import { EXHAUSTED, purse } from './purse.ts';
+import { allDifferent, canonical } from './values.ts';
+
+/** Allowed values: their canonical forms, whether one of them is an array or object, and how to tell a person. */
+export interface Allowed {
+  readonly values: ReadonlySet<unknown>;
+  readonly composite: boolean;
+  readonly text: string;
+}
+
+type Numeric = number | bigint;
+
+const isNumeric = (data: Code): Code => _`(typeof ${data} == "number" || typeof ${data} == "bigint")`;
+
+/** What an error says about the schema; sentences are made from it only when they are needed. */
+const tells = (params: NonNullable<KeywordErrorDefinition['params']>): KeywordErrorDefinition => ({
+  message: '',
+  params,
+});
+
+/** A keyword that compares numbers and bigints, which JavaScript does exactly even between the two. */
+function limit(keyword: string, outside: (data: Code, limit: Code) => Code): CodeKeywordDefinition {
+  return {
+    keyword,
+    code(cxt) {
+      cxt.fail(_`${isNumeric(cxt.data)} && ${outside(cxt.data, constant(cxt, cxt.schema))}`);
+    },
+    error: tells(({ schema }) => _`{limit: ${String(schema)}}`),
+  };
+}
+
+/** A value that the compiled code can use. */
+export const constant = (cxt: KeywordCxt, ref: unknown): Code => cxt.gen.scopeValue('keyword', { ref });
+
+/**
+ * What OpenAPI needs and ajv lacks: numbers that may be bigints, patterns that cannot be abused, refused properties, and
+ * an end to work and to faults. The translation from OpenAPI writes these keywords; no document can.
+ */
+export const KEYWORDS: readonly CodeKeywordDefinition[] = [
+  {
+    keyword: 'numeric',
+    code(cxt) {
+      const { integer, nullable } = cxt.schema as { integer: boolean; nullable: boolean };
+      const { data } = cxt;
+      const fits = integer ? _`(typeof ${data} == "bigint" || Number.isInteger(${data}))` : isNumeric(data);
+      cxt.fail(nullable ? _`!${fits} && ${data} !== null` : _`!${fits}`);
+    },
+    error: tells(({ schema }) => _`{type: ${schema.integer ? 'integer' : 'number'}, nullable: ${schema.nullable}}`),
+  },
+  limit('atLeast', (data, limit) => _`${data} < ${limit}`),
+  limit('atMost', (data, limit) => _`${data} > ${limit}`),
+  limit('moreThan', (data, limit) => _`${data} <= ${limit}`),
+  limit('lessThan', (data, limit) => _`${data} >= ${limit}`),
+  {
+    keyword: 'width',
+    code(cxt) {
+      const { integer, least, most } = RANGES[cxt.schema as string]!;
+      const { data } = cxt;
+      const outside = _`${data} < ${constant(cxt, least)} || ${data} > ${constant(cxt, most)}`;
+      const broken = integer
+        ? _`(${outside} || typeof ${data} == "number" && !Number.isInteger(${data}))`
+        : _`(${outside})`;
+      cxt.fail(_`${isNumeric(data)} && ${broken}`);
+    },
+    error: tells(({ schema }) => _`{format: ${schema}}`),
+  },
+  {
+    keyword: 'multiple',
+    code(cxt) {
+      const of = constant(cxt, cxt.schema as Numeric);
+      cxt.fail(_`${isNumeric(cxt.data)} && !${constant(cxt, isMultiple)}(${cxt.data}, ${of})`);
+    },
+    error: tells(({ schema }) => _`{limit: ${String(schema)}}`),
+  },
+  {
+    keyword: 'among',
+    code(cxt) {
+      const { values, composite } = cxt.schema as Allowed;
+      const value = composite ? _`${constant(cxt, canonical)}(${cxt.data})` : cxt.data;
+      cxt.fail(_`!${constant(cxt, values)}.has(${value})`);
+    },
+    error: tells(({ schema }) => _`{text: ${schema.text}}`),
+  },
+  {
+    keyword: 'matches',
+    code(cxt) {
+      const { pattern } = cxt.schema as { pattern: Pattern };
+      cxt.fail(_`typeof ${cxt.data} == "string" && !${constant(cxt, pattern)}.test(${cxt.data})`);
+    },
+    error: tells(({ schema }) => _`{pattern: ${schema.source}}`),
+  },
+  {
+    keyword: 'different',
+    code: (cxt) => cxt.fail(_`Array.isArray(${cxt.data}) && !${constant(cxt, allDifferent)}(${cxt.data})`),
+  },
+  { keyword: 'refused', code: (cxt) => cxt.fail(_`true`), error: tells(({ schema }) => _`{why: ${schema}}`) },
+  {
+    keyword: 'steps',
+    before: 'not',
+    code(cxt) {
+      cxt.gen.if(_`${constant(cxt, purse)}.steps-- < 0`, () => cxt.gen.throw(constant(cxt, EXHAUSTED)));
+    },
+  },
+  {
+    keyword: 'endOfFaults',
+    post: true,
+    code(cxt) {
+      if (cxt.it.allErrors) cxt.gen.if(_`errors > ${MAX_FAULTS}`, () => cxt.gen.throw(_`vErrors`));
+    },
+  },
+];

@@ -1,0 +1,98 @@
+import type { Document } from '../document/document.ts';
+import { isObject, type Json } from '../document/source.ts';
+import { escapeToken, unescapeToken } from '../names.ts';
+import type { Findings } from '../problems.ts';
+
+const SCHEMAS = '/components/schemas/';
+
+/** Which schema a value has to fit, by the value of one of its properties (OpenAPI 3.0.3, Discriminator Object). */
+export interface Kinds {
+  readonly property: string;
+  /** Pointers of schemas with the values that stand for each. */
+  readonly schemas: ReadonlyMap<string, readonly string[]>;
+  /** The schemas are the ones listed in `oneOf` or `anyOf`; otherwise they are those that inherit through `allOf`. */
+  readonly listed: boolean;
+}
+
+/** Reads discriminators. */
+export class Polymorphism {
+  readonly #document: Document;
+  readonly #findings: Findings;
+  #heirs: ReadonlyMap<string, readonly string[]> | undefined;
+
+  constructor(document: Document, findings: Findings) {
+    this.#document = document;
+    this.#findings = findings;
+  }
+
+  /** `null`: the schema has no discriminator, or one that cannot decide. `pointer`: where the schema is, if it has a name. */
+  of(schema: Json, pointer: string | null): Kinds | null {
+    const { discriminator } = schema;
+    if (discriminator === undefined) return null;
+    if (!isObject(discriminator) || typeof discriminator.propertyName !== 'string') {
+      this.#findings.problem(schema, 'discriminator', 'must be an object with a propertyName');
+      return null;
+    }
+    const options = schema.oneOf ?? schema.anyOf;
+    const listed = Array.isArray(options);
+    const pointers = listed ? this.#listed(options) : this.#inherited(pointer);
+    if (pointers === null) {
+      this.#findings.note(
+        schema,
+        'discriminator',
+        'discriminator has no effect: a schema without a name cannot be chosen by it',
+      );
+      return null;
+    }
+    const schemas = new Map<string, string[]>();
+    for (const found of pointers) schemas.set(found, nameOf(found));
+    for (const [value, ref] of this.#document.members(discriminator.mapping)) {
+      const target = this.#pointer({ $ref: ref });
+      if (target !== null) schemas.set(target, [...(schemas.get(target) ?? []), value]);
+    }
+    const alone = !listed && [...schemas.keys()].every((found) => found === pointer);
+    return alone ? null : { property: discriminator.propertyName, schemas, listed };
+  }
+
+  #listed(options: readonly unknown[]): string[] | null {
+    const pointers = options.map((option) => (isObject(option) ? this.#pointer(option) : null));
+    return pointers.includes(null) ? null : (pointers as string[]);
+  }
+
+  /** The schema itself and all that have it in their `allOf`, or one that has. */
+  #inherited(pointer: string | null): string[] {
+    if (pointer === null) return [];
+    this.#heirs ??= this.#findHeirs();
+    const found = new Set([pointer]);
+    for (const parent of found) for (const heir of this.#heirs.get(parent) ?? []) found.add(heir);
+    return [...found];
+  }
+
+  #findHeirs(): Map<string, string[]> {
+    const heirs = new Map<string, string[]>();
+    for (const name of this.#schemaNames()) {
+      const heir = SCHEMAS + escapeToken(name);
+      const { node } = this.#document.resolve({ $ref: `#${encodeURI(heir)}` }) ?? {};
+      const parents = Array.isArray(node?.allOf) ? node.allOf : [];
+      for (const parent of parents.filter(isObject).map((part) => this.#pointer(part))) {
+        if (parent !== null) heirs.set(parent, [...(heirs.get(parent) ?? []), heir]);
+      }
+    }
+    return heirs;
+  }
+
+  #schemaNames(): string[] {
+    const components = this.#document.object(this.#document.root.components);
+    return this.#document.members(components?.schemas).map(([name]) => name);
+  }
+
+  #pointer(reference: Json): string | null {
+    return this.#document.resolve(reference)?.pointer ?? null;
+  }
+}
+
+/** Schemas in `components` are known by their names. */
+function nameOf(pointer: string): string[] {
+  const name = pointer.startsWith(SCHEMAS) ? pointer.slice(SCHEMAS.length) : '';
+  return name === '' || name.includes('/') ? [] : [unescapeToken(name)];
+}

@@ -1,0 +1,116 @@
+import type { ErrorObject } from 'ajv';
+import type { Document } from '../document/document.ts';
+import type { Json } from '../document/source.ts';
+import { faultOf, MAX_FAULTS, NONE, type ValueFault } from '../faults.ts';
+import type { Findings } from '../problems.ts';
+import { Compiler } from './compiler.ts';
+import { EXHAUSTED, purse } from './purse.ts';
+import { type Direction, type Translated, Translator } from './translate.ts';
+
+/** Says what is wrong with a value; nothing: the shared empty list. */
+export type Check = (value: unknown) => readonly ValueFault[];
+
+/** Compiles the schemas of a document. */
+export class Schemas {
+  readonly #document: Document;
+  readonly #translator: Translator;
+  readonly #findings: Findings;
+  /** Stops at the first fault: for every request. */
+  readonly #quick = new Compiler(false);
+  /** Finds all faults: for values already known to be bad. */
+  readonly #thorough = new Compiler(true);
+  readonly #defined = new Set<string>();
+  readonly #checks = { request: new Map<Json, Check>(), response: new Map<Json, Check>() };
+
+  constructor(document: Document, findings: Findings) {
+    this.#document = document;
+    this.#translator = new Translator(document, findings);
+    this.#findings = findings;
+  }
+
+  /** A schema that cannot be compiled is reported, and its check finds no fault. */
+  check(schema: Json, direction: Direction): Check {
+    let check = this.#checks[direction].get(schema);
+    if (!check) {
+      check = this.#compile(schema, direction);
+      this.#checks[direction].set(schema, check);
+    }
+    return check;
+  }
+
+  /** To be called once, after the last schema: looks into the ones that nothing uses, and reports circles. */
+  finish(): void {
+    const components = this.#document.object(this.#document.root.components);
+    for (const [, schema] of this.#document.members(components?.schemas)) {
+      const node = this.#document.object(schema);
+      if (node) this.#translator.translate(node, 'request');
+    }
+    this.#translator.reportCircles();
+  }
+
+  #compile(schema: Json, direction: Direction): Check {
+    const translated = this.#translator.translate(schema, direction);
+    if (Object.keys(translated).length === 0) return () => NONE;
+    try {
+      for (const [name, definition] of this.#translator.definitions) this.#define(name, definition);
+      return this.#createCheck(translated);
+    } catch (error) {
+      this.#findings.problem(schema, null, `the schema cannot be compiled: ${(error as Error).message}`);
+      return () => NONE;
+    }
+  }
+
+  #define(name: string, definition: Translated): void {
+    if (this.#defined.has(name)) return;
+    this.#defined.add(name);
+    this.#quick.define(name, definition);
+    this.#thorough.define(name, definition);
+  }
+
+  #createCheck(schema: Translated): Check {
+    const quick = this.#quick.compile(schema);
+    const thorough = this.#thorough.compile(schema);
+    const translator = this.#translator;
+    return function check(value) {
+      purse.refill();
+      try {
+        if (quick(value)) return NONE;
+      } catch (error) {
+        if (error !== EXHAUSTED) throw error;
+        return [{ pointer: '', message: 'has too many alternatives inside each other to be checked' }];
+      }
+      const first = quick.errors ?? [];
+      return faultsOf(errorsOf(thorough, value, translator.hasAlternatives) ?? first);
+    };
+  }
+}
+
+/**
+ * All errors of a bad value, up to a limit. Past the limit the search is broken off by throwing the errors found so far;
+ * where schemas have alternatives these may be of one that does not count. `null`: the first error has to do.
+ */
+function errorsOf(
+  thorough: { (value: unknown): boolean; errors?: null | ErrorObject[] },
+  value: unknown,
+  alternatives: boolean,
+): readonly ErrorObject[] | null {
+  purse.refill();
+  try {
+    thorough(value);
+    return thorough.errors ?? null;
+  } catch (thrown) {
+    if (thrown === EXHAUSTED) return null;
+    if (!Array.isArray(thrown)) throw thrown;
+    return alternatives ? null : thrown;
+  }
+}
+
+function faultsOf(errors: readonly ErrorObject[]): ValueFault[] {
+  const faults = new Map<string, ValueFault>();
+  for (const error of errors) {
+    const fault = faultOf(error);
+    if (fault) faults.set(`${fault.pointer} ${fault.message}`, fault);
+    if (faults.size === MAX_FAULTS) break;
+  }
+  return [...faults.values()];
+}

@@ -1,0 +1,185 @@
+import type { Document } from '../document/document.ts';
+import { isObject, type Json, objectsIn } from '../document/source.ts';
+import type { Findings } from '../problems.ts';
+import { Assertions, allowed } from './assertions.ts';
+import { type Kinds, Polymorphism } from './polymorphism.ts';
+
+/** A schema for ajv: JSON Schema and the keywords of `Compiler`. */
+export type Translated = Record<string, unknown>;
+
+/** Which way a message goes: properties may be for one way only (`readOnly`, `writeOnly`). */
+export type Direction = 'request' | 'response';
+
+/** How the place where a schema stands changes what it means. */
+interface Setting {
+  readonly direction: Direction;
+  /** Names that a part of the same `allOf` bars in this direction, so that `required` must not ask for them. */
+  readonly barred: ReadonlySet<string>;
+  /** In an `allOf`, a schema with a discriminator is only itself and not one of its kinds. */
+  readonly parent: boolean;
+  /** The definition that applies this schema to its own value. */
+  readonly owner: string | null;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** Properties for one direction only, and what to say in the other (OpenAPI 3.0.3, Schema Object, fixed fields). */
+const BARRED = {
+  request: { keyword: 'readOnly', why: 'is read-only: it must not be sent' },
+  response: { keyword: 'writeOnly', why: 'is write-only: it must not be in an answer' },
+} as const;
+
+/** Translates Schema Objects. References become definitions, translated once for each setting. */
+export class Translator {
+  /** What `refers` in translated schemas names. */
+  readonly definitions = new Map<string, Translated>();
+  readonly #names = new Map<string, string>();
+  readonly #nodes = new Map<string, Json>();
+  readonly #recursive = new Set<string>();
+  /** Whether any schema is content with one of several forms. */
+  hasAlternatives = false;
+  /** Which definitions a definition applies to its own value. */
+  readonly #applies = new Map<string, Set<string>>();
+  readonly #document: Document;
+  readonly #findings: Findings;
+  readonly #assertions: Assertions;
+  readonly #polymorphism: Polymorphism;
+
+  constructor(document: Document, findings: Findings) {
+    this.#document = document;
+    this.#findings = findings;
+    this.#assertions = new Assertions(findings);
+    this.#polymorphism = new Polymorphism(document, findings);
+  }
+
+  translate(schema: Json, direction: Direction): Translated {
+    return this.#schema(schema, { direction, barred: NONE, parent: false, owner: null }, null);
+  }
+
+  /** Reports schemas that apply themselves to the same value and so would never come to an end. */
+  reportCircles(): void {
+    for (const [name, node] of this.#nodes) {
+      const reached = new Set(this.#applies.get(name));
+      for (const next of reached) for (const further of this.#applies.get(next) ?? []) reached.add(further);
+      if (reached.has(name)) this.#findings.problem(node, null, 'the schema refers to itself without going deeper');
+    }
+  }
+
+  #schema(schema: Json, setting: Setting, pointer: string | null): Translated {
+    if (typeof schema.$ref === 'string') return this.#reference(schema, setting);
+    const barred = Array.isArray(schema.allOf)
+      ? setting.barred.union(this.#barredBy(schema, setting.direction))
+      : setting.barred;
+    const inner: Setting = { ...setting, barred, parent: false };
+    if (schema.oneOf ?? schema.anyOf ?? schema.not) this.hasAlternatives = true;
+    const kinds = setting.parent ? null : this.#polymorphism.of(schema, pointer);
+    const parts = this.#each(schema.allOf, { ...inner, parent: true });
+    if (kinds) parts.push(this.#choice(kinds, inner, pointer));
+    const alternatives = kinds?.listed || (setting.parent && isObject(schema.discriminator)) ? {} : schema;
+    return {
+      ...this.#assertions.of(schema),
+      ...this.#members(schema, barred, setting.direction),
+      ...(schema.items !== undefined && many('items', this.#value(schema.items, setting.direction))),
+      ...(parts.length > 0 && { allOf: parts }),
+      ...(Array.isArray(alternatives.oneOf) && { oneOf: this.#each(alternatives.oneOf, inner) }),
+      ...(Array.isArray(alternatives.anyOf) && { anyOf: this.#each(alternatives.anyOf, inner) }),
+      ...(isObject(schema.not) && { not: this.#schema(schema.not, inner, null) }),
+    };
+  }
+
+  #each(schemas: unknown, setting: Setting): Translated[] {
+    return objectsIn(schemas).map((schema) => this.#schema(schema, setting, null));
+  }
+
+  /** A schema for another value than the one around it. */
+  #value(schema: unknown, direction: Direction): Translated {
+    return isObject(schema) ? this.translate(schema, direction) : {};
+  }
+
+  #reference(reference: Json, { direction, barred, parent, owner }: Setting): Translated {
+    const { node, pointer } = this.#document.resolve(reference) ?? {};
+    if (!node || typeof pointer !== 'string') return {};
+    const asParent = parent && node.discriminator !== undefined;
+    const key = JSON.stringify([pointer, direction, asParent, [...barred].sort()]);
+    const known = this.#names.get(key);
+    const name = known ?? `definition-${this.#names.size}`;
+    if (owner) this.#applies.get(owner)!.add(name);
+    if (known === undefined) {
+      this.#names.set(key, name);
+      this.#nodes.set(name, node);
+      this.#applies.set(name, new Set());
+      const translated = this.#schema(node, { direction, barred, parent: asParent, owner: name }, pointer);
+      this.definitions.set(name, this.#recursive.has(name) ? { ...translated, steps: true } : translated);
+    } else if (!this.definitions.has(name)) {
+      this.#recursive.add(name);
+    }
+    return { refers: name };
+  }
+
+  #members(schema: Json, barred: ReadonlySet<string>, direction: Direction): Translated {
+    const names = Array.isArray(schema.required) ? schema.required.filter((name) => typeof name === 'string') : [];
+    const own = this.#barredBy({ properties: schema.properties }, direction).union(barred);
+    const required = names.filter((name) => !own.has(name));
+    const properties = this.#document.members(schema.properties).map(([name, property]) => {
+      const refused = this.#isBarred(property, direction);
+      return [name, refused ? { refused: BARRED[direction].why } : this.#value(property, direction)] as const;
+    });
+    properties.sort(([, a], [, b]) => this.#rank(a) - this.#rank(b));
+    const { additionalProperties: others } = schema;
+    const rest =
+      others === false ? { refused: 'is not a member that the contract has' } : this.#value(others, direction);
+    return {
+      ...(required.length > 0 && { required }),
+      ...(properties.length > 0 && { properties: Object.fromEntries(properties) }),
+      ...many('additionalProperties', rest),
+    };
+  }
+
+  /** Properties with few values come first: they are cheap, and tell alternatives apart before these look deeper. */
+  #rank(property: Translated): number {
+    const schema = 'refers' in property ? this.definitions.get(property.refers as string) : property;
+    return schema && 'among' in schema ? 0 : 1;
+  }
+
+  /** Names of properties that a schema, or a part of its `allOf`, does not allow in a direction. */
+  #barredBy(schema: Json, direction: Direction, seen = new Set<Json>()): Set<string> {
+    const names = new Set<string>();
+    if (seen.has(schema)) return names;
+    seen.add(schema);
+    for (const [name, property] of this.#document.members(schema.properties)) {
+      if (this.#isBarred(property, direction)) names.add(name);
+    }
+    for (const part of Array.isArray(schema.allOf) ? schema.allOf : []) {
+      const node = this.#document.object(part);
+      if (node) for (const name of this.#barredBy(node, direction, seen)) names.add(name);
+    }
+    return names;
+  }
+
+  #isBarred(property: unknown, direction: Direction): boolean {
+    const schema = this.#document.object(property);
+    if (schema?.readOnly === true && schema.writeOnly === true) {
+      this.#findings.problem(schema, 'writeOnly', 'a property cannot be both readOnly and writeOnly');
+    }
+    return schema?.[BARRED[direction].keyword] === true;
+  }
+
+  /** The discriminator decides which schema counts, so that faults speak of that one and not of all alternatives. */
+  #choice({ property, schemas }: Kinds, setting: Setting, self: string | null): Translated {
+    const values = [...schemas.values()].flat();
+    const is = (these: readonly string[]) => ({ [property]: { among: allowed(these) } });
+    const cases = [...schemas]
+      .filter(([pointer, these]) => pointer !== self && these.length > 0)
+      .map(([pointer, these]) => ({
+        if: { required: [property], properties: is(these) },
+        // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+        then: this.#reference({ $ref: `#${encodeURI(pointer)}` }, setting),
+      }));
+    return { type: 'object', required: [property], properties: is(values), allOf: cases };
+  }
+}
+
+/** A schema for any number of values: the place to stop looking for faults when there are enough. */
+function many(keyword: string, schema: Translated): Translated {
+  return Object.keys(schema).length === 0 ? {} : { [keyword]: { ...schema, endOfFaults: true } };
+}

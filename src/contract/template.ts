@@ -1,0 +1,75 @@
+/** A segment of a path template: literal text, alternating with the names of what stands between. */
+export interface Segment {
+  /** One more than `names`; the first and last may be empty. */
+  readonly literals: readonly string[];
+  readonly names: readonly string[];
+}
+
+/** A path template that cannot be used; the message completes the sentence "the path …". */
+export class TemplateError extends Error {}
+
+const EXPRESSION = /\{([^{}/]*)\}/;
+
+/** The names in a path template, in their order; of one that is wrong, those that can be made out. */
+export const namesIn = (path: string): string[] => path.split(EXPRESSION).filter((_, i) => i % 2 === 1);
+
+/**
+ * Reads a path template such as `/pets/{petId}` or `/files/{name}.json`. Literals are put into the form that canonical
+ * paths have (RFC 3986 section 6.2.2).
+ *
+ * @throws TemplateError when it is none, or leaves open where one value ends and the next begins.
+ */
+export function parseTemplate(path: string): readonly Segment[] {
+  if (!path.startsWith('/')) throw new TemplateError('must begin with /');
+  if (/[?#]/.test(path)) throw new TemplateError('must have no query and no fragment');
+  const segments = path.slice(1).split('/').map(parseSegment);
+  const names = namesIn(path);
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice !== undefined) throw new TemplateError(`has {${twice}} twice`);
+  return segments;
+}
+
+function parseSegment(text: string): Segment {
+  const parts = text.split(EXPRESSION);
+  const literals = parts.filter((_, i) => i % 2 === 0);
+  const names = parts.filter((_, i) => i % 2 === 1);
+  if (literals.some((literal) => /[{}]/.test(literal))) throw new TemplateError('has a brace without its partner');
+  if (names.includes('')) throw new TemplateError('has {} without a name');
+  if (literals.slice(1, -1).includes('')) throw new TemplateError('has two templates with nothing between them');
+  if (text === '.' || text === '..') throw new TemplateError(`has a segment ${text}, which no canonical path has`);
+  return { literals: literals.map(canonicalLiteral), names };
+}
+
+const UNRESERVED = /^[A-Za-z0-9._~-]$/;
+
+/** Percent-encoded where it must be, upper-case, and nowhere else. */
+function canonicalLiteral(text: string): string {
+  return text.replace(/%[0-9A-Fa-f]{2}|[^A-Za-z0-9._~!$&'()*+,;=:@-]+/g, (found) => {
+    if (!/^%[0-9A-Fa-f]{2}$/.test(found)) return encodeURIComponent(found);
+    const character = String.fromCharCode(Number.parseInt(found.slice(1), 16));
+    return UNRESERVED.test(character) ? character : found.toUpperCase();
+  });
+}
+
+/** What two templates must not have in common: the path without the names. */
+export const outlineOf = (segments: readonly Segment[]): string =>
+  segments.map(({ literals }) => literals.join('{}')).join('/');
+
+/** The values in a segment, each at least one character and as short as can be; `null`: it does not fit. */
+export function matchSegment({ literals, names }: Segment, text: string): string[] | null {
+  const first = literals[0]!;
+  const last = literals[names.length]!;
+  if (!text.startsWith(first) || !text.endsWith(last)) return null;
+  const values: string[] = [];
+  const end = text.length - last.length;
+  let at = first.length;
+  for (let i = 1; i < names.length; i++) {
+    const next = text.indexOf(literals[i]!, at + 1);
+    if (next < 0) return null;
+    values.push(text.slice(at, next));
+    at = next + literals[i]!.length;
+  }
+  if (at >= end) return null;
+  values.push(text.slice(at, end));
+  return values;
+}

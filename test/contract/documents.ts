@@ -1,0 +1,73 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type Contract,
+  ContractError,
+  loadContract,
+  type Operation,
+  type UnknownQuery,
+} from '../../src/contract/contract.ts';
+
+type Json = Record<string, unknown>;
+
+/** Loads the text of a document from a file that is gone afterwards. */
+export function loadText(text: string, options?: { unknownQuery?: UnknownQuery }, name = 'openapi.yaml'): Contract {
+  const folder = mkdtempSync(join(tmpdir(), 'contract-'));
+  try {
+    const file = join(folder, name);
+    writeFileSync(file, text);
+    return loadContract(file, options);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+export const head = { openapi: '3.0.3', info: { title: 'Test', version: '1' } };
+
+/** Loads a document of these paths and components. */
+export function load(paths: Json, components: Json = {}, options?: { unknownQuery?: UnknownQuery }): Contract {
+  return loadText(JSON.stringify({ ...head, paths, components }, bigints, 1), options);
+}
+
+const bigints = (_: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value;
+
+export const done = { 200: { description: 'Done.' } };
+
+/** The one operation of a contract. */
+export const only = ({ operations }: Contract): Operation => operations[0]!;
+
+/** Faults as short texts: `/pointer message`. */
+export const short = (faults: readonly { pointer: string; message: string }[]): string[] =>
+  faults.map(({ pointer, message }) => `${pointer} ${message}`.trim());
+
+/** What a body schema finds in JSON texts. The other schemas may refer to each other by name. */
+export function checker(schema: Json, schemas: Json = {}): (text: string) => string[] {
+  const content = { 'application/json': { schema } };
+  const contract = load({ '/': { post: { requestBody: { content }, responses: done } } }, { schemas });
+  const media = only(contract).body!.media('application/json')!;
+  return (text) => short(media.check(new TextEncoder().encode(text)));
+}
+
+/** What a response schema finds in JSON texts. */
+export function responseChecker(schema: Json, schemas: Json = {}): (text: string) => string[] {
+  const responses = { 200: { description: 'Done.', content: { 'application/json': { schema } } } };
+  const operation = only(load({ '/': { get: { responses } } }, { schemas }));
+  return (text) => short(operation.checkResponse(200, 'application/json', new TextEncoder().encode(text)));
+}
+
+/** What a contract notes, but for operations without an operationId, which most tests here have. */
+export const notesOf = ({ notes }: Contract): string[] =>
+  notes.map(({ message }) => message).filter((message) => !message.includes('has no operationId'));
+
+/** What is wrong with a document, as `line:column pointer: message`. */
+export function problemsOf(read: () => Contract): string[] {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof ContractError) return error.problems.map(({ place, message }) => `${place}: ${message}`);
+    throw error;
+  }
+  return [];
+}

@@ -1,0 +1,110 @@
+import { expect, test } from '@jest/globals';
+import { done, load, only, problemsOf } from './documents.ts';
+
+const contractOf = (fields: object) =>
+  load({
+    '/pets/{id}': {
+      get: {
+        parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
+        responses: done,
+        ...fields,
+      },
+    },
+    '/new': { get: { operationId: 'list', responses: done } },
+    '/new/{id}': {
+      get: {
+        operationId: 'one',
+        parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
+        responses: done,
+      },
+    },
+  });
+
+test('an operation that says nothing costs one unit, is stable and may be tried', () => {
+  expect(only(contractOf({}))).toMatchObject({
+    id: 'get /pets/{id}',
+    method: 'GET',
+    path: '/pets/{id}',
+    summary: '',
+    tags: [],
+    cost: 1,
+    stability: 'stable',
+    deprecated: false,
+    deprecatedAt: null,
+    sunset: null,
+    successor: null,
+    tryIt: true,
+    replyHeaders: [],
+    body: null,
+  });
+});
+
+test('an operation is what it says', () => {
+  const operation = only(
+    contractOf({
+      operationId: 'getPet',
+      summary: 'Get one pet',
+      tags: ['Pets'],
+      deprecated: true,
+      'x-ratelimit-cost': 0,
+      'x-stability-level': 'beta',
+      'x-deprecated-at': '2026-10-01',
+      'x-sunset': '2027-10-01T02:00:00+02:00',
+      'x-successor': 'list',
+      'x-try-it': false,
+    }),
+  );
+  expect(operation).toMatchObject({
+    id: 'getPet',
+    summary: 'Get one pet',
+    tags: ['Pets'],
+    cost: 0,
+    stability: 'beta',
+    deprecated: true,
+    deprecatedAt: 1790812800,
+    sunset: 1822348800,
+    successor: 'list',
+    tryIt: false,
+  });
+  expect(operation.replyHeaders).toEqual([
+    'Deprecation',
+    '@1790812800',
+    'Sunset',
+    'Fri, 01 Oct 2027 00:00:00 GMT',
+    'Link',
+    '</new>; rel="successor-version"',
+    'X-Stability-Level',
+    'beta',
+  ]);
+});
+
+test('a successor with templates in its path is linked by a template', () => {
+  expect(only(contractOf({ 'x-successor': 'one' })).replyHeaders).toEqual([
+    'Link-Template',
+    '"/new/{id}"; rel="successor-version"',
+  ]);
+});
+
+test.each([
+  ['x-ratelimit-cost', -1, 'must be a whole number, 0 or more'],
+  ['x-ratelimit-cost', 1.5, 'must be a whole number, 0 or more'],
+  ['x-ratelimit-cost', '2', 'must be a whole number, 0 or more'],
+  ['x-ratelimit-cost', 9007199254740993n, 'must be a whole number, 0 or more'],
+  ['x-ratelimit-cost', null, 'must be a whole number, 0 or more'],
+  ['x-stability-level', 'alpha', 'must be stable, beta, experimental'],
+  ['x-deprecated-at', '2026-02-30', 'must be a date (2027-01-31) or a date and time (2027-01-31T12:00:00Z)'],
+  ['x-sunset', 20271001, 'must be a date (2027-01-31) or a date and time (2027-01-31T12:00:00Z)'],
+  ['x-sunset', 'tomorrow', 'must be a date (2027-01-31) or a date and time (2027-01-31T12:00:00Z)'],
+  ['x-successor', 'nobody', 'there is no operation nobody'],
+  ['x-successor', 7, 'must be an operationId'],
+  ['x-try-it', 'no', 'must be true or false'],
+])('%s: %p is refused', (field, value, message) => {
+  const problems = problemsOf(() => contractOf({ [field]: value }));
+  expect(problems).toEqual([expect.stringContaining(`/paths/~1pets~1{id}/get/${field}: ${message}`)]);
+});
+
+test('a sunset before the deprecation is refused', () => {
+  expect(problemsOf(() => contractOf({ 'x-deprecated-at': '2027-01-02', 'x-sunset': '2027-01-01' }))).toEqual([
+    expect.stringContaining('must not be before x-deprecated-at (RFC 9745 section 4)'),
+  ]);
+});

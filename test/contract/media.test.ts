@@ -1,0 +1,250 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { parseMediaType } from '../../src/contract/media/type.ts';
+import { done, load, notesOf, only, problemsOf, short } from './documents.ts';
+
+const integer = { schema: { type: 'object', properties: { a: { type: 'integer' } } } };
+
+const contractOf = (content: object, rest: object = {}) =>
+  load({ '/': { post: { requestBody: { content, ...rest }, responses: done } } });
+
+const bodyOf = (content: object) => only(contractOf(content)).body!;
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+/** What a body with a Content-Type gets. */
+function send(content: object, type: string | undefined, text: string): string[] | '415' {
+  const rule = bodyOf(content).media(type);
+  return rule ? short(rule.check(bytes(text))) : '415';
+}
+
+describe('parseMediaType', () => {
+  test.each([
+    ['application/json', 'application/json', []],
+    [' Application/JSON ; Charset=UTF-8', 'application/json', [['charset', 'UTF-8']]],
+    ['text/plain;charset="utf-8"', 'text/plain', [['charset', 'utf-8']]],
+    [
+      'a/b; x="q\\"; y=1"; z=2;',
+      'a/b',
+      [
+        ['x', 'q"; y=1'],
+        ['z', '2'],
+      ],
+    ],
+  ])('reads %j', (text, name, parameters) => {
+    const type = parseMediaType(text)!;
+    expect(`${type.type}/${type.subtype}`).toBe(name);
+    expect([...type.parameters]).toEqual(parameters);
+  });
+
+  test.each([
+    '',
+    'json',
+    'a/',
+    '/b',
+    'a/b/c',
+    'a b/c',
+    'a/b c',
+    'a/b; x',
+    'a/b; x=',
+    'a/b; x="',
+    'a/b; x=1; x=2',
+    'a/b, c/d',
+  ])('refuses %j', (text) => {
+    expect(parseMediaType(text)).toBeNull();
+  });
+});
+
+describe('the rule for a body', () => {
+  test.each([
+    ['application/json', true],
+    ['Application/Json', true],
+    ['application/json; charset=utf-8', true],
+    ['application/json;charset="UTF-8"', true],
+    ['application/json; version=2', true],
+    ['application/json; charset=latin1', false],
+    ['application/json; charset=utf-16', false],
+    ['application/jsonp', false],
+    ['application/problem+json', false],
+    ['text/plain', false],
+    ['application/*', false],
+    ['json', false],
+    ['', false],
+    [undefined, false],
+  ])('of application/json for %j: %s', (type, found) => {
+    expect(bodyOf({ 'application/json': integer }).media(type) !== null).toBe(found);
+  });
+
+  test('is the most exact that fits', () => {
+    const body = bodyOf({
+      '*/*': {},
+      'application/*': {},
+      'application/json': integer,
+      'application/json; version=2': {},
+      'text/plain': {},
+    });
+    const chosen = (type: string) => body.media(type)?.type;
+    expect(chosen('application/json')).toBe('application/json');
+    expect(chosen('application/json; version=2; x=y')).toBe('application/json; version=2');
+    expect(chosen('application/json; version=3')).toBe('application/json');
+    expect(chosen('application/xml')).toBe('application/*');
+    expect(chosen('text/plain')).toBe('text/plain');
+    expect(chosen('image/png')).toBe('*/*');
+  });
+
+  test('of a range reads JSON where it is sent', () => {
+    expect(send({ 'application/*': integer }, 'application/json', '{"a":"x"}')).toEqual(['/a must be an integer']);
+    expect(send({ '*/*': integer }, 'application/merge-patch+json', '{"a":"x"}')).toEqual(['/a must be an integer']);
+    expect(send({ '*/*': integer }, 'application/xml', '<a/>')).toEqual([]);
+  });
+
+  test('of a type ending in +json reads JSON', () => {
+    expect(send({ 'application/vnd.api+json': integer }, 'application/vnd.api+json', '{"a":"x"}')).toEqual([
+      '/a must be an integer',
+    ]);
+    expect(send({ 'application/vnd.api+json': integer }, 'application/vnd.api+json', '{')).toHaveLength(1);
+  });
+
+  test('without a schema still wants JSON', () => {
+    expect(send({ 'application/json': {} }, 'application/json', '{"a":1}')).toEqual([]);
+    expect(send({ 'application/json': {} }, 'application/json', '{"a":1,"a":1}')).toEqual([
+      '/a is given more than once (at byte 10)',
+    ]);
+  });
+});
+
+describe('text', () => {
+  const text = (schema: object) => ({ 'text/plain': { schema } });
+
+  test('is one string, or what the schema makes of it', () => {
+    expect(send(text({ type: 'string', maxLength: 3 }), 'text/plain', 'Tür')).toEqual([]);
+    expect(send(text({ type: 'string', maxLength: 3 }), 'text/plain; charset=utf-8', 'Türe')).toEqual([
+      'must have at most 3 characters',
+    ]);
+    expect(send(text({ type: 'integer' }), 'text/plain', '7')).toEqual([]);
+    expect(send(text({ type: 'integer' }), 'text/plain', 'seven')).toEqual(['must be an integer']);
+    expect(send(text({ type: 'string' }), 'text/plain; charset=latin1', 'x')).toBe('415');
+  });
+
+  test('must be UTF-8', () => {
+    const rule = bodyOf(text({ type: 'string' })).media('text/plain')!;
+    expect(short(rule.check(Uint8Array.of(0xff)))).toEqual(['is not UTF-8']);
+  });
+});
+
+describe('a form', () => {
+  const schema = {
+    type: 'object',
+    required: ['name'],
+    properties: {
+      name: { type: 'string', minLength: 2 },
+      age: { type: 'integer' },
+      tags: { type: 'array', items: { type: 'integer' } },
+      csv: { type: 'array', items: { type: 'integer' } },
+      address: { type: 'object', properties: { zip: { type: 'integer' } } },
+      deep: { type: 'object', properties: { zip: { type: 'integer' } } },
+    },
+    additionalProperties: false,
+  };
+  const encoding = { csv: { explode: false }, deep: { style: 'deepObject' } };
+  const post = (text: string) =>
+    send({ 'application/x-www-form-urlencoded': { schema, encoding } }, 'application/x-www-form-urlencoded', text);
+
+  test.each([
+    'name=Jo+Ann',
+    'name=J%C3%B6&age=7',
+    'name=ab&tags=1&tags=2',
+    'name=ab&csv=1,2',
+    'name=ab&address=%7B%22zip%22%3A1%7D',
+    'name=ab&deep[zip]=1',
+  ])('%s fits', (text) => {
+    expect(post(text)).toEqual([]);
+  });
+
+  test.each([
+    ['age=7', '/name is required'],
+    ['name=a', '/name must have at least 2 characters'],
+    ['name=ab&age=x', '/age must be an integer'],
+    ['name=ab&name=cd', '/name is given more than once'],
+    ['name=ab&tags=1&tags=x', '/tags/1 must be an integer'],
+    ['name=ab&csv=1,x', '/csv/1 must be an integer'],
+    ['name=ab&address=x', '/address is not valid JSON: a value is expected'],
+    ['name=ab&address=%7B%22zip%22%3A%22x%22%7D', '/address/zip must be an integer'],
+    ['name=ab&deep[zip]=x', '/deep/zip must be an integer'],
+    ['name=ab&other=1', '/other is not a member that the contract has'],
+    ['name=%ff', '/name must be UTF-8 in valid percent-encoding'],
+    ['name=ab&%ff=1', 'has a name that is not UTF-8 in valid percent-encoding'],
+  ])('%s: %s', (text, fault) => {
+    expect(post(text)).toEqual([fault]);
+  });
+
+  test('may have other fields where the schema lets it', () => {
+    const open = {
+      'application/x-www-form-urlencoded': { schema: { type: 'object', additionalProperties: { type: 'integer' } } },
+    };
+    expect(send(open, 'application/x-www-form-urlencoded', 'a=1&b=2')).toEqual([]);
+    expect(send(open, 'application/x-www-form-urlencoded', 'a=1&b=x')).toEqual(['/b must be an integer']);
+    expect(send(open, 'application/x-www-form-urlencoded', '__proto__=1')).toEqual([]);
+  });
+});
+
+test.each(['multipart/form-data', 'application/xml', 'application/octet-stream', 'text/csv', 'image/*'])(
+  'bodies of %s pass, and are noted',
+  (type) => {
+    const contract = contractOf({ [type]: { schema: { type: 'object' } } });
+    expect(only(contract).body!.media(type.replace('*', 'png'))!.check(bytes('anything'))).toEqual([]);
+    expect(notesOf(contract)).toEqual([`bodies of type ${type} are not checked`]);
+  },
+);
+
+test('a form that is no object passes, and is noted', () => {
+  const contract = contractOf({ 'application/x-www-form-urlencoded': { schema: { type: 'string' } } });
+  expect(notesOf(contract)).toEqual(['bodies of type application/x-www-form-urlencoded are not checked']);
+});
+
+test('a body says whether it is required and which types it takes', () => {
+  const body = only(contractOf({ 'text/plain': {}, 'application/json': {} }, { required: true })).body!;
+  expect([body.required, body.accepted]).toEqual([true, ['text/plain', 'application/json']]);
+  expect(bodyOf({ 'text/plain': {} }).required).toBe(false);
+});
+
+test('GET and DELETE take no body, whatever the document says', () => {
+  const requestBody = { content: { 'application/json': {} } };
+  const contract = load({ '/': { get: { requestBody, responses: done }, delete: { requestBody, responses: done } } });
+  expect(contract.operations.map(({ body }) => body)).toEqual([null, null]);
+  expect(notesOf(contract)).toEqual([
+    'the body of a GET request is ignored, as OpenAPI 3.0 says',
+    'the body of a DELETE request is ignored, as OpenAPI 3.0 says',
+  ]);
+});
+
+test('a media type that is none is refused', () => {
+  expect(problemsOf(() => contractOf({ json: {} }))).toEqual([expect.stringContaining('json is not a media type')]);
+});
+
+test('no fault repeats what was sent', () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      a: { type: 'integer' },
+      b: { type: 'string', enum: ['x'] },
+      c: { type: 'string', pattern: '^[0-9]$' },
+      d: { type: 'array', uniqueItems: true, items: { type: 'string', format: 'uuid' } },
+      e: { oneOf: [{ type: 'integer' }, { type: 'boolean' }] },
+      f: { not: { type: 'string' } },
+      g: { type: 'string', maxLength: 2 },
+      h: { type: 'object', additionalProperties: { type: 'integer' } },
+    },
+  };
+  const json = bodyOf({ 'application/json': { schema } }).media('application/json')!;
+  const form = bodyOf({ 'application/x-www-form-urlencoded': { schema } }).media('application/x-www-form-urlencoded')!;
+  fc.assert(
+    fc.property(fc.stringMatching(/^[A-Z]{9}$/), (s) => {
+      const body = { a: s, b: s, c: s, d: [s, s], e: s, f: s, g: s, h: { k: s } };
+      const faults = json.check(bytes(JSON.stringify(body)));
+      expect(new Set(faults.map(({ pointer }) => pointer[1]))).toEqual(new Set('abcdefgh'));
+      const formFaults = form.check(bytes(`a=${s}&b=${s}&c=${s}&d=${s}&d=${s}&e=${s}&f=${s}&g=${s}&h=${s}`));
+      expect(JSON.stringify([faults, formFaults])).not.toContain(s);
+    }),
+  );
+});

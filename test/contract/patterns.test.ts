@@ -1,0 +1,126 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { PatternError, Patterns } from '../../src/contract/patterns/pattern.ts';
+
+const patterns = new Patterns();
+
+const compile = (source: string) => patterns.compile(source);
+
+/** The engine gets a pattern as it is only when nothing can make it slow. */
+const native = (source: string): boolean => compile(source) instanceof RegExp;
+
+test.each([
+  'abc',
+  '^[A-Z]{2}-[0-9]{4}$',
+  '^[0-9a-f]{8}-[0-9a-f]{4}$',
+  '^\\d+(\\.\\d+)?$',
+  '^[a-z]+(-[a-z]+)*$',
+  '^(?:[0-9]{1,3}\\.){3}[0-9]{1,3}$',
+  '^\\p{Lu}\\p{Ll}*$',
+  '^[\\s\\S]{1,5000}$',
+  '(a|b|ab)(c|bcd)',
+  '[0-9]{4}',
+  '\\bword\\b',
+  '^(?=a)b',
+])('leaves %s to the engine', (source) => {
+  expect(native(source)).toBe(true);
+});
+
+describe('patterns that could make the engine try for ever', () => {
+  test.each([
+    ['^(a+)+$', 'a'],
+    ['^(a*)*$', 'a'],
+    ['^(a|a)*$', 'a'],
+    ['^(a|aa)+$', 'a'],
+    ['^(a?){20}$', 'a'],
+    ['^\\w+([.-]?\\w+)*@\\w+([.-]?\\w+)*(\\.\\w{2,3})+$', 'a'],
+    ['^\\s*(.*)\\s*x$', ' '],
+    ['[0-9]+x', '1'],
+    ['\\d+-\\d+-\\d+', '1'],
+    ['^(?=.*[A-Z])(?=.*\\d)(?!.*\\s).{8,}$', 'a'],
+    ['(.*)*x', 'a'],
+    ['^([a-z]{1,30}){1,10}$', 'a'],
+  ])('%s are matched in linear time', (source, character) => {
+    expect(native(source)).toBe(false);
+    expect(compile(source).test(`${character.repeat(20_000)}!`)).toBe(
+      new RegExp(source, 'u').test(`${character.repeat(5)}!`),
+    );
+  });
+
+  test.each([
+    ['^(a+)+\\1$', 'a back-reference'],
+    ['(?<=a+)b+', 'a look-behind'],
+    ['a+(?=b+c)', 'a look-ahead that is not at the start'],
+    ['^(\\w+\\b\\s?)+$', '\\b'],
+    ['(?i:a+)+', 'a group with flags'],
+  ])('%s is refused, because it needs what no automaton can do', (source, what) => {
+    expect(() => compile(source)).toThrow(
+      new PatternError(
+        `needs ${what} beside a repetition that can be read in several ways: its time cannot be bounded`,
+      ),
+    );
+  });
+
+  test('are refused when they are too large', () => {
+    expect(() => compile('(a|b|ab){1,1000}x')).toThrow(new PatternError('is too large: its time cannot be bounded'));
+  });
+});
+
+test.each(['(', '[', '\\_', 'a{2,1}', '(?<n>a)(?<n>b)', '\\p{Nope}'])('refuses %s, which is not valid', (source) => {
+  expect(() => compile(source)).toThrow(/^is not valid with the u flag: /);
+});
+
+const character = fc.constantFrom(
+  'a',
+  'b',
+  '[ab]',
+  '[^a]',
+  '.',
+  '\\w',
+  '\\p{L}',
+  '\\.',
+  '🐶',
+  '[🐶a-b]',
+  '\\u{1f436}',
+  '\\x61',
+  '-',
+);
+
+/** Some of `atoms` with quantifiers, one after the other, in some alternatives. */
+const patternsOf = (atoms: fc.Arbitrary<string>): fc.Arbitrary<string> => {
+  const quantifier = fc.constantFrom('', '', '', '*', '+', '?', '*?', '{2}', '{1,2}', '{0,3}', '{2,}');
+  const sequence = fc.array(fc.tuple(atoms, quantifier), { maxLength: 3 }).map((parts) => parts.flat().join(''));
+  return fc.array(sequence, { minLength: 1, maxLength: 2 }).map((options) => options.join('|'));
+};
+
+const group = (inner: fc.Arbitrary<string>) =>
+  fc.tuple(fc.constantFrom('(', '(?:'), inner).map(([open, source]) => `${open}${source})`);
+
+/** Patterns of everything an automaton can do, on a small alphabet, in groups inside groups. */
+const sources = patternsOf(fc.oneof(character, group(patternsOf(fc.oneof(character, group(patternsOf(character)))))));
+
+const texts = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '.', '-', '🐶', '\n'), maxLength: 10 });
+
+test('finds what the engine finds', () => {
+  const anchored = fc.tuple(fc.boolean(), sources, fc.boolean());
+  fc.assert(
+    fc.property(anchored, fc.array(texts, { minLength: 5, maxLength: 5 }), ([start, source, end], samples) => {
+      const whole = `${start ? '^' : ''}(?:${source})${end ? '$' : ''}`;
+      const pattern = compile(whole);
+      for (const text of samples)
+        expect([whole, text, pattern.test(text)]).toEqual([whole, text, new RegExp(whole, 'u').test(text)]);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('reads conditions at the start like the engine', () => {
+  const conditions = fc.array(fc.tuple(fc.constantFrom('=', '!'), sources), { minLength: 1, maxLength: 3 });
+  fc.assert(
+    fc.property(conditions, sources, texts, (all, rest, text) => {
+      const whole = `^${all.map(([kind, source]) => `(?${kind}${source})`).join('')}(?:${rest})`;
+      expect([whole, compile(whole).test(text)]).toEqual([whole, new RegExp(whole, 'u').test(text)]);
+    }),
+    { numRuns: 200 },
+  );
+});

@@ -1,0 +1,429 @@
+import { describe, expect, test } from '@jest/globals';
+import { checker, done, load, notesOf, problemsOf, responseChecker } from './documents.ts';
+
+/** A schema, texts that fit it, and texts that do not with the faults they get. */
+type Case = readonly [schema: object, good: readonly string[], bad: Readonly<Record<string, readonly string[]>>];
+
+const cases: Record<string, Case> = {
+  'type string': [{ type: 'string' }, ['""', '"a"'], { 1: ['must be a string'], null: ['must be a string'] }],
+  'type boolean': [
+    { type: 'boolean' },
+    ['true', 'false'],
+    { 0: ['must be true or false'], '"true"': ['must be true or false'] },
+  ],
+  'type array': [
+    { type: 'array', items: {} },
+    ['[]', '[1,"a"]'],
+    { '{}': ['must be a list'], '""': ['must be a list'] },
+  ],
+  'type object': [{ type: 'object' }, ['{}', '{"a":1}'], { '[]': ['must be an object'], null: ['must be an object'] }],
+  'type number': [{ type: 'number' }, ['1', '1.5', '-1e300', '123456789012345678901'], { '"1"': ['must be a number'] }],
+  'type integer': [
+    { type: 'integer' },
+    ['1', '1.0', '1e2', '-0', '123456789012345678901234567890'],
+    {
+      1.5: ['must be an integer'],
+      '"1"': ['must be an integer'],
+      true: ['must be an integer'],
+      null: ['must be an integer'],
+    },
+  ],
+  'no type': [
+    { minimum: 5, minLength: 2, minItems: 1 },
+    ['5', '"ab"', '[1]', 'true', 'null', '{}'],
+    { 4: ['must be at least 5'], '"a"': ['must have at least 2 characters'], '[]': ['must have at least 1 entry'] },
+  ],
+  nullable: [{ type: 'string', nullable: true, minLength: 1 }, ['null', '"a"'], { 1: ['must be a string or null'] }],
+  'nullable integer': [
+    { type: 'integer', nullable: true, minimum: 1 },
+    ['null', '1'],
+    { '"a"': ['must be an integer or null'] },
+  ],
+  'nullable enum with null': [
+    { type: 'string', nullable: true, enum: ['a', null] },
+    ['null', '"a"'],
+    { '"b"': ['must be one of: a, null'] },
+  ],
+  minimum: [
+    { type: 'integer', minimum: 1 },
+    ['1', '99999999999999999999'],
+    { 0: ['must be at least 1'], '-99999999999999999999': ['must be at least 1'] },
+  ],
+  maximum: [
+    { type: 'number', maximum: 1.5 },
+    ['1.5', '-99999999999999999999'],
+    { 1.6: ['must be at most 1.5'], '99999999999999999999': ['must be at most 1.5'] },
+  ],
+  exclusiveMinimum: [{ minimum: 1, exclusiveMinimum: true }, ['1.1'], { 1: ['must be more than 1'] }],
+  exclusiveMaximum: [
+    { maximum: 1, exclusiveMaximum: true },
+    ['0.9'],
+    { 1: ['must be less than 1'], 1.1: ['must be less than 1'] },
+  ],
+  'exclusiveMinimum false': [{ minimum: 1, exclusiveMinimum: false }, ['1'], { 0: ['must be at least 1'] }],
+  'limits past 2^53': [
+    { type: 'integer', minimum: 9007199254740993n, maximum: 9007199254740995n },
+    ['9007199254740993', '9007199254740995'],
+    {
+      '9007199254740992': ['must be at least 9007199254740993'],
+      '9007199254740996': ['must be at most 9007199254740995'],
+    },
+  ],
+  multipleOf: [
+    { multipleOf: 0.01 },
+    ['0.07', '19.99', '1', '-0.05', '12345678901234567890'],
+    { 0.075: ['must be a multiple of 0.01'] },
+  ],
+  'multipleOf past 2^53': [
+    { multipleOf: 10 },
+    ['90071992547409930'],
+    { '90071992547409931': ['must be a multiple of 10'] },
+  ],
+  enum: [
+    { enum: ['a', 1, null, true, [1], { a: [1, 'x'], b: {} }] },
+    ['"a"', '1', '1.0', 'null', 'true', '[1]', '{"b":{},"a":[1,"x"]}'],
+    {
+      '"1"': ['must be one of: a, 1, null, true, [1], {"a":[1,"x"],"b":{}}'],
+      '["1"]': [expect.anything()] as never,
+      '{"a":[1,"x"]}': [expect.anything()] as never,
+    },
+  ],
+  'enum past 2^53': [
+    { type: 'integer', enum: [9007199254740993n] },
+    ['9007199254740993'],
+    { '9007199254740992': ['must be 9007199254740993'] },
+  ],
+  'enum of floats past 2^53': [
+    { enum: [1e20, [1e20]] },
+    ['1e20', '100000000000000000000', '[1e20]'],
+    { '100000000000000000001': ['must be one of: 100000000000000000000, [100000000000000000000]'] },
+  ],
+  'a long enum': [
+    { enum: Array.from({ length: 100 }, (_, i) => `value ${i}`) },
+    ['"value 7"'],
+    { '"x"': ['must be one of the 100 values that the contract lists'] },
+  ],
+  'minLength and maxLength in code points': [
+    { type: 'string', minLength: 2, maxLength: 3 },
+    ['"ab"', '"🐶🐱"', '"🐶🐱🐭"'],
+    { '"🐶"': ['must have at least 2 characters'], '"🐶🐱🐭🐹"': ['must have at most 3 characters'] },
+  ],
+  pattern: [{ type: 'string', pattern: '^[A-Z]{2}$' }, ['"AB"'], { '"AbC"': ['must match the pattern ^[A-Z]{2}$'] }],
+  'pattern with u': [{ type: 'string', pattern: '^.$' }, ['"🐶"'], { '"ab"': ['must match the pattern ^.$'] }],
+  'pattern that is matched by an automaton': [
+    { type: 'string', pattern: '^(a+)+$' },
+    ['"aaa"'],
+    { '"aab"': ['must match the pattern ^(a+)+$'] },
+  ],
+  'format date-time': [
+    { type: 'string', format: 'date-time' },
+    ['"2024-02-29T12:00:00Z"'],
+    { '"2026-02-30T12:00:00Z"': ['must have the format date-time'] },
+  ],
+  'format int32': [
+    { type: 'integer', format: 'int32' },
+    ['2147483647', '-2147483648'],
+    { '2147483648': ['must fit the format int32'], '-2147483649': ['must fit the format int32'] },
+  ],
+  'format int64 of number': [{ type: 'number', format: 'int64' }, ['5.0'], { 5.5: ['must fit the format int64'] }],
+  'format float': [{ type: 'number', format: 'float' }, ['3.4e38', '1.5'], { '3.5e38': ['must fit the format float'] }],
+  'format double': [{ type: 'number', format: 'double' }, ['1.7e308'], {}],
+  'minItems, maxItems': [
+    { type: 'array', items: {}, minItems: 1, maxItems: 2 },
+    ['[1]', '[1,2]'],
+    { '[]': ['must have at least 1 entry'], '[1,2,3]': ['must have at most 2 entries'] },
+  ],
+  uniqueItems: [
+    { type: 'array', items: {}, uniqueItems: true },
+    ['[1,"1",true,"true",null,"null",[],{},[[]],"[]"]', '[9007199254740993,9007199254740992]'],
+    {
+      '[1,1.0]': ['must not have the same entry twice'],
+      '[{"a":1,"b":2},{"b":2,"a":1}]': ['must not have the same entry twice'],
+      '[1e20,100000000000000000000]': ['must not have the same entry twice'],
+    },
+  ],
+  items: [
+    { type: 'array', items: { type: 'integer' } },
+    ['[1,2]'],
+    { '[1,"a",2.5]': ['/1 must be an integer', '/2 must be an integer'] },
+  ],
+  'properties and required': [
+    { type: 'object', required: ['a'], properties: { a: { type: 'integer' }, b: { type: 'string' } } },
+    ['{"a":1}', '{"a":1,"b":"","c":null}'],
+    { '{}': ['/a is required'], '{"a":"x","b":1}': ['/a must be an integer', '/b must be a string'] },
+  ],
+  'properties with names of Object': [
+    {
+      type: 'object',
+      required: ['constructor', 'toString'],
+      properties: { constructor: { type: 'integer' } },
+      additionalProperties: false,
+    },
+    [],
+    {
+      '{}': ['/constructor is required', '/toString is required'],
+      '{"constructor":"a"}': ['/toString is required', '/constructor must be an integer'],
+      '{"__proto__":1,"constructor":1,"toString":1}': [
+        '/__proto__ is not a member that the contract has',
+        '/toString is not a member that the contract has',
+      ],
+    },
+  ],
+  'names with / and ~': [
+    { type: 'object', required: ['a/b'], properties: { 'c~d': { type: 'integer' } } },
+    ['{"a/b":1}'],
+    { '{"c~d":"x"}': ['/a~1b is required', '/c~0d must be an integer'] },
+  ],
+  'additionalProperties false': [
+    { type: 'object', properties: { a: {} }, additionalProperties: false },
+    ['{}', '{"a":1}'],
+    { '{"a":1,"b":2}': ['/b is not a member that the contract has'] },
+  ],
+  'additionalProperties schema': [
+    { type: 'object', properties: { a: {} }, additionalProperties: { type: 'integer' } },
+    ['{"a":"x","b":2}'],
+    { '{"b":"x"}': ['/b must be an integer'] },
+  ],
+  'minProperties, maxProperties': [
+    { type: 'object', minProperties: 1, maxProperties: 2 },
+    ['{"a":1}'],
+    { '{}': ['must have at least 1 member'], '{"a":1,"b":2,"c":3}': ['must have at most 2 members'] },
+  ],
+  allOf: [
+    { allOf: [{ type: 'integer' }, { minimum: 2 }, { maximum: 3 }] },
+    ['2', '3'],
+    { 1: ['must be at least 2'], 4: ['must be at most 3'] },
+  ],
+  anyOf: [
+    { anyOf: [{ type: 'integer' }, { type: 'string', minLength: 2 }] },
+    ['1', '"ab"'],
+    { '"a"': ['must be an integer', 'must have at least 2 characters', 'must fit one of the described forms'] },
+  ],
+  oneOf: [
+    { oneOf: [{ type: 'integer' }, { minimum: 5 }] },
+    ['4', '5.5', '"a"'],
+    {
+      6: ['must fit only one of the described forms'],
+      4.5: ['must be an integer', 'must be at least 5', 'must fit one of the described forms'],
+    },
+  ],
+  not: [{ not: { type: 'integer' } }, ['"a"', '1.5'], { 1: ['must not fit the form that is ruled out'] }],
+};
+
+describe.each(Object.entries(cases))('%s', (_, [schema, good, bad]) => {
+  const check = checker(schema as Record<string, unknown>);
+
+  test('takes what fits', () => {
+    for (const text of good) expect([text, check(text)]).toEqual([text, []]);
+  });
+
+  test('refuses what does not', () => {
+    for (const [text, faults] of Object.entries(bad)) expect([text, check(text)]).toEqual([text, faults]);
+  });
+});
+
+test.each([
+  [2n ** 63n - 1n, []],
+  [2n ** 63n, ['must fit the format int64']],
+  [-(2n ** 63n), []],
+  [-(2n ** 63n) - 1n, ['must fit the format int64']],
+])('int64 and %d: %j', (integer, faults) => {
+  const check = checker({ type: 'integer', format: 'int64' });
+  expect(check(String(integer))).toEqual(faults);
+  expect(check(`${integer}.0`)).toEqual(faults);
+});
+
+describe('references', () => {
+  const tree = {
+    type: 'object',
+    required: ['value'],
+    properties: {
+      value: { type: 'integer' },
+      children: { type: 'array', items: { $ref: '#/components/schemas/Tree' } },
+    },
+  };
+
+  test('may be recursive', () => {
+    const check = checker({ $ref: '#/components/schemas/Tree' }, { Tree: tree });
+    expect(check('{"value":1,"children":[{"value":2,"children":[]}]}')).toEqual([]);
+    expect(check('{"value":1,"children":[{"children":[{"value":"x"}]}]}')).toEqual([
+      '/children/0/value is required',
+      '/children/0/children/0/value must be an integer',
+    ]);
+  });
+
+  test('make what stands beside them count for nothing', () => {
+    const schema = { $ref: '#/components/schemas/A', minLength: 5, nullable: true };
+    const check = checker(schema, { A: { type: 'string' } });
+    expect(check('"a"')).toEqual([]);
+    expect(check('null')).toEqual(['must be a string']);
+    const content = { 'application/json': { schema } };
+    const contract = load(
+      { '/': { post: { requestBody: { content }, responses: done } } },
+      { schemas: { A: { type: 'string' } } },
+    );
+    expect(notesOf(contract)).toEqual([
+      'minLength beside $ref is ignored, as OpenAPI 3.0 says',
+      'nullable beside $ref is ignored, as OpenAPI 3.0 says',
+    ]);
+  });
+
+  test('may lead anywhere in the document, in several steps', () => {
+    const check = checker(
+      { $ref: '#/components/schemas/A/properties/x~1y' },
+      {
+        A: { type: 'object', properties: { 'x/y': { $ref: '#/components/schemas/B' } } },
+        B: { $ref: '#/components/schemas/C' },
+        C: { type: 'integer' },
+      },
+    );
+    expect(check('1')).toEqual([]);
+    expect(check('"a"')).toEqual(['must be an integer']);
+  });
+
+  test('that never go deeper are refused', () => {
+    const use = (schemas: object) => () =>
+      load(
+        {
+          '/': {
+            post: {
+              requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/A' } } } },
+              responses: done,
+            },
+          },
+        },
+        schemas as never,
+      );
+    const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+    expect(problemsOf(use({ schemas: { A: ref('B'), B: ref('A') } }))).toContainEqual(
+      expect.stringContaining('refers to itself'),
+    );
+    expect(
+      problemsOf(use({ schemas: { A: { allOf: [ref('B')] }, B: { anyOf: [{ type: 'integer' }, ref('A')] } } })),
+    ).toEqual([
+      expect.stringContaining('/components/schemas/A: the schema refers to itself without going deeper'),
+      expect.stringContaining('/components/schemas/B: the schema refers to itself without going deeper'),
+    ]);
+    const deep = { A: { type: 'object', properties: { b: ref('B') } }, B: { allOf: [ref('A')] } };
+    expect(problemsOf(use({ schemas: deep }))).toEqual([]);
+    const late = { A: { properties: { x: ref('B') }, allOf: [ref('B')] }, B: { allOf: [ref('A')] } };
+    expect(problemsOf(use({ schemas: late }))).toHaveLength(2);
+  });
+});
+
+describe('readOnly and writeOnly', () => {
+  const account = {
+    type: 'object',
+    required: ['id', 'name', 'secret'],
+    properties: {
+      id: { type: 'integer', readOnly: true },
+      name: { type: 'string' },
+      secret: { type: 'string', writeOnly: true },
+    },
+  };
+
+  test('readOnly properties are required in answers and refused in requests', () => {
+    const check = checker(account);
+    expect(check('{"name":"a","secret":"b"}')).toEqual([]);
+    expect(check('{"id":1,"name":"a"}')).toEqual(['/secret is required', '/id is read-only: it must not be sent']);
+  });
+
+  test('writeOnly properties are required in requests and refused in answers', () => {
+    const check = responseChecker(account);
+    expect(check('{"id":1,"name":"a"}')).toEqual([]);
+    expect(check('{"name":"a","secret":"b"}')).toEqual([
+      '/id is required',
+      '/secret is write-only: it must not be in an answer',
+    ]);
+  });
+
+  test('count wherever an allOf requires them', () => {
+    const base = { type: 'object', required: ['id'], properties: { name: { type: 'string' } } };
+    const schema = {
+      allOf: [{ $ref: '#/components/schemas/Base' }, { properties: { id: { $ref: '#/components/schemas/Id' } } }],
+    };
+    const schemas = { Base: base, Id: { type: 'integer', readOnly: true } };
+    expect(checker(schema, schemas)('{}')).toEqual([]);
+    expect(checker(schema, schemas)('{"id":1}')).toEqual(['/id is read-only: it must not be sent']);
+    expect(checker({ $ref: '#/components/schemas/Base' }, schemas)('{}')).toEqual(['/id is required']);
+    expect(responseChecker(schema, schemas)('{}')).toEqual(['/id is required']);
+  });
+});
+
+describe('many faults', () => {
+  const pet = {
+    type: 'object',
+    required: ['id'],
+    properties: { id: { type: 'integer' } },
+    additionalProperties: false,
+  };
+
+  test('are told up to fifty, however many there are', () => {
+    const check = checker({ type: 'array', items: { $ref: '#/components/schemas/Pet' } }, { Pet: pet });
+    expect(check(JSON.stringify(Array(3).fill({})))).toEqual([
+      '/0/id is required',
+      '/1/id is required',
+      '/2/id is required',
+    ]);
+    expect(check(JSON.stringify(Array(100_000).fill({})))).toHaveLength(50);
+    expect(
+      check(JSON.stringify([Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`k${i}`, i]))])),
+    ).toHaveLength(50);
+  });
+
+  test('behind alternatives are not mistaken for faults of the form that fits', () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        list: {
+          oneOf: [
+            { type: 'array', items: { type: 'integer' } },
+            { type: 'array', items: { type: 'string' } },
+          ],
+        },
+        n: { type: 'integer' },
+      },
+    };
+    const text = JSON.stringify({ list: Array(100).fill('a'), n: 'x' });
+    expect(checker(schema)(text)).toEqual(['/n must be an integer']);
+  });
+
+  test('and endless alternatives inside each other come to an end', () => {
+    const next = { $ref: '#/components/schemas/Node' };
+    const form = (tag: string) => ({ type: 'object', properties: { next, [tag]: { type: 'integer' } } });
+    const node = { anyOf: [form('a'), form('b'), { type: 'integer' }] };
+    const text = `${'{"next":'.repeat(60)}1${',"a":"","b":""}'.repeat(60)}`;
+    expect(checker({ $ref: '#/components/schemas/Node' }, { Node: node })(text)).toEqual([
+      'has too many alternatives inside each other to be checked',
+    ]);
+  });
+});
+
+test('defaults are not written into a body, and types are not coerced', () => {
+  const check = checker({ type: 'object', required: ['a'], properties: { a: { type: 'integer', default: 1 } } });
+  expect(check('{}')).toEqual(['/a is required']);
+  expect(check('{"a":"1"}')).toEqual(['/a must be an integer']);
+});
+
+test('what has no effect is noted', () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      a: { nullable: true },
+      b: { type: 'string', nullable: true, enum: ['x'] },
+      c: { type: 'string', format: 'iban' },
+      d: { type: 'string', format: 'int64' },
+      e: { type: 'string', const: 'x' },
+      f: { oneOf: [{ type: 'integer' }], discriminator: { propertyName: 'x' } },
+    },
+  };
+  const content = { 'application/json': { schema } };
+  expect(notesOf(load({ '/': { post: { requestBody: { content }, responses: done } } }))).toEqual([
+    'nullable has no effect without a type, as OpenAPI 3.0.3 says',
+    'nullable has no effect: enum does not list null',
+    'format iban of type string is not known: it is not enforced',
+    'format int64 of type string is not known: it is not enforced',
+    'const is not a field that OpenAPI 3.0 has here: it is ignored',
+    'discriminator has no effect: a schema without a name cannot be chosen by it',
+  ]);
+});

@@ -11,6 +11,8 @@ export interface Meter {
   used(cells: readonly number[], at: number, window: Window, now: number): number;
   /** Adds `cost` units at `now`. The caller has made sure that they fit. */
   charge(cells: number[], at: number, window: Window, cost: number, now: number): void;
+  /** Takes back up to `units` that were charged. */
+  refund(cells: number[], at: number, window: Window, units: number, now: number): void;
   /** When the window next gives units back: for `fixed` all of them, for `sliding` the oldest ones. */
   resetAt(cells: readonly number[], at: number, window: Window, now: number): number;
   /** When `cost` more units fit, if nothing else is charged until then; `now` where they fit already. */
@@ -30,6 +32,9 @@ const fixed: Meter = {
       cells[at] = now;
       cells[at + 1] = cost;
     }
+  },
+  refund(cells, at, window, units, now) {
+    if (isOpen(cells, at, window, now)) cells[at + 1] = Math.max(0, cells[at + 1]! - units);
   },
   resetAt: (cells, at, window, now) => (isOpen(cells, at, window, now) ? cells[at]! : now) + window.span,
   fitsAt: (cells, at, window, cost, now) =>
@@ -62,6 +67,15 @@ const sliding: Meter = {
     for (let s = Math.max(newest + 1, slot - SLOTS); s <= slot; s++) cells[cellOf(at, s)] = 0;
     cells[at] = slot;
     cells[cellOf(at, slot)]! += cost;
+  },
+  refund(cells, at, window, units, now) {
+    let left = units;
+    // The newest would have counted longest.
+    for (let slot = cells[at]!; slot >= oldestCounted(cells, at, window, now) && left > 0; slot--) {
+      const taken = Math.min(left, cells[cellOf(at, slot)]!);
+      cells[cellOf(at, slot)]! -= taken;
+      left -= taken;
+    }
   },
   resetAt(cells, at, window, now) {
     const newest = cells[at]!;

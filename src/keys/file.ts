@@ -1,0 +1,82 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Trail } from '../admin/journal.ts';
+import { trailWriter } from '../admin/journal-file.ts';
+import { transaction } from '../state/memory/file.ts';
+import { type KeyRecord, readRecord } from './key.ts';
+import { KeyConflict, type KeyStore, KeyTaken } from './store.ts';
+
+/** Milliseconds between looks for what another process changed. Asking costs microseconds. */
+const LOOK_EVERY = 200;
+
+/** Keys in the embedded state file. The command line may change them beside a running gateway. */
+export function keysInFile(db: DatabaseSync): KeyStore {
+  const byHash = db.prepare('SELECT record FROM keys WHERE hash = ?');
+  const byPrevious = db.prepare('SELECT record FROM keys WHERE previous = ?');
+  const byId = db.prepare('SELECT record FROM keys WHERE id = ?');
+  const all = db.prepare('SELECT record FROM keys ORDER BY rowid');
+  const imported = db.prepare(`SELECT 1 FROM keys WHERE json_extract(record, '$.imported') = 1 LIMIT 1`);
+  const insert = db.prepare('INSERT INTO keys (id, hash, record) VALUES (?, ?, ?)');
+  const update = db.prepare('UPDATE keys SET hash = ?, previous = ?, record = ? WHERE id = ?');
+  const write = trailWriter(db);
+  const listeners = new Set<() => void>();
+
+  const find = (hash: string) => parse(byHash.get(hash)) ?? parse(byPrevious.get(hash));
+  const get = (id: string) => parse(byId.get(id));
+
+  function change(trail: Trail | null, work: () => void): void {
+    transaction(db, () => {
+      work();
+      if (trail) write(trail);
+    });
+    for (const listener of listeners) listener();
+  }
+
+  return {
+    find,
+    get,
+    list: () => all.all().map((row) => parse(row)!),
+    add(record, trail = null) {
+      change(trail, () => {
+        if (get(record.id)) throw new KeyTaken(`the key id ${record.id} is taken`);
+        if (find(record.hash)) throw new KeyTaken('the hash of the key is taken');
+        insert.run(record.id, record.hash, JSON.stringify(record));
+      });
+    },
+    replace(record, trail = null) {
+      change(trail, () => {
+        const stored = get(record.id);
+        if (!stored) throw new Error(`there is no key ${record.id}`);
+        if (stored.version !== record.version - 1) throw new KeyConflict(`key ${record.id} was changed meanwhile`);
+        const owner = find(record.hash);
+        if (owner && owner.id !== record.id) throw new KeyTaken('the hash of the key is taken');
+        update.run(record.hash, record.previous?.hash ?? null, JSON.stringify(record), record.id);
+      });
+    },
+    hasImported: () => imported.get() !== undefined,
+    watch(changed) {
+      listeners.add(changed);
+      const timer = watchOthers(db, changed);
+      return () => {
+        listeners.delete(changed);
+        clearInterval(timer);
+      };
+    },
+  };
+}
+
+/** SQLite's data_version changes when another connection has committed. */
+function watchOthers(db: DatabaseSync, changed: () => void): NodeJS.Timeout {
+  const version = db.prepare('PRAGMA data_version');
+  const read = () => (version.get() as { data_version: number }).data_version;
+  let seen = read();
+  return setInterval(() => {
+    const current = read();
+    if (current === seen) return;
+    seen = current;
+    changed();
+  }, LOOK_EVERY).unref();
+}
+
+function parse(row: unknown): KeyRecord | null {
+  return row === undefined ? null : readRecord((row as { record: string }).record);
+}

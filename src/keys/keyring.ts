@@ -1,0 +1,194 @@
+import type { Plans } from '../config/config.ts';
+import type { Ladder, Limits, Window } from '../limits/limits.ts';
+import { Outage } from '../outage.ts';
+import type { Eventually } from '../state/state.ts';
+import { Cache } from './cache.ts';
+import type { Client, KeyRecord } from './key.ts';
+import type { KeyStore } from './store.ts';
+
+const KNOWN = 50_000;
+const UNKNOWN = 20_000;
+
+export interface KeyringOptions {
+  /**
+   * Milliseconds after which a key, known or not, is looked up again although nobody told of a change. For stores whose
+   * messages can be lost; without it, what was found holds until the store tells.
+   */
+  readonly recheckAfter?: number;
+  /** Milliseconds that only go forward. */
+  readonly clock?: () => number;
+}
+
+interface Found {
+  /** `null`: no such key was issued. */
+  readonly client: Client | null;
+  readonly recheckAt: number;
+}
+
+/** From the hash of a secret to its client, with a bounded memory for those found and for those not. */
+export class Keyring {
+  readonly #store: KeyStore;
+  #plans: Plans;
+  readonly #recheckAfter: number;
+  readonly #clock: () => number;
+  readonly #clients = new Cache<Found>(KNOWN);
+  /** Apart from the found ones, so that guesses never push out real keys. */
+  readonly #strangers = new Cache<Found>(UNKNOWN);
+  /** Look-ups under way: whoever asks for the same key meanwhile shares the answer. */
+  readonly #lookups = new Map<string, Promise<Client | null>>();
+  #limits = new WeakMap<readonly Window[], Limits>();
+  #takesForeign = false;
+  readonly #stopWatching: () => void;
+
+  constructor(
+    store: KeyStore,
+    plans: Plans,
+    { recheckAfter = Infinity, clock = () => performance.now() }: KeyringOptions = {},
+  ) {
+    this.#store = store;
+    this.#plans = plans;
+    this.#recheckAfter = recheckAfter;
+    this.#clock = clock;
+    this.#stopWatching = store.watch((hash) => {
+      this.#forget(hash);
+      void this.#lookForImported();
+    });
+    void this.#lookForImported();
+  }
+
+  /**
+   * Whether secrets of another form than ours are worth a look-up: only where some were imported, for the checksum that
+   * turns guesses away before any look-up is missing in them.
+   */
+  get takesForeign(): boolean {
+    return this.#takesForeign;
+  }
+
+  /** From the next request on, these plans hold. */
+  usePlans(plans: Plans): void {
+    this.#plans = plans;
+    this.#limits = new WeakMap();
+    this.#forget();
+  }
+
+  /** The client of a key, or `null` where no such key was issued. Throws `Outage` where that cannot be told. */
+  find(hash: string): Eventually<Client | null> {
+    const found = this.#clients.get(hash) ?? this.#strangers.get(hash);
+    if (found && (found.recheckAt === Infinity || this.#clock() < found.recheckAt)) return found.client;
+    return this.#lookups.get(hash) ?? this.#lookUp(hash, found);
+  }
+
+  /** The client of a key that was found lately, with no look-up; `null` says nothing about the key. */
+  known(hash: string): Client | null {
+    const found = this.#clients.get(hash);
+    return found && (found.recheckAt === Infinity || this.#clock() < found.recheckAt) ? found.client : null;
+  }
+
+  close(): void {
+    this.#stopWatching();
+  }
+
+  /** Once there are some, there always are. An outage is told by the look-ups of keys. */
+  async #lookForImported(): Promise<void> {
+    if (this.#takesForeign) return;
+    try {
+      this.#takesForeign = await this.#store.hasImported();
+    } catch (error) {
+      if (!(error instanceof Outage)) throw error;
+    }
+  }
+
+  #forget(hash?: string): void {
+    if (hash === undefined) {
+      this.#clients.clear();
+      this.#strangers.clear();
+      this.#lookups.clear();
+    } else {
+      this.#clients.delete(hash);
+      this.#strangers.delete(hash);
+      this.#lookups.delete(hash);
+    }
+  }
+
+  #lookUp(hash: string, stale: Found | undefined): Eventually<Client | null> {
+    const asked = this.#store.find(hash);
+    if (!(asked instanceof Promise)) return this.#remember(hash, this.#clientOrNull(asked, hash));
+    const lookup: Promise<Client | null> = asked.then(
+      (record) => this.#arrived(hash, lookup, this.#clientOrNull(record, hash)),
+      (error) => {
+        // A key that was good stays good while the store is away: an outage must not lock everybody out.
+        if (stale && error instanceof Outage) return this.#arrived(hash, lookup, stale.client);
+        this.#isCurrent(hash, lookup);
+        throw error;
+      },
+    );
+    this.#lookups.set(hash, lookup);
+    return lookup;
+  }
+
+  /** Remembers an answer, unless the key has changed since it was asked for: it may be older than the change. */
+  #arrived(hash: string, lookup: Promise<Client | null>, client: Client | null): Client | null {
+    return this.#isCurrent(hash, lookup) ? this.#remember(hash, client) : client;
+  }
+
+  /** Ends a look-up; answers whether no change has overtaken it. */
+  #isCurrent(hash: string, lookup: Promise<Client | null>): boolean {
+    return this.#lookups.get(hash) === lookup && this.#lookups.delete(hash);
+  }
+
+  #remember(hash: string, client: Client | null): Client | null {
+    const found = {
+      client,
+      recheckAt: this.#recheckAfter === Infinity ? Infinity : this.#clock() + this.#recheckAfter,
+    };
+    if (client) this.#clients.set(hash, found);
+    else this.#strangers.set(hash, found);
+    return client;
+  }
+
+  #clientOrNull(record: KeyRecord | null, hash: string): Client | null {
+    return record && this.#clientOf(record, hash);
+  }
+
+  #clientOf(record: KeyRecord, hash: string): Client {
+    const windows = windowsOf(record, this.#plans);
+    return {
+      keyId: record.id,
+      account: record.account,
+      plan: record.plan,
+      subject: subjectOf(record, this.#plans),
+      limits: windows && this.#limitsOf(windows, this.#plans.ladder),
+      expiresAt: record.expiresAt,
+      revoked: record.revokedAt !== null || record.disabledAt !== null,
+      addresses: record.addresses,
+      retiresAt: record.previous?.hash === hash && record.hash !== hash ? record.previous.until : null,
+    };
+  }
+
+  /** One object per set of windows: a plan's clients share theirs, and counters know it by identity. */
+  #limitsOf(windows: readonly Window[], ladder: Ladder | null): Limits {
+    let limits = this.#limits.get(windows);
+    if (!limits) {
+      limits = { windows, ladder };
+      this.#limits.set(windows, limits);
+    }
+    return limits;
+  }
+}
+
+/** Whose counters a key moves: its own, or its account's where the plan counts accounts. */
+export function subjectOf({ id, plan, account }: Pick<KeyRecord, 'id' | 'plan' | 'account'>, plans: Plans): string {
+  return plans.plans.get(plan)?.count === 'account' ? `account:${plan}:${account}` : `key:${id}`;
+}
+
+/** The limits that hold for a key: its own, else its account's, else its plan's; `null` where none of them says. */
+export function windowsOf(
+  record: Pick<KeyRecord, 'windows' | 'account' | 'plan'>,
+  plans: Plans,
+): readonly Window[] | null {
+  const plan = plans.plans.get(record.plan);
+  if (!plan) return null;
+  // Keys that share counters share limits too, or the counters would mean something else for each of them.
+  const own = plan.count === 'account' ? null : record.windows;
+  return own ?? plans.accounts.get(record.account) ?? plan.windows;
+}

@@ -1,0 +1,177 @@
+import type { Trail } from '../admin/journal.ts';
+import type { Plans } from '../config/config.ts';
+import { checkDraft, type KeyDraft, KeyError } from './draft.ts';
+import type { KeyRecord } from './key.ts';
+import { hashSecret, makeKeyId, makeSecret } from './secret.ts';
+import { KeyConflict, type KeyStore, KeyTaken } from './store.ts';
+
+export { type KeyDraft, KeyError } from './draft.ts';
+
+/** One change of a key; `secret` where the change made one. */
+export interface KeyChange {
+  readonly before: KeyRecord | null;
+  readonly after: KeyRecord;
+  readonly secret: string | null;
+}
+
+/** What is kept with a change. */
+export type TrailOf = (change: KeyChange) => Trail | null;
+
+const NO_TRAIL: TrailOf = () => null;
+
+/** How often a change is tried again that somebody else's came before. */
+const TRIES = 5;
+
+/** Issues a key. The secret is in the answer and nowhere else. Throws KeyError; then nothing was issued. */
+export async function createKey(
+  store: KeyStore,
+  plans: Plans,
+  draft: KeyDraft,
+  now: number,
+  trailOf: TrailOf = NO_TRAIL,
+): Promise<{ secret: string; record: KeyRecord }> {
+  checkDraft(plans, draft, now);
+  const secret = makeSecret(draft.env ?? 'live');
+  const record = recordOf(draft, hashSecret(secret), false, now);
+  await store.add(record, trailOf({ before: null, after: record, secret }));
+  return { secret, record };
+}
+
+/** Takes over a key of another system by the SHA-256 of its secret (43 characters of base64url). Throws KeyError. */
+export async function importKey(
+  store: KeyStore,
+  plans: Plans,
+  draft: KeyDraft & { readonly hash: string },
+  now: number,
+  trailOf: TrailOf = NO_TRAIL,
+): Promise<KeyRecord> {
+  checkDraft(plans, draft, now);
+  const record = recordOf(draft, draft.hash, true, now);
+  try {
+    await store.add(record, trailOf({ before: null, after: record, secret: null }));
+  } catch (error) {
+    if (error instanceof KeyTaken) throw new KeyError('a key with this hash is there already', 'conflict');
+    throw error;
+  }
+  return record;
+}
+
+/** Changes what the draft names and leaves the rest. Throws KeyError; then nothing was changed. */
+export function updateKey(
+  store: KeyStore,
+  plans: Plans,
+  id: string,
+  patch: Partial<Omit<KeyDraft, 'account' | 'env'>>,
+  now: number,
+  trailOf: TrailOf = NO_TRAIL,
+): Promise<KeyRecord> {
+  return change(store, id, trailOf, (record) => {
+    refuseRevoked(record);
+    const changed = { ...record, ...patch };
+    // An expiry that has passed may stay as it is; it cannot be set.
+    checkDraft(plans, patch.expiresAt === undefined ? { ...changed, expiresAt: null } : changed, now);
+    return { after: changed, secret: null };
+  });
+}
+
+/** Switches a key off or on again. Doing so twice changes nothing. Throws KeyError. */
+export function setDisabled(
+  store: KeyStore,
+  id: string,
+  disabled: boolean,
+  now: number,
+  trailOf: TrailOf = NO_TRAIL,
+): Promise<KeyRecord> {
+  return change(store, id, trailOf, (record) => {
+    refuseRevoked(record);
+    if ((record.disabledAt !== null) === disabled) return null;
+    return { after: { ...record, disabledAt: disabled ? now : null }, secret: null };
+  });
+}
+
+/** Ends a key for good; its record stays. Revoking twice changes nothing. Throws KeyError for an unknown id. */
+export function revokeKey(store: KeyStore, id: string, now: number, trailOf: TrailOf = NO_TRAIL): Promise<KeyRecord> {
+  return change(store, id, trailOf, (record) =>
+    record.revokedAt === null ? { after: { ...record, revokedAt: now, previous: null }, secret: null } : null,
+  );
+}
+
+export interface Rotation {
+  /** Milliseconds for which the old secret goes on working; 0 ends it at once. */
+  readonly overlap: number;
+  readonly env?: string;
+  /** Ends the secret before the last rotation although its time is not over. */
+  readonly force?: boolean;
+}
+
+/**
+ * Gives a key a new secret; the old one works until the overlap ends. While it does, the next rotation is refused: a call
+ * that came twice would lock out whoever still uses the first. Throws KeyError.
+ */
+export async function rotateKey(
+  store: KeyStore,
+  id: string,
+  { overlap, env = 'live', force = false }: Rotation,
+  now: number,
+  trailOf: TrailOf = NO_TRAIL,
+): Promise<{ secret: string; record: KeyRecord }> {
+  let secret = '';
+  const record = await change(store, id, trailOf, (before) => {
+    refuseRevoked(before);
+    if (before.previous && before.previous.until > now && !force) {
+      const until = new Date(before.previous.until).toISOString();
+      throw new KeyError(`the last rotation is under way until ${until}; force ends the older secret now`, 'conflict');
+    }
+    secret = makeSecret(env);
+    const previous = overlap > 0 ? { hash: before.hash, until: now + overlap } : null;
+    return { after: { ...before, hash: hashSecret(secret), rotatedAt: now, previous }, secret };
+  });
+  return { secret, record };
+}
+
+/** Reads, changes, writes; again from the start when somebody else wrote in between. `null` changes nothing. */
+async function change(
+  store: KeyStore,
+  id: string,
+  trailOf: TrailOf,
+  work: (before: KeyRecord) => { after: KeyRecord; secret: string | null } | null,
+): Promise<KeyRecord> {
+  for (let tries = 1; ; tries++) {
+    const before = await store.get(id);
+    if (!before) throw new KeyError(`there is no key with the id ${JSON.stringify(id.slice(0, 64))}`, 'unknown');
+    const changed = work(before);
+    if (!changed) return before;
+    const after = { ...changed.after, version: before.version + 1 };
+    try {
+      await store.replace(after, trailOf({ before, after, secret: changed.secret }));
+      return after;
+    } catch (error) {
+      if (!(error instanceof KeyConflict) || tries === TRIES) throw error;
+    }
+  }
+}
+
+function refuseRevoked({ id, revokedAt }: KeyRecord): void {
+  if (revokedAt !== null) throw new KeyError(`key ${id} is revoked for good; create a new one`, 'conflict');
+}
+
+function recordOf(draft: KeyDraft, hash: string, imported: boolean, now: number): KeyRecord {
+  return {
+    id: makeKeyId(),
+    version: 1,
+    hash,
+    account: draft.account,
+    plan: draft.plan,
+    label: draft.label ?? null,
+    windows: draft.windows ?? null,
+    addresses: draft.addresses ?? null,
+    metadata: draft.metadata ?? {},
+    createdAt: now,
+    expiresAt: draft.expiresAt ?? null,
+    disabledAt: null,
+    revokedAt: null,
+    rotatedAt: null,
+    previous: null,
+    imported,
+  };
+}

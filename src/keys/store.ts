@@ -1,0 +1,36 @@
+import type { Trail } from '../admin/journal.ts';
+import type { Eventually } from '../state/state.ts';
+import type { KeyRecord } from './key.ts';
+
+/** Where keys are kept. The secrets themselves never get here. A change and its trail are one step: both or neither. */
+export interface KeyStore {
+  /** By SHA-256 of the secret; also of the one before a rotation, until the record forgets it. */
+  find(hash: string): Eventually<KeyRecord | null>;
+  get(id: string): Eventually<KeyRecord | null>;
+  /** Oldest first. */
+  list(): Eventually<KeyRecord[]>;
+  /** Throws when the id or hash is taken (KeyTaken), and OnceTaken. */
+  add(record: KeyRecord, trail?: Trail | null): Eventually<void>;
+  /**
+   * Puts `record` in the place of the one with its id. Throws when there is none; KeyConflict, when the stored one is not of
+   * the version before; KeyTaken and OnceTaken.
+   */
+  replace(record: KeyRecord, trail?: Trail | null): Eventually<void>;
+  /** Whether any key came from another system. */
+  hasImported(): Eventually<boolean>;
+  /**
+   * Calls back whenever keys may have changed, whoever changed them: with the hash of the one that did, or without where
+   * any may have. Answers how to stop.
+   */
+  watch(changed: (hash?: string) => void): () => void;
+}
+
+/** Somebody else has changed the key meanwhile. */
+export class KeyConflict extends Error {
+  override name = 'KeyConflict';
+}
+
+/** Another key has this id or secret. */
+export class KeyTaken extends Error {
+  override name = 'KeyTaken';
+}

@@ -1,0 +1,71 @@
+import { pino } from 'pino';
+import type { Config } from '../config/config.ts';
+import { Outage } from '../outage.ts';
+import type { Observe } from './events.ts';
+
+export interface Log {
+  readonly observe: Observe;
+}
+
+/** JSON lines on standard output; or wherever `destination` takes them. Keys are ids here, never secrets. */
+export function createLog({ level, requests }: Config['log'], destination?: { write(line: string): void }): Log {
+  const logger = pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    ...(destination ? [destination] : []),
+  );
+
+  const observe: Observe = (event) => {
+    switch (event.type) {
+      case 'request': {
+        if (!requests || !logger.isLevelEnabled('info')) return;
+        const { type, ...fields } = event;
+        logger.info({ ...fields, duration: rounded(fields.duration), upstream: rounded(fields.upstream) }, type);
+        return;
+      }
+      case 'key.retiring':
+      case 'state.alone':
+        return;
+      case 'state.outage':
+        logger.warn({ policy: event.policy, reason: reasonOf(event.error) }, event.type);
+        return;
+      case 'uses.unsaved':
+        logger.warn({ reason: reasonOf(event.error) }, event.type);
+        return;
+      case 'reload.refused':
+        logger.error({ reason: event.reason, problems: event.problems }, event.type);
+        return;
+      case 'state.warning':
+        logger.warn({ warning: event.warning }, event.type);
+        return;
+      case 'outage':
+        // The state's has one line when it begins and one when it ends, not one for each request in between.
+        if (event.error instanceof Outage && event.error.code === 'state_unavailable') return;
+        logger.warn({ id: event.id, reason: reasonOf(event.error) }, 'outage');
+        return;
+      case 'bug':
+        logger.error({ id: event.id, err: event.error }, 'bug');
+        return;
+      case 'retry':
+        logger.warn({ id: event.id, reason: reasonOf(event.error) }, 'retry on a new connection to the store');
+        return;
+      default: {
+        const { type, ...fields } = event;
+        logger.info(fields, type);
+      }
+    }
+  };
+
+  return { observe };
+}
+
+function rounded(milliseconds: number | null): number | null {
+  return milliseconds === null ? null : Math.round(milliseconds * 1000) / 1000;
+}
+
+/** The chain of causes, without stacks: an outage is nobody's bug. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as NodeJS.ErrnoException;
+  const own = code && !error.message.includes(code) ? `${error.message} (${code})` : error.message;
+  return error.cause === undefined ? own : `${own}: ${reasonOf(error.cause)}`;
+}

@@ -1,0 +1,18 @@
+import type { Code } from './gateway/reply/refusals.ts';
+
+/**
+ * A part of the installation is away or unfit: nobody's request is wrong, and a policy or the code decides what callers
+ * see. `cause` goes to the log, never to a caller. Anything thrown that is neither this nor a Refusal is a bug.
+ */
+export class Outage extends Error {
+  override name = 'Outage';
+  readonly code: Code;
+  /** More headers of the answer, flat: name, value, … */
+  readonly headers: readonly string[];
+
+  constructor(code: Code, { cause, headers = [] }: { cause?: unknown; headers?: readonly string[] } = {}) {
+    super(code, { cause });
+    this.code = code;
+    this.headers = headers;
+  }
+}

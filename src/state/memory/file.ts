@@ -1,0 +1,148 @@
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Conduct, Ledger } from '../../limits/ledger.ts';
+import type { Window } from '../../limits/limits.ts';
+import type { LedgerShelf } from './memory.ts';
+
+/** Each entry brings the file from the version of its index to the next. Never edit one that was released. */
+const MIGRATIONS = [
+  `CREATE TABLE keys (
+     id TEXT PRIMARY KEY,
+     hash TEXT NOT NULL UNIQUE,
+     record TEXT NOT NULL
+   ) STRICT;
+   CREATE TABLE ledgers (
+     subject TEXT PRIMARY KEY,
+     ledger TEXT NOT NULL
+   ) STRICT;`,
+  `ALTER TABLE keys ADD COLUMN previous TEXT;
+   CREATE UNIQUE INDEX keys_by_previous ON keys (previous) WHERE previous IS NOT NULL;
+   CREATE INDEX keys_imported ON keys (id) WHERE json_extract(record, '$.imported') = 1;
+   CREATE TABLE audit (
+     number INTEGER PRIMARY KEY AUTOINCREMENT,
+     at INTEGER NOT NULL,
+     actor TEXT NOT NULL,
+     action TEXT NOT NULL,
+     target TEXT NOT NULL,
+     request TEXT NOT NULL,
+     before TEXT NOT NULL,
+     after TEXT NOT NULL
+   ) STRICT;
+   CREATE INDEX audit_by_target ON audit (target, number);
+   CREATE TRIGGER audit_never_changes BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+   CREATE TRIGGER audit_never_forgets BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+   CREATE TABLE answers (
+     name TEXT PRIMARY KEY,
+     at INTEGER NOT NULL,
+     question TEXT NOT NULL,
+     sealed TEXT NOT NULL
+   ) STRICT;
+   CREATE TABLE uses (
+     id TEXT PRIMARY KEY,
+     at INTEGER NOT NULL
+   ) STRICT;
+   CREATE TABLE tokens (
+     name TEXT PRIMARY KEY,
+     hash TEXT NOT NULL UNIQUE,
+     role TEXT NOT NULL,
+     created INTEGER NOT NULL
+   ) STRICT;`,
+];
+
+/** The folder of the embedded state cannot be used; the message says which and why, in one sentence. */
+export class StateFileError extends Error {
+  override name = 'StateFileError';
+}
+
+/**
+ * Opens `state.db` in `folder`, making both where they are missing: keys, and the ledgers across a restart. Several
+ * processes may have it open (a gateway and the command line). Throws StateFileError.
+ */
+export function openStateFile(folder: string): DatabaseSync {
+  const file = join(folder, 'state.db');
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    const db = new DatabaseSync(file, { timeout: 5_000 });
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
+    migrate(db);
+    return db;
+  } catch (error) {
+    if (error instanceof StateFileError) throw error;
+    throw new StateFileError(`cannot use the data folder ${folder}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+function migrate(db: DatabaseSync): void {
+  transaction(db, () => {
+    const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number };
+    if (version > MIGRATIONS.length) {
+      throw new StateFileError(`the data folder was written by a newer storegate (format ${version})`);
+    }
+    for (const step of MIGRATIONS.slice(version)) db.exec(step);
+    db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+  });
+}
+
+/** Runs `work` whole or not at all; inside another transaction as a part of that one. */
+export function transaction<T>(db: DatabaseSync, work: () => T): T {
+  if (db.isTransaction) return work();
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    db.exec('COMMIT');
+    return result;
+  } catch (error) {
+    db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/**
+ * Makes this process the only gateway that counts in `folder`: two embedded gateways on one folder would admit twice what
+ * a plan allows. The lock goes with the process, however it ends. Answers how to let go. Throws StateFileError.
+ */
+export function lockFolder(folder: string): () => void {
+  const lock = new DatabaseSync(join(folder, 'gateway.lock'));
+  try {
+    lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+  } catch (error) {
+    lock.close();
+    throw new StateFileError(`another gateway is running on the data folder ${folder}`, { cause: error });
+  }
+  return () => lock.close();
+}
+
+/** Ledgers in the state file: read and emptied at the start, written in one transaction at a graceful stop. */
+export function ledgerShelf(db: DatabaseSync): LedgerShelf {
+  return {
+    *load() {
+      const rows = db.prepare('SELECT subject, ledger FROM ledgers').all() as { subject: string; ledger: string }[];
+      for (const { subject, ledger } of rows) yield [subject, read(ledger)] as const;
+    },
+    save(ledgers) {
+      transaction(db, () => {
+        db.exec('DELETE FROM ledgers');
+        const insert = db.prepare('INSERT INTO ledgers (subject, ledger) VALUES (?, ?)');
+        for (const [subject, ledger] of ledgers) insert.run(subject, JSON.stringify(ledger));
+      });
+    },
+  };
+}
+
+function read(text: string): Ledger {
+  const { windows, cells, conduct } = JSON.parse(text) as {
+    windows: Window[];
+    cells: number[];
+    conduct: Conduct | null;
+  };
+  return { windows, cells, conduct };
+}
+
+function reasonOf(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'EACCES' || code === 'EROFS') return 'it is not writable';
+  if (code === 'ENOTDIR' || code === 'EEXIST') return 'it is not a folder';
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,143 @@
+import { type Admission, admit, look } from '../../limits/admission.ts';
+import { ban, rungAt } from '../../limits/ladder.ts';
+import { adoptWindows, eachWindow, type Ledger, newConduct, newLedger, staleAt } from '../../limits/ledger.ts';
+import type { Ladder, Limits } from '../../limits/limits.ts';
+import { meterOf } from '../../limits/windows.ts';
+import type { Ban, State } from '../state.ts';
+import { Forgetting } from './forgetting.ts';
+
+/** Milliseconds: how often the due are forgotten, and how late one may be. */
+const GRAIN = 1_000;
+/** How many subjects are looked at before the event loop gets its turn. */
+const BATCH = 500;
+
+/** Where ledgers outlive the process. */
+export interface LedgerShelf {
+  load(): Iterable<readonly [subject: string, ledger: Ledger]>;
+  save(ledgers: Iterable<readonly [subject: string, ledger: Ledger]>): void;
+}
+
+export interface MemoryStateOptions {
+  /** Unix milliseconds. */
+  readonly clock?: () => number;
+  /** Read at the start, written at `close`. */
+  readonly shelf?: LedgerShelf | null;
+}
+
+/** The embedded state: one process, one map, every step atomic because nothing in it waits. */
+export class MemoryState implements State {
+  readonly #clock: () => number;
+  readonly #shelf: LedgerShelf | null;
+  readonly #ledgers = new Map<string, Ledger>();
+  readonly #forgetting = new Forgetting(GRAIN);
+  readonly #timer: NodeJS.Timeout;
+  /** The ladder last used: all plans of a configuration share one. */
+  #ladder: Ladder | null = null;
+  #closed = false;
+
+  constructor({ clock = Date.now, shelf = null }: MemoryStateOptions = {}) {
+    this.#clock = clock;
+    this.#shelf = shelf;
+    for (const [subject, ledger] of shelf?.load() ?? []) this.#keep(subject, ledger);
+    this.#timer = setInterval(() => this.#forgetInTurns(), GRAIN).unref();
+  }
+
+  /** How many subjects are remembered. */
+  get size(): number {
+    return this.#ledgers.size;
+  }
+
+  admit(subject: string, limits: Limits, cost: number): Admission {
+    this.#ladder = limits.ladder;
+    return admit(this.#ledgerOf(subject, limits), limits, cost, this.#clock());
+  }
+
+  look(subject: string, limits: Limits): Admission {
+    return look(this.#ledgers.get(subject) ?? newLedger(limits.windows), limits, this.#clock());
+  }
+
+  pardon(subject: string): void {
+    const ledger = this.#ledgers.get(subject);
+    if (ledger) ledger.conduct = null;
+  }
+
+  reset(subject: string): void {
+    const ledger = this.#ledgers.get(subject);
+    if (!ledger) return;
+    ledger.cells.fill(0);
+    if (ledger.conduct) ledger.conduct.refusedUntil = 0;
+  }
+
+  grant(subject: string, limits: Limits, units: number, name: string | null): void {
+    const ledger = this.#ledgers.get(subject);
+    if (!ledger) return;
+    const now = this.#clock();
+    adoptWindows(ledger, limits.windows);
+    eachWindow(limits.windows, (window, at) => {
+      if (name === null || window.name === name) meterOf(window).refund(ledger.cells, at, window, units, now);
+    });
+    if (ledger.conduct) ledger.conduct.refusedUntil = 0;
+  }
+
+  bans(): Ban[] {
+    const now = this.#clock();
+    const banned: Ban[] = [];
+    for (const [subject, { conduct }] of this.#ledgers) {
+      if (conduct && conduct.bannedUntil > now) banned.push({ subject, until: conduct.bannedUntil });
+    }
+    return banned;
+  }
+
+  rung(subject: string, { ladder }: Limits): number {
+    const conduct = this.#ledgers.get(subject)?.conduct;
+    return conduct && ladder ? rungAt(conduct, ladder, this.#clock()) : 0;
+  }
+
+  ban(subject: string, limits: Limits, length: number): void {
+    const now = this.#clock();
+    const ledger = this.#ledgerOf(subject, limits);
+    adoptWindows(ledger, limits.windows);
+    ledger.conduct ??= newConduct();
+    if (limits.ladder) ledger.conduct.rung = rungAt(ledger.conduct, limits.ladder, now);
+    ban(ledger.conduct, length, now);
+  }
+
+  /** Drops up to `most` subjects that have nothing left to say. Answers whether more are waiting. */
+  forget(most: number): boolean {
+    const now = this.#clock();
+    const due = this.#forgetting.due(now, most);
+    for (const subject of due) {
+      const ledger = this.#ledgers.get(subject);
+      if (!ledger) continue;
+      const stale = staleAt(ledger, this.#ladder);
+      if (stale <= now) this.#ledgers.delete(subject);
+      else this.#forgetting.remind(subject, stale);
+    }
+    return due.length === most;
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearInterval(this.#timer);
+    this.#shelf?.save(this.#ledgers);
+    this.#ledgers.clear();
+  }
+
+  #ledgerOf(subject: string, limits: Limits): Ledger {
+    const known = this.#ledgers.get(subject);
+    if (known) return known;
+    const ledger = newLedger(limits.windows);
+    this.#keep(subject, ledger, this.#clock() + limits.windows.at(-1)!.span);
+    return ledger;
+  }
+
+  #keep(subject: string, ledger: Ledger, lookAgainAt = 0): void {
+    this.#ledgers.set(subject, ledger);
+    this.#forgetting.remind(subject, lookAgainAt);
+  }
+
+  #forgetInTurns(): void {
+    if (!this.#closed && this.forget(BATCH)) setImmediate(() => this.#forgetInTurns());
+  }
+}

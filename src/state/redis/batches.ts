@@ -1,0 +1,104 @@
+import type { Admission } from '../../limits/admission.ts';
+import type { Limits } from '../../limits/limits.ts';
+import { Outage } from '../../outage.ts';
+import { AnswerReader } from './packing.ts';
+import type { Doubts } from './redis.ts';
+
+/** Requests in one script call: a longer one would keep Redis from everybody else for too long. */
+const MOST = 200;
+
+interface Request {
+  readonly subject: string;
+  readonly limits: Limits;
+  readonly cost: number;
+  readonly resolve: (admission: Admission) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Requests that one script call decides, in their order. */
+export class Batch {
+  readonly requests: Request[] = [];
+  /** The sets of limits among them, numbered from 1: a plan's callers share theirs. */
+  readonly sets = new Map<Limits, number>();
+
+  add(request: Request): void {
+    this.requests.push(request);
+    if (!this.sets.has(request.limits)) this.sets.set(request.limits, this.sets.size + 1);
+  }
+
+  /** Gives each request its admission; one whose key in Redis is foreign fails alone. */
+  settle(answer: AnswerReader): void {
+    for (const { subject, limits, resolve, reject } of this.requests) {
+      try {
+        resolve(answer.admission(subject, limits));
+      } catch (error) {
+        reject(new Outage('state_unavailable', { cause: error }));
+      }
+    }
+  }
+
+  fail(error: unknown): void {
+    for (const { reject } of this.requests) reject(error);
+  }
+
+  /** Nobody waits for the answer any more, but what Redis has charged must not be charged again. */
+  doubt(running: Promise<unknown>, doubts: Doubts): void {
+    for (const { subject } of this.requests) doubts.begin(subject);
+    const end = (answer: AnswerReader | null) => {
+      for (const { subject, limits, cost } of this.requests) {
+        doubts.end(subject, answer && admittedIn(answer, subject, limits) ? cost : 0);
+      }
+    };
+    running.then(
+      (answer) => end(new AnswerReader(answer)),
+      () => end(null),
+    );
+  }
+}
+
+function admittedIn(answer: AnswerReader, subject: string, limits: Limits): boolean {
+  try {
+    return answer.admission(subject, limits).verdict === 'admitted';
+  } catch {
+    // A foreign key: nothing was charged, and the request has failed already.
+    return false;
+  }
+}
+
+/** Gathers the requests of one turn of the event loop, so that they share a call. */
+export class Batches {
+  readonly #apart: boolean;
+  readonly #send: (batch: Batch) => void;
+  #open = new Map<string, Batch>();
+
+  /** `apart`: only requests of one subject may share a call. */
+  constructor({ apart, send }: { apart: boolean; send: (batch: Batch) => void }) {
+    this.#apart = apart;
+    this.#send = send;
+  }
+
+  add(subject: string, limits: Limits, cost: number): Promise<Admission> {
+    // After all of a turn's sockets were read; a microtask would come after each of them.
+    if (this.#open.size === 0) setImmediate(() => this.flush());
+    return new Promise((resolve, reject) => {
+      const name = this.#apart ? subject : '';
+      const batch = this.#open.get(name) ?? this.#start(name);
+      batch.add({ subject, limits, cost, resolve, reject });
+      if (batch.requests.length < MOST) return;
+      this.#open.delete(name);
+      this.#send(batch);
+    });
+  }
+
+  flush(): void {
+    const batches = this.#open;
+    this.#open = new Map();
+    for (const batch of batches.values()) this.#send(batch);
+  }
+
+  #start(name: string): Batch {
+    const batch = new Batch();
+    this.#open.set(name, batch);
+    return batch;
+  }
+}

@@ -1,0 +1,77 @@
+/** First and longest wait between two probes, milliseconds. */
+const FIRST_PROBE = 100;
+const SLOWEST_PROBE = 1_000;
+
+export interface BreakerOptions {
+  /** Misses in a row that open it. */
+  readonly misses: number;
+  /** Whether what was away is well again; rejects or answers. */
+  readonly probe: () => Promise<unknown>;
+  readonly opened: (reason: unknown) => void;
+  readonly closed: () => void;
+}
+
+/**
+ * Keeps requests from waiting for something that does not answer. After `misses` in a row nobody asks any more; a probe
+ * in the background, slower each time, finds out when it is well and lets everybody ask again.
+ */
+export class Breaker {
+  readonly #options: BreakerOptions;
+  #misses = 0;
+  #lastMiss: unknown = null;
+  #isOpen = false;
+  #timer: NodeJS.Timeout | null = null;
+  #wait = FIRST_PROBE;
+
+  constructor(options: BreakerOptions) {
+    this.#options = options;
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  hit(): void {
+    this.#misses = 0;
+  }
+
+  /** Requests that shared one failed call bring the same `reason`: one miss. */
+  miss(reason: unknown): void {
+    if (this.#isOpen || reason === this.#lastMiss) return;
+    this.#lastMiss = reason;
+    this.#misses += 1;
+    if (this.#misses < this.#options.misses) return;
+    this.#isOpen = true;
+    this.#wait = FIRST_PROBE;
+    this.#options.opened(reason);
+    this.#probeLater();
+  }
+
+  /** Ends probing. */
+  stop(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#misses = Number.NEGATIVE_INFINITY;
+  }
+
+  #probeLater(): void {
+    const jitter = 0.75 + Math.random() / 2;
+    this.#timer = setTimeout(() => void this.#probe(), this.#wait * jitter).unref();
+    this.#wait = Math.min(this.#wait * 2, SLOWEST_PROBE);
+  }
+
+  async #probe(): Promise<void> {
+    try {
+      await this.#options.probe();
+    } catch {
+      // Still away: that is what a probe is for.
+      if (this.#timer) this.#probeLater();
+      return;
+    }
+    if (!this.#timer) return;
+    this.#timer = null;
+    this.#isOpen = false;
+    this.#misses = 0;
+    this.#options.closed();
+  }
+}

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import { Cluster } from 'ioredis';
+import { type Connection, RedisError } from './client.ts';
+import { CHANNEL, keyOf, PROBE_LIFE } from './keys.ts';
+import { loadScript, runScript } from './scripts.ts';
+
+/** From here on scripts may write after they have read the clock, and replicas are told what was written. */
+const OLDEST = '6.2';
+
+/** Looks whether Redis can do what the gateway needs. Answers warnings; throws RedisError for what cannot work. */
+export async function checkRedis(redis: Connection): Promise<string[]> {
+  const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
+  const infos = await Promise.all(nodes.map((node) => node.info().catch(refusedInfo)));
+  for (const info of infos) checkVersion(info);
+  await tryScript(redis);
+  return [...new Set(infos.flatMap(evictionWarning))];
+}
+
+/** A user who may not ask INFO cannot be warned; what is needed is tried out all the same. */
+function refusedInfo(error: unknown): string {
+  if (error instanceof Error && error.message.startsWith('NOPERM')) return '';
+  throw error;
+}
+
+function checkVersion(info: string): void {
+  const version = /^redis_version:(\S+)/m.exec(info)?.[1];
+  if (version === undefined) return;
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [oldestMajor = 0, oldestMinor = 0] = OLDEST.split('.').map(Number);
+  if (major < oldestMajor || (major === oldestMajor && minor < oldestMinor)) {
+    throw new RedisError(`Redis ${version} is too old: the gateway needs ${OLDEST} or later`);
+  }
+}
+
+function evictionWarning(info: string): string[] {
+  const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? 'noeviction';
+  const maximum = Number(/^maxmemory:(\d+)/m.exec(info)?.[1] ?? 0);
+  if (policy === 'noeviction' || maximum === 0) return [];
+  return [
+    `Redis may drop bans, counters and keys when its memory is full: set maxmemory-policy to noeviction, not ${policy}`,
+  ];
+}
+
+/** Runs a real script with the rights and on the names that requests will need. */
+async function tryScript(redis: Connection): Promise<void> {
+  const name = randomUUID();
+  try {
+    await runScript(redis, loadScript('reset-1.lua'), [keyOf.ledger(name)], [CHANNEL, '']);
+    await redis.set(keyOf.probe(name), '', 'PX', PROBE_LIFE);
+  } catch (error) {
+    const { message } = error as Error;
+    if (/NOPERM|ACL|permission|can't run this command/i.test(message))
+      throw new RedisError(`the Redis user lacks a permission: ${message}`, { cause: error });
+    throw new RedisError(`Redis does not do what the gateway needs: ${message}`, { cause: error });
+  }
+}

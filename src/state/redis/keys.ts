@@ -1,0 +1,47 @@
+/**
+ * Every name in Redis, and how long each lives. No other file contains a prefix.
+ *
+ * | name | holds | lives |
+ * |---|---|---|
+ * | `sg:s:{<subject>}` | ledger of a subject: a hash | until it says no more than an empty one would |
+ * | `sg:k:{<hash>}` | record of an API key: JSON | for ever: keys are data, not cache, and must not vanish |
+ * | `sg:i:{<id>}` | hash of the key with this id | for ever, as the key |
+ * | `sg:o:{<name>}` | answer to a call that must not be done twice: JSON | 24 hours |
+ * | `sg:audit` | what people did: a list of JSON, only ever appended to | for ever |
+ * | `sg:tokens` | tokens of operators: a hash of JSON by name | for ever |
+ * | `sg:used` | when each key was last used: a sorted set of ids | for ever |
+ * | `sg:imported` | 1 once a key of another system was imported | for ever |
+ * | `sg:keys` | ids of all keys: a sorted set by time of creation | for ever, as the keys |
+ * | `sg:g` | gateways that are there: a sorted set by when each was last heard | 1 minute after the last gateway was heard |
+ * | `sg:probe:{<subject>}` | nothing: whether Redis takes writes there | `PROBE_LIFE` |
+ *
+ * The braces make a name's slot in a Cluster that of the subject or key alone.
+ */
+const PREFIX = 'sg:';
+
+/** Milliseconds. */
+export const PROBE_LIFE = 1_000;
+/** Milliseconds until a gateway that is no longer heard stops counting, and all of them are forgotten. */
+export const GATEWAY_LIFE = 10_000;
+export const GATEWAYS_LIFE = 60_000;
+
+export const keyOf = {
+  ledger: (subject: string) => `${PREFIX}s:{${subject}}`,
+  probe: (subject: string) => `${PREFIX}probe:{${subject}}`,
+  apiKey: (hash: string) => `${PREFIX}k:{${hash}}`,
+  apiKeyId: (id: string) => `${PREFIX}i:{${id}}`,
+  once: (name: string) => `${PREFIX}o:{${name}}`,
+  audit: `${PREFIX}audit`,
+  tokens: `${PREFIX}tokens`,
+  used: `${PREFIX}used`,
+  imported: `${PREFIX}imported`,
+  apiKeys: `${PREFIX}keys`,
+  gateways: `${PREFIX}g`,
+} as const;
+
+/** What ledgers are called, as a pattern of SCAN, and whose one of them is. */
+export const LEDGERS = `${PREFIX}s:{*}`;
+export const subjectIn = (name: string): string => name.slice(`${PREFIX}s:{`.length, -1);
+
+/** The one channel on which gateways tell each other what changed. */
+export const CHANNEL = `${PREFIX}changes`;

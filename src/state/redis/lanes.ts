@@ -1,0 +1,68 @@
+import type { Observe } from '../../observe/events.ts';
+import { Breaker } from './breaker.ts';
+import { type Connection, laneOf, lookAround, reasonOf } from './client.ts';
+import { withDeadline } from './deadline.ts';
+import { keyOf, PROBE_LIFE } from './keys.ts';
+import type { RedisSettings } from './settings.ts';
+import { slotOf } from './slots.ts';
+
+/** Parts of Redis that fail apart: one Redis is one lane, each master of a Cluster is one. */
+export interface Lanes {
+  /** The breaker on the way to a subject. */
+  of(subject: string): Breaker;
+  /** Whether any is away. */
+  readonly away: boolean;
+  /** Calls back when one is well again. */
+  recovered(listener: () => void): void;
+  close(): void;
+}
+
+export function createLanes(
+  redis: Connection,
+  settings: Pick<RedisSettings, 'misses' | 'deadline' | 'whenAway'>,
+  observe: Observe,
+): Lanes {
+  const lanes = new Map<string, Breaker>();
+  const listeners: (() => void)[] = [];
+  let open = 0;
+  let since = 0;
+
+  function create(subject: string): Breaker {
+    return new Breaker({
+      misses: settings.misses,
+      // A write, because a Redis that only reads is of no use. It goes where this subject's ledger is now.
+      probe() {
+        lookAround(redis);
+        return withDeadline(redis.set(keyOf.probe(subject), '', 'PX', PROBE_LIFE), settings.deadline);
+      },
+      opened(reason) {
+        if (open++ > 0) return;
+        since = performance.now();
+        observe({ type: 'state.outage', policy: settings.whenAway, error: reasonOf(redis, reason) });
+      },
+      closed() {
+        if (--open === 0) observe({ type: 'state.recovered', after: Math.round(performance.now() - since) });
+        for (const listener of listeners) listener();
+      },
+    });
+  }
+
+  return {
+    of(subject) {
+      const name = laneOf(redis, () => slotOf(subject));
+      let lane = lanes.get(name);
+      if (!lane) {
+        lane = create(subject);
+        lanes.set(name, lane);
+      }
+      return lane;
+    },
+    get away() {
+      return open > 0;
+    },
+    recovered: (listener) => void listeners.push(listener),
+    close() {
+      for (const lane of lanes.values()) lane.stop();
+    },
+  };
+}

@@ -1,0 +1,194 @@
+import { Cache } from '../../keys/cache.ts';
+import { type Admission, admit } from '../../limits/admission.ts';
+import { eachWindow, type Ledger, newConduct, newLedger } from '../../limits/ledger.ts';
+import type { Limits, Window } from '../../limits/limits.ts';
+import { meterOf } from '../../limits/windows.ts';
+import { Outage } from '../../outage.ts';
+import type { Doubts, Sum } from './redis.ts';
+
+/** Subjects counted in one outage; whoever comes after them is told that limits cannot be checked. */
+const MOST = 200_000;
+/** Subjects whose last standing is kept in case Redis goes away. */
+const KNOWN = 50_000;
+
+interface Count {
+  readonly limits: Limits;
+  /** What this gateway counts against: `limits`, or its share of them. */
+  readonly share: Limits;
+  readonly ledger: Ledger;
+  /** The cells as they were when Redis was last heard: the difference is what this gateway has admitted alone. */
+  readonly before: readonly number[];
+  readonly bannedBefore: number;
+  /** Units that Redis turned out to have charged after all. */
+  charged: number;
+}
+
+export interface LocalCountsOptions {
+  readonly gateway: string;
+  readonly clock: () => number;
+  /** By how many gateways what is left is divided; 1: by none. */
+  readonly gateways: () => number;
+}
+
+/** Counts in this process while Redis is away, going on from what was last known, and adds up what Redis must be told. */
+export class LocalCounts {
+  readonly #gateway: string;
+  readonly #clock: () => number;
+  readonly #gateways: () => number;
+  readonly #known = new Cache<Admission>(KNOWN);
+  readonly #counts = new Map<string, Count>();
+  readonly #doubtful = new Map<string, number>();
+  #sums = 0;
+
+  constructor({ gateway, clock, gateways }: LocalCountsOptions) {
+    this.#gateway = gateway;
+    this.#clock = clock;
+    this.#gateways = gateways;
+  }
+
+  /** How many subjects have a count here that Redis does not know. */
+  get size(): number {
+    return this.#counts.size;
+  }
+
+  /** How many standings are kept. */
+  get known(): number {
+    return this.#known.size;
+  }
+
+  has(subject: string): boolean {
+    return this.#counts.has(subject);
+  }
+
+  subjects(): string[] {
+    return [...this.#counts.keys()];
+  }
+
+  /** Keeps how a subject stands. */
+  note(subject: string, admission: Admission): void {
+    this.#known.set(subject, admission);
+  }
+
+  /** Decides alone. Throws `Outage` where so many are counted already that memory would have no bound. */
+  admit(subject: string, limits: Limits, cost: number): Admission {
+    const now = this.#clock();
+    const count = this.#countOf(subject, limits, now);
+    const decided = admit(count.ledger, count.share, cost, now);
+    const admission = count.share === limits ? decided : inWholeLimits(decided, limits);
+    this.#known.set(subject, admission);
+    return admission;
+  }
+
+  /** A request is decided here although Redis may yet charge it: what it adds up to is not known until the doubt ends. */
+  readonly doubts: Doubts = {
+    begin: (subject) => void this.#doubtful.set(subject, (this.#doubtful.get(subject) ?? 0) + 1),
+    end: (subject, charged) => {
+      const others = this.#doubtful.get(subject)! - 1;
+      if (others === 0) this.#doubtful.delete(subject);
+      else this.#doubtful.set(subject, others);
+      const count = this.#counts.get(subject);
+      if (count) count.charged += charged;
+    },
+  };
+
+  /** What is to be added in Redis for a subject; it is no longer counted here. `null`: nothing, or not yet known. */
+  take(subject: string): { limits: Limits; sum: Sum } | null {
+    const count = this.#counts.get(subject);
+    if (!count || this.#doubtful.has(subject)) return null;
+    this.#counts.delete(subject);
+    const now = this.#clock();
+    const { ledger, before, bannedBefore, limits, charged } = count;
+    const windows: { units: number; openedAt: number }[] = [];
+    eachWindow(ledger.windows, (window, at) => {
+      const meter = meterOf(window);
+      const units = meter.used(ledger.cells, at, window, now) - meter.used(before, at, window, now) - charged;
+      windows.push({ units: Math.max(0, units), openedAt: window.kind === 'fixed' ? ledger.cells[at]! : now });
+    });
+    const bannedUntil = Math.max(ledger.conduct?.bannedUntil ?? 0, 0);
+    const banned = bannedUntil > bannedBefore ? bannedUntil : 0;
+    if (banned === 0 && windows.every(({ units }) => units === 0)) return null;
+    return { limits, sum: { gateway: this.#gateway, number: ++this.#sums, bannedUntil: banned, windows } };
+  }
+
+  /** A pardon, a reset or a ban: what was known no longer holds. */
+  forget(subject: string): void {
+    this.#known.delete(subject);
+  }
+
+  #countOf(subject: string, limits: Limits, now: number): Count {
+    const counted = this.#counts.get(subject);
+    if (counted?.limits === limits) return counted;
+    if (!counted && this.#counts.size >= MOST)
+      throw new Outage('state_unavailable', { cause: 'too many subjects to count here' });
+    const gateways = Math.max(1, this.#gateways());
+    const share = gateways === 1 ? limits : shareOf(limits, gateways);
+    const known = this.#known.get(subject);
+    const ledger = known ? ledgerFrom(known, share, gateways, now) : newLedger(share.windows);
+    const count = {
+      limits,
+      share,
+      ledger,
+      before: [...ledger.cells],
+      bannedBefore: ledger.conduct?.bannedUntil ?? 0,
+      charged: 0,
+    };
+    this.#counts.set(subject, count);
+    return count;
+  }
+}
+
+const shares = new WeakMap<Limits, Map<number, Limits>>();
+
+/** The part of limits that one of several gateways may give out; at least one unit. */
+function shareOf(limits: Limits, gateways: number): Limits {
+  const known = shares.get(limits) ?? new Map<number, Limits>();
+  shares.set(limits, known);
+  let share = known.get(gateways);
+  if (!share) {
+    const windows = limits.windows.map((window) => ({
+      ...window,
+      limit: Math.max(1, Math.floor(window.limit / gateways)),
+    }));
+    share = { windows, ladder: limits.ladder };
+    known.set(gateways, share);
+  }
+  return share;
+}
+
+/** A ledger that says what was last known. A sliding window's units count from then on, which errs to the safe side. */
+function ledgerFrom(
+  { readings, now: at, bannedUntil, verdict, retryAt }: Admission,
+  share: Limits,
+  gateways: number,
+  now: number,
+): Ledger {
+  const ledger = newLedger(share.windows);
+  eachWindow(share.windows, (window, cell) => {
+    const reading = readings.find(({ window: { kind, span } }) => kind === window.kind && span === window.span);
+    if (!reading) return;
+    const used = window.limit - Math.floor(reading.remaining / gateways);
+    if (used <= 0 || (window.kind === 'fixed' && now >= reading.resetAt)) return;
+    meterOf(window).charge(
+      ledger.cells,
+      cell,
+      window,
+      used,
+      window.kind === 'fixed' ? reading.resetAt - window.span : at,
+    );
+  });
+  if (verdict === 'admitted') return ledger;
+  ledger.conduct = { ...newConduct(), refusedAt: at, refusedUntil: verdict === 'limited' ? retryAt : 0, bannedUntil };
+  if (bannedUntil > 0) Object.assign(ledger.conduct, { rung: 1, cleanSince: bannedUntil });
+  return ledger;
+}
+
+/** A share's answer with the windows that callers know. */
+function inWholeLimits(admission: Admission, limits: Limits): Admission {
+  const whole = (window: Window) =>
+    limits.windows.find(({ kind, span }) => kind === window.kind && span === window.span)!;
+  return {
+    ...admission,
+    readings: admission.readings.map((reading) => ({ ...reading, window: whole(reading.window) })),
+    violated: admission.violated && whole(admission.violated),
+  };
+}

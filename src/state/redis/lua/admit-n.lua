@@ -1,0 +1,101 @@
+-- Decides and charges: every window of a subject or none, for many requests in one step.
+--
+-- KEYS    [i] the ledger of request i. One ledger may come several times: its requests are decided in their order.
+-- ARGV    [1] now in Unix milliseconds, '' for Redis's own clock (anything else is for tests)
+--         [2] how many sets of limits follow; three arguments each: ids, windows, ladder
+--         then two for each request: which set of limits (from 1), cost
+-- Answer  now, then for each request its verdict: 0 admitted, 1 limited, 2 banned, 3 admitted after refusals,
+--         -1 the key holds no ledger; unless -1, for each window: remaining, reset; if 3: strikes;
+--         if 1 or 2: violated window (0: none), when the request fits, strikes, end of the ban, 1 if the ban begins
+--
+-- The twin of admit in src/limits/admission.ts; a property holds them equal.
+
+--- include rules/windows.lua
+--- include rules/ladder.lua
+--- include rules/ledger.lua
+--- include rules/standing.lua
+
+local now = read_clock(ARGV[1])
+local sets, ledgers, written, answer, size = {}, {}, {}, {now}, 1
+local sets_count = tonumber(ARGV[2])
+for i = 1, sets_count do sets[i] = read_limits(3 * i) end
+local argument = 3 * sets_count + 3
+
+local function latest_fit(cells, windows, cost)
+  local latest = 0
+  for i = 1, #windows do
+    local w = windows[i]
+    latest = max(latest, w.meter.fits_at(cells, w, cost, now))
+  end
+  return latest
+end
+
+local function refuse(ledger, limits, cost, violated)
+  local banned = ban_end(ledger.conduct, now) > 0
+  local fits_at = violated > 0 and latest_fit(ledger.cells, limits.windows, cost) or 0
+  local begins = false
+  local ladder = not banned and ladder_of(limits)
+  if ladder then
+    ledger.conduct = ledger.conduct or new_conduct(limits.text)
+    begins = note_refusal(ledger.conduct, ladder, fits_at, now)
+    ledger.conduct_changed = true
+  end
+  answer[size + 1] = (banned or begins) and 2 or 1
+  append_readings(answer, ledger, limits, now)
+  append_conduct(answer, ledger, limits, now, violated, fits_at, begins)
+  size = #answer
+end
+
+-- Readings are taken before the charge, while it is not yet known whether there will be one.
+local used, resets = {}, {}
+
+local function admit(ledger, limits, cost)
+  local cells, windows, violated = ledger.cells, limits.windows, 0
+  local count = #windows
+  for i = 1, count do
+    local w = windows[i]
+    used[i], resets[i] = w.meter.read(cells, w, now)
+    if used[i] + cost > w.limit then violated = i end
+  end
+  local conduct = ledger.conduct
+  if violated > 0 or (conduct and ban_end(conduct, now) > 0) then return refuse(ledger, limits, cost, violated) end
+  answer[size + 1] = conduct and 3 or 0
+  for i = 1, count do
+    local w = windows[i]
+    if w.meter.charge(cells, w, cost, now) then ledger.opened = true end
+    size = size + 2
+    answer[size] = w.limit - used[i] - cost
+    -- A charge may open a sliding window's first slot; that of a fixed one resets as it would have before.
+    answer[size + 1] = w.meter == fixed and resets[i] or w.meter.reset_at(cells, w, now)
+  end
+  size = size + 1
+  ledger.cells_changed = true
+  if conduct then
+    append_strikes(answer, ledger, limits, now)
+    size = size + 1
+  end
+end
+
+for i = 1, #KEYS do
+  local key, limits, cost = KEYS[i], sets[tonumber(ARGV[argument])], tonumber(ARGV[argument + 1])
+  argument = argument + 2
+  local ledger = ledgers[key]
+  if ledger == nil then
+    ledger = open(key, limits)
+    ledgers[key] = ledger or false
+    if ledger then written[#written + 1] = ledger end
+  elseif ledger then
+    adopt(ledger, limits)
+  end
+  if ledger then
+    ledger.limits = limits
+    admit(ledger, limits, cost)
+  else
+    size = size + 1
+    answer[size] = -1
+  end
+end
+
+-- Only now, so that a Redis that takes no writes has charged nobody.
+for i = 1, #written do save(written[i], written[i].limits, now) end
+return answer

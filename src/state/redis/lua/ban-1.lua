@@ -1,0 +1,20 @@
+-- Bans a subject from now, whatever its conduct was; climbs one rung as every ban does. Tells all gateways.
+--
+-- KEYS    [1] its ledger
+-- ARGV    [1] now or '', [2] ids, [3] windows, [4] ladder, [5] length in milliseconds, [6] channel, [7] message
+-- Answer  1, or -1 where the key holds no ledger
+
+--- include rules/windows.lua
+--- include rules/ladder.lua
+--- include rules/ledger.lua
+
+local now, limits = read_clock(ARGV[1]), read_limits(2)
+local ledger = open(KEYS[1], limits)
+if not ledger then return -1 end
+local conduct, ladder = ledger.conduct or new_conduct(limits.text), ladder_of(limits)
+if ladder then conduct[RUNG] = rung_at(conduct, ladder, now) end
+ban(conduct, tonumber(ARGV[5]), now)
+ledger.conduct, ledger.conduct_changed = conduct, true
+save(ledger, limits, now)
+redis.call('PUBLISH', ARGV[6], ARGV[7])
+return 1

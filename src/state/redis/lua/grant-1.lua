@@ -1,0 +1,27 @@
+-- Gives back up to so many units of what was used. Tells all gateways.
+--
+-- KEYS    [1] the subject's ledger
+-- ARGV    [1] now or '', [2] ids, [3] windows, [4] ladder, [5] units, [6] one digit per window: 1 for those that are meant,
+--         [7] channel, [8] message
+-- Answer  1 done, -1 the key holds no ledger
+
+--- include rules/windows.lua
+--- include rules/ladder.lua
+--- include rules/ledger.lua
+
+local now, limits = read_clock(ARGV[1]), read_limits(2)
+local ledger = open(KEYS[1], limits)
+if not ledger then return -1 end
+for i, w in ipairs(limits.windows) do
+  if string.sub(ARGV[6], i, i) == '1' then w.meter.refund(ledger.cells, w, tonumber(ARGV[5]), now) end
+end
+if redis.call('EXISTS', KEYS[1]) == 1 then
+  ledger.cells_changed = true
+  if ledger.conduct then
+    ledger.conduct[REFUSED_UNTIL] = 0
+    ledger.conduct_changed = true
+  end
+  save(ledger, limits, now)
+end
+redis.call('PUBLISH', ARGV[7], ARGV[8])
+return 1

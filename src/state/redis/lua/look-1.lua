@@ -1,0 +1,18 @@
+-- Tells how a subject stands; charges and notes nothing.
+--
+-- KEYS    [1] its ledger
+-- ARGV    [1] now or '', [2] ids, [3] windows, [4] ladder
+-- Answer  as admit-n does for one request of cost 0, with all that follows a refusal
+
+--- include rules/windows.lua
+--- include rules/ladder.lua
+--- include rules/ledger.lua
+--- include rules/standing.lua
+
+local now, limits = read_clock(ARGV[1]), read_limits(2)
+local ledger = open(KEYS[1], limits)
+if not ledger then return {now, -1} end
+local answer = {now, ban_end(ledger.conduct, now) > 0 and 2 or 0}
+append_readings(answer, ledger, limits, now)
+append_conduct(answer, ledger, limits, now, 0, 0, false)
+return answer

@@ -1,0 +1,81 @@
+-- Strikes, bans and the ladder. The twin of ladder.ts in src/limits, which says why; a property holds them equal.
+-- Conduct is an array: limits it was refused under, refused at, refused until, banned until, rung, clean since, then
+-- the strikes, oldest first.
+
+local LIMITS, REFUSED_AT, REFUSED_UNTIL, BANNED_UNTIL, RUNG, CLEAN_SINCE, STRIKES = 1, 2, 3, 4, 5, 6, 7
+
+local function new_conduct(limits)
+  return {limits, 0, 0, 0, 0, 0}
+end
+
+-- `[strikes, within, grace, forget, first length, …]`; '' is no ladder.
+local function read_ladder(text)
+  if text == '' then return nil end
+  local n = cjson.decode(text)
+  return {strikes = n[1], within = n[2], grace = n[3], forget = n[4], lengths = {unpack(n, 5)}}
+end
+
+local function rung_at(conduct, ladder, now)
+  local clean = max(0, floor((now - conduct[CLEAN_SINCE]) / ladder.forget))
+  return max(0, conduct[RUNG] - clean)
+end
+
+-- Keeps the strikes that still count at `now`; answers how many.
+local function recent_strikes(conduct, ladder, now)
+  local count = 0
+  for i = STRIKES, #conduct do
+    if conduct[i] > now - ladder.within then count = count + 1 end
+  end
+  return count
+end
+
+local function drop_old_strikes(conduct, ladder, now)
+  local kept = STRIKES
+  for i = STRIKES, #conduct do
+    local at = conduct[i]
+    conduct[i] = nil
+    if at > now - ladder.within then
+      conduct[kept] = at
+      kept = kept + 1
+    end
+  end
+end
+
+local function ban(conduct, length, now)
+  conduct[BANNED_UNTIL] = now + length
+  conduct[RUNG] = conduct[RUNG] + 1
+  for i = #conduct, STRIKES, -1 do conduct[i] = nil end
+  conduct[CLEAN_SINCE] = conduct[BANNED_UNTIL]
+end
+
+-- Answers whether the strike is a ban.
+local function strike(conduct, ladder, now)
+  conduct[RUNG] = rung_at(conduct, ladder, now)
+  conduct[CLEAN_SINCE] = now
+  drop_old_strikes(conduct, ladder, now)
+  conduct[#conduct + 1] = now
+  if #conduct - STRIKES + 1 < ladder.strikes then return false end
+  ban(conduct, ladder.lengths[math.min(conduct[RUNG] + 1, #ladder.lengths)], now)
+  return true
+end
+
+-- Answers whether the refusal is a ban.
+local function note_refusal(conduct, ladder, retry_at, now)
+  if now >= conduct[REFUSED_UNTIL] then
+    conduct[REFUSED_AT] = now
+    conduct[REFUSED_UNTIL] = retry_at
+    return false
+  end
+  if now < conduct[REFUSED_AT] + ladder.grace then return false end
+  return strike(conduct, ladder, now)
+end
+
+local function ban_end(conduct, now)
+  if conduct and conduct[BANNED_UNTIL] > now then return conduct[BANNED_UNTIL] end
+  return 0
+end
+
+local function conduct_stale_at(conduct, ladder)
+  local memory = ladder and max(ladder.within, conduct[RUNG] * ladder.forget) or 0
+  return max(conduct[REFUSED_UNTIL], conduct[BANNED_UNTIL], conduct[CLEAN_SINCE] + memory)
+end

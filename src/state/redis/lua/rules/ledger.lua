@@ -1,0 +1,69 @@
+-- One subject's ledger: a hash with the fields w (cells) and c (conduct, absent until the first refusal), both packed;
+-- d:<gateway> is the last sum that gateway has added after an outage. Whoever changes a ledger also sees to its lifetime.
+
+-- Longer than clocks jitter, so that a ledger is never gone before it says nothing any more.
+local MARGIN = 1000
+
+-- Unix milliseconds; `given` is '' but in tests.
+local function read_clock(given)
+  if given ~= '' then return tonumber(given) end
+  local time = redis.call('TIME')
+  return time[1] * 1000 + floor(time[2] / 1000)
+end
+
+-- ARGV[at] and the two after it: window ids, windows, ladder.
+local function read_limits(at)
+  local ids, windows = ARGV[at], ARGV[at + 1]
+  return {ids = ids, text = windows, windows = read_windows(windows), ladder_text = ARGV[at + 2]}
+end
+
+-- The ladder matters to the few who were refused, so it is not read for the others.
+local function ladder_of(limits)
+  if limits.ladder == nil then limits.ladder = read_ladder(limits.ladder_text) or false end
+  return limits.ladder
+end
+
+-- What was told about coming back is void when limits change; bans and rungs stay.
+local function adopt(ledger, limits)
+  if ledger.cells[1] ~= limits.ids then
+    ledger.cells = adopt_cells(ledger.cells, limits.ids, limits.windows)
+    ledger.cells_changed = true
+  end
+  local conduct = ledger.conduct
+  if conduct and conduct[LIMITS] ~= limits.text then
+    conduct[LIMITS], conduct[REFUSED_AT], conduct[REFUSED_UNTIL] = limits.text, 0, 0
+    ledger.conduct_changed = true
+  end
+end
+
+-- nil where the key holds something that is no ledger.
+local function open(key, limits)
+  local stored = redis.pcall('HMGET', key, 'w', 'c')
+  if stored.err then return nil end
+  local cells, conduct = stored[1], stored[2]
+  local ledger = {
+    key = key,
+    cells = cells and cmsgpack.unpack(cells) or fresh_cells(limits.ids, limits.windows),
+    conduct = conduct and cmsgpack.unpack(conduct) or nil,
+    -- Whether it may have to live longer than it does.
+    opened = not cells,
+  }
+  adopt(ledger, limits)
+  return ledger
+end
+
+local function save(ledger, limits, now)
+  local key = ledger.key
+  if ledger.conduct_changed then
+    redis.call('HSET', key, 'w', cmsgpack.pack(ledger.cells), 'c', cmsgpack.pack(ledger.conduct))
+  elseif ledger.cells_changed then
+    redis.call('HSET', key, 'w', cmsgpack.pack(ledger.cells))
+  else
+    return
+  end
+  if ledger.opened or ledger.conduct_changed then
+    local stale = windows_stale_at(ledger.cells, limits.windows)
+    if ledger.conduct then stale = max(stale, conduct_stale_at(ledger.conduct, ladder_of(limits))) end
+    redis.call('PEXPIRE', key, string.format('%.0f', max(stale - now, 0) + MARGIN))
+  end
+end

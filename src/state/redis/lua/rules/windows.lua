@@ -1,0 +1,157 @@
+-- How windows count. The twin of windows.ts and ledger.ts in src/limits, which say why; a property holds them equal.
+-- Cells are one flat array as there, but its first entry is the ids of its windows: `60000,s3600000` (s: sliding).
+
+local floor, ceil, max = math.floor, math.ceil, math.max
+local SLOTS = 20
+
+local fixed = {size = 2}
+
+local function is_open(cells, w, now)
+  return cells[w.at + 1] > 0 and now < cells[w.at] + w.span
+end
+
+function fixed.used(cells, w, now)
+  if is_open(cells, w, now) then return cells[w.at + 1] end
+  return 0
+end
+
+-- Answers whether the window says something for longer than before.
+function fixed.charge(cells, w, cost, now)
+  local at = w.at
+  if is_open(cells, w, now) then
+    cells[at + 1] = cells[at + 1] + cost
+    return false
+  end
+  cells[at] = now
+  cells[at + 1] = cost
+  return true
+end
+
+function fixed.refund(cells, w, units, now)
+  if is_open(cells, w, now) then cells[w.at + 1] = max(0, cells[w.at + 1] - units) end
+end
+
+function fixed.reset_at(cells, w, now)
+  return (is_open(cells, w, now) and cells[w.at] or now) + w.span
+end
+
+function fixed.fits_at(cells, w, cost, now)
+  if fixed.used(cells, w, now) + cost <= w.limit then return now end
+  return fixed.reset_at(cells, w, now)
+end
+
+-- Units used and the reset, at once.
+function fixed.read(cells, w, now)
+  local at = w.at
+  local units, over = cells[at + 1], cells[at] + w.span
+  if units > 0 and now < over then return units, over end
+  return 0, now + w.span
+end
+
+function fixed.stale_at(cells, w)
+  return cells[w.at] + w.span
+end
+
+local sliding = {size = SLOTS + 2}
+
+local function slot_length(w) return ceil(w.span / SLOTS) end
+local function slot_of(w, now) return floor(now / slot_length(w)) end
+local function leaves_at(w, slot) return (slot + SLOTS + 1) * slot_length(w) end
+local function cell_of(w, slot) return w.at + 1 + slot % (SLOTS + 1) end
+local function oldest_counted(cells, w, now)
+  return max(0, max(cells[w.at], slot_of(w, now)) - SLOTS)
+end
+
+function sliding.used(cells, w, now)
+  local used = 0
+  for slot = oldest_counted(cells, w, now), cells[w.at] do used = used + cells[cell_of(w, slot)] end
+  return used
+end
+
+function sliding.charge(cells, w, cost, now)
+  local newest = cells[w.at]
+  local slot = max(newest, slot_of(w, now))
+  for s = max(newest + 1, slot - SLOTS), slot do cells[cell_of(w, s)] = 0 end
+  cells[w.at] = slot
+  cells[cell_of(w, slot)] = cells[cell_of(w, slot)] + cost
+  return slot > newest
+end
+
+function sliding.refund(cells, w, units, now)
+  for slot = cells[w.at], oldest_counted(cells, w, now), -1 do
+    local cell = cell_of(w, slot)
+    local taken = math.min(units, cells[cell])
+    cells[cell] = cells[cell] - taken
+    units = units - taken
+  end
+end
+
+function sliding.reset_at(cells, w, now)
+  for slot = oldest_counted(cells, w, now), cells[w.at] do
+    if cells[cell_of(w, slot)] > 0 then return leaves_at(w, slot) end
+  end
+  return now + w.span
+end
+
+function sliding.fits_at(cells, w, cost, now)
+  local used = sliding.used(cells, w, now)
+  if used + cost <= w.limit then return now end
+  for slot = oldest_counted(cells, w, now), cells[w.at] do
+    used = used - cells[cell_of(w, slot)]
+    if used + cost <= w.limit then return leaves_at(w, slot) end
+  end
+  return now + w.span
+end
+
+function sliding.read(cells, w, now)
+  return sliding.used(cells, w, now), sliding.reset_at(cells, w, now)
+end
+
+function sliding.stale_at(cells, w)
+  return leaves_at(w, cells[w.at])
+end
+
+-- `[0, 60000, 60, 1, 3600000, 500]` becomes {{meter, span, limit, at}, …}; 0 is fixed, 1 sliding.
+local function read_windows(text)
+  local numbers, windows, at = cjson.decode(text), {}, 2
+  for i = 1, #numbers, 3 do
+    local meter = numbers[i] == 0 and fixed or sliding
+    windows[#windows + 1] = {meter = meter, span = numbers[i + 1], limit = numbers[i + 2], at = at}
+    at = at + meter.size
+  end
+  windows.cells = at - 1
+  return windows
+end
+
+local function fresh_cells(ids, windows)
+  local cells = {ids}
+  for i = 2, windows.cells do cells[i] = 0 end
+  return cells
+end
+
+-- Cells that count in other windows: one of the same kind and span keeps its count, an unknown one starts fresh.
+local function adopt_cells(old, ids, windows)
+  local known, at = {}, 2
+  for id in string.gmatch(old[1], '[^,]+') do
+    known[id] = at
+    at = at + (string.sub(id, 1, 1) == 's' and sliding.size or fixed.size)
+  end
+  local cells, i = fresh_cells(ids, windows), 0
+  for id in string.gmatch(ids, '[^,]+') do
+    i = i + 1
+    local from, w = known[id], windows[i]
+    if from then
+      for offset = 0, w.meter.size - 1 do cells[w.at + offset] = old[from + offset] end
+    end
+  end
+  return cells
+end
+
+local function windows_stale_at(cells, windows)
+  local stale = 0
+  for i = 1, #windows do
+    local w = windows[i]
+    stale = max(stale, w.meter.stale_at(cells, w))
+  end
+  return stale
+end

@@ -1,0 +1,30 @@
+-- Takes note of refusals that a gateway has answered from its own memory.
+--
+-- KEYS    [1] the subject's ledger
+-- ARGV    [1] now or '', [2] ids, [3] windows, [4] ladder, [5…] when they were, Unix milliseconds, oldest first
+-- Answer  as look-1, and 1 at the end if a ban began with one of them
+
+--- include rules/windows.lua
+--- include rules/ladder.lua
+--- include rules/ledger.lua
+--- include rules/standing.lua
+
+local now, limits = read_clock(ARGV[1]), read_limits(2)
+local ledger = open(KEYS[1], limits)
+if not ledger then return {now, -1} end
+local conduct, ladder, begins = ledger.conduct, ladder_of(limits), false
+if conduct and ladder then
+  for i = 5, #ARGV do
+    local at = math.min(tonumber(ARGV[i]), now)
+    -- Whoever was pardoned, reset or banned meanwhile, or may come again, has earned no strike.
+    if at < conduct[REFUSED_UNTIL] and at >= conduct[REFUSED_AT] + ladder.grace and ban_end(conduct, at) == 0 then
+      begins = strike(conduct, ladder, at) or begins
+      ledger.conduct_changed = true
+    end
+  end
+  save(ledger, limits, now)
+end
+local answer = {now, ban_end(conduct, now) > 0 and 2 or 0}
+append_readings(answer, ledger, limits, now)
+append_conduct(answer, ledger, limits, now, 0, 0, begins)
+return answer

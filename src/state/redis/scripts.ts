@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Connection } from './client.ts';
+
+/** Folder of the scripts: `<name>-<number of keys>.lua`, or `-n` for any number. */
+export const SCRIPTS = join(import.meta.dirname, 'lua');
+
+export interface Script {
+  readonly text: string;
+  readonly sha: string;
+}
+
+/** Reads a script with the rules that it includes. */
+export function loadScript(file: string): Script {
+  const text = readFileSync(join(SCRIPTS, file), 'utf8').replace(/^--- include (\S+)$/gm, (_line, rules: string) =>
+    readFileSync(join(SCRIPTS, rules), 'utf8'),
+  );
+  return { text, sha: createHash('sha1').update(text).digest('hex') };
+}
+
+/**
+ * Runs a script by its digest, and in full where Redis does not know it (yet, or after SCRIPT FLUSH). NOSCRIPT is an
+ * answer: nothing was done, so sending again is safe. A command whose answer was lost is never sent again.
+ */
+export async function runScript(
+  redis: Connection,
+  { text, sha }: Script,
+  keys: readonly string[],
+  args: readonly (string | number)[],
+): Promise<unknown> {
+  try {
+    return await redis.evalsha(sha, keys.length, ...keys, ...args);
+  } catch (error) {
+    if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+    return await redis.eval(text, keys.length, ...keys, ...args);
+  }
+}

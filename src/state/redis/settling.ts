@@ -1,0 +1,66 @@
+import type { Limits } from '../../limits/limits.ts';
+import type { Lanes } from './lanes.ts';
+import type { LocalCounts } from './local.ts';
+import type { RedisState, Sum } from './redis.ts';
+
+/** Sums on their way at a time: requests go before them. */
+const AT_ONCE = 50;
+
+/**
+ * Adds in Redis what was counted here. A sum whose answer was lost is sent again under its own number until Redis has
+ * it, and only then the subject's next one; Redis adds each number once.
+ */
+export class Settling {
+  readonly #redis: RedisState;
+  readonly #local: LocalCounts;
+  readonly #lanes: Lanes;
+  readonly #due = new Map<string, { limits: Limits; sum: Sum }>();
+  readonly #sending = new Map<string, Promise<boolean>>();
+
+  constructor({ redis, local, lanes }: { redis: RedisState; local: LocalCounts; lanes: Lanes }) {
+    this.#redis = redis;
+    this.#local = local;
+    this.#lanes = lanes;
+  }
+
+  /** Subjects whose sums Redis does not have. */
+  get size(): number {
+    return this.#due.size + this.#local.size;
+  }
+
+  /** Sends what is due for a subject, unless that is under way. Answers whether Redis has it. */
+  one(subject: string): Promise<boolean> {
+    const sending = this.#sending.get(subject) ?? this.#send(subject);
+    return sending;
+  }
+
+  /** Sends everything, some at a time, until done or Redis is away again. */
+  async all(): Promise<void> {
+    const subjects = [...new Set([...this.#due.keys(), ...this.#local.subjects()])];
+    for (let at = 0; at < subjects.length; at += AT_ONCE) {
+      await Promise.all(
+        subjects.slice(at, at + AT_ONCE).map((subject) => this.#lanes.of(subject).isOpen || this.one(subject)),
+      );
+    }
+  }
+
+  #send(subject: string): Promise<boolean> {
+    const due = this.#due.get(subject) ?? this.#local.take(subject);
+    if (!due) return Promise.resolve(true);
+    this.#due.set(subject, due);
+    const sending = this.#redis.charge(subject, due.limits, due.sum).then(
+      () => {
+        this.#due.delete(subject);
+        this.#sending.delete(subject);
+        return true;
+      },
+      (error) => {
+        this.#sending.delete(subject);
+        this.#lanes.of(subject).miss(error.cause);
+        return false;
+      },
+    );
+    this.#sending.set(subject, sending);
+    return sending;
+  }
+}

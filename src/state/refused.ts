@@ -1,0 +1,177 @@
+import { Cache } from '../keys/cache.ts';
+import type { Admission, Reading } from '../limits/admission.ts';
+import type { Limits } from '../limits/limits.ts';
+
+/** Refusals of one subject that the state has yet to hear of. Unix milliseconds by the state's clock, oldest first. */
+export interface Strikes {
+  readonly subject: string;
+  readonly limits: Limits;
+  readonly times: readonly number[];
+}
+
+export interface RefusedOptions {
+  /** The state's clock as far as it is known here, Unix milliseconds. */
+  readonly clock: () => number;
+  /** Milliseconds after which the state is asked again, whatever is remembered: a message may have been lost. */
+  readonly keepFor: number;
+  /** Between one and two times so many subjects are remembered. */
+  readonly size?: number;
+}
+
+interface Entry {
+  readonly limits: Limits;
+  readonly cost: number;
+  readonly admission: Admission;
+  /** By the state's clock: when the state may say something else. */
+  readonly until: number;
+  /** Not yet told to the caller: the ban began with strikes that were sent on. */
+  banBegins: boolean;
+}
+
+/**
+ * Subjects known to be refused, answered without asking the state. It only ever refuses, and only what the state would
+ * refuse; who does not fit what is remembered is left to the state. Strikes are gathered to be sent on.
+ */
+export class Refused {
+  readonly #clock: () => number;
+  readonly #keepFor: number;
+  readonly #entries: Cache<Entry>;
+  readonly #strikes = new Map<string, { limits: Limits; times: number[] }>();
+  #changes = 0;
+
+  constructor({ clock, keepFor, size = 50_000 }: RefusedOptions) {
+    this.#clock = clock;
+    this.#keepFor = keepFor;
+    this.#entries = new Cache(size);
+  }
+
+  /** Take this before asking the state, and give it to `remember`: an answer older than a change is not kept. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** The refusal of a subject that the state need not be asked about; `null` where it must be. */
+  answer(subject: string, limits: Limits, cost: number): Admission | null {
+    const entry = this.#entries.get(subject);
+    if (entry?.limits !== limits) return null;
+    const now = Math.max(this.#clock(), entry.admission.now);
+    if (now >= entry.until || now >= entry.admission.now + this.#keepFor) {
+      this.#entries.delete(subject);
+      return null;
+    }
+    const refusal = isFixed(limits) ? recount(entry.admission, cost, now) : repeat(entry, cost, now);
+    if (!refusal) return null;
+    if (refusal.verdict === 'limited')
+      return { ...refusal, strikes: refusal.strikes + this.#strike(subject, entry, now) };
+    const { banBegins } = entry;
+    entry.banBegins = false;
+    return { ...refusal, banBegins };
+  }
+
+  /** Keeps a refusal by the state, unless something changed since `changes` was taken. An admission ends what was kept. */
+  remember(subject: string, limits: Limits, cost: number, admission: Admission, changes: number): void {
+    if (admission.verdict === 'admitted') this.#entries.delete(subject);
+    if (admission.verdict === 'admitted' || changes !== this.#changes) return;
+    const until = Math.min(admission.bannedUntil || admission.retryAt, ...givesBackAt(admission));
+    this.#entries.set(subject, {
+      limits,
+      cost,
+      admission: { ...admission, banBegins: false },
+      until,
+      banBegins: false,
+    });
+  }
+
+  /** What came of strikes that were sent on: a ban takes the place of the refusal. Answers whether one began. */
+  struck({ subject, limits }: Strikes, standing: Admission, changes: number): boolean {
+    const entry = this.#entries.get(subject);
+    if (entry?.limits !== limits || changes !== this.#changes) return false;
+    const banned = standing.verdict === 'banned';
+    const { violated, retryAt } = entry.admission;
+    const admission: Admission = {
+      ...standing,
+      verdict: banned ? 'banned' : 'limited',
+      violated,
+      retryAt: Math.max(retryAt, standing.bannedUntil),
+      banBegins: false,
+    };
+    const until = Math.min(standing.bannedUntil || retryAt, ...givesBackAt(admission));
+    this.#entries.set(subject, { ...entry, admission, until, banBegins: banned && standing.banBegins });
+    return banned && standing.banBegins;
+  }
+
+  /** Something about the subject has changed. */
+  forget(subject: string): void {
+    this.#changes++;
+    this.#entries.delete(subject);
+    this.#strikes.delete(subject);
+  }
+
+  /** Anything may have changed. */
+  clear(): void {
+    this.#changes++;
+    this.#entries.clear();
+    this.#strikes.clear();
+  }
+
+  /** Takes the strikes of up to `most` subjects, to be sent on. */
+  takeStrikes(most: number): Strikes[] {
+    const taken: Strikes[] = [];
+    for (const [subject, { limits, times }] of this.#strikes) {
+      if (taken.length === most) break;
+      this.#strikes.delete(subject);
+      taken.push({ subject, limits, times });
+    }
+    return taken;
+  }
+
+  /** Answers how many strikes of the subject are waiting. */
+  #strike(subject: string, { limits, admission }: Entry, now: number): number {
+    const { ladder } = limits;
+    if (!ladder || now < admission.now + ladder.grace) return 0;
+    const strikes = this.#strikes.get(subject) ?? { limits, times: [] };
+    // More of them than make a ban tell the state nothing.
+    if (strikes.times.length < ladder.strikes) strikes.times.push(now);
+    this.#strikes.set(subject, strikes);
+    return strikes.times.length;
+  }
+}
+
+function isFixed({ windows }: Limits): boolean {
+  return windows.every(({ kind }) => kind === 'fixed');
+}
+
+/** A sliding window gives units back little by little; until the first of them its reading stands. */
+function givesBackAt({ readings }: Admission): number[] {
+  return readings.filter(({ window }) => window.kind === 'sliding').map(({ resetAt }) => resetAt);
+}
+
+/** Fixed windows only lose units until they reset as a whole: what is known of them refuses any cost above the rest. */
+function recount(known: Admission, cost: number, now: number): Admission | null {
+  const readings = known.readings.map((reading) => current(reading, now));
+  const violated = readings.filter(({ remaining }) => cost > remaining);
+  if (known.verdict === 'limited' && violated.length === 0) return null;
+  const retryAt = Math.max(known.bannedUntil, ...violated.map(({ resetAt }) => resetAt));
+  return { ...known, now, readings, retryAt, violated: violated.at(-1)?.window ?? null };
+}
+
+/** A window that counts nothing is not open: its reset moves with the clock. */
+function current(reading: Reading, now: number): Reading {
+  const { window, remaining, resetAt } = reading;
+  if (now < resetAt && remaining < window.limit) return reading;
+  return { window, remaining: window.limit, resetAt: now + window.span };
+}
+
+/** With a sliding window among them, the same question gets the same answer and any other is for the state. */
+function repeat({ admission, cost: refusedCost }: Entry, cost: number, now: number): Admission | null {
+  if (cost !== refusedCost) return null;
+  return {
+    ...admission,
+    now,
+    readings: admission.readings.map((reading) => (reading.window.kind === 'fixed' ? current(reading, now) : reading)),
+  };
+}

@@ -1,0 +1,137 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Plans } from '../../src/config/config.ts';
+import type { KeyRecord } from '../../src/keys/key.ts';
+import { Keyring } from '../../src/keys/keyring.ts';
+import type { KeyStore } from '../../src/keys/store.ts';
+import { Outage } from '../../src/outage.ts';
+import { LADDER, MINUTE, TestClock, window } from '../support/limits.ts';
+
+const PLANS: Plans = {
+  plans: new Map([['free', { name: 'free', count: 'key', windows: [window(60, MINUTE)] }]]),
+  ladder: LADDER,
+  accounts: new Map(),
+};
+const RECORD: KeyRecord = {
+  id: 'key_1',
+  version: 1,
+  hash: 'h1',
+  account: 'acme',
+  plan: 'free',
+  label: null,
+  windows: null,
+  addresses: null,
+  metadata: {},
+  createdAt: 0,
+  expiresAt: null,
+  disabledAt: null,
+  revokedAt: null,
+  rotatedAt: null,
+  previous: null,
+  imported: false,
+};
+
+/** A store far away: every look-up is answered when the test says so. */
+class RemoteStore implements KeyStore {
+  readonly lookups: { readonly hash: string; answer(record: KeyRecord | null): void; fail(error: unknown): void }[] =
+    [];
+  changed: (hash?: string) => void = () => {};
+
+  find(hash: string): Promise<KeyRecord | null> {
+    return new Promise((resolve, reject) => this.lookups.push({ hash, answer: resolve, fail: reject }));
+  }
+  get = async () => null;
+  list = async () => [];
+  add = async () => {};
+  replace = async () => {};
+  hasImported = async () => false;
+  watch(changed: (hash?: string) => void): () => void {
+    this.changed = changed;
+    return () => {
+      this.changed = () => {};
+    };
+  }
+}
+
+function open(recheckAfter = 30_000) {
+  const store = new RemoteStore();
+  const clock = new TestClock();
+  const keyring = new Keyring(store, PLANS, { recheckAfter, clock: clock.read });
+  return { store, clock, keyring };
+}
+
+test('those who ask for one key at a time share a look-up', async () => {
+  const { store, keyring } = open();
+  const asked = [keyring.find('h1'), keyring.find('h1'), keyring.find('h1')];
+  expect(store.lookups).toHaveLength(1);
+  store.lookups[0]!.answer(RECORD);
+  for (const client of await Promise.all(asked)) expect(client).toMatchObject({ keyId: 'key_1', revoked: false });
+  expect(keyring.find('h1')).toMatchObject({ keyId: 'key_1' });
+});
+
+test('an unknown key costs one look-up until it is looked up again', async () => {
+  const { store, clock, keyring } = open();
+  const asked = keyring.find('x');
+  store.lookups[0]!.answer(null);
+  expect(await asked).toBeNull();
+  for (let i = 0; i < 100; i++) expect(keyring.find('x')).toBeNull();
+  clock.pass(30_000);
+  const again = keyring.find('x');
+  expect(store.lookups).toHaveLength(2);
+  store.lookups[1]!.answer(RECORD);
+  expect(await again).not.toBeNull();
+});
+
+test('an answer that a change has overtaken is not kept', async () => {
+  const { store, keyring } = open();
+  const stale = keyring.find('h1');
+  store.changed('h1');
+  store.lookups[0]!.answer(RECORD);
+  await stale;
+  const fresh = keyring.find('h1');
+  expect(store.lookups).toHaveLength(2);
+  store.lookups[1]!.answer({ ...RECORD, revokedAt: 1 });
+  expect(await fresh).toMatchObject({ revoked: true });
+});
+
+test('whoever asks after a change does not share a look-up from before it', async () => {
+  const { store, keyring } = open();
+  const before = keyring.find('h1');
+  store.changed();
+  const after = keyring.find('h1');
+  store.lookups[1]!.answer({ ...RECORD, revokedAt: 1 });
+  store.lookups[0]!.answer(RECORD);
+  await before;
+  expect(await after).toMatchObject({ revoked: true });
+  expect(keyring.find('h1')).toMatchObject({ revoked: true });
+});
+
+test('a change of one key leaves the others known', async () => {
+  const { store, keyring } = open();
+  const asked = keyring.find('h1');
+  store.lookups[0]!.answer(RECORD);
+  await asked;
+  store.changed('h2');
+  expect(keyring.find('h1')).toMatchObject({ keyId: 'key_1' });
+});
+
+describe('while the store is away', () => {
+  test('a key that was good stays good', async () => {
+    const { store, clock, keyring } = open();
+    const asked = keyring.find('h1');
+    store.lookups[0]!.answer(RECORD);
+    await asked;
+    clock.pass(30_000);
+    const again = keyring.find('h1');
+    store.lookups[1]!.fail(new Outage('state_unavailable'));
+    expect(await again).toMatchObject({ keyId: 'key_1' });
+  });
+
+  test('a key that was never seen is an outage, and is asked for again', async () => {
+    const { store, keyring } = open();
+    const asked = keyring.find('h1');
+    store.lookups[0]!.fail(new Outage('state_unavailable'));
+    await expect(asked).rejects.toBeInstanceOf(Outage);
+    void Promise.resolve(keyring.find('h1')).catch(() => {});
+    expect(store.lookups).toHaveLength(2);
+  });
+});

@@ -1,0 +1,382 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Admission } from '../../src/limits/admission.ts';
+import type { Limits } from '../../src/limits/limits.ts';
+import type { State } from '../../src/state/state.ts';
+import { DAY, HOUR, LADDER, limits, MINUTE, SECOND, TestClock, window } from '../support/limits.ts';
+
+/** How a suite gets a fresh state on a clock that the test holds. */
+export type OpenState = (clock: TestClock) => Promise<State>;
+
+const FREE = limits([window(60, MINUTE), window(1000, DAY)]);
+
+/** The promises of `State`, held against whatever implements it. */
+export function keepsThePromisesOfState(open: OpenState): void {
+  let clock: TestClock;
+  let state: State;
+  let subjects = 0;
+
+  beforeEach(async () => {
+    clock = new TestClock();
+    state = await open(clock);
+  });
+  afterEach(() => state.close());
+
+  const fresh = () => `key:test-${subjects++}`;
+
+  async function admit(subject: string, given: Limits = FREE, cost = 1): Promise<Admission> {
+    return await state.admit(subject, given, cost);
+  }
+
+  async function times(count: number, subject: string, given: Limits = FREE): Promise<Admission[]> {
+    const answers: Admission[] = [];
+    for (let i = 0; i < count; i++) answers.push(await admit(subject, given));
+    return answers;
+  }
+
+  /** Runs into the limit and strikes until banned; answers the admission that began the ban. */
+  async function strikeOut(subject: string, given: Limits): Promise<Admission> {
+    let answer = await admit(subject, given);
+    while (answer.verdict === 'admitted') answer = await admit(subject, given);
+    while (answer.verdict === 'limited') {
+      clock.pass(LADDER.grace);
+      answer = await admit(subject, given);
+    }
+    return answer;
+  }
+
+  describe('fixed windows', () => {
+    test('admit exactly the limit, and tell what is left each time', async () => {
+      const subject = fresh();
+      const answers = await times(61, subject);
+      expect(answers.map((a) => a.verdict)).toEqual([...new Array(60).fill('admitted'), 'limited']);
+      expect(answers.map((a) => a.readings[0]!.remaining)).toEqual([...new Array(60).keys()].reverse().concat(0));
+    });
+
+    test('open with the first request and reset as a whole', async () => {
+      const subject = fresh();
+      clock.pass(17 * SECOND);
+      const opened = clock.now;
+      await times(60, subject);
+      clock.pass(59 * SECOND);
+      const refused = await admit(subject);
+      expect(refused).toMatchObject({ verdict: 'limited', retryAt: opened + MINUTE });
+      clock.now = refused.retryAt - 1;
+      expect((await admit(subject)).verdict).toBe('limited');
+      clock.now = refused.retryAt;
+      const again = await admit(subject);
+      expect(again.verdict).toBe('admitted');
+      expect(again.readings[0]).toMatchObject({ remaining: 59, resetAt: clock.now + MINUTE });
+    });
+
+    test('are charged all or none', async () => {
+      const subject = fresh();
+      const tight = limits([window(5, MINUTE), window(3, DAY)]);
+      await times(3, subject, tight);
+      for (const refused of await times(4, subject, tight)) {
+        expect(refused.verdict).toBe('limited');
+        expect(refused.violated).toEqual(tight.windows[1]);
+        expect(refused.readings.map((r) => r.remaining)).toEqual([2, 0]);
+      }
+    });
+
+    test('name the longest violated window and its reset', async () => {
+      const subject = fresh();
+      const both = limits([window(2, MINUTE), window(2, DAY)]);
+      const opened = clock.now;
+      const [, , refused] = await times(3, subject, both);
+      expect(refused).toMatchObject({ violated: both.windows[1], retryAt: opened + DAY });
+    });
+
+    test('take costs above one, and nothing for a cost of zero', async () => {
+      const subject = fresh();
+      const ten = limits([window(10, MINUTE)]);
+      expect((await admit(subject, ten, 7)).readings[0]!.remaining).toBe(3);
+      expect(await admit(subject, ten, 4)).toMatchObject({ verdict: 'limited' });
+      expect((await admit(subject, ten, 3)).readings[0]!.remaining).toBe(0);
+      expect(await admit(subject, ten, 0)).toMatchObject({ verdict: 'admitted' });
+    });
+
+    test('keep their count when the limit is lowered or raised', async () => {
+      const subject = fresh();
+      await times(10, subject, limits([window(20, MINUTE)]));
+      expect(await admit(subject, limits([window(5, MINUTE)]))).toMatchObject({ verdict: 'limited' });
+      const raised = await admit(subject, limits([window(30, MINUTE), window(100, HOUR)]));
+      expect(raised.verdict).toBe('admitted');
+      expect(raised.readings.map((r) => r.remaining)).toEqual([19, 99]);
+    });
+
+    test('of one subject know nothing of another', async () => {
+      const one = limits([window(1, MINUTE)]);
+      const [a, b] = [fresh(), fresh()];
+      await times(2, a, one);
+      expect((await admit(b, one)).verdict).toBe('admitted');
+    });
+  });
+
+  describe('sliding windows', () => {
+    test('never admit more than the limit in any span', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.integer({ min: 1, max: 8 }),
+          fc.array(fc.integer({ min: 0, max: 30_000 }), { minLength: 1, maxLength: 60 }),
+          async (limit, steps) => {
+            const subject = fresh();
+            const sliding = limits([window(limit, MINUTE, 'sliding')], null);
+            const admitted: number[] = [];
+            for (const step of steps) {
+              clock.pass(step);
+              if ((await admit(subject, sliding)).verdict === 'admitted') admitted.push(clock.now);
+              expect(admitted.filter((at) => at > clock.now - MINUTE).length).toBeLessThanOrEqual(limit);
+            }
+          },
+        ),
+        { numRuns: 50 },
+      );
+    });
+
+    test('admit again exactly when they said', async () => {
+      const subject = fresh();
+      const sliding = limits([window(3, MINUTE, 'sliding')], null);
+      for (let i = 0; i < 3; i++) {
+        await admit(subject, sliding);
+        clock.pass(10 * SECOND);
+      }
+      const refused = await admit(subject, sliding);
+      expect(refused.verdict).toBe('limited');
+      clock.now = refused.retryAt - 1;
+      expect((await admit(subject, sliding)).verdict).toBe('limited');
+      clock.now = refused.retryAt;
+      expect((await admit(subject, sliding)).verdict).toBe('admitted');
+      expect((await admit(subject, sliding)).verdict).toBe('limited');
+    });
+  });
+
+  describe('strikes and bans', () => {
+    const tight = limits([window(1, HOUR)]);
+
+    test('a burst in flight when the limit is reached earns no strike', async () => {
+      const subject = fresh();
+      const answers = await times(200, subject, tight);
+      expect(answers.at(-1)).toMatchObject({ verdict: 'limited', strikes: 0 });
+      clock.pass(LADDER.grace - 1);
+      expect(await admit(subject, tight)).toMatchObject({ verdict: 'limited', strikes: 0 });
+      clock.pass(1);
+      expect(await admit(subject, tight)).toMatchObject({ verdict: 'limited', strikes: 1 });
+    });
+
+    test('the tenth strike within the minute is answered with the ban', async () => {
+      const subject = fresh();
+      await times(2, subject, tight);
+      clock.pass(LADDER.grace);
+      const answers = await times(11, subject, tight);
+      expect(answers.map((a) => a.verdict)).toEqual([...new Array(9).fill('limited'), 'banned', 'banned']);
+      expect(answers.map((a) => a.strikes)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0]);
+      expect(answers.map((a) => a.banBegins)).toEqual([...new Array(9).fill(false), true, false]);
+      expect(answers[9]!.bannedUntil).toBe(clock.now + MINUTE);
+    });
+
+    test('strikes further apart than the ladder looks are no ban', async () => {
+      const subject = fresh();
+      await times(2, subject, tight);
+      for (let i = 0; i < 40; i++) {
+        clock.pass(LADDER.within / 9);
+        expect((await admit(subject, tight)).verdict).toBe('limited');
+      }
+    });
+
+    test('a ban ends when it said, and refuses until then', async () => {
+      const subject = fresh();
+      const short = limits([window(1, SECOND)]);
+      await times(2, subject, short);
+      clock.pass(LADDER.grace);
+      const ban = (await times(10, subject, short)).at(-1)!;
+      expect(ban).toMatchObject({ verdict: 'banned', bannedUntil: clock.now + MINUTE, retryAt: clock.now + MINUTE });
+      clock.now = ban.bannedUntil - 1;
+      expect((await admit(subject, short)).verdict).toBe('banned');
+      clock.now = ban.bannedUntil;
+      expect((await admit(subject, short)).verdict).toBe('admitted');
+    });
+
+    test('a ban does not send the caller back before the violated window resets', async () => {
+      const subject = fresh();
+      const opened = clock.now;
+      const ban = await strikeOut(subject, tight);
+      expect(ban.retryAt).toBe(opened + HOUR);
+    });
+
+    test('each ban is longer than the one before, up to the last rung', async () => {
+      const subject = fresh();
+      const day = limits([window(1, 100 * DAY)]);
+      const lengths: number[] = [];
+      for (let i = 0; i < 6; i++) {
+        const ban = await strikeOut(subject, day);
+        lengths.push(ban.bannedUntil - ban.now);
+        clock.now = ban.bannedUntil;
+      }
+      expect(lengths).toEqual([...LADDER.lengths, DAY]);
+    });
+
+    test('one rung is forgotten for each clean day', async () => {
+      const subject = fresh();
+      const day = limits([window(1, 100 * DAY)]);
+      const lengthAfter = async (clean: number) => {
+        clock.pass(clean);
+        const ban = await strikeOut(subject, day);
+        clock.now = ban.bannedUntil;
+        return ban.bannedUntil - ban.now;
+      };
+      expect(await lengthAfter(0)).toBe(MINUTE);
+      expect(await lengthAfter(DAY - SECOND)).toBe(5 * MINUTE);
+      expect(await lengthAfter(DAY)).toBe(5 * MINUTE);
+      expect(await lengthAfter(2 * DAY)).toBe(MINUTE);
+      expect(await lengthAfter(50 * DAY)).toBe(MINUTE);
+    });
+
+    test('without a ladder nobody is banned', async () => {
+      const subject = fresh();
+      const lenient = limits([window(1, HOUR)], null);
+      await admit(subject, lenient);
+      for (let i = 0; i < 30; i++) {
+        clock.pass(LADDER.grace);
+        expect((await admit(subject, lenient)).verdict).toBe('limited');
+      }
+    });
+
+    test('a pardon ends the ban and forgets the ladder, but gives no units back', async () => {
+      const subject = fresh();
+      await strikeOut(subject, tight);
+      await state.pardon(subject);
+      expect(await admit(subject, tight)).toMatchObject({ verdict: 'limited', strikes: 0 });
+      clock.pass(LADDER.grace);
+      const again = (await times(10, subject, tight)).at(-1)!;
+      expect(again.bannedUntil - again.now).toBe(MINUTE);
+    });
+
+    test('a reset opens the windows afresh, but lifts no ban', async () => {
+      const subject = fresh();
+      await admit(subject, tight);
+      expect((await admit(subject, tight)).verdict).toBe('limited');
+      await state.reset(subject);
+      expect((await admit(subject, tight)).verdict).toBe('admitted');
+      await strikeOut(subject, tight);
+      await state.reset(subject);
+      expect((await admit(subject, tight)).verdict).toBe('banned');
+    });
+
+    test('an imposed ban holds for its length and counts as a rung', async () => {
+      const subject = fresh();
+      const day = limits([window(1, 100 * DAY)]);
+      await state.ban(subject, day, 3 * HOUR);
+      const banned = await admit(subject, day);
+      expect(banned).toMatchObject({ verdict: 'banned', bannedUntil: clock.now + 3 * HOUR });
+      clock.pass(3 * HOUR);
+      const next = await strikeOut(subject, day);
+      expect(next.bannedUntil - next.now).toBe(5 * MINUTE);
+    });
+  });
+
+  describe('what operators do', () => {
+    test('a grant gives units back, never more than were used, in one window or in all', async () => {
+      const subject = fresh();
+      const given = limits([window(5, MINUTE), window(8, HOUR)]);
+      await times(5, subject, given);
+      await admit(subject, given);
+      await state.grant(subject, given, 2, '60s');
+      expect((await state.look(subject, given)).readings.map(({ remaining }) => remaining)).toEqual([2, 3]);
+      expect((await times(3, subject, given)).map(({ verdict }) => verdict)).toEqual([
+        'admitted',
+        'admitted',
+        'limited',
+      ]);
+      await state.grant(subject, given, 100, null);
+      expect((await state.look(subject, given)).readings.map(({ remaining }) => remaining)).toEqual([5, 8]);
+    });
+
+    test('a grant gives back the newest units of a sliding window', async () => {
+      const subject = fresh();
+      const given = limits([window(4, MINUTE, 'sliding')]);
+      await times(2, subject, given);
+      clock.pass(30 * SECOND);
+      await times(2, subject, given);
+      await state.grant(subject, given, 3, null);
+      expect((await state.look(subject, given)).readings[0]!.remaining).toBe(3);
+      clock.pass(35 * SECOND);
+      expect((await state.look(subject, given)).readings[0]!.remaining).toBe(4);
+    });
+
+    test('a grant to who used nothing leaves nothing behind', async () => {
+      const subject = fresh();
+      await state.grant(subject, FREE, 5, null);
+      expect((await admit(subject)).readings[0]!.remaining).toBe(59);
+    });
+
+    test('all who are banned are told, with the end of each ban, and nobody else', async () => {
+      const [banned, other, pardoned] = [fresh(), fresh(), fresh()];
+      for (const subject of [banned, other, pardoned]) await admit(subject);
+      await state.ban(banned, FREE, HOUR);
+      await state.ban(pardoned, FREE, HOUR);
+      await state.pardon(pardoned);
+      const until = clock.now + HOUR;
+      const bans = async () =>
+        (await state.bans()).filter(({ subject }) => [banned, other, pardoned].includes(subject));
+      expect(await bans()).toEqual([{ subject: banned, until }]);
+      clock.pass(HOUR);
+      expect(await bans()).toEqual([]);
+    });
+
+    test('the rung of the ladder is told, and is forgotten into', async () => {
+      const subject = fresh();
+      expect(await state.rung(subject, FREE)).toBe(0);
+      await state.ban(subject, FREE, MINUTE);
+      await state.ban(subject, FREE, MINUTE);
+      expect(await state.rung(subject, FREE)).toBe(2);
+      clock.pass(MINUTE + DAY);
+      expect(await state.rung(subject, FREE)).toBe(1);
+    });
+  });
+
+  test('a look tells how a subject stands and changes nothing', async () => {
+    const subject = fresh();
+    const two = limits([window(2, MINUTE)]);
+    expect((await state.look(subject, two)).readings[0]!.remaining).toBe(2);
+    await times(3, subject, two);
+    clock.pass(LADDER.grace);
+    for (let i = 0; i < 30; i++) expect((await state.look(subject, two)).readings[0]!.remaining).toBe(0);
+    expect(await admit(subject, two)).toMatchObject({ verdict: 'limited', strikes: 1 });
+  });
+
+  test('in every window never more than its limit is admitted, and a refusal is free', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({ minute: fc.integer({ min: 1, max: 12 }), hour: fc.integer({ min: 1, max: 30 }) }),
+        fc.array(fc.record({ step: fc.integer({ min: 0, max: 20_000 }), cost: fc.integer({ min: 0, max: 4 }) }), {
+          minLength: 1,
+          maxLength: 80,
+        }),
+        async ({ minute, hour }, requests) => {
+          const subject = fresh();
+          const given = limits([window(minute, MINUTE), window(hour, HOUR)], null);
+          const used = given.windows.map(() => ({ resetAt: 0, units: 0 }));
+          for (const { step, cost } of requests) {
+            clock.pass(step);
+            const answer = await admit(subject, given, cost);
+            const fits = given.windows.every(
+              (w, i) => (clock.now < used[i]!.resetAt ? used[i]!.units : 0) + cost <= w.limit,
+            );
+            expect(answer.verdict).toBe(fits ? 'admitted' : 'limited');
+            answer.readings.forEach((reading, i) => {
+              if (clock.now >= used[i]!.resetAt) used[i] = { resetAt: reading.resetAt, units: 0 };
+              if (fits) used[i]!.units += cost;
+              expect(used[i]!.units).toBeLessThanOrEqual(reading.window.limit);
+              expect(reading.remaining).toBe(reading.window.limit - used[i]!.units);
+              // A window that counts nothing is not open: its reset moves with the clock.
+              if (used[i]!.units === 0) used[i]!.resetAt = 0;
+            });
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+}

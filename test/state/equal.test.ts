@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Admission } from '../../src/limits/admission.ts';
+import type { Limits } from '../../src/limits/limits.ts';
+import { MemoryState } from '../../src/state/memory/memory.ts';
+import { type Connection, connect } from '../../src/state/redis/client.ts';
+import { RedisState } from '../../src/state/redis/redis.ts';
+import { DEFAULTS } from '../../src/state/redis/settings.ts';
+import type { State } from '../../src/state/state.ts';
+import { DAY, HOUR, limits, MINUTE, SECOND, TestClock, window } from '../support/limits.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+
+/** Small limits and a short ladder, so that random sequences reach every corner of the rules. */
+const LADDER = { strikes: 3, within: 10 * SECOND, grace: 100, lengths: [20 * SECOND, MINUTE, HOUR], forget: HOUR };
+const PLANS: readonly Limits[] = [
+  limits([window(3, MINUTE)], LADDER),
+  limits([window(5, MINUTE), window(12, HOUR)], LADDER),
+  limits([window(2, MINUTE), window(12, HOUR)], LADDER),
+  limits([window(4, MINUTE, 'sliding'), window(9, HOUR)], LADDER),
+  limits([window(6, 10 * SECOND, 'sliding'), window(20, MINUTE, 'sliding'), window(30, DAY)], LADDER),
+  limits([window(3, 7_001, 'sliding')], null),
+  // Close to what a double can hold; ioredis rounds integers of the very last hundred.
+  limits([window(2 ** 53 - 100, DAY)], null),
+];
+
+type Step = (state: State, subject: string) => unknown;
+
+const time = fc.oneof(
+  { weight: 6, arbitrary: fc.integer({ min: 0, max: 150 }) },
+  { weight: 3, arbitrary: fc.integer({ min: 0, max: 20_000 }) },
+  { weight: 2, arbitrary: fc.constantFrom(MINUTE, HOUR, 20 * SECOND, 10 * SECOND, DAY) },
+  { weight: 1, arbitrary: fc.integer({ min: -50, max: 0 }) },
+);
+const plan = fc.nat({ max: PLANS.length - 1 }).map((i) => PLANS[i]!);
+const cost = fc.oneof({ weight: 8, arbitrary: fc.constant(1) }, fc.constantFrom(0, 2, 5, 40));
+
+function named(name: string, step: Step): { toString(): string; step: Step } {
+  return { step, toString: () => name };
+}
+
+const action = fc.oneof(
+  {
+    weight: 30,
+    arbitrary: fc
+      .tuple(plan, cost)
+      .map(([p, c]) => named(`admit ${c} under ${PLANS.indexOf(p)}`, (state, s) => state.admit(s, p, c))),
+  },
+  { weight: 3, arbitrary: plan.map((p) => named(`look under ${PLANS.indexOf(p)}`, (state, s) => state.look(s, p))) },
+  { weight: 2, arbitrary: plan.map((p) => named(`rung under ${PLANS.indexOf(p)}`, (state, s) => state.rung(s, p))) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(plan, fc.integer({ min: 1, max: 5 }), fc.boolean())
+      .map(([p, units, all]) =>
+        named(`grant ${units} under ${PLANS.indexOf(p)}`, (state, s) =>
+          state.grant(s, p, units, all ? null : p.windows[0]!.name),
+        ),
+      ),
+  },
+  { weight: 1, arbitrary: fc.constant(named('pardon', (state, s) => state.pardon(s))) },
+  { weight: 1, arbitrary: fc.constant(named('reset', (state, s) => state.reset(s))) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(plan, fc.constantFrom(SECOND, MINUTE, HOUR))
+      .map(([p, length]) => named(`ban for ${length}`, (state, s) => state.ban(s, p, length))),
+  },
+);
+/** Bursts under one plan make strikes and bans likely; single steps mix the plans. */
+const burst = fc.tuple(plan, cost, fc.integer({ min: 2, max: 12 })).map(([p, c, count]) =>
+  Array.from({ length: count }, () => ({
+    pass: 60,
+    action: named(`burst ${c}`, (state, s) => state.admit(s, p, c)),
+  })),
+);
+const sequence = fc
+  .array(
+    fc.oneof(
+      { weight: 3, arbitrary: fc.record({ pass: time, action }).map((one) => [one]) },
+      { weight: 1, arbitrary: burst },
+    ),
+    {
+      minLength: 1,
+      maxLength: 40,
+    },
+  )
+  .map((parts) => parts.flat());
+
+let server: RedisServer;
+let redis: Connection;
+let subjects = 0;
+
+beforeAll(async () => {
+  server = await startRedis();
+  redis = await connect({ ...DEFAULTS, url: server.url });
+});
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+
+test('memory and Redis give the same answer to every step of any sequence', async () => {
+  const met = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(sequence, async (steps) => {
+      const clock = new TestClock();
+      const memory = new MemoryState({ clock: clock.read });
+      const remote = new RedisState(redis, { clock: clock.read, deadline: 5_000 });
+      const subject = `key:${subjects++}`;
+      try {
+        for (const { pass, action } of steps) {
+          clock.pass(pass);
+          const expected = await action.step(memory, subject);
+          expect(await action.step(remote, subject)).toEqual(expected ?? undefined);
+          if (typeof expected === 'object') met.add((expected as Admission).verdict);
+        }
+      } finally {
+        await memory.close();
+        await remote.close();
+      }
+    }),
+    { numRuns: 150 },
+  );
+  expect([...met].sort()).toEqual(['admitted', 'banned', 'limited']);
+}, 60_000);
+
+test('requests that share a call are answered as one after the other', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.record({ subject: fc.nat({ max: 3 }), plan, cost }), { minLength: 1, maxLength: 60 }),
+      async (requests) => {
+        const clock = new TestClock();
+        const memory = new MemoryState({ clock: clock.read });
+        const remote = new RedisState(redis, { clock: clock.read, deadline: 5_000 });
+        const run = subjects++;
+        const answers = await Promise.all(requests.map((r) => remote.admit(`key:${run}-${r.subject}`, r.plan, r.cost)));
+        expect(answers).toEqual(requests.map((r) => memory.admit(`key:${run}-${r.subject}`, r.plan, r.cost)));
+        await memory.close();
+        await remote.close();
+      },
+    ),
+    { numRuns: 60 },
+  );
+}, 60_000);

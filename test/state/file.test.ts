@@ -1,0 +1,104 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { shippedFiles } from '../../src/config/load.ts';
+import { loadPlans } from '../../src/config/plans.ts';
+import { createKey, revokeKey } from '../../src/keys/manage.ts';
+import { openEmbedded } from '../../src/state/embedded.ts';
+import { openStateFile, StateFileError } from '../../src/state/memory/file.ts';
+import { HOUR, limits, MINUTE, TestClock, window } from '../support/limits.ts';
+import { until } from '../support/until.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = join(mkdtempSync(join(tmpdir(), 'storegate-')), 'data');
+});
+afterEach(() => rmSync(join(folder, '..'), { recursive: true, force: true }));
+
+describe('the embedded state file', () => {
+  test('keeps windows, strikes, bans and rungs across a graceful stop', async () => {
+    const clock = new TestClock();
+    const given = limits([window(3, MINUTE), window(5, HOUR, 'sliding')]);
+    const first = openEmbedded(folder, clock.read);
+    await first.state.admit('key:a', given, 2);
+    for (let i = 0; i < 4; i++) {
+      await first.state.admit('key:b', given, 3);
+      clock.pass(100);
+    }
+    await first.state.ban('key:c', given, HOUR);
+    const before = await Promise.all(['key:a', 'key:b', 'key:c'].map((subject) => first.state.look(subject, given)));
+    await first.close();
+
+    const second = openEmbedded(folder, clock.read);
+    const after = await Promise.all(['key:a', 'key:b', 'key:c'].map((subject) => second.state.look(subject, given)));
+    expect(after).toEqual(before);
+    expect(after[1]!.strikes).toBe(2);
+    await second.close();
+  });
+
+  test('is used by one gateway at a time', async () => {
+    const first = openEmbedded(folder, Date.now);
+    expect(() => openEmbedded(folder, Date.now)).toThrow(StateFileError);
+    await first.close();
+    await openEmbedded(folder, Date.now).close();
+  });
+
+  test('is not touched when a newer version wrote it', () => {
+    openStateFile(folder).close();
+    const db = new DatabaseSync(join(folder, 'state.db'));
+    db.exec('PRAGMA user_version = 99');
+    db.close();
+    expect(() => openStateFile(folder)).toThrow('written by a newer storegate');
+  });
+
+  test('says what is wrong when it is no database', () => {
+    openStateFile(folder).close();
+    writeFileSync(
+      join(folder, 'state.db'),
+      'this is not a database, it is a text that is long enough to be looked at'.repeat(9),
+    );
+    expect(() => openStateFile(folder)).toThrow(/cannot use the data folder .*: .*database/);
+  });
+});
+
+describe('keys in the file', () => {
+  const plans = loadPlans(shippedFiles.plans);
+
+  test('are found by their hash, and the secret is nowhere in the folder', async () => {
+    const opened = openEmbedded(folder, Date.now);
+    const { secret, record } = await createKey(opened.keys, plans, { account: 'acme', plan: 'pro' }, Date.now());
+    expect(await opened.keys.find(record.hash)).toEqual(record);
+    expect(await opened.keys.get(record.id)).toEqual(record);
+    await opened.close();
+    expect(readFileSync(join(folder, 'state.db')).includes(secret)).toBe(false);
+  });
+
+  test('changed by another process are told', async () => {
+    const gateway = openEmbedded(folder, Date.now);
+    const { record } = await createKey(gateway.keys, plans, { account: 'acme', plan: 'pro' }, Date.now());
+    let told = 0;
+    const stop = gateway.keys.watch(() => {
+      told++;
+    });
+    const other = openStateFile(folder);
+    other
+      .prepare('UPDATE keys SET record = ? WHERE id = ?')
+      .run(JSON.stringify({ ...record, label: 'new' }), record.id);
+    other.close();
+    await until('the change is told', () => told > 0);
+    expect(await gateway.keys.get(record.id)).toMatchObject({ label: 'new' });
+    stop();
+    await gateway.close();
+  });
+
+  test('are revoked once and for all', async () => {
+    const opened = openEmbedded(folder, Date.now);
+    const { record } = await createKey(opened.keys, plans, { account: 'acme', plan: 'pro' }, 1000);
+    expect(await revokeKey(opened.keys, record.id, 2000)).toMatchObject({ revokedAt: 2000 });
+    expect(await revokeKey(opened.keys, record.id, 3000)).toMatchObject({ revokedAt: 2000 });
+    await expect(revokeKey(opened.keys, 'key_nobody', 1)).rejects.toThrow('there is no key with the id "key_nobody"');
+    await opened.close();
+  });
+});

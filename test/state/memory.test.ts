@@ -1,0 +1,30 @@
+import { describe, expect, test } from '@jest/globals';
+import { MemoryState } from '../../src/state/memory/memory.ts';
+import { DAY, limits, MINUTE, TestClock, window } from '../support/limits.ts';
+import { keepsThePromisesOfState } from './contract.ts';
+
+describe('the embedded state', () => {
+  keepsThePromisesOfState(async (clock) => new MemoryState({ clock: clock.read }));
+
+  test('forgets a subject once nothing of it matters, and not before', async () => {
+    const clock = new TestClock();
+    const state = new MemoryState({ clock: clock.read });
+    const minute = limits([window(1, MINUTE)]);
+    for (let i = 0; i < 2_000; i++) state.admit(`key:${i}`, minute, 1);
+    const forgetAll = () => {
+      while (state.forget(500));
+    };
+    clock.pass(MINUTE - 1);
+    forgetAll();
+    expect(state.size).toBe(2_000);
+    state.admit('key:late', minute, 1);
+    state.ban('key:8', minute, DAY);
+    clock.pass(2_001);
+    forgetAll();
+    expect(state.size).toBe(2);
+    clock.pass(30 * DAY);
+    forgetAll();
+    expect(state.size).toBe(0);
+    await state.close();
+  });
+});

@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Limits } from '../../src/limits/limits.ts';
+import { DEFAULTS, type RedisSettings } from '../../src/state/redis/settings.ts';
+import { DAY, HOUR, limits, SECOND, window } from '../support/limits.ts';
+import type { Admitted, Orders } from '../support/redis/caller.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { type ClusterSet, startCluster } from '../support/redis/topologies.ts';
+
+const GATEWAYS = 4;
+const CALLERS = 200;
+
+/** Four processes, started together once all are ready; answers all that any of them admitted. */
+async function flood(orders: Omit<Orders, 'callers'>): Promise<Admitted[]> {
+  const argument = JSON.stringify({ ...orders, callers: CALLERS / GATEWAYS } satisfies Orders);
+  const gateways = Array.from({ length: GATEWAYS }, () =>
+    spawn(
+      process.execPath,
+      ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, '../support/redis/caller.ts'), argument],
+      {
+        stdio: ['pipe', 'pipe', 'inherit'],
+      },
+    ),
+  );
+  await Promise.all(gateways.map(({ stdout }) => once(stdout, 'data')));
+  const answers = gateways.map(({ stdout }) => text(stdout));
+  for (const { stdin } of gateways) stdin.end('go\n');
+  const told = (await Promise.all(answers)).map(
+    (json) => JSON.parse(json) as { admitted: Admitted[]; outages: number },
+  );
+  expect(told.map(({ outages }) => outages)).toEqual([0, 0, 0, 0]);
+  return told.flatMap(({ admitted }) => admitted);
+}
+
+function exactly(limit: number): number[] {
+  return [...new Array(limit).keys()];
+}
+
+const remainingOf = (admitted: readonly Admitted[], subject: string) =>
+  admitted
+    .filter(([of]) => of === subject)
+    .map(([, remaining]) => remaining)
+    .sort((a, b) => a - b);
+
+function suite(settings: () => RedisSettings): void {
+  const lenient = (windows: Parameters<typeof limits>[0]): Limits => limits(windows, null);
+
+  test('200 callers of one key get exactly its limit, and every remainder once', async () => {
+    const given = lenient([window(700, HOUR), window(2_000, DAY)]);
+    const admitted = await flood({ settings: settings(), subjects: ['key:one'], limits: given, requests: 300 });
+    expect(remainingOf(admitted, 'key:one')).toEqual(exactly(700));
+  }, 30_000);
+
+  test('so do several accounts at once', async () => {
+    const subjects = ['account:pro:a', 'account:pro:b', 'account:pro:c', 'account:pro:d', 'account:pro:e'];
+    const given = lenient([window(200, HOUR), window(300, DAY, 'sliding')]);
+    const admitted = await flood({ settings: settings(), subjects, limits: given, requests: 100 });
+    for (const subject of subjects) expect(remainingOf(admitted, subject)).toEqual(exactly(200));
+  }, 30_000);
+
+  test('each window of a run is filled exactly, never one more and never one less', async () => {
+    const given = lenient([window(150, SECOND / 2)]);
+    const admitted = await flood({
+      settings: settings(),
+      subjects: ['key:many'],
+      limits: given,
+      requests: { windows: 4 },
+    });
+    const windows = Map.groupBy(admitted, ([, , resetAt]) => resetAt);
+    const counts = [...windows]
+      .sort(([a], [b]) => a - b)
+      .map(([, of]) => of.map(([, remaining]) => remaining).sort((a, b) => a - b));
+    expect(counts.length).toBeGreaterThanOrEqual(4);
+    for (const count of counts.slice(0, -1)) expect(count).toEqual(exactly(150));
+    expect(counts.at(-1)!.length).toBeLessThanOrEqual(150);
+  }, 30_000);
+}
+
+/** The deadline is generous because two hundred callers share the test machine's processors with Redis. */
+const PATIENT = { ...DEFAULTS, deadline: 5_000 };
+
+describe('four gateways on one Redis', () => {
+  let server: RedisServer;
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(() => server.stop());
+  suite(() => ({ ...PATIENT, url: server.url }));
+});
+
+describe('four gateways on a Cluster of three masters', () => {
+  let set: ClusterSet;
+  beforeAll(async () => {
+    set = await startCluster();
+  }, 20_000);
+  afterAll(() => set.stop());
+  suite(() => ({ ...PATIENT, url: set.url, topology: 'cluster', nodes: set.nodes }));
+});

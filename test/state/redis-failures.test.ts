@@ -1,0 +1,324 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { keyOf } from '../../src/state/redis/keys.ts';
+import { DEFAULTS, type RedisSettings } from '../../src/state/redis/settings.ts';
+import { DAY, HOUR, LADDER, limits, MINUTE, window } from '../support/limits.ts';
+import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
+import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { until } from '../support/until.ts';
+
+const TEN = limits([window(10, HOUR)]);
+const LENIENT = limits([window(10, HOUR)], null);
+
+let server: RedisServer;
+let proxy: TcpProxy;
+let gateway: SharedGateway;
+let subjects = 0;
+const fresh = () => `key:${subjects++}`;
+
+beforeAll(async () => {
+  server = await startRedis();
+});
+afterAll(() => server.stop());
+beforeEach(async () => {
+  proxy = await startProxy(server.port);
+});
+afterEach(async () => {
+  await gateway.close();
+  await proxy.stop();
+  await server.admin.flushall();
+});
+
+async function open(settings: Partial<RedisSettings> = {}): Promise<void> {
+  gateway = await openShared({ url: proxy.url, ...settings });
+}
+
+async function times(count: number, subject: string, given = LENIENT): Promise<string[]> {
+  const verdicts: string[] = [];
+  for (let i = 0; i < count; i++) verdicts.push((await gateway.state.admit(subject, given, 1)).verdict);
+  return verdicts;
+}
+
+const admitted = (count: number) => new Array(count).fill('admitted');
+const away = () =>
+  until('the outage is told', async () => {
+    await times(1, 'key:probe', limits([window(1e6, HOUR)], null));
+    return gateway.told('state.outage') === 1;
+  });
+const back = () => until('Redis is back', () => gateway.told('state.recovered') === 1);
+
+/** Units that Redis has on record, or `null` where the subject has no ledger there. */
+async function left(subject: string, given = LENIENT): Promise<number | null> {
+  return (await gateway.state.look(subject, given)).readings[0]!.remaining;
+}
+
+/** Every way to be away, how it begins and how it ends. */
+const FAILURES: readonly (readonly [name: string, begin: () => unknown, end: () => unknown])[] = [
+  ['refuses connections', () => proxy.shut(), () => proxy.admit()],
+  [
+    'answers nothing',
+    () => {
+      proxy.replies = 'hold';
+    },
+    () => {
+      proxy.replies = 'pass';
+    },
+  ],
+  [
+    'answers too slowly',
+    () => {
+      proxy.replies = { delay: 400 };
+    },
+    () => {
+      proxy.replies = 'pass';
+    },
+  ],
+  [
+    'closes connections in the middle of a command',
+    () => {
+      proxy.replies = 'cut';
+    },
+    () => {
+      proxy.replies = 'pass';
+    },
+  ],
+  ['is stopped (SIGSTOP)', () => server.signal('SIGSTOP'), () => server.signal('SIGCONT')],
+  [
+    'takes no writes, as after a failover (READONLY)',
+    () => server.admin.replicaof('127.0.0.1', '1'),
+    () => server.admin.replicaof('NO', 'ONE'),
+  ],
+  [
+    'is out of memory (OOM)',
+    () => server.admin.config('SET', 'maxmemory', '1'),
+    () => server.admin.config('SET', 'maxmemory', '0'),
+  ],
+  [
+    'asks for a password it did not ask for before (NOAUTH)',
+    async () => {
+      await server.admin.config('SET', 'requirepass', 'changed');
+      proxy.shut();
+      proxy.admit();
+    },
+    () => server.admin.config('SET', 'requirepass', ''),
+  ],
+];
+
+describe.each(FAILURES)('a Redis that %s', (_name, begin, end) => {
+  test('stops nobody: counting goes on here from what was known, and is added on return', async () => {
+    await open();
+    const subject = fresh();
+    expect(await times(3, subject)).toEqual(admitted(3));
+    await begin();
+    try {
+      await away();
+      // Some of these may have reached Redis before it went: none is admitted twice, so at most the limit is.
+      const verdicts = await times(12, subject);
+      expect(verdicts.filter((v) => v === 'admitted').length).toBeLessThanOrEqual(7);
+      expect(verdicts.at(-1)).toBe('limited');
+      expect(gateway.ready()).toBe(true);
+    } finally {
+      await end();
+    }
+    await back();
+    await until('what was counted here is in Redis', async () => (await left(subject)) === 0);
+    expect(await times(1, subject)).toEqual(['limited']);
+    expect([gateway.told('state.outage'), gateway.told('state.recovered')]).toEqual([1, 1]);
+  }, 20_000);
+});
+
+describe('a Redis that was killed', () => {
+  test('comes back empty, and what this gateway charged alone is there', async () => {
+    const own = await startRedis();
+    gateway = await openShared({ url: own.url });
+    const subject = fresh();
+    await times(3, subject);
+    await own.kill();
+    await away();
+    expect(await times(9, subject)).toEqual([...admitted(7), 'limited', 'limited']);
+    const again = await startRedis({ port: own.port });
+    await back();
+    await until('the sum has arrived', async () => (await left(subject)) === 3);
+    await own.stop();
+    await again.stop();
+  }, 20_000);
+
+  test('is waited for while it loads its data (LOADING)', async () => {
+    const own = await startRedis({ args: ['--enable-debug-command', 'yes'] });
+    gateway = await openShared({ url: own.url });
+    const subject = fresh();
+    await times(4, subject);
+    await own.admin.eval("for i = 1, 20000 do redis.call('SET', 'filler:' .. i, i) end", 0);
+    await own.admin.config('SET', 'key-load-delay', '20');
+    await own.admin.config('SET', 'loading-process-events-interval-bytes', '1024');
+    const reloading = own.admin.call('DEBUG', 'RELOAD').catch(() => 'cut off');
+    await until('it is loading', async () => {
+      await times(1, 'key:other');
+      return gateway.told('state.alone') > 0;
+    });
+    await reloading;
+    await until('it is asked again', async () => gateway.told('state.outage') === gateway.told('state.recovered'));
+    expect((await gateway.state.look(subject, LENIENT)).readings[0]!.remaining).toBe(6);
+    await own.stop();
+  }, 30_000);
+});
+
+test('SCRIPT FLUSH goes unnoticed: scripts are sent again (NOSCRIPT)', async () => {
+  await open();
+  const subject = fresh();
+  await times(2, subject);
+  await server.admin.script('FLUSH');
+  expect(await times(9, subject)).toEqual([...admitted(8), 'limited']);
+  expect(gateway.told('state.alone')).toBe(0);
+});
+
+test('FLUSHALL forgets counters and keeps serving', async () => {
+  await open();
+  const subject = fresh();
+  await times(10, subject);
+  await server.admin.flushall();
+  expect(await times(1, subject)).toEqual(['admitted']);
+  expect(gateway.told('state.alone')).toBe(0);
+});
+
+test('a foreign key in the place of a ledger concerns that subject alone, and is told once (WRONGTYPE)', async () => {
+  await open();
+  const [subject, other] = [fresh(), fresh()];
+  await server.admin.set(keyOf.ledger(subject), 'not a hash');
+  const [foreign, well] = await Promise.all([times(11, subject), times(11, other)]);
+  expect(foreign).toEqual([...admitted(10), 'limited']);
+  expect(well).toEqual([...admitted(10), 'limited']);
+  expect([gateway.told('state.outage'), gateway.told('state.warning')]).toEqual([0, 1]);
+});
+
+test('a lost answer is not sent again: the request is counted once in Redis and once here', async () => {
+  await open({ misses: 100 });
+  const subject = fresh();
+  await times(1, subject);
+  proxy.replies = 'cut';
+  expect(await times(1, subject)).toEqual(['admitted']);
+  proxy.replies = 'pass';
+  await until('the connection is back', async () => {
+    await times(1, 'key:other');
+    return (
+      gateway.events.filter((e) => e.type === 'state.alone').length < 3 ||
+      (await left(subject).catch(() => null)) !== null
+    );
+  });
+  await until('it is settled', async () => {
+    await gateway.state.admit(subject, LENIENT, 0);
+    return (await left(subject).catch(() => null)) === 7;
+  });
+});
+
+test('an answer that comes too late is not counted twice', async () => {
+  await open({ misses: 100, deadline: 50 });
+  const subject = fresh();
+  await times(1, subject);
+  proxy.replies = { delay: 200 };
+  expect(await times(2, subject)).toEqual(admitted(2));
+  proxy.replies = 'pass';
+  await new Promise((resolve) => setTimeout(resolve, 250));
+  await until('it answers in time', async () => {
+    await gateway.state.admit(subject, LENIENT, 0);
+    return (await left(subject).catch(() => null)) === 7;
+  });
+});
+
+test('while Redis hangs no request waits longer than the first few', async () => {
+  await open({ deadline: 50 });
+  proxy.replies = 'hold';
+  await away();
+  const begun = gateway.told('state.alone');
+  const asked: unknown[] = [];
+  for (let i = 0; i < 5_000; i++) asked.push(gateway.state.admit(fresh(), TEN, 1));
+  // Decided at once, with no promise to wait for.
+  expect(asked.every((answer) => !(answer instanceof Promise))).toBe(true);
+  expect(gateway.told('state.alone') - begun).toBe(5_000);
+  expect(gateway.told('state.outage')).toBe(1);
+});
+
+test('a ban that is known stays while Redis is away', async () => {
+  await open();
+  const subject = fresh();
+  await gateway.state.ban(subject, TEN, DAY);
+  expect(await times(1, subject, TEN)).toEqual(['banned']);
+  proxy.shut();
+  await away();
+  expect(await times(3, subject, TEN)).toEqual(['banned', 'banned', 'banned']);
+});
+
+test('a ban that was earned while Redis was away is added on return', async () => {
+  await open();
+  const subject = fresh();
+  const strict = limits([window(1, HOUR)], { ...LADDER, strikes: 2, grace: 0 });
+  proxy.shut();
+  await away();
+  expect(await times(4, subject, strict)).toEqual(['admitted', 'limited', 'limited', 'banned']);
+  proxy.admit();
+  await back();
+  await until('the ban is in Redis', async () => (await gateway.state.look(subject, strict)).verdict === 'banned');
+});
+
+describe('under the policy', () => {
+  test('deny, requests are an outage with Retry-After', async () => {
+    await open({ whenAway: 'deny', readyWhenAway: false });
+    expect(gateway.ready()).toBe(true);
+    proxy.shut();
+    await until('it is away', async () => {
+      await Promise.resolve(gateway.state.admit(fresh(), TEN, 1)).catch(() => {});
+      return gateway.told('state.outage') === 1;
+    });
+    await expect((async () => gateway.state.admit(fresh(), TEN, 1))()).rejects.toMatchObject({
+      code: 'state_unavailable',
+      headers: ['Retry-After', '1'],
+    });
+    expect(gateway.ready()).toBe(false);
+    proxy.admit();
+    await back();
+    expect(gateway.ready()).toBe(true);
+  });
+
+  test('allow, everybody is admitted and every one is told', async () => {
+    await open({ whenAway: 'allow' });
+    const subject = fresh();
+    proxy.shut();
+    await away();
+    const before = gateway.told('state.alone');
+    expect(await times(30, subject)).toEqual(admitted(30));
+    expect(gateway.events.filter((e) => e.type === 'state.alone' && e.policy === 'allow')).toHaveLength(before + 30);
+  });
+
+  test('local with a share, gateways together admit what is left', async () => {
+    await open({ divide: true });
+    const second = await openShared({ url: proxy.url, divide: true });
+    const subject = fresh();
+    await until('both know of each other', async () => {
+      await times(1, 'key:other', limits([window(1e6, MINUTE)], null));
+      return (await server.admin.zcard(keyOf.gateways)) === 2;
+    });
+    // The first one learns of the second with its next announcement; a gateway that opens now knows both.
+    const third = await openShared({ url: proxy.url, divide: true });
+    await second.close();
+    await times(2, subject);
+    await third.state.admit(subject, LENIENT, 0);
+    proxy.shut();
+    await until('both are on their own', async () => {
+      await third.state.admit('key:other', LENIENT, 1);
+      return third.told('state.outage') === 1;
+    });
+    const verdicts = [];
+    for (let i = 0; i < 6; i++) verdicts.push((await third.state.admit(subject, LENIENT, 1)).verdict);
+    // Eight are left, three gateways were heard of.
+    expect(verdicts).toEqual(['admitted', 'admitted', 'limited', 'limited', 'limited', 'limited']);
+    expect((await third.state.admit(subject, LENIENT, 1)).readings[0]).toMatchObject({
+      window: { limit: 10 },
+      remaining: 0,
+    });
+    await third.close();
+  });
+});
+
+test('the product waits 50 ms at most, unless told otherwise', () => {
+  expect(DEFAULTS.deadline).toBe(50);
+});

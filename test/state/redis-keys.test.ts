@@ -1,0 +1,158 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Plans } from '../../src/config/config.ts';
+import type { KeyRecord } from '../../src/keys/key.ts';
+import { Keyring } from '../../src/keys/keyring.ts';
+import { createKey, revokeKey } from '../../src/keys/manage.ts';
+import { hashSecret } from '../../src/keys/secret.ts';
+import { keyOf } from '../../src/state/redis/keys.ts';
+import { DAY, HOUR, LADDER, limits, MINUTE, window } from '../support/limits.ts';
+import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
+import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { until } from '../support/until.ts';
+
+const PLANS: Plans = {
+  plans: new Map([['free', { name: 'free', count: 'key', windows: [window(60, MINUTE)] }]]),
+  ladder: LADDER,
+  accounts: new Map(),
+};
+
+let server: RedisServer;
+let proxy: TcpProxy;
+let one: SharedGateway;
+let two: SharedGateway;
+let keyring: Keyring;
+
+beforeAll(async () => {
+  server = await startRedis();
+});
+afterAll(() => server.stop());
+beforeEach(async () => {
+  await server.admin.flushall();
+  proxy = await startProxy(server.port);
+  one = await openShared({ url: server.url });
+  two = await openShared({ url: proxy.url });
+  keyring = new Keyring(two.keys, PLANS, { recheckAfter: two.recheckKeysAfter });
+});
+afterEach(async () => {
+  keyring.close();
+  await Promise.all([one.close(), two.close()]);
+  await proxy.stop();
+});
+
+const create = () => createKey(one.keys, PLANS, { account: 'acme', plan: 'free' }, Date.now());
+const found = async (secret: string) => await keyring.find(hashSecret(secret));
+
+test('a key made by one gateway is known to the other, and listed oldest first', async () => {
+  const first = await create();
+  const second = await create();
+  expect(await found(first.secret)).toMatchObject({ keyId: first.record.id, revoked: false });
+  expect(await two.keys.get(second.record.id)).toEqual(second.record);
+  expect((await two.keys.list()).map(({ id }) => id).sort()).toEqual([first.record.id, second.record.id].sort());
+});
+
+test('a revocation reaches every gateway', async () => {
+  const { secret, record } = await create();
+  await found(secret);
+  await revokeKey(one.keys, record.id, Date.now());
+  await until('the other gateway knows', async () => (await found(secret))?.revoked === true);
+});
+
+test('a revocation told while the listener was cut off is learnt when it is back', async () => {
+  const { secret, record } = await create();
+  await found(secret);
+  proxy.shut();
+  await revokeKey(one.keys, record.id, Date.now());
+  proxy.admit();
+  await until('the other gateway knows', async () => (await found(secret).catch(() => null))?.revoked === true);
+});
+
+test('a key that was unknown is known as soon as it is made', async () => {
+  const { record, secret } = await create();
+  await server.admin.del(keyOf.apiKey(record.hash));
+  expect(await found(secret)).toBeNull();
+  await one.keys.add({ ...record, id: 'key_again' });
+  await until('it is known', async () => (await found(secret)) !== null);
+});
+
+test('an unknown key costs one command however often it comes', async () => {
+  const before = await gets();
+  for (let i = 0; i < 50; i++) expect(await keyring.find('unknown')).toBeNull();
+  expect((await gets()) - before).toBe(1);
+});
+
+async function gets(): Promise<number> {
+  return Number(/cmdstat_get:calls=(\d+)/.exec(await server.admin.info('commandstats'))?.[1] ?? 0);
+}
+
+test('ids and hashes are taken once', async () => {
+  const { record } = await create();
+  const other: KeyRecord = { ...record, id: 'key_other', hash: 'other' };
+  await expect((async () => one.keys.add({ ...other, id: record.id }))()).rejects.toThrow(
+    `the key id ${record.id} is taken`,
+  );
+  await expect((async () => one.keys.add({ ...other, hash: record.hash }))()).rejects.toThrow(
+    'the hash of the key is taken',
+  );
+  expect(await one.keys.list()).toEqual([record]);
+  await expect((async () => one.keys.replace(other))()).rejects.toThrow('there is no key key_other');
+});
+
+test('a replaced hash is found, and the one before is not', async () => {
+  const { record, secret } = await create();
+  await found(secret);
+  await one.keys.replace({ ...record, version: 2, hash: 'fresh' });
+  expect(await one.keys.find('fresh')).toMatchObject({ id: record.id });
+  await until('the old secret is unknown', async () => (await found(secret)) === null);
+});
+
+test('keys do not expire, and everything else does', async () => {
+  const { record } = await create();
+  const given = limits([window(1, HOUR, 'sliding'), window(2, DAY)]);
+  await one.state.admit('key:1', given, 1);
+  await one.state.admit('key:2', given, 2);
+  await one.state.ban('key:3', given, MINUTE);
+  const lasting: string[] = [];
+  for (const name of await server.admin.keys('*')) if ((await server.admin.pttl(name)) === -1) lasting.push(name);
+  expect(lasting.sort()).toEqual([keyOf.apiKey(record.hash), keyOf.apiKeyId(record.id), keyOf.apiKeys].sort());
+});
+
+describe('what one gateway does to a subject, the other answers', () => {
+  const ONE = limits([window(1, HOUR)]);
+  const verdict = async (gateway: SharedGateway) => (await gateway.state.admit('key:s', ONE, 1)).verdict;
+
+  test('a refusal is answered from memory until a reset', async () => {
+    await verdict(two);
+    await verdict(two);
+    const calls = async () =>
+      Number(/cmdstat_evalsha:calls=(\d+)/.exec(await server.admin.info('commandstats'))?.[1] ?? 0);
+    const before = await calls();
+    const answers = await Promise.all(Array.from({ length: 100 }, () => verdict(two)));
+    expect(new Set(answers)).toEqual(new Set(['limited']));
+    expect((await calls()) - before).toBe(0);
+    await one.state.reset('key:s');
+    await until('the other admits again', async () => (await verdict(two)) === 'admitted');
+  });
+
+  test('a ban, and a pardon', async () => {
+    await one.state.ban('key:s', ONE, HOUR);
+    expect(await verdict(two)).toBe('banned');
+    await one.state.pardon('key:s');
+    await until('the other has heard', async () => (await verdict(two)) !== 'banned');
+  });
+
+  test('who keeps sending after refusals is banned, although no request reaches Redis', async () => {
+    const grace = limits([window(1, HOUR)], { ...LADDER, strikes: 3, grace: 0 });
+    const admit = async (gateway: SharedGateway) => await gateway.state.admit('key:t', grace, 1);
+    await admit(two);
+    let begun = 0;
+    await until('the ban has come', async () => {
+      const answer = await admit(two);
+      if (answer.banBegins) begun++;
+      return answer.verdict === 'banned';
+    });
+    expect((await admit(two)).verdict).toBe('banned');
+    expect((await admit(one)).verdict).toBe('banned');
+    expect(begun).toBe(1);
+  });
+});

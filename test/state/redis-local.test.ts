@@ -1,0 +1,77 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { MemoryState } from '../../src/state/memory/memory.ts';
+import { LocalCounts } from '../../src/state/redis/local.ts';
+import { DAY, HOUR, limits, MINUTE, TestClock, window } from '../support/limits.ts';
+
+const PLANS = [
+  limits([window(7, MINUTE), window(20, HOUR)], null),
+  limits([window(5, MINUTE, 'sliding'), window(30, DAY)], null),
+];
+const requests = fc.array(fc.record({ pass: fc.nat(20_000), cost: fc.nat(3) }), { maxLength: 40 });
+
+test('gateways that share what is left never admit more than is left, in any window', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...PLANS),
+      fc.integer({ min: 1, max: 4 }),
+      requests,
+      requests,
+      (plan, gateways, before, during) => {
+        const clock = new TestClock();
+        const redis = new MemoryState({ clock: clock.read });
+        const alone = Array.from(
+          { length: gateways },
+          (_, i) => new LocalCounts({ gateway: `${i}`, clock: clock.read, gateways: () => gateways }),
+        );
+        redis.admit('a', plan, 0);
+        for (const { pass, cost } of before) {
+          clock.pass(pass);
+          redis.admit('a', plan, cost);
+        }
+        const known = redis.look('a', plan);
+        for (const counts of alone) counts.note('a', known);
+        const left = known.readings.map((reading) => ({ ...reading, admitted: 0 }));
+        for (const [i, { cost, pass }] of during.entries()) {
+          clock.pass(Math.floor(pass / 20));
+          if (alone[i % gateways]!.admit('a', plan, cost).verdict !== 'admitted') continue;
+          for (const reading of left) {
+            if (clock.now >= reading.resetAt) continue;
+            reading.admitted += cost;
+            // A share is at least one unit, so that no gateway is dumb.
+            if (reading.window.limit >= gateways) expect(reading.admitted).toBeLessThanOrEqual(reading.remaining);
+          }
+        }
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+test('the sum for Redis is what was admitted alone, less what Redis has charged after all', () => {
+  const clock = new TestClock();
+  const counts = new LocalCounts({ gateway: 'g', clock: clock.read, gateways: () => 1 });
+  const redis = new MemoryState({ clock: clock.read });
+  const plan = PLANS[0]!;
+  counts.note('a', redis.admit('a', plan, 3));
+  counts.doubts.begin('a');
+  for (let i = 0; i < 6; i++) counts.admit('a', plan, 1);
+  expect(counts.take('a')).toBeNull();
+  counts.doubts.end('a', 1);
+  expect(counts.take('a')?.sum).toEqual({
+    gateway: 'g',
+    number: 1,
+    bannedUntil: 0,
+    windows: plan.windows.map(() => ({ units: 3, openedAt: clock.now })),
+  });
+  expect(counts.take('a')).toBeNull();
+});
+
+test('a window that was over before Redis came back is not added', () => {
+  const clock = new TestClock();
+  const counts = new LocalCounts({ gateway: 'g', clock: clock.read, gateways: () => 1 });
+  const plan = PLANS[0]!;
+  counts.admit('a', plan, 2);
+  clock.pass(MINUTE);
+  expect(counts.take('a')?.sum.windows.map(({ units }) => units)).toEqual([0, 2]);
+});

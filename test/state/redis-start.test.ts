@@ -1,0 +1,108 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { RedisError } from '../../src/state/redis/client.ts';
+import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
+import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
+import { freePort, type RedisServer, startRedis } from '../support/redis/server.ts';
+
+const PASSWORD = `p${Math.random()}`;
+let server: RedisServer;
+let proxy: TcpProxy;
+let gateway: SharedGateway | null = null;
+
+beforeAll(async () => {
+  server = await startRedis({ password: PASSWORD });
+});
+afterAll(() => server.stop());
+beforeEach(async () => {
+  proxy = await startProxy(server.port);
+});
+afterEach(async () => {
+  await gateway?.close();
+  gateway = null;
+  await proxy.stop();
+  await server.admin.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction');
+});
+
+async function refusal(settings: Parameters<typeof openShared>[0]): Promise<string> {
+  const error = await openShared(settings).then(
+    (opened) => {
+      gateway = opened;
+      return null;
+    },
+    (reason) => reason,
+  );
+  expect(error).toBeInstanceOf(RedisError);
+  const { message } = error as RedisError;
+  expect(message).not.toContain(PASSWORD);
+  expect(message).not.toContain('\n');
+  return message;
+}
+
+test('a wrong password is one clear sentence', async () => {
+  const where = `127.0.0.1:${server.port}`;
+  expect(await refusal({ url: `redis://:wrong@${where}` })).toBe(
+    `Redis at ${where} refuses the user or password: check redis.url`,
+  );
+});
+
+test('a missing password is one clear sentence', async () => {
+  const where = `127.0.0.1:${server.port}`;
+  expect(await refusal({ url: `redis://${where}` })).toBe(`Redis at ${where} wants a password: put it into redis.url`);
+});
+
+test('a Redis that is not there is one clear sentence', async () => {
+  const port = await freePort();
+  expect(await refusal({ url: `redis://127.0.0.1:${port}` })).toContain(
+    `cannot use Redis at 127.0.0.1:${port}: connect ECONNREFUSED`,
+  );
+});
+
+test('a Redis that is no Cluster is not taken for one', async () => {
+  expect(await refusal({ url: server.url, topology: 'cluster' })).toContain('is no Cluster: set redis.topology');
+});
+
+test('a Redis that is too old is refused by its version', async () => {
+  const version = /redis_version:(\S+)/.exec(await server.admin.info())![1]!;
+  const old = '5.0.9'.padEnd(version.length, '9').slice(0, version.length);
+  proxy.rewrite = (reply) => reply.replace(`redis_version:${version}`, `redis_version:${old}`);
+  const url = new URL(proxy.url);
+  url.password = PASSWORD;
+  expect(await refusal({ url: url.href })).toBe(`Redis ${old} is too old: the gateway needs 6.2 or later`);
+});
+
+test.each([
+  ['scripts', ['+@all', '-eval', '-evalsha']],
+  ['publishing', ['+@all', '-publish']],
+])('a user who lacks the right for %s is told so', async (_what, rights) => {
+  await server.admin.acl('SETUSER', 'limited', 'reset', 'on', `>${PASSWORD}`, '~*', '&*', ...rights);
+  expect(await refusal({ url: `redis://limited:${PASSWORD}@127.0.0.1:${server.port}` })).toMatch(
+    /^the Redis user lacks a permission: .*(NOPERM|ACL|permission|can't run)/,
+  );
+});
+
+test('a user with the rights that the manual lists is enough', async () => {
+  const rights = '-@all +@read +@write +@scripting +@pubsub +@connection -@dangerous +info +time';
+  await server.admin.acl('SETUSER', 'gateway', 'reset', 'on', `>${PASSWORD}`, '~sg:*', '&sg:*', ...rights.split(' '));
+  gateway = await openShared({ url: `redis://gateway:${PASSWORD}@127.0.0.1:${server.port}` });
+  const windows = [{ name: 'minute', kind: 'fixed' as const, limit: 2, span: 60_000 }];
+  expect((await gateway.state.admit('key:1', { windows, ladder: null }, 1)).verdict).toBe('admitted');
+  await gateway.state.pardon('key:1');
+  expect(await gateway.state.bans()).toEqual([]);
+  expect(await gateway.keys.list()).toEqual([]);
+});
+
+test('an eviction policy that may drop bans is warned about by name', async () => {
+  await server.admin.config('SET', 'maxmemory', '100mb', 'maxmemory-policy', 'allkeys-lru');
+  gateway = await openShared({ url: server.url });
+  expect(gateway.events.filter((event) => event.type === 'state.warning')).toEqual([
+    { type: 'state.warning', warning: expect.stringContaining('set maxmemory-policy to noeviction, not allkeys-lru') },
+  ]);
+});
+
+test('nothing is left open by a start that fails', async () => {
+  proxy.rewrite = (reply) => reply.replace(/redis_version:\d/, 'redis_version:4');
+  const url = new URL(proxy.url);
+  url.password = PASSWORD;
+  await refusal({ url: url.href });
+  while (proxy.connections > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+});

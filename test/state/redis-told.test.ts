@@ -1,0 +1,59 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { toAll } from '../../src/observe/events.ts';
+import { createLog } from '../../src/observe/log.ts';
+import { createMetrics } from '../../src/observe/metrics.ts';
+import type { Remembered } from '../../src/state/embedded.ts';
+import { openRedis } from '../../src/state/redis/open.ts';
+import { DEFAULTS } from '../../src/state/redis/settings.ts';
+import { HOUR, limits, window } from '../support/limits.ts';
+import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { until } from '../support/until.ts';
+
+let server: RedisServer;
+let proxy: TcpProxy;
+let gateway: Remembered;
+let lines: Record<string, unknown>[];
+let metrics: ReturnType<typeof createMetrics>;
+
+beforeAll(async () => {
+  server = await startRedis();
+});
+afterAll(() => server.stop());
+beforeEach(async () => {
+  proxy = await startProxy(server.port);
+  lines = [];
+  const log = createLog({ level: 'info', requests: true }, { write: (line) => void lines.push(JSON.parse(line)) });
+  metrics = createMetrics({ inFlight: () => 0, subjects: () => gateway.state.size });
+  const observe = toAll(metrics.observe, log.observe);
+  gateway = await openRedis({ ...DEFAULTS, url: proxy.url, deadline: 250 }, { observe });
+});
+afterEach(async () => {
+  await gateway.close();
+  await proxy.stop();
+});
+
+test('an outage is one line in and one line out, a gauge, and counters', async () => {
+  const wide = limits([window(1e6, HOUR)]);
+  expect(await metrics.text()).toContain('storegate_state_mode{mode="normal"} 1');
+
+  proxy.shut();
+  await until('it is told', async () => {
+    await gateway.state.admit('key:1', wide, 1);
+    return lines.length > 0;
+  });
+  for (let i = 0; i < 500; i++) await gateway.state.admit('key:1', wide, 1);
+  const text = await metrics.text();
+  expect(text).toContain('storegate_state_mode{mode="local"} 1');
+  expect(text).not.toContain('mode="normal"');
+  expect(text).toContain('storegate_state_outages_total 1');
+  expect(Number(/storegate_state_alone_total\{policy="local"\} (\d+)/.exec(text)?.[1])).toBeGreaterThanOrEqual(500);
+
+  proxy.admit();
+  await until('it is over', () => lines.length > 1);
+  expect(lines).toMatchObject([
+    { level: 40, msg: 'state.outage', policy: 'local', reason: expect.stringMatching(/^not connected to Redis: /) },
+    { level: 30, msg: 'state.recovered', after: expect.any(Number) },
+  ]);
+  expect(await metrics.text()).toContain('storegate_state_mode{mode="normal"} 1');
+});

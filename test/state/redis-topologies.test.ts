@@ -1,0 +1,130 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Connection, connect } from '../../src/state/redis/client.ts';
+import { keyOf } from '../../src/state/redis/keys.ts';
+import { RedisState } from '../../src/state/redis/redis.ts';
+import { DEFAULTS } from '../../src/state/redis/settings.ts';
+import { slotOf } from '../../src/state/redis/slots.ts';
+import { HOUR, limits, window } from '../support/limits.ts';
+import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
+import { type ClusterSet, type SentinelSet, startCluster, startSentinelSet } from '../support/redis/topologies.ts';
+import { until } from '../support/until.ts';
+import { keepsThePromisesOfState } from './contract.ts';
+
+const HUNDRED = limits([window(100, HOUR)], null);
+let gateway: SharedGateway;
+
+async function admitted(count: number, subject: string): Promise<number> {
+  let admitted = 0;
+  for (let i = 0; i < count; i++)
+    if ((await gateway.state.admit(subject, HUNDRED, 1)).verdict === 'admitted') admitted++;
+  return admitted;
+}
+
+describe('a Sentinel set', () => {
+  let set: SentinelSet;
+  afterEach(async () => {
+    await gateway.close();
+    await set.stop();
+  });
+
+  test('goes on when its master dies: traffic never stops, and no more than the limit is admitted', async () => {
+    set = await startSentinelSet();
+    gateway = await openShared({ url: set.url, topology: 'sentinel', nodes: set.nodes });
+    expect(await admitted(30, 'key:1')).toBe(30);
+    await set.master.admin.wait(1, 1000);
+    await set.master.kill();
+    expect(await admitted(20, 'key:1')).toBe(20);
+    await until('the replica has taken over', async () =>
+      /role:master/.test(await set.replica.admin.info('replication')),
+    );
+    await until('the gateway has found it', async () => {
+      await gateway.state.admit('key:other', HUNDRED, 0);
+      return gateway.told('state.recovered') === 1;
+    });
+    await until('what was counted meanwhile is there', async () => {
+      await gateway.state.admit('key:1', HUNDRED, 0);
+      return (await gateway.state.look('key:1', HUNDRED)).readings[0]!.remaining === 50;
+    });
+    expect(await admitted(100, 'key:1')).toBe(50);
+  }, 30_000);
+});
+
+describe('a Cluster', () => {
+  let set: ClusterSet;
+
+  describe('of three masters', () => {
+    let redis: Connection;
+    beforeAll(async () => {
+      set = await startCluster();
+      redis = await connect({ ...DEFAULTS, url: set.url, topology: 'cluster', nodes: set.nodes });
+    }, 20_000);
+    afterAll(async () => {
+      redis.disconnect();
+      await set.stop();
+    });
+
+    describe('keeps the promises of State', () => {
+      keepsThePromisesOfState(async (clock) => {
+        await Promise.all(set.masters.map(({ admin }) => admin.flushall()));
+        return new RedisState(redis, { clock: clock.read, deadline: 2_000 });
+      });
+    });
+
+    test('has the slots that we think', async () => {
+      for (const subject of ['key:1', 'account:pro:acme', 'ä', '']) {
+        const name = keyOf.ledger(subject || 'x');
+        expect(slotOf(subject || 'x')).toBe(await set.masters[0]!.admin.cluster('KEYSLOT', name));
+      }
+    });
+
+    test('carries a reset from one gateway to the other', async () => {
+      const settings = { url: set.url, topology: 'cluster', nodes: set.nodes } as const;
+      gateway = await openShared(settings);
+      const other = await openShared(settings);
+      expect(await admitted(101, 'key:shared')).toBe(100);
+      await other.state.reset('key:shared');
+      await until('the first one has heard', async () => (await admitted(1, 'key:shared')) === 1);
+      await Promise.all([gateway.close(), other.close()]);
+    });
+
+    test('loses one master: the others count on, and its subjects are counted here', async () => {
+      gateway = await openShared({ url: set.url, topology: 'cluster', nodes: set.nodes });
+      const subjects = Array.from({ length: 30 }, (_, i) => `key:lost-${i}`);
+      for (const subject of subjects) await gateway.state.admit(subject, HUNDRED, 50);
+      await set.masters[2]!.kill();
+      const total = new Map(subjects.map((subject) => [subject, 50]));
+      for (let round = 0; round < 60; round++) {
+        for (const subject of subjects) {
+          if ((await gateway.state.admit(subject, HUNDRED, 1)).verdict === 'admitted')
+            total.set(subject, total.get(subject)! + 1);
+        }
+      }
+      expect(Math.max(...total.values())).toBe(100);
+      expect(Math.min(...total.values())).toBe(100);
+      expect(gateway.told('state.outage')).toBe(1);
+      await gateway.close();
+    }, 30_000);
+  });
+
+  test('with replicas goes on by itself when a master dies', async () => {
+    set = await startCluster({ replicas: true });
+    gateway = await openShared({ url: set.url, topology: 'cluster', nodes: set.nodes });
+    const subject = Array.from({ length: 100 }, (_, i) => `key:${i}`).find((s) => slotOf(s) > 11_000)!;
+    expect(await admitted(30, subject)).toBe(30);
+    await set.masters[2]!.admin.wait(1, 1000);
+    await set.masters[2]!.kill();
+    expect(await admitted(20, subject)).toBe(20);
+    await until('its replica has taken over', async () =>
+      /role:master/.test(await set.replicas[2]!.admin.info('replication')),
+    );
+    await until('what was counted meanwhile is there', async () => {
+      await gateway.state.admit(subject, HUNDRED, 0);
+      return (
+        (await Promise.resolve(gateway.state.look(subject, HUNDRED)).catch(() => null))?.readings[0]?.remaining === 50
+      );
+    });
+    expect(await admitted(100, subject)).toBe(50);
+    await gateway.close();
+    await set.stop();
+  }, 40_000);
+});

@@ -1,0 +1,22 @@
+import { expect } from '@jest/globals';
+import type { Response } from 'supertest';
+
+/** What holds for every answer of the public listener. */
+export function carriesTheHeadersOfEveryAnswer({ headers }: Pick<Response, 'headers'>): void {
+  expect(headers['x-ratelimit-limit']).toMatch(/^[1-9]\d*$/);
+  expect(headers['x-ratelimit-remaining']).toMatch(/^\d+$/);
+  expect(headers['x-ratelimit-reset']).toMatch(/^\d{10}$/);
+  expect(headers['ratelimit-policy']).toMatch(/^"[^"]+";q=\d+;w=\d+(, "[^"]+";q=\d+;w=\d+)*$/);
+  expect(headers.ratelimit).toMatch(/^"[^"]+";r=\d+;t=\d+(, "[^"]+";r=\d+;t=\d+)*$/);
+  expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+}
+
+/** A refusal in the one form that all errors have. */
+export function isTheError(response: Response, status: number, code: string): void {
+  expect({ status: response.status, body: response.body }).toEqual({
+    status,
+    body: expect.objectContaining({ code, status, message: expect.any(String) }),
+  });
+  expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
+  carriesTheHeadersOfEveryAnswer(response);
+}

@@ -1,0 +1,116 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import supertest from 'supertest';
+import { startStore } from '../../src/cli/commands/store.ts';
+import { withKeys } from '../../src/cli/keys.ts';
+import type { Config } from '../../src/config/config.ts';
+import { withStore } from '../../src/config/describe.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
+import { createKey, type KeyDraft } from '../../src/keys/manage.ts';
+import { createLog } from '../../src/observe/log.ts';
+import { TestClock } from './limits.ts';
+
+export interface GatewayOptions {
+  /** Text of gateway.yaml; the shipped defaults hold for what it leaves out. */
+  readonly settings?: string;
+  /** Text of plans.yaml; the shipped plans without it. */
+  readonly plans?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** A store elsewhere; without it the real store runs in this process. */
+  readonly storeUrl?: string;
+}
+
+/** A real gateway on free ports with a store behind it and a folder of its own. Stop it after use. */
+export class TestGateway {
+  readonly clock = new TestClock(Date.now());
+  readonly folder = mkdtempSync(join(tmpdir(), 'storegate-'));
+  /** Every line of the log, parsed. */
+  readonly log: Record<string, unknown>[] = [];
+  readonly config: Config;
+  url = '';
+  adminUrl = '';
+  #gateway: Gateway | null = null;
+  #closeStore: () => Promise<void> = async () => {};
+  readonly #storeUrl: string | undefined;
+  readonly #load: () => Config;
+
+  private constructor({ settings = '', plans, env = {}, storeUrl }: GatewayOptions) {
+    writeFileSync(join(this.folder, 'gateway.yaml'), settings);
+    if (plans !== undefined) writeFileSync(join(this.folder, 'plans.yaml'), plans);
+    this.#storeUrl = storeUrl;
+    const options = {
+      cwd: this.folder,
+      env: {
+        STOREGATE_HOST: '127.0.0.1',
+        STOREGATE_PORT: '0',
+        STOREGATE_ADMIN_PORT: '0',
+        STOREGATE_CONFIG: 'gateway.yaml',
+        ...(plans === undefined ? {} : { STOREGATE_PLANS: 'plans.yaml' }),
+        ...env,
+      },
+    };
+    this.#load = () => loadConfig(options);
+    this.config = this.#load();
+  }
+
+  static async start(options: GatewayOptions = {}): Promise<TestGateway> {
+    const gateway = new TestGateway(options);
+    try {
+      await gateway.open();
+    } catch (error) {
+      await gateway.stop();
+      throw error;
+    }
+    return gateway;
+  }
+
+  async open(): Promise<void> {
+    const storeUrl = this.#storeUrl ?? (await this.#openStore());
+    const log = createLog(this.config.log, { write: (line) => void this.log.push(JSON.parse(line)) });
+    this.#gateway = await createGateway(withStore(this.config, storeUrl), {
+      clock: this.clock.read,
+      log,
+      load: this.#load,
+    });
+    const { url, adminUrl } = await this.#gateway.start();
+    this.url = url;
+    this.adminUrl = adminUrl;
+  }
+
+  async #openStore(): Promise<string> {
+    const { store, url } = await startStore(join(this.folder, 'store.db'), { host: '127.0.0.1', port: 0 });
+    this.#closeStore = () => store.close();
+    return url;
+  }
+
+  /** Stops gateway and store, and keeps the folder: `open` finds everything again. */
+  async close(): Promise<void> {
+    await this.#gateway?.stop();
+    await this.#closeStore();
+  }
+
+  async stop(): Promise<void> {
+    await this.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Issues a key and answers its secret and id. */
+  async key(draft: Partial<KeyDraft> = {}): Promise<{ secret: string; id: string }> {
+    const full = { account: 'acme', plan: 'free', env: 'test', ...draft };
+    const { secret, record } = await withKeys(this.config, (store) =>
+      createKey(store, this.config.plans, full, this.clock.now),
+    );
+    return { secret, id: record.id };
+  }
+
+  /** A client of the public listener. */
+  get client() {
+    return supertest(this.url);
+  }
+
+  get admin() {
+    return supertest(this.adminUrl);
+  }
+}

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Locator, Page } from 'playwright-core';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What a reader does with the API reference. */
+export class Reader {
+  readonly page: Page;
+
+  constructor(page: Page) {
+    this.page = page;
+  }
+
+  async open(url: string, place = ''): Promise<void> {
+    await this.page.goto(`${url}/docs/${place}`);
+    await this.page.locator('.opblock').first().waitFor();
+  }
+
+  async useKey(secret: string): Promise<void> {
+    await this.page.getByLabel('Your API key').fill(secret);
+    await this.page.getByRole('button', { name: 'Use this key' }).click();
+  }
+
+  operation(tag: string, id: string): Locator {
+    return this.page.locator(`#operations-${tag}-${id}`);
+  }
+
+  async openOperation(tag: string, id: string): Promise<Locator> {
+    return await this.#open(this.operation(tag, id));
+  }
+
+  /** Opens one operation after the other, looks, and closes it again. */
+  async leafThrough(look: (operation: Locator) => Promise<void>): Promise<void> {
+    for (const operation of await this.page.locator('.opblock').all()) {
+      await look(await this.#open(operation));
+      await operation.locator('.opblock-summary-control').click();
+    }
+  }
+
+  async #open(operation: Locator): Promise<Locator> {
+    const summary = operation.locator('.opblock-summary-control');
+    if ((await summary.getAttribute('aria-expanded')) === 'false') await summary.click();
+    await operation.locator('.responses-table').waitFor();
+    return operation;
+  }
+
+  /** Opens the form of an operation that is open. */
+  async tryIt(operation: Locator): Promise<void> {
+    await operation.locator('.try').click();
+    await operation.locator('.execute').waitFor();
+  }
+
+  /** Sends what is filled in and waits until its very answer is shown: the limits told above it. */
+  async send(operation: Locator): Promise<string> {
+    const answered = this.page.waitForResponse((response) => !/openapi|docs/.test(response.url()));
+    await operation.locator('.execute').click();
+    const id = (await answered).headers()['x-request-id']!;
+    await operation.locator('.live-responses-table', { hasText: id }).waitFor();
+    return (await operation.locator('.standing').textContent())!;
+  }
+
+  /** What axe finds serious or critical (Deque's impact levels), one line each. */
+  async accessibilityFindings(): Promise<string[]> {
+    await this.page.evaluate(axe);
+    const { violations } = (await this.page.evaluate("axe.run({ resultTypes: ['violations'] })")) as {
+      violations: { id: string; impact: string; nodes: { html: string }[] }[];
+    };
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
+  }
+}

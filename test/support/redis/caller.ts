@@ -1,0 +1,46 @@
+import type { Limits } from '../../../src/limits/limits.ts';
+import { openRedis } from '../../../src/state/redis/open.ts';
+import type { RedisSettings } from '../../../src/state/redis/settings.ts';
+
+/** What one gateway process is to do: so many callers, each sending its requests one after the other. */
+export interface Orders {
+  readonly settings: RedisSettings;
+  readonly subjects: readonly string[];
+  readonly limits: Limits;
+  readonly callers: number;
+  /** Requests of all callers together for each subject, or for how many windows in a row to go on. */
+  readonly requests: number | { readonly windows: number };
+}
+
+/** One admitted request: its subject, and of the first window what was left and when it resets. */
+export type Admitted = readonly [subject: string, remaining: number, resetAt: number];
+
+const orders = JSON.parse(process.argv[2]!) as Orders;
+let outages = 0;
+const gateway = await openRedis(orders.settings, {
+  observe: ({ type }) => {
+    if (type === 'state.alone') outages++;
+  },
+});
+process.stdout.write('ready\n');
+process.stdin.once('data', async () => {
+  const { requests, subjects } = orders;
+  const admitted: Admitted[] = [];
+  const windows = new Set<number>();
+  let sent = 0;
+  const isDone = () =>
+    typeof requests === 'number' ? sent >= requests * subjects.length : windows.size > requests.windows;
+  async function call(): Promise<void> {
+    while (!isDone()) {
+      const subject = subjects[sent++ % subjects.length]!;
+      const { verdict, readings } = await gateway.state.admit(subject, orders.limits, 1);
+      windows.add(readings[0]!.resetAt);
+      if (verdict === 'admitted') admitted.push([subject, readings[0]!.remaining, readings[0]!.resetAt]);
+      // Known refusals are answered without a pause, and nothing else would ever get its turn.
+      else await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+  await Promise.all(Array.from({ length: orders.callers }, call));
+  await gateway.close();
+  process.stdout.write(JSON.stringify({ admitted, outages }), () => process.exit());
+});

@@ -1,0 +1,21 @@
+import type { Event } from '../../../src/observe/events.ts';
+import type { Remembered } from '../../../src/state/embedded.ts';
+import { openRedis } from '../../../src/state/redis/open.ts';
+import { DEFAULTS, type RedisSettings } from '../../../src/state/redis/settings.ts';
+
+/** What one gateway has of its state in Redis, and what it told. */
+export interface SharedGateway extends Remembered {
+  readonly events: Event[];
+  /** How often an event of this type was told. */
+  told(type: Event['type']): number;
+}
+
+/** The deadline is longer than the product's: a busy test machine is no outage. */
+export async function openShared(settings: Partial<RedisSettings> & { readonly url: string }): Promise<SharedGateway> {
+  const events: Event[] = [];
+  const remembered = await openRedis(
+    { ...DEFAULTS, deadline: 250, ...settings },
+    { observe: (event) => void events.push(event) },
+  );
+  return { ...remembered, events, told: (type) => events.filter((event) => event.type === type).length };
+}

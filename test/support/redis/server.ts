@@ -1,0 +1,103 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+
+/** A redis-server of the test's own: free port, temporary folder, gone at `stop`. */
+export interface RedisServer {
+  readonly port: number;
+  readonly url: string;
+  readonly process: ChildProcess;
+  /** A plain client for looking and meddling; closed at `stop`. */
+  readonly admin: Redis;
+  signal(signal: NodeJS.Signals): void;
+  /** Ends the process at once, as a crash would. */
+  kill(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface RedisServerOptions {
+  /** Arguments as of the configuration file: `['--maxmemory', '2mb']`. */
+  readonly args?: readonly string[];
+  readonly port?: number;
+  /** Runs as a Sentinel on this configuration file. */
+  readonly sentinel?: string;
+  readonly password?: string;
+}
+
+/** Finds redis-server, installing Debian's package where the machine lets it. */
+export function redisBinary(): string {
+  const known = ['/usr/bin/redis-server', '/usr/local/bin/redis-server', '/opt/homebrew/bin/redis-server'];
+  const found = known.find((path) => existsSync(path));
+  if (found) return found;
+  try {
+    execFileSync('apt-get', ['install', '-y', '--no-install-recommends', 'redis-server'], { stdio: 'ignore' });
+    return known[0]!;
+  } catch (cause) {
+    throw new Error('these tests need redis-server: run `apt-get install redis-server`', { cause });
+  }
+}
+
+export async function startRedis({
+  args = [],
+  port,
+  sentinel,
+  password,
+}: RedisServerOptions = {}): Promise<RedisServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'redis-'));
+  const bound = port ?? (await freePort());
+  const common = ['--port', `${bound}`, '--bind', '127.0.0.1', '--dir', folder, '--daemonize', 'no'];
+  const own = sentinel ? [] : ['--save', '', '--appendonly', 'no', ...(password ? ['--requirepass', password] : [])];
+  const child = spawn(redisBinary(), [...(sentinel ? [sentinel, '--sentinel'] : []), ...common, ...own, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  child.stdout.on('data', (data) => {
+    output = (output + data).slice(-4_000);
+  });
+  child.stderr.resume();
+  const exited = once(child, 'exit');
+  const admin = new Redis({
+    port: bound,
+    host: '127.0.0.1',
+    ...(password ? { password } : {}),
+    retryStrategy: () => 20,
+    maxRetriesPerRequest: null,
+    disableClientInfo: true,
+    disconnectTimeout: 100,
+  });
+  admin.on('error', () => {});
+  await Promise.race([admin.ping(), exited.then(() => Promise.reject(new Error(`redis-server ended:\n${output}`)))]);
+
+  const gone = () => child.exitCode !== null || child.signalCode !== null;
+  return {
+    port: bound,
+    url: `redis://${password ? `:${password}@` : ''}127.0.0.1:${bound}`,
+    process: child,
+    admin,
+    signal: (signal) => void child.kill(signal),
+    async kill() {
+      child.kill('SIGKILL');
+      if (!gone()) await exited;
+    },
+    async stop() {
+      admin.disconnect();
+      child.kill('SIGKILL');
+      if (!gone()) await exited;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}

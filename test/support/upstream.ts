@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
+
+/** A store of the test's own making, on a free port. */
+export interface FakeStore {
+  readonly url: string;
+  /** The requests that reached it, oldest first. */
+  readonly seen: readonly IncomingMessage[];
+  close(): Promise<void>;
+}
+
+export async function fakeStore(listener: RequestListener): Promise<FakeStore> {
+  const seen: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    seen.push(request);
+    listener(request, response);
+  });
+  await listening(server);
+  return {
+    url: urlOf(server),
+    seen,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** A store that answers each connection with whatever bytes the test writes. */
+export async function rawStore(
+  onRequest: (socket: Socket, request: string, count: number) => void,
+): Promise<FakeStore & { requests: string[] }> {
+  const requests: string[] = [];
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('data', (data) => {
+      requests.push(data.toString('latin1'));
+      onRequest(socket, data.toString('latin1'), requests.length);
+    });
+  });
+  await listening(server);
+  return {
+    url: urlOf(server),
+    seen: [],
+    requests,
+    async close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function listening(server: Server | TcpServer): Promise<void> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+}
+
+function urlOf(server: Server | TcpServer): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

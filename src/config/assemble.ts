@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { RedisSettings } from '../state/redis/settings.ts';
 import type { Config, LogLevel, Mount, Plans } from './config.ts';
 import type { SettingsReader } from './settings.ts';
 import { parseDuration, parseSize } from './units.ts';
@@ -21,7 +22,22 @@ export function assemble(read: SettingsReader, { plans, gateway, cwd }: Surround
     listen: { host: read.text('listen.host'), port: read.number('listen.port') },
     admin: { host: read.text('admin.host'), port: read.number('admin.port'), token: read.textOrNull('admin.token') },
     data: path('data'),
-    redis: redis === null ? null : { url: redis },
+    redis:
+      redis === null
+        ? null
+        : {
+            url: redis,
+            topology: read.text('redis.topology') as RedisSettings['topology'],
+            nodes: [...read.list<string>('redis.nodes')],
+            master: read.text('redis.master'),
+            deadline: span('redis.deadline'),
+            misses: read.number('redis.misses'),
+            whenAway: read.text('redis.whenAway') as RedisSettings['whenAway'],
+            divide: read.flag('redis.divide'),
+            readyWhenAway: read.flag('redis.readyWhenAway'),
+            refusedFor: span('redis.refusedFor'),
+            keysFor: span('redis.keysFor'),
+          },
     upstream: {
       url: upstream === null ? null : withoutSlash(upstream),
       connections: read.number('upstream.connections'),
@@ -31,6 +47,7 @@ export function assemble(read: SettingsReader, { plans, gateway, cwd }: Surround
     },
     contract: {
       file: path('contract.file'),
+      responses: read.text('contract.responses') as Config['contract']['responses'],
       unknownQuery: read.text('contract.unknownQuery') as Config['contract']['unknownQuery'],
       afterSunset: read.text('contract.afterSunset') as Config['contract']['afterSunset'],
     },
@@ -45,6 +62,7 @@ export function assemble(read: SettingsReader, { plans, gateway, cwd }: Surround
       headersTimeout: span('door.headersTimeout'),
       requestTimeout: span('door.requestTimeout'),
       keepAliveTimeout: span('door.keepAliveTimeout'),
+      stallTimeout: span('door.stallTimeout'),
       drainTimeout: span('door.drainTimeout'),
       guard: { failures: read.number('door.guard.failures'), span: span('door.guard.span') },
     },

@@ -1,4 +1,5 @@
 import type { Ladder, Window } from '../limits/limits.ts';
+import type { RedisSettings } from '../state/redis/settings.ts';
 
 /** The gateway's settings, checked, complete and frozen. Times are milliseconds, sizes bytes, paths absolute. */
 export interface Config {
@@ -7,12 +8,14 @@ export interface Config {
   /** Folder of everything the embedded default remembers. */
   readonly data: string;
   /** State shared by several gateways; `null`: kept in this one. The URL may hold a password. */
-  readonly redis: { readonly url: string } | null;
+  readonly redis: RedisSettings | null;
   readonly upstream: Upstream;
   readonly contract: {
     readonly file: string;
     /** What happens to a query parameter the operation does not name. */
     readonly unknownQuery: 'refuse' | 'pass';
+    /** Whether answers of the store are held against the contract. */
+    readonly responses: 'off' | 'report' | 'enforce';
     /** After an operation's sunset date: keep serving it, or answer 410. */
     readonly afterSunset: 'serve' | 'refuse';
   };
@@ -66,6 +69,8 @@ export interface Door {
   /** Longest time from the first byte of a request to its last. */
   readonly requestTimeout: number;
   readonly keepAliveTimeout: number;
+  /** Longest time in which a caller may take nothing of an answer that is there for it. */
+  readonly stallTimeout: number;
   /** On a stop: how long requests in flight may take to finish. */
   readonly drainTimeout: number;
   /** Requests without a valid key, per caller address: so many `failures` per `span`, then 429. */

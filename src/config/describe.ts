@@ -1,4 +1,5 @@
 import type { Config } from './config.ts';
+import { deepFreeze } from './freeze.ts';
 import { formatPosition } from './problems/problems.ts';
 import { maskUrl, printable } from './problems/quote.ts';
 import type { Origin, Setting, Settings } from './settings.ts';
@@ -18,6 +19,14 @@ const written = new WeakMap<Config, Settings>();
 
 export function remember(config: Config, settings: Settings): void {
   written.set(config, settings);
+}
+
+/** The same configuration with the store that was found for it. */
+export function withStore(config: Config, url: string): Config & { readonly upstream: { readonly url: string } } {
+  const found = deepFreeze({ ...config, upstream: { ...config.upstream, url } });
+  const settings = written.get(config);
+  if (settings) written.set(found, settings);
+  return found;
 }
 
 /** Every setting with its value and where that came from, in the order of gateway.yaml. */
@@ -40,7 +49,8 @@ export function sourceOf(config: Config, name: string): Origin {
   return setting.origin;
 }
 
-function settingsBehind(config: Config): Settings {
+/** The settings that a configuration was made from. */
+export function settingsBehind(config: Config): Settings {
   const settings = written.get(config);
   if (settings === undefined) throw new TypeError('only a Config that loadConfig returned knows where it came from');
   return settings;

@@ -14,6 +14,9 @@ export const environmentVariables = {
   STOREGATE_ADMIN_HOST: 'admin.host',
   STOREGATE_ADMIN_PORT: 'admin.port',
   STOREGATE_ADMIN_TOKEN: 'admin.token',
+  /** Where commands find the admin listener of a running gateway, and a file that says so: no settings. */
+  STOREGATE_ADMIN_URL: null,
+  STOREGATE_PROFILE: null,
   STOREGATE_DATA: 'data',
   /** The settings file itself: no setting. */
   STOREGATE_CONFIG: null,

@@ -18,6 +18,8 @@ export interface Extensions {
   readonly sunset: number | null;
   /** `x-successor`: an operationId; whether it exists is not looked into here. */
   readonly successor: string | null;
+  /** `x-report-only`: what is wrong with a request is told, and the request goes on. */
+  readonly reportOnly: boolean;
   /** `x-try-it`. */
   readonly tryIt: boolean;
 }
@@ -45,6 +47,9 @@ export function readExtensions(operation: Json, findings: Findings): Extensions 
     deprecatedAt,
     sunset,
     successor: field<string | null>('x-successor', null, 'must be an operationId', text),
+    reportOnly: field('x-report-only', false, 'must be true or false', (value) =>
+      typeof value === 'boolean' ? value : undefined,
+    ),
     tryIt: field('x-try-it', true, 'must be true or false', (value) =>
       typeof value === 'boolean' ? value : undefined,
     ),

@@ -30,6 +30,12 @@ export function isRedisUrl(text: string): boolean {
   return hostname !== '' && /^(\/[0-9]{0,5})?$/.test(pathname);
 }
 
+/** `host:port`; an IPv6 address is in brackets. */
+export function isHostPort(text: string): boolean {
+  const [, name = '', port] = /^(\[[0-9a-f:.]+\]|[^\s:]+):([1-9][0-9]{0,4})$/i.exec(text) ?? [];
+  return port !== undefined && Number(port) <= 65_535 && isHost(name.replace(/^\[|\]$/g, ''));
+}
+
 /** An address block in CIDR notation (RFC 4632 section 3.1, RFC 4291 section 2.3). */
 export function isCidr(text: string): boolean {
   const [, address = '', prefix] = /^([0-9a-f.:]+)\/(0|[1-9][0-9]{0,2})$/i.exec(text) ?? [];

@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { parseDuration, parseSize } from '../units.ts';
-import { isCidr, isHost, isHttpUrl, isRedisUrl, isWebOrigin } from './formats.ts';
+import { isCidr, isHost, isHostPort, isHttpUrl, isRedisUrl, isWebOrigin } from './formats.ts';
 import { type SchemaName, schemaOf } from './schema.ts';
 
 let shared: Ajv | undefined;
@@ -26,6 +26,7 @@ function createAjv(): Ajv {
 
 const formats = {
   host: isHost,
+  'host-port': isHostPort,
   'http-url': isHttpUrl,
   'redis-url': isRedisUrl,
   cidr: isCidr,

@@ -1,0 +1,9 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { cliReference } from '../src/cli/reference.ts';
+import { errorCodes } from '../src/reference/error-codes.ts';
+
+/** Writes the pages that are drawn from the code. A test fails while they differ from it. */
+const docs = join(import.meta.dirname, '../docs');
+writeFileSync(join(docs, 'errors.md'), errorCodes());
+writeFileSync(join(docs, 'cli.md'), cliReference());

@@ -1,0 +1,73 @@
+import type { Config } from './config.ts';
+import { remember, settingsBehind } from './describe.ts';
+import { deepFreeze } from './freeze.ts';
+
+/** Settings that are built into listeners, connections and the state: another value of them needs a restart. */
+const FIXED = [
+  'listen.',
+  'admin.',
+  'data',
+  'redis.',
+  'upstream.',
+  'log.',
+  'door.maxConnections',
+  'door.maxHeaderBytes',
+  'door.headersTimeout',
+  'door.requestTimeout',
+  'door.keepAliveTimeout',
+  'door.stallTimeout',
+  'door.drainTimeout',
+  'door.guard.',
+];
+
+/** Whether a setting, by its dotted name, stays as it was at the start. */
+export function needsRestart(name: string): boolean {
+  return FIXED.some((fixed) => (fixed.endsWith('.') ? name.startsWith(fixed) : name === fixed));
+}
+
+/** Settings whose values differ between two configurations. */
+export function differences(one: Config, other: Config): string[] {
+  const [a, b] = [settingsBehind(one), settingsBehind(other)];
+  return [...b.keys()].filter((name) => JSON.stringify(a.get(name)?.value) !== JSON.stringify(b.get(name)?.value));
+}
+
+/** What is in force after a reload: the loaded configuration, but for what needs a restart. */
+export function inForce<C extends Config>(running: C, loaded: Config): C {
+  const { listen, admin, data, redis, upstream, log, door } = running;
+  const {
+    maxConnections,
+    maxHeaderBytes,
+    headersTimeout,
+    requestTimeout,
+    keepAliveTimeout,
+    stallTimeout,
+    drainTimeout,
+    guard,
+  } = door;
+  const fixed = {
+    maxConnections,
+    maxHeaderBytes,
+    headersTimeout,
+    requestTimeout,
+    keepAliveTimeout,
+    stallTimeout,
+    drainTimeout,
+    guard,
+  };
+  const config = {
+    ...loaded,
+    listen,
+    admin,
+    data,
+    redis,
+    upstream,
+    log,
+    door: { ...loaded.door, ...fixed },
+  } as unknown as C;
+  const before = settingsBehind(running);
+  const settings = [...settingsBehind(loaded)].map(
+    ([name, setting]) => [name, needsRestart(name) ? before.get(name)! : setting] as const,
+  );
+  remember(config, new Map(settings));
+  return deepFreeze(config);
+}

@@ -1,0 +1,63 @@
+import { BlockList, isIP } from 'node:net';
+
+/** The networks whose word about the caller's address is taken. */
+export interface TrustedProxies {
+  has(address: string): boolean;
+}
+
+/** `blocks`: CIDR blocks or single addresses, checked when the configuration was read. */
+export function trustedProxies(blocks: readonly string[]): TrustedProxies {
+  const list = new BlockList();
+  for (const block of blocks) {
+    const [network = '', bits] = block.split('/');
+    const family = isIP(network) === 6 ? 'ipv6' : 'ipv4';
+    if (bits === undefined) list.addAddress(network, family);
+    else list.addSubnet(network, Number(bits), family);
+  }
+  return { has: (address) => blocks.length > 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4') };
+}
+
+/** One spelling per address: an IPv4 caller on an IPv6 socket is an IPv4 caller. */
+export function plainAddress(address: string | undefined): string {
+  if (address === undefined) return 'unknown';
+  return address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address;
+}
+
+/**
+ * The caller as the chain of trusted proxies saw it: X-Forwarded-For read from the right, up to the first address that is
+ * not a trusted proxy. Whatever stands further left was written by the caller and is worth nothing.
+ */
+export function callerAddress(peer: string, forwardedFor: string, proxies: TrustedProxies): string {
+  let caller = peer;
+  const hops = forwardedFor.split(',');
+  while (hops.length > 0 && proxies.has(caller)) {
+    const hop = plainAddress(hops.pop()!.trim());
+    if (isIP(hop) === 0) break;
+    caller = hop;
+  }
+  return caller;
+}
+
+/** What counts as one caller: an IPv4 address, or the /64 that an IPv6 subscriber has to itself (RFC 6177). */
+export function networkOf(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const [head = '', tail = ''] = address.split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === '' ? [] : tail.split(':');
+  const groups = address.includes('::')
+    ? [...left, ...new Array(8 - left.length - right.length).fill('0'), ...right]
+    : left;
+  return `${groups.slice(0, 4).join(':')}::/64`;
+}
+
+const blocks = new WeakMap<readonly string[], TrustedProxies>();
+
+/** Whether an address is in one of the CIDR blocks, which were checked when they were set. */
+export function isAmong(list: readonly string[], address: string): boolean {
+  let block = blocks.get(list);
+  if (!block) {
+    block = trustedProxies(list);
+    blocks.set(list, block);
+  }
+  return isIP(address) !== 0 && block.has(address);
+}

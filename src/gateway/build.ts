@@ -1,0 +1,92 @@
+import type { Config } from '../config/config.ts';
+import type { Contract } from '../contract/contract.ts';
+import type { Keyring } from '../keys/keyring.ts';
+import type { KeyStore } from '../keys/store.ts';
+import type { Uses } from '../keys/uses.ts';
+import type { Observe } from '../observe/events.ts';
+import { createReference, REFERENCE_PATHS } from '../reference/reference.ts';
+import type { State } from '../state/state.ts';
+import { createReport } from './contract-reports.ts';
+import type { Exchange } from './exchange.ts';
+import type { Guard } from './guard.ts';
+import { createMounts } from './mounts.ts';
+import { createPages } from './pages.ts';
+import { createPipeline, type Pipeline } from './pipeline.ts';
+import { createAnswer } from './reply/answer.ts';
+import { createCors } from './reply/cors.ts';
+import { findRoute, type Route } from './routes.ts';
+import { createAdmit } from './stages/admit.ts';
+import { createAuthenticate } from './stages/authenticate.ts';
+import { createContract } from './stages/contract.ts';
+import { createDoor } from './stages/door.ts';
+import { createForward } from './stages/forward.ts';
+import type { Upstream } from './upstream.ts';
+import { createUsage } from './usage.ts';
+
+/** What outlives a reload: everything that counts, remembers or is connected. */
+export interface Lasting {
+  readonly state: State;
+  readonly keyring: Keyring;
+  readonly keys: KeyStore;
+  readonly uses: Uses;
+  readonly guard: Guard;
+  readonly upstream: Upstream;
+  readonly observe: Observe;
+  readonly clock: () => number;
+}
+
+/** The pipeline of one configuration. A request stays on the one it began on, whatever is reloaded meanwhile. */
+export function buildPipeline(config: Config, contract: Contract, lasting: Lasting): Pipeline {
+  const { state, keyring, keys, uses, guard, upstream, observe, clock } = lasting;
+  const cors = createCors(config.cors);
+  const answer = createAnswer({ cors, guard, observe });
+  const { maxBodyBytes } = config.door;
+  const { responses } = config.contract;
+  const report = createReport(contract, observe);
+
+  function route(exchange: Exchange): Route {
+    const found = findRoute(contract, config.mounts, exchange.method, exchange.target!.path);
+    if (found.kind === 'operation') exchange.operation = found.operation;
+    exchange.route =
+      found.kind === 'operation' ? found.operation.id : found.kind === 'mount' ? `mount ${found.mount.path}` : null;
+    if (exchange.client) note(exchange);
+    return found;
+  }
+
+  /** For whoever asks later how a key is used. */
+  function note({ id, client, operation }: Exchange): void {
+    const { keyId, plan, retiresAt } = client!;
+    uses.note(keyId);
+    if (operation?.deprecated) uses.noteDeprecated(keyId, operation.id);
+    if (retiresAt !== null) observe({ type: 'key.retiring', id, keyId, plan });
+  }
+
+  return createPipeline({
+    door: createDoor(config.door, observe),
+    authenticate: createAuthenticate({ keyring, guard, clock }),
+    usage: createUsage({ state, keys, uses, answer, operations: contract.operations, clock }),
+    admit: createAdmit({ state, observe }),
+    contract: createContract({
+      maxBodyBytes,
+      refuseAfterSunset: config.contract.afterSunset === 'refuse',
+      clock,
+      report,
+    }),
+    forward: createForward({
+      upstream,
+      answer,
+      observe,
+      inspection: responses === 'off' ? null : { mode: responses, maxBodyBytes, report },
+    }),
+    mounts: createMounts({ mounts: config.mounts, timeouts: config.upstream, maxBodyBytes, answer }),
+    pages: createPages({
+      app: createReference(contract, { page: config.reference.enabled, plans: config.plans }),
+      paths: REFERENCE_PATHS,
+      guard,
+      answer,
+    }),
+    cors,
+    answer,
+    route,
+  });
+}

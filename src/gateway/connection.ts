@@ -1,0 +1,134 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { interrupt } from './interruption.ts';
+import type { ParserErrors } from './parser-errors.ts';
+
+/** Requests of one connection that may wait for their turn. Whoever pipelines more is answered so far, and cut off. */
+const MOST_WAITING = 64;
+
+/** How long a connection that was ended is still read, so that what is under way does not reset the answer away. */
+const LINGER = 1_000;
+
+/** A request that has been read as far as its header section, and the answer it will get. */
+interface Turn {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+export interface ConnectionOptions {
+  readonly socket: Socket;
+  /** Starts on a request. Never throws. */
+  readonly begin: (request: IncomingMessage, response: ServerResponse) => void;
+  /** An answer is through, or its caller has left. Called once for each request that was begun. */
+  readonly ended: () => void;
+  readonly parserErrors: ParserErrors;
+}
+
+/**
+ * One connection of a caller. Requests are taken one after the other, the next when the answer before is through: the order
+ * in which a caller sent them is the order in which they happen (RFC 9112 section 9.3.2), and nothing that stands behind an
+ * error, or behind an answer that ends the connection, is ever taken for a request.
+ */
+export class Connection {
+  readonly #options: ConnectionOptions;
+  #current: Turn | null = null;
+  /** The request that arrived last, whether or not it was answered. */
+  #last: IncomingMessage | null = null;
+  readonly #waiting: Turn[] = [];
+  /** Nothing that arrives now is taken for a request. */
+  #over = false;
+  /** What the parser stumbled on, to be answered in its turn. */
+  #error: Error | null = null;
+  #taken = -1;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    const { socket } = options;
+    const destroySoon = socket.destroySoon.bind(socket);
+    // Node closes at once after a last answer; unread bytes would make that a reset, which can overtake the answer.
+    socket.destroySoon = () => (this.#last?.complete === false ? this.#linger() : destroySoon());
+  }
+
+  take(request: IncomingMessage, response: ServerResponse): void {
+    if (this.#over) return;
+    this.#last = request;
+    if (this.#current === null) this.#begin({ request, response });
+    else if (this.#waiting.length < MOST_WAITING) this.#waiting.push({ request, response });
+    else this.#stopReading();
+  }
+
+  /** Whether the connection may change its protocol now. One with answers under way ends after them instead. */
+  mayUpgrade(): boolean {
+    if (this.#over) return false;
+    this.#over = true;
+    return this.#current === null;
+  }
+
+  /** What came is not HTTP, or did not come in time. Whatever was asked before is answered first. */
+  fail(error: NodeJS.ErrnoException): void {
+    const { socket, parserErrors } = this.#options;
+    if (this.#over) return;
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    this.#stopReading();
+    const open = this.#waiting.at(-1) ?? this.#current;
+    if (open !== null && !open.request.complete) interrupt(open.request, parserErrors.refusalOf(error, socket));
+    else if (open !== null) this.#error = error;
+    else if (this.#last?.complete === false) this.#linger();
+    else this.#answer(error);
+  }
+
+  /** Ends the connection of a caller that has taken nothing of its answer since the last look. */
+  endIfStalled(): void {
+    const { socket } = this.#options;
+    if (socket.writableLength === 0) {
+      this.#taken = -1;
+      return;
+    }
+    const taken = socket.bytesWritten - socket.writableLength;
+    if (taken === this.#taken) socket.destroy();
+    this.#taken = taken;
+  }
+
+  #begin(turn: Turn): void {
+    this.#current = turn;
+    turn.response.once('close', () => this.#next(turn));
+    this.#options.begin(turn.request, turn.response);
+  }
+
+  #next({ response }: Turn): void {
+    this.#current = null;
+    this.#options.ended();
+    if (!response.shouldKeepAlive || this.#options.socket.destroyed) {
+      this.#over = true;
+      return;
+    }
+    const next = this.#waiting.shift();
+    if (next) this.#begin(next);
+    else if (this.#error !== null) this.#answer(this.#error);
+    else if (this.#over) this.#linger();
+  }
+
+  #answer(error: Error): void {
+    void this.#options.parserErrors.answer(error, this.#options.socket).then(() => this.#linger());
+  }
+
+  /** Detaches the parser: what still comes is read and dropped. */
+  #stopReading(): void {
+    this.#over = true;
+    const { socket } = this.#options;
+    socket.removeAllListeners('data');
+    socket.on('data', () => {});
+    socket.resume();
+  }
+
+  #linger(): void {
+    const { socket } = this.#options;
+    if (socket.destroyed) return;
+    socket.end();
+    const deadline = setTimeout(() => socket.destroy(), LINGER);
+    socket.once('close', () => clearTimeout(deadline));
+  }
+}

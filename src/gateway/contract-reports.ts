@@ -1,0 +1,55 @@
+import type { Contract, Fault } from '../contract/contract.ts';
+import type { Observe } from '../observe/events.ts';
+import type { Exchange } from './exchange.ts';
+
+/** Which side of the contract did not keep it: the caller with its request, or the store with its answer. */
+export type Side = 'request' | 'response';
+
+/** Tells of faults that nobody is refused for, or that only the operator may know the details of. */
+export type Report = (exchange: Exchange, side: Side, faults: readonly Fault[]) => void;
+
+/** Faults told of one request: a pattern shows in a few, and the log must not grow with what somebody sends. */
+const MOST_TOLD = 10;
+
+/**
+ * Reports hold no values, and of names only those that the contract has: what a caller or the store calls a member that
+ * nobody described may be a secret too, and stands as `*`.
+ */
+export function createReport(contract: Pick<Contract, 'document'>, observe: Observe): Report {
+  const known = namesIn(contract.document);
+  const masked = (pointer: string) =>
+    pointer
+      .split('/')
+      .map((token) => (token === '' || known.has(token) ? token : '*'))
+      .join('/');
+  return (exchange, side, faults) => {
+    const told = faults.slice(0, MOST_TOLD).map((fault) => ({ ...fault, pointer: masked(fault.pointer) }));
+    observe({
+      type: 'contract.fault',
+      id: exchange.id,
+      operation: exchange.operation?.id ?? 'none',
+      side,
+      count: faults.length,
+      faults: told,
+    });
+  };
+}
+
+/** Names of members and parameters, wherever the document has them, as tokens of JSON pointers. */
+function namesIn(document: unknown): ReadonlySet<string> {
+  const names = new Set<string>();
+  const walk = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    const { properties, name } = node as { properties?: unknown; name?: unknown };
+    if (typeof name === 'string') names.add(token(name));
+    if (typeof properties === 'object' && properties !== null)
+      for (const key of Object.keys(properties)) names.add(token(key));
+    for (const value of Object.values(node)) walk(value);
+  };
+  walk(document);
+  return names;
+}
+
+function token(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}

@@ -1,0 +1,128 @@
+import { isIP } from 'node:net';
+import { plainAddress } from './address.ts';
+import type { Exchange } from './exchange.ts';
+import type { KnownClient } from './stages/authenticate.ts';
+
+/** Headers about one connection only (RFC 9110 section 7.6.1); they stop here, both ways. */
+const HOP_BY_HOP = [
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'http2-settings',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+];
+
+/** What a caller may not say to the store: its key, who it is, and where it comes from. */
+const NOT_FORWARDED = new Set([
+  ...HOP_BY_HOP,
+  'host',
+  'expect',
+  'content-length',
+  'x-api-key',
+  'authorization',
+  'x-request-id',
+  'forwarded',
+  'x-real-ip',
+  // Other ways to say who asks, for what, and how: the contract has checked the request line, and nothing else counts.
+  'true-client-ip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'x-http-method',
+  'x-http-method-override',
+  'x-method-override',
+  'x-original-host',
+  'x-original-method',
+  'x-original-uri',
+  'x-original-url',
+  'x-rewrite-url',
+]);
+
+/** What the store may not say to a caller: the gateway's own headers. */
+const NOT_RETURNED = new Set([...HOP_BY_HOP, 'ratelimit', 'ratelimit-policy', 'x-request-id']);
+
+/**
+ * Whether a header of the caller, by its name in small letters, may reach the store. Many servers take `_` for `-`
+ * (RFC 3875 section 4.1.18), so a name means here whatever it may mean there.
+ */
+export function isForwarded(name: string): boolean {
+  const meant = name.includes('_') ? name.replaceAll('_', '-') : name;
+  return !NOT_FORWARDED.has(meant) && !meant.startsWith('x-storegate-') && !meant.startsWith('x-forwarded-');
+}
+
+/** Whether a header of the store, by its name in small letters, may reach the caller. */
+export function isReturned(name: string): boolean {
+  return !NOT_RETURNED.has(name) && !name.startsWith('x-ratelimit-') && !name.startsWith('access-control-');
+}
+
+/**
+ * The headers of the request to the store, flat: the caller's, less what ends here, then those that only the gateway may
+ * say. `Connection: X-Storegate-Account` cannot take ours away: the caller's options are applied to the caller's headers.
+ */
+export function requestHeaders(exchange: Exchange, { keyId, account, plan }: KnownClient): string[] {
+  const headers = [...exchange.head.forwardable];
+  headers.push('X-Request-Id', exchange.id, 'X-Storegate-Key', keyId, 'X-Storegate-Account', account);
+  headers.push('X-Storegate-Plan', plan);
+  if (exchange.behindProxy) pushChain(headers, exchange);
+  else pushPeer(headers, exchange);
+  return headers;
+}
+
+/** The de-facto three and RFC 7239, for a caller that stands before us itself: whatever it said of others is dropped. */
+function pushPeer(headers: string[], { address, head }: Exchange): void {
+  const host = head.hosts[0];
+  headers.push('X-Forwarded-For', address, 'X-Forwarded-Proto', 'http');
+  if (host !== undefined) headers.push('X-Forwarded-Host', host);
+  headers.push('Forwarded', `for=${node(address)};${origin('http', host)}`);
+}
+
+/** The same behind a trusted proxy, whose words are kept and which joins the chain. */
+function pushChain(headers: string[], { request, head }: Exchange): void {
+  const chain = [...hops(head.forwardedFor), plainAddress(request.socket.remoteAddress)];
+  const proto = head.forwardedProto === 'https' ? 'https' : 'http';
+  const host = head.forwardedHost ?? head.hosts[0];
+  headers.push('X-Forwarded-For', chain.join(', '), 'X-Forwarded-Proto', proto);
+  if (host !== undefined) headers.push('X-Forwarded-Host', host);
+  headers.push('Forwarded', `${chain.map((hop) => `for=${node(hop)}`).join(', ')};${origin(proto, host)}`);
+}
+
+function hops(forwardedFor: string): string[] {
+  return forwardedFor
+    .split(',')
+    .map((hop) => plainAddress(hop.trim()))
+    .filter((hop) => isIP(hop) !== 0);
+}
+
+/** RFC 7239 section 6: an IPv6 address stands in brackets and quotes. */
+function node(address: string): string {
+  return address.includes(':') ? `"[${address}]"` : address;
+}
+
+function origin(proto: string, host: string | undefined): string {
+  return host === undefined ? `proto=${proto}` : `proto=${proto};host="${host.replace(/["\\]/g, '')}"`;
+}
+
+/** Adds the headers of the store's answer that may reach the caller, by their names in small letters. */
+export function pushReturned(list: string[], headers: Readonly<Record<string, string | string[] | undefined>>): void {
+  const { connection } = headers;
+  const options = connection === undefined || connection === 'keep-alive' ? null : optionsOf(`${connection}`);
+  for (const name in headers) {
+    if (!isReturned(name) || options?.includes(name)) continue;
+    const value = headers[name]!;
+    if (typeof value === 'string') list.push(name, value);
+    else for (const one of value) list.push(name, one);
+  }
+}
+
+/** The names that a Connection header lists: they end here (RFC 9110 section 7.6.1). */
+export function optionsOf(connection: string): string[] {
+  return connection
+    .toLowerCase()
+    .split(',')
+    .map((option) => option.trim())
+    .filter((option) => option !== '');
+}

@@ -1,0 +1,33 @@
+/**
+ * Bytes as they come, kept in one buffer: as a list, thousands of tiny chunks would each hold on to the read they came in.
+ */
+export class Gathering {
+  #buffer: Buffer | null = null;
+  size = 0;
+
+  /** Bytes held in memory: one chunk as it came, or at most twice what there is. */
+  get capacity(): number {
+    return this.#buffer?.length ?? 0;
+  }
+
+  add(chunk: Buffer): void {
+    if (this.#buffer === null) {
+      this.#buffer = chunk;
+    } else {
+      if (this.size + chunk.length > this.#buffer.length) this.#grow(this.size + chunk.length);
+      chunk.copy(this.#buffer, this.size);
+    }
+    this.size += chunk.length;
+  }
+
+  /** All of it; `null`: nothing came. */
+  get whole(): Buffer | null {
+    return this.size === 0 ? null : this.#buffer!.subarray(0, this.size);
+  }
+
+  #grow(size: number): void {
+    const larger = Buffer.allocUnsafeSlow(Math.max(1024, 2 * size));
+    this.#buffer!.copy(larger, 0, 0, this.size);
+    this.#buffer = larger;
+  }
+}

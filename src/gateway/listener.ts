@@ -1,0 +1,118 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Config } from '../config/config.ts';
+import { listen as bind } from '../listen.ts';
+import type { Observe } from '../observe/events.ts';
+import { Connection } from './connection.ts';
+import type { Guard } from './guard.ts';
+import { createParserErrors } from './parser-errors.ts';
+import type { Pipeline } from './pipeline.ts';
+
+/** The public listener: Node's server with the door's limits, feeding the pipeline. */
+export interface Listener {
+  /** Answers the bound port. Rejects when the address cannot be had. */
+  listen(): Promise<number>;
+  /** Stops taking requests, lets those in flight finish, cuts off what is left; answers how many that were. */
+  drain(): Promise<number>;
+  readonly inFlight: number;
+}
+
+export interface ListenerOptions {
+  readonly config: Pick<Config, 'listen' | 'door'>;
+  /** Whether any mount takes WebSockets, as of now. */
+  readonly takesWebSockets: () => boolean;
+  readonly pipeline: Pipeline;
+  readonly guard: Guard;
+  readonly observe: Observe;
+}
+
+export function createListener({
+  config: { listen, door },
+  takesWebSockets,
+  pipeline,
+  guard,
+  observe,
+}: ListenerOptions): Listener {
+  const connections = new Map<Duplex, Connection>();
+  const parserErrors = createParserErrors({ guard, observe });
+  let inFlight = 0;
+  let draining = false;
+  let stalls: NodeJS.Timeout | undefined;
+
+  const server = createServer({
+    maxHeaderSize: door.maxHeaderBytes,
+    headersTimeout: door.headersTimeout,
+    requestTimeout: door.requestTimeout,
+    keepAliveTimeout: door.keepAliveTimeout,
+    connectionsCheckingInterval: 1_000,
+    // The door answers these itself, with the Error object.
+    requireHostHeader: false,
+    shouldUpgradeCallback: (request) => isWebSocket(request) && takesWebSockets(),
+  });
+  // Node would drop headers beyond its count without a word; the door counts and refuses.
+  server.maxHeadersCount = 0;
+  server.maxConnections = door.maxConnections;
+
+  server.on('connection', (socket) => {
+    connections.set(socket, new Connection({ socket, begin, ended, parserErrors }));
+    socket.once('close', () => connections.delete(socket));
+  });
+  server.on('request', take);
+  server.on('checkContinue', take);
+  server.on('checkExpectation', take);
+  server.on('upgrade', upgrade);
+  server.on('connect', upgrade);
+  server.on('clientError', (error, socket) => connections.get(socket)?.fail(error));
+
+  function take(request: IncomingMessage, response: ServerResponse): void {
+    connections.get(request.socket)?.take(request, response);
+  }
+
+  function begin(request: IncomingMessage, response: ServerResponse): void {
+    inFlight++;
+    if (draining) response.shouldKeepAlive = false;
+    void pipeline.handle(request, response);
+  }
+
+  function ended(): void {
+    inFlight--;
+  }
+
+  function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    if (connections.get(socket)?.mayUpgrade()) void pipeline.upgrade(request, socket, head);
+  }
+
+  function endStalled(): void {
+    for (const connection of connections.values()) connection.endIfStalled();
+  }
+
+  return {
+    get inFlight() {
+      return inFlight;
+    },
+    async listen() {
+      const port = await bind(server, listen);
+      stalls = setInterval(endStalled, door.stallTimeout).unref();
+      return port;
+    },
+    async drain() {
+      draining = true;
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
+      let cutOff = 0;
+      const deadline = setTimeout(() => {
+        cutOff = inFlight;
+        // Those that changed their protocol are no longer the server's to close.
+        for (const socket of connections.keys()) socket.destroy();
+      }, door.drainTimeout);
+      await closed;
+      clearTimeout(deadline);
+      clearInterval(stalls);
+      return cutOff;
+    },
+  };
+}
+
+function isWebSocket(request: IncomingMessage): boolean {
+  return request.headers.upgrade?.toLowerCase() === 'websocket';
+}

@@ -1,0 +1,161 @@
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { createProxyMiddleware, type RequestHandler } from 'http-proxy-middleware';
+import type { Mount, Upstream } from '../config/config.ts';
+import { Outage } from '../outage.ts';
+import { CallerLeft, type Exchange } from './exchange.ts';
+import { isReturned, optionsOf, requestHeaders } from './forwarding.ts';
+import { interruptionOf } from './interruption.ts';
+import type { Answer } from './reply/answer.ts';
+import { Refusal } from './reply/refusals.ts';
+import type { KnownClient } from './stages/authenticate.ts';
+import { tooLarge } from './stages/door.ts';
+import { outageOf } from './stages/forward.ts';
+
+/** Path prefixes that go to a target as they are: streams, WebSockets, whatever is outside the contract. */
+export interface Mounts {
+  forward(exchange: Exchange, client: KnownClient, mount: Mount): Promise<void>;
+  /** Hands the connection over for good. Only for mounts that ask for WebSockets. */
+  upgrade(exchange: Exchange, client: KnownClient, mount: Mount, socket: Duplex, head: Buffer): void;
+}
+
+export interface MountsOptions {
+  readonly mounts: readonly Mount[];
+  readonly timeouts: Pick<Upstream, 'headersTimeout' | 'bodyTimeout'>;
+  readonly maxBodyBytes: number;
+  readonly answer: Answer;
+}
+
+type Proxy = RequestHandler<IncomingMessage, ServerResponse>;
+
+/** A request on its way through a proxy. */
+interface Passage {
+  readonly exchange: Exchange;
+  outgoing: ClientRequest | null;
+  /** The target was silent for too long; the proxy calls that a hang-up. */
+  tooSlow: boolean;
+  /** It has failed and is answered: whatever the proxy says of it now follows from that. */
+  failed: boolean;
+}
+
+export function createMounts({ mounts, timeouts, maxBodyBytes, answer }: MountsOptions): Mounts {
+  const passages = new WeakMap<IncomingMessage, Passage>();
+  const proxies = new Map<Mount, Proxy>(mounts.map((mount) => [mount, createProxy(mount)]));
+
+  function createProxy(mount: Mount): Proxy {
+    return createProxyMiddleware({
+      target: mount.target,
+      changeOrigin: true,
+      proxyTimeout: timeouts.bodyTimeout,
+      upgradeTimeout: timeouts.headersTimeout,
+      on: {
+        proxyReq(outgoing, request) {
+          const passage = passages.get(request)!;
+          passage.outgoing = outgoing;
+          outgoing.prependOnceListener('timeout', () => {
+            passage.tooSlow = true;
+          });
+          if (passage.failed) outgoing.destroy();
+        },
+        proxyRes(proxyRes, request) {
+          proxyRes.headers = returned(proxyRes.headers);
+          passages.get(request)!.exchange.answeredAt = performance.now();
+        },
+        proxyReqWs(outgoing, request) {
+          const { exchange } = passages.get(request)!;
+          // First to listen: the answer to an upgrade has no hook of its own.
+          const reshape = (answered: IncomingMessage) => {
+            answered.headers = { ...returned(answered.headers), ...toObject(answer.headers(exchange)) };
+          };
+          outgoing.prependOnceListener('upgrade', (answered) => {
+            const { connection, upgrade } = answered.headers;
+            reshape(answered);
+            Object.assign(answered.headers, { connection, upgrade });
+          });
+          outgoing.prependOnceListener('response', reshape);
+        },
+        error: (error, request) => fail(passages.get(request)!, error),
+      },
+    });
+  }
+
+  function fail(passage: Passage, error: unknown): void {
+    if (passage.failed) return;
+    passage.failed = true;
+    passage.outgoing?.destroy();
+    const { exchange } = passage;
+    void answer.fail(exchange, exchange.response.destroyed ? new CallerLeft() : reasonOf(error, passage.tooSlow));
+  }
+
+  function prepare(exchange: Exchange, client: KnownClient): Passage {
+    const { request, head, target } = exchange;
+    const passage: Passage = { exchange, outgoing: null, tooSlow: false, failed: false };
+    passages.set(request, passage);
+    exchange.forwardedAt = performance.now();
+    // Built here and not in the proxy's own hook, which is skipped for a request that carries Expect.
+    request.headers = toObject(requestHeaders(exchange, client));
+    if (head.contentLength !== null) request.headers['content-length'] = `${head.contentLength}`;
+    if (head.transferEncoding !== undefined) request.headers['transfer-encoding'] = 'chunked';
+    request.url = target!.query === '' ? target!.path : `${target!.path}?${target!.query}`;
+    return passage;
+  }
+
+  /** A declared length was checked at the door. */
+  function limitChunkedBody(passage: Passage): void {
+    const { request, head } = passage.exchange;
+    if (head.transferEncoding === undefined) return;
+    let size = 0;
+    // Paused, so that counting does not begin to read before the proxy does.
+    request.pause();
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= maxBodyBytes || passage.failed) return;
+      request.unpipe();
+      fail(passage, tooLarge(maxBodyBytes));
+    });
+  }
+
+  return {
+    async forward(exchange, client, mount) {
+      const { request, response, head } = exchange;
+      const interruption = interruptionOf(request);
+      if (interruption) throw interruption;
+      limitChunkedBody(prepare(exchange, client));
+      const ours = answer.headers(exchange);
+      for (let i = 0; i < ours.length; i += 2) response.setHeader(ours[i]!, ours[i + 1]!);
+      if (head.expect !== undefined && request.httpVersionMinor > 0) response.writeContinue();
+      await proxies.get(mount)!(request, response);
+    },
+    upgrade(exchange, client, mount, socket, head) {
+      prepare(exchange, client);
+      const { request, response } = exchange;
+      request.headers.connection = 'Upgrade';
+      request.headers.upgrade = 'websocket';
+      response.statusCode = 101;
+      proxies.get(mount)!.upgrade(request, socket as Socket, head);
+    },
+  };
+}
+
+function reasonOf(error: unknown, tooSlow: boolean): unknown {
+  if (error instanceof Refusal) return error;
+  return tooSlow ? new Outage('upstream_timeout', { cause: error }) : outageOf(error as Error);
+}
+
+function toObject(headers: readonly string[]): Record<string, string> {
+  const object: Record<string, string> = Object.create(null);
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]!.toLowerCase();
+    object[name] =
+      name in object ? `${object[name]}${name === 'cookie' ? '; ' : ', '}${headers[i + 1]!}` : headers[i + 1]!;
+  }
+  return object;
+}
+
+function returned<H extends NodeJS.Dict<string | string[]>>(headers: H): H {
+  const options = optionsOf(`${headers.connection ?? ''}`);
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => isReturned(name) && !options.includes(name)),
+  ) as H;
+}

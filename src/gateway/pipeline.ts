@@ -1,0 +1,105 @@
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Exchange } from './exchange.ts';
+import { hasBody } from './head.ts';
+import type { Mounts } from './mounts.ts';
+import type { Pages } from './pages.ts';
+import type { Answer } from './reply/answer.ts';
+import { type Cors, isPreflight } from './reply/cors.ts';
+import { Refusal } from './reply/refusals.ts';
+import type { Route } from './routes.ts';
+import type { Admit } from './stages/admit.ts';
+import type { Authenticate } from './stages/authenticate.ts';
+import type { CheckContract } from './stages/contract.ts';
+import type { Door } from './stages/door.ts';
+import type { Forward } from './stages/forward.ts';
+import { USAGE_PATH, type Usage } from './usage.ts';
+
+/** What the pipeline is made of: the stages in their order, and what answers beside them. */
+export interface Parts {
+  readonly door: Door;
+  readonly authenticate: Authenticate;
+  readonly usage: Usage;
+  readonly admit: Admit;
+  readonly contract: CheckContract;
+  readonly forward: Forward;
+  readonly mounts: Mounts;
+  readonly pages: Pages;
+  readonly cors: Cors;
+  readonly answer: Answer;
+  /** Notes on the exchange where the request goes, and tells it. */
+  readonly route: (exchange: Exchange) => Route;
+}
+
+export interface Pipeline {
+  /** Every request but upgrades. Never rejects: whatever is thrown on the way is answered. */
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** A request to switch protocols, which only some mounts may. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
+}
+
+/**
+ * The way of a request: see `handle`. Each step takes the typed result of the one before, and whatever one throws is
+ * answered below. A step that knows its result at once returns or throws it at once: a rejected promise costs more than
+ * all the rest of a refusal.
+ */
+export function createPipeline(parts: Parts): Pipeline {
+  const { door, authenticate, usage, admit, contract, forward, mounts, pages, cors, answer, route } = parts;
+
+  async function walkUpgrade(exchange: Exchange, socket: Duplex, head: Buffer): Promise<void> {
+    door.enter(exchange);
+    // RFC 6455 section 4.1. A body behind it would be taken for the first bytes of the new protocol.
+    if (exchange.method !== 'GET' || hasBody(exchange.head)) throw new Refusal('not_implemented', { close: true });
+    const client = await authenticate(exchange);
+    const way = route(exchange);
+    await admit(exchange, client, 1);
+    if (way.kind !== 'mount' || !way.mount.websocket) throw new Refusal('not_found', { close: true });
+    mounts.upgrade(exchange, client, way.mount, socket, head);
+  }
+
+  /** Browsers ask before they send a key: answered for every path that exists, charged to nobody. */
+  async function preflight(exchange: Exchange): Promise<void> {
+    const way = route(exchange);
+    const methods =
+      way.kind === 'method_not_allowed'
+        ? way.allow
+        : way.kind === 'operation'
+          ? [way.operation.method]
+          : ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+    await answer.send(exchange, 204, cors.preflight(exchange, methods), '');
+  }
+
+  return {
+    async handle(request, response) {
+      const exchange = door.open(request, response);
+      try {
+        const target = door.enter(exchange);
+        if (isPreflight(exchange)) return await preflight(exchange);
+        if (pages.has(target.path)) return await pages.serve(exchange);
+
+        const client = await authenticate(exchange);
+        if (target.path === USAGE_PATH) return await usage.serve(exchange, client);
+        const way = route(exchange);
+        await admit(exchange, client, way.kind === 'operation' ? way.operation.cost : 1);
+        if (way.kind === 'mount') return await mounts.forward(exchange, client, way.mount);
+        const checked = await contract(exchange, way);
+        await forward(exchange, client, checked);
+      } catch (error) {
+        await answer.fail(exchange, error);
+      }
+    },
+    async upgrade(request, socket, head) {
+      const response = new ServerResponse(request);
+      response.assignSocket(socket as Socket);
+      response.shouldKeepAlive = false;
+      const exchange = door.open(request, response);
+      try {
+        await walkUpgrade(exchange, socket, head);
+      } catch (error) {
+        await answer.fail(exchange, error);
+        socket.end();
+      }
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs';
+import type { Reloaded } from '../admin/reload.ts';
+import type { Config, Plans } from '../config/config.ts';
+import { ConfigError, formatProblem } from '../config/problems/problems.ts';
+import { differences, inForce, needsRestart } from '../config/restart.ts';
+import {
+  type Contract,
+  ContractError,
+  formatProblem as formatContractProblem,
+  loadContract,
+} from '../contract/contract.ts';
+import type { KeyStore } from '../keys/store.ts';
+import type { Observe } from '../observe/events.ts';
+
+/** What can be swapped between two requests; frozen. */
+export interface Settings<C extends Config> {
+  readonly config: C;
+  readonly contract: Contract;
+}
+
+/** The files cannot be used; nothing has changed. */
+export class ReloadRefused extends Error {
+  override name = 'ReloadRefused';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.problems = problems;
+  }
+}
+
+export interface ReloaderParts<C extends Config> {
+  readonly initial: Settings<C>;
+  /** Reads the configuration. Throws ConfigError with every mistake. */
+  readonly load: () => Config;
+  readonly keys: KeyStore;
+  /** Puts new settings in force. */
+  readonly swap: (settings: Settings<C>) => void;
+  readonly observe: Observe;
+}
+
+export interface Reloader<C extends Config> {
+  readonly current: Settings<C>;
+  /** Checks everything, then swaps everything. Throws ReloadRefused. One at a time. */
+  reload(reason: string): Promise<Reloaded>;
+}
+
+export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloader<C> {
+  const { load, keys, swap, observe } = parts;
+  let current = parts.initial;
+  let contractText = textOf(current.config.contract.file);
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function reloadNow(reason: string): Promise<Reloaded> {
+    try {
+      return await readAndSwap(reason);
+    } catch (error) {
+      const problems = problemsOf(error);
+      observe({ type: 'reload.refused', reason, problems });
+      throw new ReloadRefused(problems);
+    }
+  }
+
+  async function readAndSwap(reason: string): Promise<Reloaded> {
+    const loaded = load();
+    const text = textOf(loaded.contract.file);
+    const sameContract = text !== null && text === contractText && sameReading(current.config, loaded);
+    const contract = sameContract ? current.contract : contractOf(loaded);
+    await refuseLostPlans(loaded.plans, keys);
+
+    const different = differences(current.config, loaded);
+    const changed = different.filter((name) => !needsRestart(name));
+    if (plansText(loaded.plans) !== plansText(current.config.plans)) changed.push('plans');
+    if (!sameContract && contract.json !== current.contract.json) changed.push('contract');
+    contractText = text;
+    current = Object.freeze({ config: inForce(current.config, loaded), contract });
+    swap(current);
+    const reloaded = { changed, needRestart: different.filter(needsRestart) };
+    observe({ type: 'reload.done', reason, ...reloaded });
+    return reloaded;
+  }
+
+  return {
+    get current() {
+      return current;
+    },
+    reload(reason) {
+      const turn = last.then(() => reloadNow(reason));
+      last = turn.catch(() => {});
+      return turn;
+    },
+  };
+}
+
+/** The text of a contract that stands alone; `null` where other files belong to it, or it cannot be read. */
+function textOf(file: string): string | null {
+  try {
+    const text = readFileSync(file, 'utf8');
+    return /\$ref['"]?\s*:\s*['"]?[^#'"\s]/.test(text) ? null : text;
+  } catch {
+    // The loader says what is wrong with it.
+    return null;
+  }
+}
+
+function sameReading(one: Config, other: Config): boolean {
+  return one.contract.file === other.contract.file && one.contract.unknownQuery === other.contract.unknownQuery;
+}
+
+function contractOf({ contract: { file, unknownQuery } }: Config): Contract {
+  return loadContract(file, { unknownQuery });
+}
+
+/** A plan that keys still have must not disappear: their requests would be refused as nobody wanted. */
+async function refuseLostPlans({ plans }: Plans, keys: KeyStore): Promise<void> {
+  const lost = new Map<string, number>();
+  for (const { plan, revokedAt } of await keys.list()) {
+    if (revokedAt === null && !plans.has(plan)) lost.set(plan, (lost.get(plan) ?? 0) + 1);
+  }
+  if (lost.size === 0) return;
+  throw new ReloadRefused(
+    [...lost].map(
+      ([plan, count]) => `plan ${plan} is missing, and ${count} ${count === 1 ? 'key has' : 'keys have'} it`,
+    ),
+  );
+}
+
+function plansText({ plans, ladder, accounts }: Plans): string {
+  return JSON.stringify([[...plans], ladder, [...accounts]]);
+}
+
+function problemsOf(error: unknown): readonly string[] {
+  if (error instanceof ConfigError) return error.problems.map(formatProblem);
+  if (error instanceof ContractError) return error.problems.map(formatContractProblem);
+  if (error instanceof ReloadRefused) return error.problems;
+  throw error;
+}

@@ -1,0 +1,103 @@
+import type { Observe } from '../../observe/events.ts';
+import { Outage } from '../../outage.ts';
+import { CallerLeft, type Exchange } from '../exchange.ts';
+import type { Guard } from '../guard.ts';
+import { hasBody } from '../head.ts';
+import type { Cors } from './cors.ts';
+import { pushLimitHeaders } from './headers.ts';
+import { Refusal } from './refusals.ts';
+
+/** A refused body up to this many bytes is read and dropped, so that the connection can go on; more ends it. */
+const DROPPABLE = 64 * 1024;
+
+export interface Answer {
+  /** The headers that every answer of the public listener carries: request id, limits, CORS, the operation's own. */
+  headers(exchange: Exchange): string[];
+  /** A whole answer of the gateway's own. */
+  send(exchange: Exchange, status: number, headers: readonly string[], body: string | Buffer): Promise<void>;
+  /** 304: the caller has the body already. */
+  notModified(exchange: Exchange, headers: readonly string[]): Promise<void>;
+  /** The one place where anything thrown becomes an answer. Never throws. */
+  fail(exchange: Exchange, thrown: unknown): Promise<void>;
+}
+
+export function createAnswer({ cors, guard, observe }: { cors: Cors; guard: Guard; observe: Observe }): Answer {
+  function headers(exchange: Exchange): string[] {
+    const list = ['X-Request-Id', exchange.id];
+    if (exchange.standing) pushLimitHeaders(list, exchange.standing);
+    cors.push(list, exchange);
+    if (exchange.operation) list.push(...exchange.operation.replyHeaders);
+    const retiresAt = exchange.client?.retiresAt ?? null;
+    if (retiresAt !== null) list.push('X-Key-Retires', new Date(retiresAt).toISOString());
+    return list;
+  }
+
+  async function send(exchange: Exchange, status: number, own: readonly string[], body: string | Buffer) {
+    exchange.standing ??= await guard.look(exchange.address);
+    const { response } = exchange;
+    const list = headers(exchange);
+    list.push(...own);
+    if (status !== 204 && status !== 304) list.push('Content-Length', `${Buffer.byteLength(body)}`);
+    response.writeHead(status, list);
+    response.end(exchange.method === 'HEAD' ? undefined : body);
+  }
+
+  async function fail(exchange: Exchange, thrown: unknown): Promise<void> {
+    const { response } = exchange;
+    if (thrown instanceof CallerLeft || response.destroyed) {
+      exchange.code = 'caller_left';
+      response.destroy();
+      return;
+    }
+    const refusal = toRefusal(thrown);
+    exchange.code = refusal.code;
+    if (thrown instanceof Outage) observe({ type: 'outage', id: exchange.id, error: thrown });
+    else if (!(thrown instanceof Refusal)) observe({ type: 'bug', id: exchange.id, error: thrown });
+    if (response.headersSent) cutOff(exchange);
+    else await send(exchange, refusal.status, failureHeaders(exchange, refusal), errorBody(refusal));
+  }
+
+  /** The last resort: when even the answer to a failure fails, the request ends without one, and nothing else does. */
+  async function failSafely(exchange: Exchange, thrown: unknown): Promise<void> {
+    try {
+      await fail(exchange, thrown);
+    } catch (error) {
+      exchange.code = 'internal_error';
+      observe({ type: 'bug', id: exchange.id, error });
+      exchange.response.destroy();
+    }
+  }
+
+  return { headers, send, notModified: (exchange, own) => send(exchange, 304, own, ''), fail: failSafely };
+}
+
+/** The Error object of the contract; `details` only where there are some. */
+export function errorBody(refusal: Pick<Refusal, 'code' | 'message' | 'status' | 'details'>): string {
+  const { code, message, status, details } = refusal;
+  return JSON.stringify(details ? { code, message, status, details } : { code, message, status });
+}
+
+function failureHeaders(exchange: Exchange, refusal: Refusal): string[] {
+  if (refusal.close || leavesMuchUnread(exchange)) exchange.response.shouldKeepAlive = false;
+  return ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store', ...refusal.headers];
+}
+
+/**
+ * Once an answer has begun, cutting the connection is the only way left to say that it is not whole. HTTP/1.0 takes the end
+ * of the connection for the end of the body, so there it must be a reset.
+ */
+function cutOff({ request, response }: Exchange): void {
+  if (request.httpVersionMinor === 0) request.socket.resetAndDestroy();
+  response.destroy();
+}
+
+function toRefusal(thrown: unknown): Refusal {
+  if (thrown instanceof Refusal) return thrown;
+  if (thrown instanceof Outage) return new Refusal(thrown.code, { headers: thrown.headers });
+  return new Refusal('internal_error');
+}
+
+function leavesMuchUnread({ request, head }: Exchange): boolean {
+  if (!hasBody(head) || request.complete) return false;
+  return head.contentLength === null || head.contentLength > DROPPABLE || head.expect !== undefined;
+}

@@ -1,0 +1,46 @@
+import type { Exchange } from '../exchange.ts';
+import { EXPOSED_HEADERS } from './headers.ts';
+
+export interface Cors {
+  /** Adds what a browser needs to let a page read this answer; nothing for callers that are no browser. */
+  push(headers: string[], exchange: Exchange): void;
+  /** The headers of the answer to a preflight for a path that takes `methods`. */
+  preflight(exchange: Exchange, methods: readonly string[]): string[];
+}
+
+/** CORS (Fetch standard). Keys travel in headers that a page sets itself, so credentials mode is never allowed. */
+export function createCors({ origins, maxAge }: { origins: readonly string[]; maxAge: number }): Cors {
+  const any = origins.includes('*');
+  const allowed = new Set(origins);
+
+  function push(headers: string[], exchange: Exchange): void {
+    const { origin } = exchange.head;
+    if (!any && allowed.size > 0) headers.push('Vary', 'Origin');
+    if (origin === undefined || !(any || allowed.has(origin))) return;
+    headers.push('Access-Control-Allow-Origin', any ? '*' : origin, 'Access-Control-Expose-Headers', EXPOSED_HEADERS);
+  }
+
+  function preflight(exchange: Exchange, methods: readonly string[]): string[] {
+    const asked = exchange.head.preflightHeaders;
+    return [
+      'Access-Control-Allow-Methods',
+      methods.join(', '),
+      'Access-Control-Allow-Headers',
+      asked !== undefined && isHeaderList(asked) ? asked : 'X-API-Key, Authorization, Content-Type',
+      'Access-Control-Max-Age',
+      `${Math.floor(maxAge / 1000)}`,
+    ];
+  }
+
+  return { push, preflight };
+}
+
+export function isPreflight(exchange: Exchange): boolean {
+  const { origin, preflightMethod } = exchange.head;
+  return exchange.method === 'OPTIONS' && origin !== undefined && preflightMethod !== undefined;
+}
+
+/** Only field names and commas (RFC 9110 section 5.1) are ever sent back. */
+function isHeaderList(text: string): boolean {
+  return text.length <= 1024 && /^[\w!#$%&'*+.^`|~-]+(?:\s*,\s*[\w!#$%&'*+.^`|~-]+)*$/.test(text);
+}

@@ -1,0 +1,20 @@
+import type { Mount } from '../config/config.ts';
+import type { Contract, Operation } from '../contract/contract.ts';
+
+/** Where a request would go. What is not an operation or a mount is refused in the contract stage, after admission. */
+export type Route =
+  | { readonly kind: 'operation'; readonly operation: Operation; readonly parameters: readonly string[] }
+  | { readonly kind: 'mount'; readonly mount: Mount }
+  | { readonly kind: 'method_not_allowed'; readonly allow: readonly string[] }
+  | { readonly kind: 'not_found' };
+
+const NOT_FOUND: Route = { kind: 'not_found' };
+
+/** The contract comes first; mounts take whole prefixes of what it leaves. */
+export function findRoute(contract: Contract, mounts: readonly Mount[], method: string, path: string): Route {
+  const match = contract.match(method, path);
+  if (match.operation) return { kind: 'operation', operation: match.operation, parameters: match.parameters };
+  if (match.allow) return { kind: 'method_not_allowed', allow: match.allow };
+  const mount = mounts.find(({ path: prefix }) => path === prefix || path.startsWith(`${prefix}/`));
+  return mount ? { kind: 'mount', mount } : NOT_FOUND;
+}

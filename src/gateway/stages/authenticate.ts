@@ -1,0 +1,91 @@
+import type { Client } from '../../keys/key.ts';
+import type { Keyring } from '../../keys/keyring.ts';
+import { hashSecret, isWellFormed, MAX_KEY_LENGTH } from '../../keys/secret.ts';
+import type { Limits } from '../../limits/limits.ts';
+import { Outage } from '../../outage.ts';
+import type { Eventually } from '../../state/state.ts';
+import { isAmong } from '../address.ts';
+import type { Exchange } from '../exchange.ts';
+import type { Guard } from '../guard.ts';
+import type { Head } from '../head.ts';
+import { retryAfter } from '../reply/headers.ts';
+import { type Code, Refusal } from '../reply/refusals.ts';
+
+/** Secrets of other systems are of any form; no longer than this. */
+const MAX_FOREIGN_LENGTH = 512;
+
+/** A client whose key is good and whose limits are known. Only `authenticate` makes one. */
+export type KnownClient = Client & { readonly limits: Limits };
+
+export type Authenticate = (exchange: Exchange) => Eventually<KnownClient>;
+
+export interface AuthenticateParts {
+  readonly keyring: Keyring;
+  readonly guard: Guard;
+  readonly clock: () => number;
+}
+
+/** From the key in the headers to its client. Refuses with 401, or with 429 an address that keeps failing. */
+export function createAuthenticate({ keyring, guard, clock }: AuthenticateParts): Authenticate {
+  return function authenticate(exchange) {
+    const secret = secretIn(exchange.head);
+    if (secret instanceof Refusal) return fail(exchange, secret);
+    if (secret.length > (keyring.takesForeign ? MAX_FOREIGN_LENGTH : MAX_KEY_LENGTH))
+      return fail(exchange, unauthorized('invalid_api_key'));
+    const hash = hashSecret(secret);
+    const known = keyring.known(hash);
+    if (known) return accept(exchange, known);
+    // The form is looked at only now: who is known has it, and who is not costs no look-up without it.
+    if (!isWellFormed(secret) && !keyring.takesForeign) return fail(exchange, unauthorized('invalid_api_key'));
+    const found = keyring.find(hash);
+    return found instanceof Promise ? found.then((client) => accept(exchange, client)) : accept(exchange, found);
+  };
+
+  function accept(exchange: Exchange, client: Client | null): Eventually<KnownClient> {
+    if (!client) return fail(exchange, unauthorized('invalid_api_key'));
+    exchange.client = client;
+    if (client.revoked) return fail(exchange, unauthorized('key_disabled'));
+    if (client.retiresAt !== null && client.retiresAt <= clock()) return fail(exchange, unauthorized('key_retired'));
+    if (client.expiresAt !== null && client.expiresAt <= clock()) return fail(exchange, unauthorized('key_expired'));
+    if (client.addresses && !isAmong(client.addresses, exchange.address)) throw new Refusal('address_not_allowed');
+    if (!client.limits) throw new Outage('limits_not_set', { cause: `key ${client.keyId}, plan ${client.plan}` });
+    return client as KnownClient;
+  }
+
+  async function fail(exchange: Exchange, refusal: Refusal): Promise<never> {
+    const standing = await guard.fail(exchange.address);
+    exchange.standing = standing;
+    if (!standing.exhausted) throw refusal;
+    throw new Refusal('too_many_failed_attempts', {
+      headers: retryAfter(standing.readings[0]!.resetAt, standing.now),
+    });
+  }
+}
+
+/** Exactly one key: in X-API-Key, or as a Bearer token (RFC 6750 section 2.1), or the same one in both. */
+function secretIn({ apiKeys, authorizations }: Head): string | Refusal {
+  if (apiKeys.length > 1 || authorizations.length > 1) return ambiguous('The key header is there more than once.');
+  const bearer = authorizations.length === 1 ? bearerToken(authorizations[0]!) : null;
+  const apiKey = apiKeys[0] ?? null;
+  if (apiKey === null && bearer === null) return unauthorized('missing_api_key');
+  if (apiKey !== null && bearer !== null && apiKey !== bearer) {
+    return ambiguous('X-API-Key and Authorization carry different keys.');
+  }
+  return apiKey ?? bearer!;
+}
+
+function bearerToken(authorization: string): string | null {
+  const match = /^bearer +(\S+) *$/i.exec(authorization);
+  return match ? match[1]! : null;
+}
+
+function ambiguous(message: string): Refusal {
+  return unauthorized('invalid_api_key', message);
+}
+
+/** 401 always says how to do better (RFC 9110 section 11.6.1). */
+function unauthorized(code: Code, message?: string): Refusal {
+  const challenge =
+    code === 'missing_api_key' ? 'Bearer realm="storegate"' : 'Bearer realm="storegate", error="invalid_token"';
+  return new Refusal(code, { ...(message === undefined ? {} : { message }), headers: ['WWW-Authenticate', challenge] });
+}

@@ -1,0 +1,101 @@
+import type { Fault, MediaRule, Operation } from '../../contract/contract.ts';
+import type { Eventually } from '../../state/state.ts';
+import type { Report } from '../contract-reports.ts';
+import type { Exchange } from '../exchange.ts';
+import { hasBody } from '../head.ts';
+import { Refusal } from '../reply/refusals.ts';
+import type { Route } from '../routes.ts';
+import { readBody } from './door.ts';
+
+/** A request that fits its operation, with the very bytes that were checked. Only `contract` makes one. */
+export interface Checked {
+  readonly operation: Operation;
+  readonly body: Buffer | null;
+}
+
+export type CheckContract = (exchange: Exchange, route: Route) => Eventually<Checked>;
+
+export interface ContractSettings {
+  readonly maxBodyBytes: number;
+  /** Whether an operation past its sunset date is answered 410. */
+  readonly refuseAfterSunset: boolean;
+  readonly clock: () => number;
+  /** For operations whose faults are only told. */
+  readonly report: Report;
+}
+
+/** Holds the request against its operation: path and method, parameters, media type, body. Reads the body on the way. */
+export function createContract({ maxBodyBytes, refuseAfterSunset, clock, report }: ContractSettings): CheckContract {
+  return function contract(exchange, route) {
+    const { operation, parameters } = operationOf(route);
+    if (refuseAfterSunset && operation.sunset !== null && operation.sunset * 1000 <= clock()) {
+      throw new Refusal('operation_sunset');
+    }
+    const faults = operation.checkParameters(parameters, exchange.target!.query, exchange.request.rawHeaders);
+    if (operation.reportOnly) return told(exchange, operation, faults);
+    const media = mediaOf(exchange, operation);
+    if (!media) return checked(operation, faults, null, null);
+    return readBody(exchange, maxBodyBytes).then((body) => checked(operation, faults, media, body));
+  };
+
+  /** The same, but that nothing but the size of the body is a reason to refuse. */
+  async function told(exchange: Exchange, operation: Operation, faults: readonly Fault[]): Promise<Checked> {
+    const body = await readBody(exchange, maxBodyBytes);
+    try {
+      checked(operation, faults, mediaOf(exchange, operation), body);
+    } catch (refusal) {
+      if (!(refusal instanceof Refusal)) throw refusal;
+      report(exchange, 'request', refusal.details ?? [{ in: 'body', pointer: '', message: refusal.message }]);
+    }
+    return { operation, body };
+  }
+}
+
+function checked(
+  operation: Operation,
+  faults: readonly Fault[],
+  media: MediaRule | null,
+  body: Buffer | null,
+): Checked {
+  const all = [...faults, ...bodyFaults(operation, media, body)];
+  if (all.length > 0) throw invalid(all);
+  return { operation, body };
+}
+
+function operationOf(route: Route): { operation: Operation; parameters: readonly string[] } {
+  if (route.kind === 'operation') return route;
+  if (route.kind === 'method_not_allowed') {
+    throw new Refusal('method_not_allowed', { headers: ['Allow', route.allow.join(', ')] });
+  }
+  throw new Refusal('not_found');
+}
+
+/** Decided by the headers alone, so that a body of the wrong kind is never read. */
+function mediaOf({ head }: Exchange, { body }: Operation): MediaRule | null {
+  if (!hasBody(head)) return null;
+  if (!body) {
+    throw invalid([{ in: 'body', pointer: '', message: 'this operation takes no request body' }]);
+  }
+  const encoding = head.contentEncoding?.trim().toLowerCase();
+  const media = encoding === undefined || encoding === 'identity' ? body.media(head.contentType) : null;
+  if (!media) {
+    throw new Refusal('unsupported_media_type', {
+      message: `This operation takes ${body.accepted.join(' or ')}, in UTF-8 and without a Content-Encoding.`,
+      headers: ['Accept', body.accepted.join(', ')],
+    });
+  }
+  return media;
+}
+
+function bodyFaults({ body: rule }: Operation, media: MediaRule | null, body: Buffer | null): readonly Fault[] {
+  if (body !== null && media !== null) return media.check(body);
+  return rule?.required ? [{ in: 'body', pointer: '', message: 'this operation needs a request body' }] : [];
+}
+
+function invalid(details: readonly Fault[]): Refusal {
+  const count = details.length === 1 ? '1 fault' : `${details.length} faults`;
+  return new Refusal('invalid_request', {
+    message: `The request does not fit the contract: ${count}, see details.`,
+    details,
+  });
+}

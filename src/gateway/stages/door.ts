@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto';
+import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
+import type { Config } from '../../config/config.ts';
+import type { Observe } from '../../observe/events.ts';
+import { callerAddress, plainAddress, trustedProxies } from '../address.ts';
+import { CallerLeft, type Exchange } from '../exchange.ts';
+import { Gathering } from '../gathering.ts';
+import { type Head, hasBody, readHead } from '../head.ts';
+import { interruptionOf } from '../interruption.ts';
+import { Refusal } from '../reply/refusals.ts';
+import { parseTarget, type Target } from '../target.ts';
+
+export interface Door {
+  /** Begins the exchange of a request: its id, its caller, and the one event at its end. Never throws. */
+  open(request: IncomingMessage, response: ServerResponse): Exchange;
+  /** Reads where the request wants to go and refuses what two readers might read differently. */
+  enter(exchange: Exchange): Target;
+}
+
+const KNOWN_METHODS = new Set(METHODS);
+/** Methods that never reach a store: TRACE reflects secrets, CONNECT is for forward proxies. */
+const REFUSED_METHODS = new Set(['TRACE', 'CONNECT']);
+
+export function createDoor(config: Config['door'], observe: Observe): Door {
+  const proxies = trustedProxies(config.trustedProxies);
+
+  function open(request: IncomingMessage, response: ServerResponse): Exchange {
+    const head = readHead(request.rawHeaders);
+    const peer = plainAddress(request.socket.remoteAddress);
+    const behindProxy = proxies.has(peer);
+    const exchange: Exchange = {
+      id: randomUUID(),
+      request,
+      response,
+      method: request.method ?? '',
+      head,
+      address: behindProxy ? callerAddress(peer, head.forwardedFor, proxies) : peer,
+      behindProxy,
+      startedAt: performance.now(),
+      target: null,
+      route: null,
+      client: null,
+      operation: null,
+      standing: null,
+      verdict: null,
+      code: null,
+      forwardedAt: 0,
+      answeredAt: 0,
+      cancel: null,
+    };
+    // Node's parser reads on as if it had upgraded: what stands behind such a request is lost, so nothing may.
+    if (head.upgrade) response.shouldKeepAlive = false;
+    response.on('close', () => end(exchange));
+    return exchange;
+  }
+
+  function end(exchange: Exchange): void {
+    if (!isComplete(exchange.response)) {
+      exchange.code ??= 'caller_left';
+      exchange.cancel?.();
+    }
+    observe(toldBy(exchange));
+  }
+
+  function enter(exchange: Exchange): Target {
+    const { request, head, method } = exchange;
+    if (request.rawHeaders.length > 2 * config.maxHeaders) throw tooManyHeaders(config.maxHeaders);
+    checkVersion(request);
+    checkMethod(method);
+    checkHost(head.hosts, request.httpVersionMinor);
+    checkFraming(head, request.httpVersionMinor);
+    if (head.expect !== undefined && head.expect.toLowerCase() !== '100-continue') {
+      throw new Refusal('expectation_failed', { close: true });
+    }
+    if (head.contentTypes > 1) throw malformed('The request has more than one Content-Type.');
+    if ((head.contentLength ?? 0) > config.maxBodyBytes) throw tooLarge(config.maxBodyBytes);
+    const url = request.url ?? '';
+    if (url.length > config.maxUrlBytes) {
+      throw new Refusal('uri_too_long', { message: `The request target is longer than ${config.maxUrlBytes} bytes.` });
+    }
+    exchange.target = parseTarget(url);
+    return exchange.target;
+  }
+
+  return { open, enter };
+}
+
+/**
+ * Reads the whole body, at most `most` bytes; `null` when there is none. A caller that asked is told to go on only here,
+ * after its key and its declared length were found good (RFC 9110 section 10.1.1).
+ */
+export async function readBody({ request, response, head }: Exchange, most: number): Promise<Buffer | null> {
+  if (!hasBody(head)) return null;
+  const interruption = interruptionOf(request);
+  if (interruption) throw interruption;
+  // An HTTP/1.0 caller knows no interim answers.
+  if (head.expect !== undefined && request.httpVersionMinor > 0) response.writeContinue();
+  return new Promise((resolve, reject) => {
+    const body = new Gathering();
+    request.on('data', (chunk: Buffer) => {
+      if (body.size + chunk.length <= most) {
+        body.add(chunk);
+      } else {
+        request.pause();
+        reject(tooLarge(most));
+      }
+    });
+    request.on('end', () => resolve(body.whole));
+    request.on('error', (error) => {
+      reject(error instanceof Refusal ? error : new CallerLeft('the request body broke off', { cause: error }));
+    });
+  });
+}
+
+/** Node's parser takes HTTP/0.9 and HTTP/2.0 for versions of the syntax it reads, which they are not. */
+function checkVersion({ httpVersionMajor, httpVersionMinor }: IncomingMessage): void {
+  if (httpVersionMajor !== 1 || httpVersionMinor > 1) throw new Refusal('http_version_not_supported', { close: true });
+}
+
+/**
+ * RFC 9112 section 6.1: `chunked` is the only transfer coding there is here, and HTTP/1.0 knows none. The parser has seen to
+ * it that Content-Length is one whole number and does not stand beside Transfer-Encoding.
+ */
+function checkFraming({ transferEncoding }: Head, minor: number): void {
+  if (transferEncoding === undefined) return;
+  if (minor === 0) throw malformed('HTTP/1.0 has no Transfer-Encoding.');
+  if (transferEncoding.toLowerCase() === 'chunked') return;
+  throw new Refusal('not_implemented', { message: 'The only Transfer-Encoding is chunked, once.', close: true });
+}
+
+function checkMethod(method: string): void {
+  if (REFUSED_METHODS.has(method)) throw new Refusal('method_not_allowed', { headers: ['Allow', ''], close: true });
+  if (!KNOWN_METHODS.has(method)) throw new Refusal('not_implemented', { close: true });
+}
+
+/** RFC 9112 section 3.2: exactly one valid Host, which HTTP/1.0 may leave out. */
+function checkHost(hosts: readonly string[], minor: number): void {
+  if (hosts.length === 0 && minor === 0) return;
+  if (hosts.length !== 1) throw malformed('The request must have exactly one Host header.');
+  if (!/^(?:[A-Za-z0-9._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?$/.test(hosts[0]!)) {
+    throw malformed('The Host header is not a host name with an optional port.');
+  }
+}
+
+function malformed(message: string): Refusal {
+  return new Refusal('malformed_request', { message, close: true });
+}
+
+function tooManyHeaders(most: number): Refusal {
+  return new Refusal('headers_too_large', { message: `The request has more than ${most} header lines.`, close: true });
+}
+
+/** `most`: the limit in bytes. */
+export function tooLarge(most: number): Refusal {
+  return new Refusal('payload_too_large', { message: `The request body is larger than ${most} bytes.`, close: true });
+}
+
+/** Whether the whole answer went out; after a switch of protocols nothing more is ours to answer. */
+function isComplete(response: ServerResponse): boolean {
+  return response.writableFinished || response.statusCode === 101;
+}
+
+function toldBy(exchange: Exchange) {
+  const { id, method, response, client, verdict, code, address, startedAt, forwardedAt, answeredAt } = exchange;
+  return {
+    type: 'request',
+    id,
+    method: KNOWN_METHODS.has(method) ? method : 'other',
+    operation: exchange.route ?? 'none',
+    status: response.statusCode,
+    complete: isComplete(response),
+    code,
+    verdict,
+    keyId: client?.keyId ?? null,
+    account: client?.account ?? null,
+    plan: client?.plan ?? null,
+    address,
+    duration: performance.now() - startedAt,
+    upstream: answeredAt > 0 ? answeredAt - forwardedAt : null,
+  } as const;
+}

@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto';
+import type { Operation } from '../contract/contract.ts';
+import type { Client, KeyRecord } from '../keys/key.ts';
+import type { KeyStore } from '../keys/store.ts';
+import type { Uses } from '../keys/uses.ts';
+import type { Admission } from '../limits/admission.ts';
+import type { State } from '../state/state.ts';
+import type { Exchange } from './exchange.ts';
+import type { Answer } from './reply/answer.ts';
+import { Refusal } from './reply/refusals.ts';
+import type { KnownClient } from './stages/authenticate.ts';
+
+/** Where a client asks how it stands. The gateway answers it itself, whatever the contract says. */
+export const USAGE_PATH = '/usage';
+
+/** Tells a client where it stands. Free, and answered also while it is limited or banned. */
+export interface Usage {
+  serve(exchange: Exchange, client: KnownClient): Promise<void>;
+}
+
+export interface UsageParts {
+  readonly state: State;
+  readonly keys: KeyStore;
+  readonly uses: Uses;
+  readonly answer: Answer;
+  readonly operations: readonly Operation[];
+  readonly clock: () => number;
+}
+
+const DAY = 86_400_000;
+
+export function createUsage({ state, keys, uses, answer, operations, clock }: UsageParts): Usage {
+  const costs = Object.fromEntries(operations.map(({ id, cost }) => [id, cost]));
+  const sunsets = new Map(operations.map(({ id, sunset }) => [id, sunset]));
+
+  async function bodyFor(client: KnownClient, admission: Admission): Promise<string> {
+    const [record, rung] = await Promise.all([keys.get(client.keyId), state.rung(client.subject, client.limits)]);
+    return JSON.stringify({
+      plan: client.plan,
+      account: client.account,
+      countedBy: client.subject.startsWith('account:') ? 'account' : 'key',
+      windows: windowsIn(admission),
+      costs,
+      ban: banOf(client, admission, rung),
+      key: record && keyFacts(record, client, clock()),
+      deprecated: [...uses.deprecatedBy(client.keyId)].map(([operation, at]) => ({
+        operation,
+        lastCall: iso(at),
+        sunset: iso((sunsets.get(operation) ?? 0) * 1000),
+      })),
+    });
+  }
+
+  return {
+    async serve(exchange, client) {
+      exchange.route = 'usage';
+      const { method } = exchange;
+      const admission = await state.look(client.subject, client.limits);
+      exchange.standing = admission;
+      if (method !== 'GET' && method !== 'HEAD') {
+        throw new Refusal('method_not_allowed', { headers: ['Allow', 'GET, HEAD'] });
+      }
+      const body = await bodyFor(client, admission);
+      const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
+      const headers = ['ETag', etag, 'Cache-Control', 'private, no-cache', 'Vary', 'X-API-Key, Authorization'];
+      if (knows(exchange, etag)) return await answer.notModified(exchange, headers);
+      await answer.send(exchange, 200, [...headers, 'Content-Type', 'application/json; charset=utf-8'], body);
+    },
+  };
+}
+
+/** If-None-Match compares weakly (RFC 9110 section 13.1.2). */
+function knows({ request }: Exchange, etag: string): boolean {
+  const asked = request.headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
+  return asked.includes('*') || asked.includes(etag);
+}
+
+/** An unused window has no reset yet: the next request opens it. */
+function windowsIn({ readings }: Admission) {
+  return readings.map(({ window: { name, kind, limit }, remaining, resetAt }) => ({
+    name,
+    kind,
+    limit,
+    used: limit - remaining,
+    remaining,
+    reset: remaining === limit ? null : iso(resetAt),
+  }));
+}
+
+function banOf({ limits: { ladder } }: KnownClient, { bannedUntil, strikes }: Admission, rung: number) {
+  return {
+    until: iso(bannedUntil),
+    strikes,
+    strikesToBan: ladder?.strikes ?? null,
+    nextLengthSeconds: ladder && ladder.lengths[Math.min(rung, ladder.lengths.length - 1)]! / 1000,
+  };
+}
+
+function keyFacts({ id, label, createdAt, expiresAt, rotatedAt }: KeyRecord, { retiresAt }: Client, now: number) {
+  return {
+    id,
+    label,
+    created: iso(createdAt),
+    ageDays: Math.floor((now - createdAt) / DAY),
+    expires: iso(expiresAt ?? 0),
+    rotated: iso(rotatedAt ?? 0),
+    retires: iso(retiresAt ?? 0),
+  };
+}
+
+/** 0 is never. */
+function iso(at: number): string | null {
+  return at === 0 ? null : new Date(at).toISOString();
+}

@@ -1,0 +1,45 @@
+import { describe, expect, test } from '@jest/globals';
+import { callerAddress, networkOf, plainAddress, trustedProxies } from '../../src/gateway/address.ts';
+
+describe('the caller behind proxies', () => {
+  const proxies = trustedProxies(['10.0.0.0/8', '192.0.2.1', '2001:db8::/32']);
+
+  test.each([
+    ['203.0.113.9', '198.51.100.1', '203.0.113.9'],
+    ['10.1.2.3', '', '10.1.2.3'],
+    ['10.1.2.3', '198.51.100.1', '198.51.100.1'],
+    ['10.1.2.3', '1.1.1.1, 198.51.100.1', '198.51.100.1'],
+    ['10.1.2.3', '198.51.100.1, 10.9.9.9', '198.51.100.1'],
+    ['10.1.2.3', '198.51.100.1, 192.0.2.1,10.9.9.9', '198.51.100.1'],
+    ['10.1.2.3', 'nonsense', '10.1.2.3'],
+    ['10.1.2.3', '198.51.100.1, nonsense', '10.1.2.3'],
+    ['10.1.2.3', '10.4.4.4', '10.4.4.4'],
+    ['2001:db8::5', '2001:db9::1', '2001:db9::1'],
+    ['10.1.2.3', '::ffff:198.51.100.1', '198.51.100.1'],
+  ])('from %s with "%s" is %s', (peer, forwardedFor, caller) => {
+    expect(callerAddress(peer, forwardedFor, proxies)).toBe(caller);
+  });
+
+  test('nobody is trusted where no block is named', () => {
+    expect(callerAddress('127.0.0.1', '198.51.100.1', trustedProxies([]))).toBe('127.0.0.1');
+  });
+});
+
+test.each([
+  ['::ffff:127.0.0.1', '127.0.0.1'],
+  ['127.0.0.1', '127.0.0.1'],
+  ['::1', '::1'],
+  [undefined, 'unknown'],
+])('%s is written %s', (address, plain) => {
+  expect(plainAddress(address)).toBe(plain);
+});
+
+test.each([
+  ['198.51.100.7', '198.51.100.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:db8::6', '2001:db8:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['2001:db8:1:2::', '2001:db8:1:2::/64'],
+])('%s counts as %s', (address, network) => {
+  expect(networkOf(address)).toBe(network);
+});

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { isAnError, Stand } from './stand.ts';
+
+let stand: Stand;
+beforeAll(async () => {
+  stand = await Stand.start();
+});
+afterAll(() => stand.stop());
+
+/** `body`: one character per byte. */
+const post = (path: string, body: string, type = 'application/json', more: readonly string[] = []) =>
+  stand.request(`POST ${path}`, [`Content-Type: ${type}`, `Content-Length: ${body.length}`, ...more], body);
+const latin1 = (text: string) => Buffer.from(text).toString('latin1');
+
+describe('a body that two readers could read differently is refused with the place', () => {
+  test.each<[what: string, body: string]>([
+    ['a name twice', '{"name":"a","categoryId":1,"name":"b"}'],
+    ['a name twice, once escaped', '{"name":"a","categoryId":1,"n\\u0061me":"b"}'],
+    ['a byte order mark', latin1('\ufeff{"name":"a","categoryId":1}')],
+    ['UTF-16', Buffer.from('{"name":"a","categoryId":1}', 'utf16le').toString('latin1')],
+    ['bytes that are not UTF-8', '{"name":"\xff","categoryId":1}'],
+    ['an overlong encoding', '{"name":"\xc0\xaf","categoryId":1}'],
+    ['half a surrogate pair', '{"name":"\\ud800","categoryId":1}'],
+    ['NaN', '{"name":"a","categoryId":NaN}'],
+    ['Infinity', '{"name":"a","categoryId":Infinity}'],
+    ['a hexadecimal number', '{"name":"a","categoryId":0x1}'],
+    ['a number with a leading zero', '{"name":"a","categoryId":01}'],
+    ['a comma too many', '{"name":"a","categoryId":1,}'],
+    ['a comment', '{"name":"a",/**/"categoryId":1}'],
+    ['single quotes', "{'name':'a','categoryId':1}"],
+    ['a value behind the end', '{"name":"a","categoryId":1}{}'],
+    ['NUL behind the end', '{"name":"a","categoryId":1}\0'],
+    ['a raw control character', '{"name":"a\nb","categoryId":1}'],
+    ['nesting without end', `{"name":"a","categoryId":1,"x":${'['.repeat(5_000)}${']'.repeat(5_000)}}`],
+    ['an int64 one too large', '{"name":"a","categoryId":9223372036854775808}'],
+    ['an int64 one too small', '{"name":"a","categoryId":-9223372036854775809}'],
+    ['a number of a million digits', `{"name":"a","categoryId":${'9'.repeat(500_000)}}`],
+    ['an exponent beyond all numbers', '{"name":"a","categoryId":1e400}'],
+    ['a fraction', '{"name":"a","categoryId":1.5}'],
+    ['__proto__ in place of what is required', '{"__proto__":{"name":"a","categoryId":1}}'],
+    ['constructor in place of what is required', '{"constructor":{"prototype":{"name":"a","categoryId":1}}}'],
+    ['nothing of what is required', '{}'],
+    ['an array', '[{"name":"a","categoryId":1}]'],
+    ['null', 'null'],
+    ['a string', '"a"'],
+    ['blanks', '   '],
+  ])('%s', async (_what, body) => {
+    const before = stand.store.requests.length;
+    const answer = await stand.ask(post('/pets', body));
+    expect(answer).toMatchObject({ status: 400, code: 'invalid_request' });
+    isAnError(answer);
+    const { details } = JSON.parse(answer.body) as { details: { in: string; pointer: string; message: string }[] };
+    expect(details[0]).toEqual({ in: 'body', pointer: expect.any(String), message: expect.any(String) });
+    await stand.standsUnharmed(before);
+  });
+
+  test('30 February, which is no date', async () => {
+    const order = (date: string) => `{"petId":1,"quantity":1,"shipDate":"${date}"}`;
+    expect(await stand.ask(post('/store/orders', order('2026-02-30T00:00:00Z')))).toMatchObject({ status: 400 });
+    expect(await stand.ask(post('/store/orders', order('2026-02-28T00:00:00Z')))).toMatchObject({ status: 200 });
+  });
+});
+
+describe('a body of another kind is 415', () => {
+  test.each([
+    'text/plain',
+    'application/xml',
+    'application/json; charset=utf-16',
+    'application/json; charset=latin1',
+    'application/json, text/plain',
+    'application/jsonx',
+    'json',
+    '',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+  ])('%j', async (type) => {
+    expect(await stand.ask(post('/pets', '{"name":"a","categoryId":1}', type))).toMatchObject({ status: 415 });
+  });
+
+  test.each([['gzip'], ['identity, gzip'], ['br'], ['x'], ['identity', 'gzip']])('encoded: %s', async (...codings) => {
+    const headers = codings.map((coding) => `Content-Encoding: ${coding}`);
+    const answer = await stand.ask(post('/pets', '{"name":"a","categoryId":1}', undefined, headers));
+    expect(answer).toMatchObject({ status: 415, code: 'unsupported_media_type' });
+  });
+
+  test('two Content-Types are refused', async () => {
+    const bytes = post('/pets', '{"name":"a","categoryId":1}', undefined, ['Content-Type: text/plain']);
+    await stand.refusesAndCloses(bytes, [400]);
+  });
+});
+
+describe('the very bytes that were checked go on', () => {
+  test.each([
+    ['with blanks and escapes', '\n{ "name" : "R\\u0065x\\/" ,\t"categoryId":1 } \r\n'],
+    ['with every digit', '{"name":"a","categoryId":9223372036854775807}'],
+    ['with other alphabets', latin1('{"name":"Ωλίβερ 🐈","categoryId":-9223372036854775808}')],
+    ['with __proto__, which is a name like any other', '{"name":"a","categoryId":1,"__proto__":{"status":"sold"}}'],
+  ])('%s', async (what, body) => {
+    const before = stand.store.requests.length;
+    const answer = await stand.ask(post('/pets', body));
+    if (what.includes('__proto__')) {
+      // Whether more members are allowed is the contract's word; that they are inert is ours.
+      expect([200, 400]).toContain(answer.status);
+      expect(({} as Record<string, unknown>).status).toBeUndefined();
+    } else expect(answer.status).toBe(200);
+    if (answer.status === 200) expect(stand.store.requests.slice(before).map(({ body }) => body)).toEqual([body]);
+  });
+});
+
+test('a refusal says nothing of the values that were sent, and neither does the log', async () => {
+  const secret = 'very-private-value';
+  const answer = await stand.ask(post(`/pets?${secret}=1`, `{"name":7,"categoryId":"${secret}","status":"${secret}"}`));
+  expect(answer.status).toBe(400);
+  expect(
+    JSON.stringify(JSON.parse(answer.body).details.map(({ message }: { message: string }) => message)),
+  ).not.toContain(secret);
+  expect(JSON.stringify(stand.gateway.log)).not.toContain(secret);
+  expect((await stand.gateway.admin.get('/metrics')).text).not.toContain(secret);
+});

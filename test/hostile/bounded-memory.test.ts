@@ -1,0 +1,77 @@
+import { describe, expect, test } from '@jest/globals';
+import { Gathering } from '../../src/gateway/gathering.ts';
+import { createGuard } from '../../src/gateway/guard.ts';
+import { Cache } from '../../src/keys/cache.ts';
+import { makeSecret } from '../../src/keys/secret.ts';
+import { Stand } from './stand.ts';
+
+/** Milliseconds that `count` runs of `step` took, for comparing with as many runs of it in another state. */
+function timed(count: number, step: (i: number) => void): number {
+  const start = performance.now();
+  for (let i = 0; i < count; i++) step(i);
+  return performance.now() - start;
+}
+
+describe('a million strangers', () => {
+  test('leave a cache at its bound, and no insertion waits for the others', () => {
+    const cache = new Cache<number>(1_000);
+    const early = timed(50_000, (i) => cache.set(`early ${i}`, i));
+    let most = 0;
+    for (let i = 0; i < 200_000; i++) {
+      cache.set(`key ${i}`, i);
+      most = Math.max(most, cache.size);
+    }
+    expect(most).toBeLessThanOrEqual(2_000);
+    const late = timed(50_000, (i) => cache.set(`late ${i}`, i));
+    // Not a deadline: an insertion that walked over what is there would be a thousand times slower, not a hundred.
+    expect(late).toBeLessThan(100 * early + 100);
+  });
+
+  test('of distinct addresses share the counters that are left, and are still throttled', async () => {
+    const guard = createGuard({ failures: 2, span: 60_000 });
+    const address = (i: number) => `10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`;
+    for (let i = 0; i < 130_000; i++) await guard.fail(address(i));
+    expect(guard.size).toBeLessThanOrEqual(100_000 + 1_024);
+    let exhausted = 0;
+    for (let i = 0; i < 100; i++) if ((await guard.fail(address(200_000 + i))).exhausted) exhausted++;
+    expect(exhausted).toBe(100);
+  });
+});
+
+test('a body of tiny chunks is held once, whatever buffers they came in', () => {
+  const gathering = new Gathering();
+  const expected: number[] = [];
+  for (let i = 0; i < 100_000; i++) {
+    // As the parser has them: a view of one byte into a large read.
+    const read = i % 100 === 0 ? Buffer.alloc(65_536, i & 255) : null;
+    const chunk = read?.subarray(7, 8) ?? Buffer.from([i & 255]);
+    expected.push(chunk[0]!);
+    gathering.add(chunk);
+  }
+  expect(gathering.whole).toEqual(Buffer.from(expected));
+  expect(gathering.capacity).toBeLessThanOrEqual(200_000);
+});
+
+describe('requests of all kinds', () => {
+  test('add no series to the metrics: labels come from fixed sets', async () => {
+    const stand = await Stand.start({ settings: 'door: {guard: {failures: 100000, span: 1m}}' });
+    const series = async () =>
+      (await stand.gateway.admin.get('/metrics')).text.split('\n').filter((line) => line.startsWith('storegate_'))
+        .length;
+    const wire = await stand.connect();
+    const round = async (i: number) => {
+      const methods = ['GET', 'PROPFIND', 'M-SEARCH', 'DELETE'];
+      for (const line of [`${methods[i % 4]} /no/such/${i}`, `GET /pets/${i}`, `GET /pets?x${i}=1`]) {
+        await wire.send(stand.request(line)).answer();
+      }
+      const stranger = `GET /pets/${i} HTTP/1.1\r\nHost: h${i}\r\nX-API-Key: ${makeSecret('test')}\r\n\r\n`;
+      await wire.send(stranger).answer();
+    };
+    for (let i = 0; i < 8; i++) await round(i);
+    const before = await series();
+    for (let i = 8; i < 150; i++) await round(i);
+    expect(await series()).toBe(before);
+    wire.close();
+    await stand.stop();
+  });
+});

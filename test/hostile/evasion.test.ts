@@ -1,0 +1,114 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { makeSecret } from '../../src/keys/secret.ts';
+import { Stand } from './stand.ts';
+
+const LIMIT = 40;
+let stand: Stand;
+afterEach(() => stand.stop());
+
+async function limited(settings = ''): Promise<string> {
+  stand = await Stand.start({ settings });
+  const windows = [{ name: 'hour', kind: 'fixed', limit: LIMIT, span: 3_600_000 }] as const;
+  return (await stand.gateway.key({ windows })).secret;
+}
+
+const request = (line: string, ...headers: string[]) =>
+  `${line} HTTP/1.1\r\n${headers.map((header) => `${header}\r\n`).join('')}\r\n`;
+
+describe('all requests of a key count on one counter', () => {
+  test('whatever they look like and wherever they come from', async () => {
+    const key = await limited();
+    const disguises = [
+      request('GET /pets', 'Host: a', `X-API-Key: ${key}`),
+      request('HEAD /pets', 'Host: b', `x-api-key: ${key}`),
+      request('GET /%70ets', 'Host: a', `X-API-KEY:${key}`),
+      request('GET /pets?limit=1', 'Host: a', `X-API-Key: ${key}`, 'X-Forwarded-For: 1.2.3.4'),
+      request('GET /pets?limit=2', 'Host: a', `X-API-Key: ${key}`, 'Forwarded: for=1.2.3.4'),
+      request('GET http://elsewhere/pets', 'Host: elsewhere', `X-API-Key: ${key}`),
+      request('GET /PETS', 'Host: a', `X-API-Key: ${key}`),
+      request('DELETE /nowhere', 'Host: a', `X-API-Key: ${key}`),
+      request('GET /pets', 'Host: a', `Authorization: Bearer ${key}`),
+      request('GET /pets', 'Host: a', `authorization: bEARER   ${key}`),
+      request('GET /pets', 'Host: a', `X-API-Key: ${key}`, `Authorization: Bearer ${key}`),
+      request('GET /pets', 'Host: a', `X-API-Key: ${key}`, 'X-HTTP-Method-Override: POST'),
+      request('GET /pets', 'Host: a', `X-API-Key: ${key}`, 'Connection: X-API-Key'),
+      request('GET /pets', `X-API-Key: ${key}`).replace('HTTP/1.1', 'HTTP/1.0'),
+    ];
+    const left: number[] = [];
+    for (const [i, disguise] of disguises.entries()) {
+      const wire = await stand.connect(`127.0.0.${1 + i}`);
+      const { headers } = await wire.send(disguise).answer({ head: disguise.startsWith('HEAD') });
+      left.push(Number(headers['x-ratelimit-remaining']));
+      wire.close();
+    }
+    expect(left).toEqual(disguises.map((_, i) => LIMIT - 1 - i));
+  });
+
+  test('over a hundred connections at once, and pipelined, exactly the limit is admitted and nobody is banned', async () => {
+    const key = await limited();
+    const one = request('GET /pets', 'Host: a', `X-API-Key: ${key}`);
+    const wires = await Promise.all(Array.from({ length: 100 }, (_, i) => stand.connect(`127.0.1.${1 + i}`)));
+    const statuses = await Promise.all(
+      wires.map(async (wire) => {
+        wire.send(one.repeat(3));
+        const mine = [await wire.answer(), await wire.answer(), await wire.answer()].map(({ status }) => status);
+        wire.close();
+        return mine;
+      }),
+    );
+    const counts = Object.groupBy(statuses.flat(), (status) => status);
+    expect(counts[200]?.length).toBe(LIMIT);
+    expect(counts[429]?.length).toBe(300 - LIMIT);
+    expect(stand.store.requests.length).toBe(LIMIT);
+  });
+});
+
+test('a ban needs requests after a refusal could be seen', async () => {
+  const key = await limited();
+  const ask = async () => (await stand.ask(request('GET /pets', 'Host: a', `X-API-Key: ${key}`))).status;
+  for (let i = 0; i < LIMIT; i++) expect(await ask()).toBe(200);
+  for (let i = 0; i < 30; i++) expect(await ask()).toBe(429);
+  const seen: number[] = [];
+  for (let i = 0; i < 12; i++) {
+    stand.gateway.clock.pass(100);
+    seen.push(await ask());
+  }
+  expect(seen.slice(0, 9)).toEqual(Array(9).fill(429));
+  expect(seen.at(-1)).toBe(403);
+});
+
+test('nobody can have the key of another limited or banned', async () => {
+  const key = await limited('door: {guard: {failures: 5, span: 1m}}');
+  const near = [key.slice(0, -1), `${key}x`, key.toLowerCase(), `${key},`, `"${key}"`, makeSecret('test')];
+  for (let round = 0; round < 10; round++) {
+    for (const guess of near) {
+      const { status } = await stand.ask(request('GET /pets', 'Host: a', `X-API-Key: ${guess}`));
+      expect([401, 429]).toContain(status);
+    }
+    stand.gateway.clock.pass(100);
+  }
+  const { status, headers } = await stand.ask(request('GET /pets', 'Host: a', `X-API-Key: ${key}`));
+  expect({ status, left: headers['x-ratelimit-remaining'] }).toEqual({ status: 200, left: `${LIMIT - 1}` });
+});
+
+test('guessing is throttled per address, and only there', async () => {
+  await limited('door: {guard: {failures: 3, span: 1m}}');
+  const guess = async (from: string) => {
+    const wire = await stand.connect(from);
+    const { status } = await wire.send(request('GET /pets', 'Host: a', `X-API-Key: ${makeSecret('test')}`)).answer();
+    wire.close();
+    return status;
+  };
+  for (const expected of [401, 401, 401, 429, 429]) expect(await guess('127.0.0.9')).toBe(expected);
+  expect(await guess('127.0.0.10')).toBe(401);
+});
+
+test('behind a trusted proxy, a caller cannot choose its address by writing one in front', async () => {
+  await limited('door: {trustedProxies: [127.0.0.0/8], guard: {failures: 3, span: 1m}}');
+  const statuses: number[] = [];
+  for (let i = 0; i < 5; i++) {
+    const forged = `X-Forwarded-For: 10.0.0.${i}, 198.51.100.7`;
+    statuses.push((await stand.ask(request('GET /pets', 'Host: a', forged))).status);
+  }
+  expect(statuses).toEqual([401, 401, 401, 429, 429]);
+});

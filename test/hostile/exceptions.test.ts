@@ -1,0 +1,112 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { createGuard } from '../../src/gateway/guard.ts';
+import { createPipeline, type Parts } from '../../src/gateway/pipeline.ts';
+import { createAnswer } from '../../src/gateway/reply/answer.ts';
+import { type Cors, createCors } from '../../src/gateway/reply/cors.ts';
+import { createDoor } from '../../src/gateway/stages/door.ts';
+import { type Event, type Observe, toAll } from '../../src/observe/events.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { isAnError } from './stand.ts';
+import { Wire } from './wire.ts';
+
+const PRIVATE = "a detail that is nobody's business";
+const broken = (): never => {
+  throw new TypeError(PRIVATE);
+};
+
+let server: Server | null = null;
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await TestGateway.start();
+});
+afterAll(() => gateway.stop());
+afterEach(() => {
+  server?.close();
+  server?.closeAllConnections();
+  server = null;
+});
+
+/** A pipeline whose steps do nothing, but for those that a test replaces. */
+async function pipelineWith(
+  parts: Partial<Parts>,
+  { listeners = [], cors = createCors({ origins: [], maxAge: 0 }) }: { listeners?: Observe[]; cors?: Cors } = {},
+) {
+  const events: Event[] = [];
+  const observe = toAll(...listeners, (event) => events.push(event));
+  const guard = createGuard({ failures: 10, span: 60_000 });
+  const answer = createAnswer({ cors, guard, observe });
+  const pipeline = createPipeline({
+    door: createDoor(gateway.config.door, observe),
+    authenticate: async () => ({}) as never,
+    admit: async () => ({}) as never,
+    contract: async () => ({ operation: {} as never, body: null }),
+    forward: async (exchange) => answer.send(exchange, 200, [], 'good'),
+    mounts: { forward: async () => {}, upgrade: () => {} },
+    pages: { has: () => false, serve: async () => {} },
+    usage: { has: () => false } as never,
+    cors,
+    answer,
+    route: () => ({ kind: 'not_found' }),
+    ...parts,
+  });
+  server = createServer((request, response) => void pipeline.handle(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const wire = await Wire.open(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const ask = (path = '/') => wire.send(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).answer();
+  return { ask, events, wire };
+}
+
+describe('an exception costs its own request only: 500, an id, one line, no detail', () => {
+  test.each<[step: string, parts: (on: () => boolean) => Partial<Parts>]>([
+    ['authenticate', (on) => ({ authenticate: async () => (on() ? broken() : ({} as never)) })],
+    ['authenticate, at once', (on) => ({ authenticate: () => (on() ? broken() : Promise.resolve({} as never)) })],
+    ['the route', (on) => ({ route: () => (on() ? broken() : { kind: 'not_found' }) })],
+    ['admit', (on) => ({ admit: async () => (on() ? broken() : ({} as never)) })],
+    ['the contract', (on) => ({ contract: async () => (on() ? broken() : ({} as never)) })],
+    ['a page', (on) => ({ pages: { has: on, serve: async () => broken() } })],
+    [
+      'a mount',
+      (on) => ({
+        route: () => (on() ? { kind: 'mount', mount: {} as never } : { kind: 'not_found' }),
+        mounts: { forward: async () => broken(), upgrade: broken },
+      }),
+    ],
+  ])('in %s', async (_step, parts) => {
+    let count = 0;
+    const { ask, events, wire } = await pipelineWith(parts(() => ++count === 1));
+    const answer = await ask();
+    expect(answer).toMatchObject({ status: 500, code: 'internal_error' });
+    isAnError(answer);
+    expect(answer.body).not.toContain(PRIVATE);
+    const bugs = events.filter(({ type }) => type === 'bug');
+    expect(bugs).toEqual([
+      expect.objectContaining({ id: answer.headers['x-request-id'], error: expect.any(TypeError) }),
+    ]);
+    expect(await ask()).toMatchObject({ status: 200, body: 'good' });
+    wire.close();
+  });
+
+  test('in a listener of events', async () => {
+    const { ask, events, wire } = await pipelineWith({}, { listeners: [broken] });
+    for (let i = 0; i < 3; i++) expect(await ask()).toMatchObject({ status: 200 });
+    wire.close();
+    expect(events.filter(({ type }) => type === 'request').length).toBeGreaterThan(0);
+  });
+
+  test('even in the answer to a failure: its connection ends, and others go on', async () => {
+    let failing = true;
+    const cors: Cors = { push: () => void (failing && broken()), preflight: () => [] };
+    const { ask, events } = await pipelineWith({ admit: async () => (failing ? broken() : ({} as never)) }, { cors });
+    await expect(ask()).rejects.toThrow('before the answer was whole');
+    expect(events.filter(({ type }) => type === 'bug')).toHaveLength(2);
+    failing = false;
+    const { port } = server!.address() as AddressInfo;
+    const wire = await Wire.open(`http://127.0.0.1:${port}`);
+    expect(await wire.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n').answer()).toMatchObject({ status: 200, body: 'good' });
+    wire.close();
+  });
+});

@@ -1,0 +1,240 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { valuesOf } from './recording-store.ts';
+import { isAnError, PET, Stand } from './stand.ts';
+
+let stand: Stand;
+beforeAll(async () => {
+  stand = await Stand.start();
+});
+afterAll(() => stand.stop());
+
+const chunked = (body: string, extension = '', trailers = '') =>
+  `${body.length.toString(16)}${extension}\r\n${body}\r\n0\r\n${trailers}\r\n`;
+const CHUNKED = 'Transfer-Encoding: chunked';
+
+describe('two ways to tell where a body ends', () => {
+  test.each<[what: string, headers: string[], statuses: number[]]>([
+    ['Content-Length before Transfer-Encoding', ['Content-Length: 5', CHUNKED], [400]],
+    ['Transfer-Encoding before Content-Length', [CHUNKED, 'Content-Length: 5'], [400]],
+    ['chunked twice', [CHUNKED, CHUNKED], [400, 501]],
+    ['chunked twice in one line', ['Transfer-Encoding: chunked, chunked'], [400, 501]],
+    ['gzip, then chunked', ['Transfer-Encoding: gzip, chunked'], [501]],
+    ['chunked, then gzip', ['Transfer-Encoding: chunked, gzip'], [400, 501]],
+    ['chunked and identity in two lines', [CHUNKED, 'Transfer-Encoding: identity'], [400, 501]],
+    ['identity', ['Transfer-Encoding: identity'], [400, 501]],
+    ['an unknown coding', ['Transfer-Encoding: xchunked'], [400, 501]],
+    ['chunked in quotes', ['Transfer-Encoding: "chunked"'], [400, 501]],
+    ['chunked with a parameter', ['Transfer-Encoding: chunked;a=b'], [400, 501]],
+    ['a vertical tab before chunked', ['Transfer-Encoding: \x0bchunked'], [400]],
+    ['a space before the colon', ['Transfer-Encoding : chunked'], [400]],
+    ['an empty Transfer-Encoding', ['Transfer-Encoding:'], [400]],
+    ['an empty Transfer-Encoding beside a length', ['Transfer-Encoding:', `Content-Length: ${PET.length}`], [400]],
+    ['a folded Transfer-Encoding', ['Transfer-Encoding:', ' chunked'], [400]],
+  ])('%s', async (_what, headers, statuses) => {
+    await stand.refusesAndCloses(stand.post(headers, chunked(PET)), statuses);
+  });
+
+  test('Transfer-Encoding in HTTP/1.0', async () => {
+    const bytes = stand.post([CHUNKED], chunked(PET)).replace('HTTP/1.1', 'HTTP/1.0');
+    await stand.refusesAndCloses(bytes, [400]);
+  });
+});
+
+describe('a length that is none', () => {
+  test.each(['+29', '-1', '0x1d', '2 9', '29, 29', '29;', '1.5', '29a', '', '99999999999999999999999', '٢٩'])(
+    'Content-Length: %s',
+    async (length) => {
+      await stand.refusesAndCloses(Buffer.from(stand.post([`Content-Length: ${length}`], PET)), [400]);
+    },
+  );
+
+  test.each([
+    ['29', '29'],
+    ['29', '5'],
+    ['0', '29'],
+  ])('Content-Length: %s and Content-Length: %s', async (first, second) => {
+    const headers = [`Content-Length: ${first}`, `Content-Length: ${second}`];
+    await stand.refusesAndCloses(stand.post(headers, PET), [400]);
+  });
+
+  test('one beyond the limit is refused before the body comes', async () => {
+    await stand.refusesAndCloses(stand.post(['Content-Length: 9007199254740993'], ''), [413]);
+  });
+});
+
+describe('chunks', () => {
+  test.each<[what: string, body: string, statuses: number[]]>([
+    ['a size that is no number', `zz\r\n${PET}\r\n0\r\n\r\n`, [400]],
+    ['a negative size', `-1\r\n${PET}\r\n0\r\n\r\n`, [400]],
+    ['a size with 0x', `0x1d\r\n${PET}\r\n0\r\n\r\n`, [400]],
+    ['a size past 64 bits', `1000000000000001d\r\n${PET}\r\n0\r\n\r\n`, [400]],
+    ['a size that ends in LF', `1d\n${PET}\r\n0\r\n\r\n`, [400]],
+    ['a space before the size', ` 1d\r\n${PET}\r\n0\r\n\r\n`, [400]],
+    ['data longer than its size', `1c\r\n${PET}\r\n0\r\n\r\n`, [400]],
+    ['data that ends in LF', `1d\r\n${PET}\n0\r\n\r\n`, [400]],
+    ['an extension that ends in LF', `1d;a\n${PET}\r\n0\r\n\r\n`, [400]],
+    ['an extension with NUL', `1d;a=\0\r\n${PET}\r\n0\r\n\r\n`, [400]],
+    ['extensions past all use', chunked(PET, `;a=${'b'.repeat(20_000)}`), [413]],
+    ['a Content-Length among the trailers', chunked(PET, '', 'Content-Length: 7\r\n'), [400]],
+    ['trailers past the header limit', chunked(PET, '', `A: ${'b'.repeat(20_000)}\r\n`), [400, 431]],
+  ])('%s', async (_what, body, statuses) => {
+    await stand.refusesAndCloses(stand.post([CHUNKED], body), statuses);
+  });
+
+  test('reach the store as one whole body of known length, without extensions and trailers', async () => {
+    const body = chunked(PET, ';a=b', 'X-Storegate-Account: victim\r\nX-Trailer: yes\r\n');
+    const request = await stand.passed(stand.post([CHUNKED, 'Trailer: X-Trailer'], body));
+    expect(request.body).toBe(PET);
+    expect(valuesOf(request, 'content-length')).toEqual([`${PET.length}`]);
+    for (const name of ['transfer-encoding', 'trailer', 'x-trailer']) expect(valuesOf(request, name)).toEqual([]);
+    expect(valuesOf(request, 'x-storegate-account')).toEqual(['acme']);
+  });
+
+  test.each(['Transfer-Encoding: Chunked', 'Transfer-Encoding:\tchunked ', 'TRANSFER-ENCODING: chunked'])(
+    'are read however the header is spelt: %s',
+    async (header) => {
+      expect((await stand.passed(stand.post([header], chunked(PET)))).body).toBe(PET);
+    },
+  );
+
+  test('of one byte each are put together', async () => {
+    const body = `${' '.repeat(40_000)}{"name":"Rex","categoryId":1}`;
+    const bytes = [...body].map((byte) => `1\r\n${byte}\r\n`).join('');
+    expect((await stand.passed(stand.post([CHUNKED], `${bytes}0\r\n\r\n`))).body).toBe(body);
+  });
+
+  test('past the limit are refused with 413 while they come', async () => {
+    const wire = await stand.connect();
+    wire.send(stand.post([CHUNKED], ''));
+    const answering = wire.answer();
+    for (let i = 0; i < 40; i++) wire.send(`10000\r\n${'x'.repeat(65_536)}\r\n`);
+    const answer = await answering;
+    expect(answer).toMatchObject({ status: 413, code: 'payload_too_large' });
+    expect(await wire.ended()).toBe('');
+  });
+});
+
+describe('lines', () => {
+  const key = () => `X-API-Key: ${stand.secret}`;
+
+  test.each<[what: string, bytes: (key: string) => string, statuses: number[]]>([
+    ['that all end in LF', (key) => `GET /pets HTTP/1.1\nHost: a\n${key}\n\n`, [400]],
+    ['of which the first ends in LF', (key) => `GET /pets HTTP/1.1\nHost: a\r\n${key}\r\n\r\n`, [400]],
+    ['of which a header ends in LF', (key) => `GET /pets HTTP/1.1\r\nHost: a\n${key}\r\n\r\n`, [400]],
+    ['of which the last ends in LF', (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\n\n`, [400]],
+    ['with a bare CR', (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\nX-A: b\rX-B: c\r\n\r\n`, [400]],
+    ['that are folded', (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\nX-A: b\r\n c\r\n\r\n`, [400]],
+    ['folded by a tab', (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\nX-A: b\r\n\tc\r\n\r\n`, [400]],
+    ['folded before the first header', (key) => `GET /pets HTTP/1.1\r\n Host: a\r\n${key}\r\n\r\n`, [400]],
+    ['with NUL in a value', (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\nX-A: b\0c\r\n\r\n`, [400]],
+    ['with NUL in a name', (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\nX\0A: b\r\n\r\n`, [400]],
+    ['with a control character', (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\nX-A: b\x01c\r\n\r\n`, [400]],
+    ['with a space in a name', (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\nX A: b\r\n\r\n`, [400]],
+    ['with an empty name', (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\n: b\r\n\r\n`, [400]],
+    ['without a colon', (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\nnonsense\r\n\r\n`, [400]],
+    ['of HTTP/0.9', () => 'GET /pets\r\n', [400, 505]],
+    ['of HTTP/1.2', (key) => `GET /pets HTTP/1.2\r\nHost: a\r\n${key}\r\n\r\n`, [505]],
+    ['that claim HTTP/2.0', (key) => `GET /pets HTTP/2.0\r\nHost: a\r\n${key}\r\n\r\n`, [505]],
+    ['that claim HTTP/0.9', (key) => `GET /pets HTTP/0.9\r\nHost: a\r\n${key}\r\n\r\n`, [400, 505]],
+    ['with http in small letters', (key) => `GET /pets http/1.1\r\nHost: a\r\n${key}\r\n\r\n`, [400]],
+    ['of an HTTP/2 preface', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', [505]],
+    ['of a TLS handshake', () => '\x16\x03\x01\x02\0\x01\0\x01', [400]],
+    ['with a tab for a space', (key) => `GET\t/pets HTTP/1.1\r\nHost: a\r\n${key}\r\n\r\n`, [400]],
+    ['with a space before the method', (key) => ` GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\n\r\n`, [400]],
+  ])('%s', async (_what, bytes, statuses) => {
+    await stand.refusesAndCloses(bytes(key()), statuses);
+  });
+});
+
+describe('size', () => {
+  test('headers past their limit are refused, never cut', async () => {
+    await stand.refusesAndCloses(stand.request('GET /pets', [`X-A: ${'a'.repeat(100_000)}`]), [431]);
+  });
+
+  test('so are too many of them, and one fewer passes', async () => {
+    const lines = (count: number) => Array.from({ length: count }, (_, i) => `X-${i}: y`);
+    await stand.refusesAndCloses(stand.request('GET /pets', lines(99)), [431]);
+    const request = await stand.passed(stand.request('GET /pets', lines(98)));
+    expect(valuesOf(request, 'x-97')).toEqual(['y']);
+  });
+
+  test('a target past its limit is 414, wherever it is noticed', async () => {
+    expect(await stand.ask(stand.request(`GET /pets?${'a'.repeat(10_000)}`))).toMatchObject({ status: 414 });
+    const answer = await stand.refusesAndCloses(`GET /pets?${'a'.repeat(60_000)}`, [414]);
+    expect(answer.code).toBe('uri_too_long');
+  });
+});
+
+describe('several requests on one connection', () => {
+  test('are done and answered in their order', async () => {
+    const before = stand.store.requests.length;
+    const wire = await stand.connect();
+    const post = stand.post([`Content-Length: ${PET.length}`], PET);
+    wire.send(post + stand.probe + post + stand.request('HEAD /pets'));
+    for (const head of [false, false, false, true]) expect((await wire.answer({ head })).status).toBe(200);
+    wire.close();
+    expect(stand.store.requests.slice(before).map(({ line }) => line)).toEqual([
+      'POST /pets HTTP/1.1',
+      'GET /categories HTTP/1.1',
+      'POST /pets HTTP/1.1',
+      'HEAD /pets HTTP/1.1',
+    ]);
+  });
+
+  test('a fault behind good ones leaves their answers whole, is answered last, and ends the connection', async () => {
+    const wire = await stand.connect();
+    wire.send(`${stand.probe}${stand.probe}GET /pets HTTP/1.1\r\nHost: a\n\n${stand.probe}`);
+    expect(await wire.answer()).toMatchObject({ status: 200, body: '[]' });
+    expect(await wire.answer()).toMatchObject({ status: 200, body: '[]' });
+    const fault = await wire.answer();
+    expect(fault.status).toBe(400);
+    isAnError(fault);
+    expect(await wire.ended()).toBe('');
+  });
+
+  test('a broken body behind good ones is answered in its turn', async () => {
+    const before = stand.store.requests.length;
+    const wire = await stand.connect();
+    wire.send(stand.probe + stand.post([CHUNKED], 'zz\r\n') + stand.probe);
+    expect(await wire.answer()).toMatchObject({ status: 200 });
+    expect(await wire.answer()).toMatchObject({ status: 400, code: 'malformed_request' });
+    expect(await wire.ended()).toBe('');
+    await stand.standsUnharmed(before + 1);
+  });
+
+  test('nothing behind `Connection: close` is taken for a request', async () => {
+    const before = stand.store.requests.length;
+    const wire = await stand.connect();
+    wire.send(stand.request('GET /pets', ['Connection: close']) + stand.probe);
+    expect(await wire.answer()).toMatchObject({ status: 200 });
+    expect(await wire.ended()).toBe('');
+    expect(stand.store.requests.slice(before).map(({ line }) => line)).toEqual(['GET /pets HTTP/1.1']);
+  });
+
+  test('the body of a refused request is not taken for a request', async () => {
+    const before = stand.store.requests.length;
+    const smuggled = stand.request('GET /pets');
+    const wire = await stand.connect();
+    const headers = ['Host: a', 'X-API-Key: wrong', `Content-Length: ${smuggled.length}`];
+    wire.send(`POST /pets HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n${smuggled}${stand.probe}`);
+    expect(await wire.answer()).toMatchObject({ status: 401 });
+    expect(await wire.answer()).toMatchObject({ status: 200 });
+    wire.close();
+    expect(stand.store.requests.slice(before).map(({ line }) => line)).toEqual(['GET /categories HTTP/1.1']);
+  });
+
+  test('more than a connection may queue are cut off after the answers before them', async () => {
+    const wire = await stand.connect();
+    wire.send(stand.probe.repeat(500));
+    let answers = 0;
+    const count = async () => {
+      for (;;) {
+        expect((await wire.answer()).status).toBe(200);
+        answers++;
+      }
+    };
+    await expect(count()).rejects.toThrow('the connection ended');
+    expect(answers).toBeGreaterThan(10);
+    expect(answers).toBeLessThan(500);
+  });
+});

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { makeSecret } from '../../src/keys/secret.ts';
+import { valuesOf } from './recording-store.ts';
+import { isAnError, Stand } from './stand.ts';
+
+let stand: Stand;
+beforeAll(async () => {
+  stand = await Stand.start({ settings: 'door: {guard: {failures: 1000, span: 1m}}' });
+});
+afterAll(() => stand.stop());
+
+describe('headers of one connection stop here', () => {
+  test('both ways, and so does whatever Connection names', async () => {
+    stand.store.respond = (socket) =>
+      void socket.write(
+        'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive, X-Theirs\r\nKeep-Alive: timeout=5\r\n' +
+          'Proxy-Authenticate: x\r\nTrailer: X-T\r\nUpgrade: h2c\r\nX-Theirs: 1\r\nX-Kept: 2\r\n\r\n[]',
+      );
+    const hops = ['Keep-Alive: 1', 'TE: trailers', 'Trailer: X-T', 'Proxy-Authorization: x', 'Proxy-Connection: x'];
+    const headers = ['Connection: keep-alive, X-Mine', 'X-Mine: 1', 'X-Kept: 2', ...hops];
+    const answer = await stand.ask(stand.request('GET /pets', headers));
+    expect(answer).toMatchObject({ status: 200, headers: { 'x-kept': '2' } });
+    for (const name of ['x-theirs', 'proxy-authenticate', 'trailer', 'upgrade']) {
+      expect(answer.headers[name]).toBeUndefined();
+    }
+    const seen = stand.store.requests.at(-1)!;
+    for (const name of ['x-mine', 'keep-alive', 'te', 'trailer', 'proxy-authorization', 'proxy-connection']) {
+      expect(valuesOf(seen, name)).toEqual([]);
+    }
+    expect(valuesOf(seen, 'x-kept')).toEqual(['2']);
+    stand.store.respond = (socket) =>
+      void socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]');
+  });
+
+  test.each(['X-API-Key', 'X-Storegate-Account', 'X-Storegate-Key', 'X-Forwarded-For', 'Host', 'Content-Length'])(
+    '`Connection: %s` takes nothing away that is checked or added',
+    async (name) => {
+      const request = await stand.passed(stand.request('GET /pets', [`Connection: keep-alive, ${name}`]));
+      expect(valuesOf(request, 'x-storegate-account')).toEqual(['acme']);
+      expect(valuesOf(request, 'x-storegate-key')).toHaveLength(1);
+      expect(valuesOf(request, 'x-forwarded-for')).toEqual(['127.0.0.1']);
+      expect(valuesOf(request, 'host')).toHaveLength(1);
+      expect(valuesOf(request, 'x-api-key')).toEqual([]);
+    },
+  );
+});
+
+describe('who asks, and from where, is said by the gateway alone', () => {
+  test.each([
+    'X-Storegate-Account: victim',
+    'x-storegate-plan: enterprise',
+    'X_Storegate_Account: victim',
+    'X-Storegate_Account: victim',
+    'X-Storegate-Admin: yes',
+    'X-Forwarded-For: 6.6.6.6',
+    'X_Forwarded_For: 6.6.6.6',
+    'X-Forwarded-Host: evil.example',
+    'X-Forwarded-Prefix: /admin',
+    'Forwarded: for=6.6.6.6',
+    'X-Real-IP: 6.6.6.6',
+    'X-Client-IP: 6.6.6.6',
+    'True-Client-IP: 6.6.6.6',
+    'X-Request-ID: mine',
+  ])('%s', async (header) => {
+    const [name = '', value = ''] = header.split(': ');
+    const request = await stand.passed(stand.request('GET /pets', [header]));
+    const same = request.headers.filter(
+      ([other]) => other.toLowerCase().replaceAll('_', '-') === name.toLowerCase().replaceAll('_', '-'),
+    );
+    expect(same.length).toBeLessThanOrEqual(1);
+    expect(JSON.stringify(request.headers)).not.toContain(`"${value}"`);
+    expect(valuesOf(request, 'x-storegate-account')).toEqual(['acme']);
+    expect(valuesOf(request, 'x-forwarded-for')).toEqual(['127.0.0.1']);
+  });
+
+  test('the key does not reach the store, however it came', async () => {
+    const bearer = `Authorization: Bearer ${stand.secret}`;
+    for (const headers of [[], [bearer], ['Authorization: Basic eDp5']]) {
+      expect(JSON.stringify(await stand.passed(stand.request('GET /pets', headers)))).not.toMatch(
+        /authorization|sg_test_/i,
+      );
+    }
+  });
+});
+
+describe('exactly one key', () => {
+  const withKeys = (...lines: string[]) =>
+    `GET /pets HTTP/1.1\r\nHost: a\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n`;
+  const refused: [what: string, lines: (key: string) => string[]][] = [
+    ['repeated', (key) => [`X-API-Key: ${key}`, `X-API-Key: ${key}`]],
+    ['repeated in another spelling', (key) => [`X-API-Key: ${key}`, `x-api-key: ${key}`]],
+    ['joined by a comma', (key) => [`X-API-Key: ${key},${key}`]],
+    ['joined by a comma and a space', (key) => [`X-API-Key: ${key}, ${key}`]],
+    ['with a comma behind it', (key) => [`X-API-Key: ${key},`]],
+    ['empty', () => ['X-API-Key:']],
+    ['empty, with the key as Bearer', (key) => ['X-API-Key:', `Authorization: Bearer ${key}`]],
+    ['of blanks', () => ['X-API-Key:    ']],
+    ['not ASCII', () => ['X-API-Key: \xe9\xe9']],
+    ['behind a no-break space', (key) => [`X-API-Key: \xa0${key}`]],
+    ['in quotes', (key) => [`X-API-Key: "${key}"`]],
+    ['in other letters', (key) => [`X-API-Key: ${key.toUpperCase()}`]],
+    ['cut short', (key) => [`X-API-Key: ${key.slice(0, -1)}`]],
+    ['too long', (key) => [`X-API-Key: ${key}x`]],
+    ['huge', () => [`X-API-Key: ${'x'.repeat(12_000)}`]],
+    ['of another environment', (key) => [`X-API-Key: ${key.replace('sg_test', 'sg_live')}`]],
+    [
+      'with one letter changed',
+      (key) => [`X-API-Key: ${key.slice(0, 20)}${key[20] === 'a' ? 'b' : 'a'}${key.slice(21)}`],
+    ],
+    ['as Basic', (key) => [`Authorization: Basic ${key}`]],
+    ['as a bare Authorization', (key) => [`Authorization: ${key}`]],
+    ['as Bearer twice', (key) => [`Authorization: Bearer ${key}`, `Authorization: Bearer ${key}`]],
+    ['as Bearer of two', (key) => [`Authorization: Bearer ${key} ${key}`]],
+    ['in a cookie', (key) => [`Cookie: api_key=${key}`]],
+    ['under a name with underscores', (key) => [`X_API_Key: ${key}`]],
+  ];
+
+  test.each(refused)('%s: 401', async (_what, lines) => {
+    const before = stand.store.requests.length;
+    const answer = await stand.ask(withKeys(...lines(stand.secret)));
+    expect(answer.status).toBe(401);
+    isAnError(answer);
+    expect(answer.headers['www-authenticate']).toMatch(/^Bearer /);
+    expect(answer.body).not.toContain(stand.secret);
+    await stand.standsUnharmed(before);
+  });
+
+  test('unknown and wrong keys get equal answers', async () => {
+    const answers = await Promise.all(
+      [makeSecret('test'), makeSecret('live'), 'sg_test_x', 'nonsense'].map((key) =>
+        stand.ask(withKeys(`X-API-Key: ${key}`)),
+      ),
+    );
+    const told = answers.map(({ status, body, headers }) => ({ status, body, names: Object.keys(headers) }));
+    for (const one of told) expect(one).toEqual(told[0]);
+  });
+
+  test('no secret, good or bad, is in the log', async () => {
+    const wrong = makeSecret('test');
+    await stand.ask(withKeys(`X-API-Key: ${wrong}`));
+    await stand.ask(withKeys(`X-API-Key: ${stand.secret}`, `X-API-Key: ${wrong}`));
+    const log = JSON.stringify(stand.gateway.log);
+    for (const secret of [wrong, stand.secret]) expect(log).not.toContain(secret.slice(9, 41));
+  });
+});

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { until } from '../support/until.ts';
+import { EMPTY_LIST, valuesOf } from './recording-store.ts';
+import { isAnError, Stand } from './stand.ts';
+
+let stand: Stand;
+beforeAll(async () => {
+  stand = await Stand.start({
+    settings: 'door: {maxBodyBytes: 64KiB, drainTimeout: 200ms}\nupstream: {headersTimeout: 300ms, bodyTimeout: 300ms}',
+    mounts: (url) => `mounts: [{path: /files, target: "${url}"}, {path: /live, target: "${url}", websocket: true}]`,
+  });
+});
+afterAll(() => stand.stop());
+beforeEach(() => {
+  stand.store.respond = (socket) => void socket.write(EMPTY_LIST);
+});
+
+const CHUNKED = 'Transfer-Encoding: chunked';
+const put = (headers: readonly string[], body: string) => stand.request('PUT /files/a', headers, body);
+
+describe('a mount', () => {
+  test('passes a chunked body in one unambiguous framing', async () => {
+    const request = await stand.passed(put([CHUNKED, 'Trailer: X-T'], '2;a=b\r\n[]\r\n0\r\nX-T: 1\r\n\r\n'));
+    expect(valuesOf(request, 'transfer-encoding')).toEqual(['chunked']);
+    expect(valuesOf(request, 'content-length')).toEqual([]);
+    expect(request.body).toBe('2\r\n[]\r\n0\r\n\r\n');
+  });
+
+  test('refuses a declared body past the limit at once, and a chunked one while it comes', async () => {
+    await stand.refusesAndCloses(put(['Content-Length: 70000'], ''), [413]);
+    const before = stand.store.requests.length;
+    const wire = await stand.connect();
+    wire.send(put([CHUNKED], ''));
+    for (let i = 0; i < 10; i++) wire.send(`4000\r\n${'x'.repeat(0x4000)}\r\n`);
+    const answer = await wire.answer();
+    expect(answer).toMatchObject({ status: 413, code: 'payload_too_large' });
+    isAnError(answer);
+    await wire.ended();
+    await stand.standsUnharmed(before);
+  });
+
+  test('refuses a broken body, and the target sees no end of it', async () => {
+    const before = stand.store.requests.length;
+    const wire = await stand.connect();
+    wire.send(`${put([CHUNKED], '2\r\n[]\r\nzz\r\n')}${stand.probe}`);
+    const answer = await wire.answer();
+    expect(answer).toMatchObject({ status: 400, code: 'malformed_request' });
+    expect(await wire.ended()).toBe('');
+    await stand.standsUnharmed(before);
+  });
+
+  test('stops the headers of one connection both ways, and says itself who asks', async () => {
+    stand.store.respond = (socket) =>
+      void socket.write(
+        'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive, X-Theirs\r\nX-Theirs: 1\r\nRateLimit: x\r\nX-Kept: 2\r\n\r\n[]',
+      );
+    const forged = [
+      'X-Storegate-Account: victim',
+      'X_Storegate_Account: victim',
+      'constructor: x',
+      'X-Forwarded-For: 6.6.6.6',
+    ];
+    const headers = ['Connection: keep-alive, X-Mine, X-Storegate-Key', 'X-Mine: 1', 'TE: trailers', ...forged];
+    const answer = await stand.ask(stand.request('GET /files/a', headers));
+    expect(answer.headers).toMatchObject({ 'x-kept': '2', 'x-ratelimit-limit': '1000000' });
+    expect(answer.headers['x-theirs']).toBeUndefined();
+    expect(answer.headers.ratelimit).not.toBe('x');
+    const seen = stand.store.requests.at(-1)!;
+    for (const name of ['x-mine', 'te', 'x_storegate_account', 'x-api-key']) expect(valuesOf(seen, name)).toEqual([]);
+    expect(valuesOf(seen, 'x-storegate-account')).toEqual(['acme']);
+    expect(valuesOf(seen, 'x-storegate-key')).toHaveLength(1);
+    expect(valuesOf(seen, 'x-forwarded-for')).toEqual(['127.0.0.1']);
+    expect(valuesOf(seen, 'constructor')).toEqual(['x']);
+  });
+
+  test.each([
+    ['hangs up', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n[1,\r\n', true],
+    ['stalls', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[1,', false],
+  ])('cuts off an answer when its target %s', async (_what, bytes, end) => {
+    stand.store.respond = (socket) => {
+      socket.write(bytes);
+      if (end) socket.end();
+    };
+    const wire = await stand.connect();
+    await expect(wire.send(stand.request('GET /files/a')).answer()).rejects.toThrow('before the answer was whole');
+  });
+
+  test('whose target never answers is 504', async () => {
+    stand.store.respond = () => {};
+    expect(await stand.ask(stand.request('GET /files/a'))).toMatchObject({ status: 504, code: 'upstream_timeout' });
+  });
+
+  test('ends the request at its target when the caller leaves', async () => {
+    let closed = false;
+    stand.store.respond = (socket) =>
+      void socket.once('close', () => {
+        closed = true;
+      });
+    const before = stand.store.requests.length;
+    const wire = await stand.connect();
+    wire.send(stand.request('GET /files/a'));
+    await until('the target has the request', () => stand.store.requests.length > before);
+    wire.close();
+    await until('the target sees the end of it', () => closed);
+  });
+});
+
+describe('an upgrade', () => {
+  const upgrade = (line: string, headers: readonly string[] = []) =>
+    stand.request(line, ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', ...headers]);
+  const SWITCHED = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+
+  test.each([
+    ['of a path of the contract', 'GET /pets', [], 404],
+    ['of a mount that asks for none', 'GET /files/a', [], 404],
+    ['by POST', 'POST /live/a', [], 501],
+    ['with a body', 'GET /live/a', ['Content-Length: 5'], 501],
+    ['with a chunked body', 'GET /live/a', [CHUNKED], 501],
+    ['to a path with dot segments', 'GET /live/../pets', [], 400],
+  ])('%s is refused and the connection ends', async (_what, line, headers, status) => {
+    await stand.refusesAndCloses(upgrade(line, headers), [status]);
+  });
+
+  test('without a key is 401', async () => {
+    await stand.refusesAndCloses(upgrade('GET /live/a').replace(/X-API-Key: .*\r\n/, ''), [401]);
+  });
+
+  test('that the target does not take leaves no tunnel behind', async () => {
+    const before = stand.store.requests.length;
+    const wire = await stand.connect();
+    wire.send(upgrade('GET /live/a'));
+    expect((await wire.answer()).status).toBe(200);
+    wire.send('GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n');
+    expect(await wire.ended()).toBe('');
+    await until('the attempt arrived', () => stand.store.requests.length > before);
+    await stand.standsUnharmed(before + 1);
+  });
+
+  test.each([
+    ['taken', SWITCHED, 101],
+    ['refused', 'HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n', 403],
+  ])('%s by the target is answered with our headers, not with those of the target', async (_what, bytes, status) => {
+    const theirs =
+      'X-RateLimit-Limit: 7\r\nX-RateLimit-Left: 7\r\nRateLimit: x\r\nX-Request-Id: theirs\r\nX-Kept: 2\r\n';
+    stand.store.respond = (socket) => void socket.write(bytes.replace('\r\n', `\r\n${theirs}`));
+    const wire = await stand.connect();
+    const answer = await wire.send(upgrade('GET /live/a')).answer();
+    wire.close();
+    expect(answer).toMatchObject({ status, headers: { 'x-ratelimit-limit': '1000000', 'x-kept': '2' } });
+    expect(answer.headers['x-ratelimit-left']).toBeUndefined();
+    expect(answer.headers['x-request-id']).not.toBe('theirs');
+  });
+
+  test('that the target never answers is 504, and the connection ends', async () => {
+    stand.store.respond = () => {};
+    const wire = await stand.connect();
+    expect(await wire.send(upgrade('GET /live/a')).answer()).toMatchObject({ status: 504, code: 'upstream_timeout' });
+    await wire.ended();
+  });
+
+  test('behind an answer under way is not taken', async () => {
+    const before = stand.store.requests.length;
+    const wire = await stand.connect();
+    wire.send(stand.probe + upgrade('GET /live/a'));
+    expect(await wire.answer()).toMatchObject({ status: 200 });
+    expect(await wire.ended()).toBe('');
+    expect(stand.store.requests.length).toBe(before + 1);
+  });
+
+  test('that is open does not keep the gateway from stopping', async () => {
+    stand.store.respond = (socket) => void socket.write(SWITCHED);
+    const wire = await stand.connect();
+    wire.send(upgrade('GET /live/a'));
+    expect((await wire.answer()).status).toBe(101);
+    await stand.gateway.close();
+    await wire.ended();
+    await stand.gateway.open();
+  });
+});

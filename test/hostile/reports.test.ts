@@ -1,0 +1,166 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { until } from '../support/until.ts';
+import type { Respond } from './recording-store.ts';
+import { valuesOf } from './recording-store.ts';
+import { Stand } from './stand.ts';
+
+const PRIVATE = 'very-private-value';
+const JSON_TYPE = 'application/json';
+let folder: string;
+/** The gateway of the present test; one for each mode, and all with the same contract. */
+let stand: Stand;
+const stands = new Map<string, Stand>();
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'storegate-reports-'));
+  const item = { type: 'object', required: ['n'], properties: { n: { type: 'integer' } }, additionalProperties: false };
+  const content = { 'application/json': { schema: item } };
+  const operation = {
+    parameters: [{ name: 'limit', in: 'query', schema: { type: 'integer' } }],
+    responses: { 200: { description: 'Good.', content }, 204: { description: 'Nothing.' } },
+  };
+  const document = {
+    openapi: '3.0.3',
+    info: { title: 'Items', version: '1' },
+    paths: {
+      '/items': {
+        get: { operationId: 'listItems', ...operation },
+        post: {
+          operationId: 'makeItem',
+          'x-report-only': true,
+          requestBody: { required: true, content },
+          ...operation,
+        },
+      },
+    },
+  };
+  writeFileSync(join(folder, 'openapi.json'), JSON.stringify(document));
+});
+afterAll(async () => {
+  for (const one of stands.values()) await one.stop();
+  rmSync(folder, { recursive: true });
+});
+
+/** Sets the stage: a gateway in this mode that has neither seen nor told anything, and how its store answers. */
+async function stage(mode: string, respond: Respond): Promise<void> {
+  const settings = `contract: {file: "${join(folder, 'openapi.json')}", responses: ${mode}}\ndoor: {maxBodyBytes: 1KiB}`;
+  stand = stands.get(mode) ?? (await Stand.start({ settings }));
+  stands.set(mode, stand);
+  stand.gateway.log.length = 0;
+  stand.store.requests.length = 0;
+  stand.store.respond = respond;
+}
+
+const answering =
+  (body: string, headers = 'Content-Type: application/json\r\n'): Respond =>
+  (socket) =>
+    void socket.write(`HTTP/1.1 200 OK\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`);
+
+const faults = () => stand.gateway.log.filter(({ msg }) => msg === 'contract.fault');
+const metric = async (side: string) =>
+  Number(
+    new RegExp(`contract_faults_total{operation="\\w+",side="${side}"} (\\d+)`).exec(
+      (await stand.gateway.admin.get('/metrics')).text,
+    )?.[1] ?? 0,
+  );
+
+describe('an answer that does not fit the contract', () => {
+  const wrong: [what: string, respond: Respond][] = [
+    ['has a wrong member', answering(`{"n":"${PRIVATE}"}`)],
+    ['has a member too many', answering(`{"n":1,"${PRIVATE}":1}`)],
+    ['is of another type', answering('{"n":1}', 'Content-Type: text/plain\r\n')],
+    ['is encoded', answering('{"n":1}', 'Content-Type: application/json\r\nContent-Encoding: gzip\r\n')],
+    ['is too large to check', answering(`{"n":1${' '.repeat(2_000)}}`)],
+    [
+      'has a status that is not described',
+      (socket) => void socket.write('HTTP/1.1 201 Made\r\nContent-Length: 0\r\n\r\n'),
+    ],
+  ];
+
+  test.each(wrong)('%s: reported, and passed on', async (_what, respond) => {
+    await stage('report', respond);
+    const before = await metric('response');
+    const answer = await stand.ask(stand.request('GET /items'));
+    expect(answer.status).toBeLessThan(300);
+    await until('it is told', () => faults().length === 1);
+    expect(faults()[0]).toMatchObject({ operation: 'listItems', side: 'response', count: 1 });
+    expect(JSON.stringify(stand.gateway.log)).not.toContain(PRIVATE);
+    expect((await metric('response')) - before).toBe(1);
+  });
+
+  test.each(wrong)('%s: enforced, it is 502', async (_what, respond) => {
+    await stage('enforce', respond);
+    const answer = await stand.ask(stand.request('GET /items'));
+    expect(answer).toMatchObject({ status: 502, code: 'upstream_error' });
+    expect(answer.body).not.toContain(PRIVATE);
+    expect(faults()).toHaveLength(1);
+    stand.store.respond = answering('{"n":1}');
+    expect(await stand.ask(stand.request('GET /items'))).toMatchObject({ status: 200, body: '{"n":1}' });
+    expect(faults()).toHaveLength(1);
+  });
+
+  test('is no concern of ours where the setting is off', async () => {
+    await stage('off', answering('{"n":"wrong"}'));
+    expect(await stand.ask(stand.request('GET /items'))).toMatchObject({ status: 200, body: '{"n":"wrong"}' });
+    expect(faults()).toEqual([]);
+  });
+});
+
+describe('an answer that fits', () => {
+  test.each(['report', 'enforce'])('passes %s byte by byte, and HEAD without being checked', async (mode) => {
+    await stage(mode, answering('{ "n" : 1 }\n'));
+    const request = stand.request('GET /items', ['Accept-Encoding: gzip']);
+    expect(await stand.ask(request)).toMatchObject({ status: 200, body: '{ "n" : 1 }\n' });
+    expect(valuesOf(stand.store.requests[0]!, 'accept-encoding')).toEqual([]);
+    stand.store.respond = (socket) =>
+      void socket.write(
+        'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{"n\r\n4\r\n":1}\r\n0\r\n\r\n',
+      );
+    expect(await stand.ask(request)).toMatchObject({ status: 200, body: '{"n":1}' });
+    stand.store.respond = (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n');
+    expect(await stand.ask(stand.request('HEAD /items'))).toMatchObject({ status: 200 });
+    expect(faults()).toEqual([]);
+  });
+});
+
+describe('an operation that is report-only', () => {
+  const post = (line: string, body: string, type = 'application/json') =>
+    stand.request(line, [`Content-Type: ${type}`, `Content-Length: ${body.length}`], body);
+
+  test.each<[what: string, line: string, body: string, type: string]>([
+    ['a wrong body', 'POST /items', `{"n":"${PRIVATE}"}`, JSON_TYPE],
+    ['a member too many', 'POST /items', `{"n":1,"${PRIVATE}":1}`, JSON_TYPE],
+    ['a body that is no JSON', 'POST /items', PRIVATE, JSON_TYPE],
+    ['a body of another kind', 'POST /items', PRIVATE, 'text/plain'],
+    ['a wrong query', `POST /items?limit=${PRIVATE}`, '{"n":1}', JSON_TYPE],
+    ['an unknown parameter', `POST /items?${PRIVATE}=1`, '{"n":1}', JSON_TYPE],
+  ])('tells of %s, and lets the request go on as it is', async (_what, line, body, type) => {
+    await stage('off', answering('{"n":1}'));
+    const before = await metric('request');
+    expect(await stand.ask(post(line, body, type))).toMatchObject({ status: 200 });
+    expect(stand.store.requests).toHaveLength(1);
+    expect(stand.store.requests[0]).toMatchObject({ line: `${line} HTTP/1.1`, body });
+    expect(faults()).toEqual([expect.objectContaining({ operation: 'makeItem', side: 'request', count: 1 })]);
+    expect(JSON.stringify(stand.gateway.log)).not.toContain(PRIVATE);
+    expect((await metric('request')) - before).toBe(1);
+  });
+
+  test('says nothing of a good request', async () => {
+    await stage('off', answering('{"n":1}'));
+    expect(await stand.ask(post('POST /items?limit=1', '{"n":1}'))).toMatchObject({ status: 200 });
+    expect(faults()).toEqual([]);
+  });
+
+  test('still holds the size of a body, framing and path', async () => {
+    await stage('off', answering('{"n":1}'));
+    expect(await stand.ask(post('POST /items', 'x'.repeat(2_000)))).toMatchObject({ status: 413 });
+    expect(await stand.ask(post('POST /items/../items', '{}'))).toMatchObject({
+      status: 400,
+      code: 'malformed_request',
+    });
+    expect(await stand.ask(post('PUT /items', '{}'))).toMatchObject({ status: 405 });
+    expect(stand.store.requests).toEqual([]);
+  });
+});

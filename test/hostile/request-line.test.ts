@@ -1,0 +1,270 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { valuesOf } from './recording-store.ts';
+import { isAnError, PET, Stand } from './stand.ts';
+
+let stand: Stand;
+beforeAll(async () => {
+  stand = await Stand.start();
+});
+afterAll(() => stand.stop());
+
+describe('a path that two readers could read differently is refused', () => {
+  test.each([
+    '/pets/../categories',
+    '/pets/./1',
+    '/..',
+    '/.',
+    '/pets/%2e%2e/categories',
+    '/pets/%2E%2e/categories',
+    '/pets/.%2e/categories',
+    '/pets%2f1',
+    '/pets%2F1',
+    '/pets%5c1',
+    '/pets%5C..%5Ccategories',
+    '//pets',
+    '/pets//1',
+    '/pets//',
+    '/pets;a=b',
+    '/pets/1;a=b',
+    '/pets%3b1',
+    '/pets#a',
+    '/pets?a#b',
+    '/pets%23',
+    '/pets%3f',
+    '/pets%00',
+    '/pets%0d%0aX-A:b',
+    '/pets%0a',
+    '/pets%7f',
+    '/pets%',
+    '/pets%2',
+    '/pets%zz',
+    '/pets%u0070',
+    '/pets/%c0%ae%c0%ae/categories',
+    '/pets/%c0%af',
+    '/pets/%ff',
+    '/pets/%ed%a0%80',
+    '/pets/%f4%90%80%80',
+    '/pets\\1',
+    '/pets"',
+    '/pets<',
+    '/pets|',
+    '/pets^',
+    '/pets{',
+    '/pets`',
+    '/pets\xe9',
+    '/pets\x01',
+    '/pets\0',
+    'pets',
+    '*',
+    'api.example:80',
+    'ftp://api.example/pets',
+    'http:///pets',
+    'http://',
+    'http://api.example/pets/../categories',
+  ])('%j', async (target) => {
+    const before = stand.store.requests.length;
+    const answer = await stand.ask(stand.request(`GET ${target}`));
+    expect(answer).toMatchObject({ status: 400, code: 'malformed_request' });
+    isAnError(answer);
+    await stand.standsUnharmed(before);
+  });
+});
+
+describe('a path in another spelling', () => {
+  test.each([
+    ['/%70ets', '/pets'],
+    ['/p%65%74s', '/pets'],
+    ['/pets/%31', '/pets/1'],
+  ])('%s is checked and forwarded in the one canonical form', async (sent, canonical) => {
+    expect((await stand.passed(stand.request(`GET ${sent}`))).line).toBe(`GET ${canonical} HTTP/1.1`);
+  });
+
+  test.each([
+    '/Pets',
+    '/PETS',
+    '/pets/',
+    '/pets/1/',
+    '/pets.json',
+    '/%50ets',
+    '/pets%20',
+    '/pets%C3%A9',
+    '/health/live',
+  ])('%s is not there', async (target) => {
+    const before = stand.store.requests.length;
+    expect(await stand.ask(stand.request(`GET ${target}`))).toMatchObject({ status: 404, code: 'not_found' });
+    await stand.standsUnharmed(before);
+  });
+
+  test.each(['/metrics', '/health/ready', '/keys', '/bans', '/plans', '/admin'])(
+    'of the admin listener is not there: %s',
+    async (target) => {
+      expect(await stand.ask(stand.request(`GET ${target}`))).toMatchObject({ status: 404, code: 'not_found' });
+    },
+  );
+
+  test('an encoded path is held against the contract as what it is', async () => {
+    const answer = await stand.ask(stand.request('GET /pets/%31%32x'));
+    expect(answer).toMatchObject({ status: 400, code: 'invalid_request' });
+  });
+
+  test.each(['http://evil.example/pets', 'HTTPS://evil.example:81/pets', 'http://user@evil.example/pets'])(
+    'in absolute form never chooses the upstream: %s',
+    async (target) => {
+      const request = await stand.passed(stand.request(`GET ${target}`));
+      expect(request.line).toBe('GET /pets HTTP/1.1');
+      expect(valuesOf(request, 'host')).toEqual([new URL(stand.store.url).host]);
+      expect(JSON.stringify(request)).not.toContain('evil.example');
+    },
+  );
+});
+
+describe('a method', () => {
+  test.each([
+    ['TRACE /pets', 405],
+    ['CONNECT api.example:80', 405],
+    ['CONNECT /pets', 405],
+    ['BREW /pets', 501],
+    ['get /pets', 501],
+    ['GETT /pets', 501],
+    ['G\0ET /pets', 400],
+  ])('%j is refused, and the connection ends', async (line, status) => {
+    await stand.refusesAndCloses(stand.request(line), [status]);
+  });
+
+  test.each(['PROPFIND', 'M-SEARCH', 'QUERY', 'PURGE', 'PATCH', 'OPTIONS'])(
+    'that the path does not take is 405: %s',
+    async (method) => {
+      const answer = await stand.ask(stand.request(`${method} /pets`));
+      expect(answer).toMatchObject({ status: 405, code: 'method_not_allowed' });
+      expect(answer.headers.allow).toContain('GET');
+    },
+  );
+
+  test('behind a method, CONNECT and upgrades end the connection without disturbing the answer before', async () => {
+    for (const second of [
+      stand.request('CONNECT api.example:80'),
+      stand.request('GET /pets', ['Connection: Upgrade', 'Upgrade: websocket']),
+      stand.request('TRACE /pets'),
+    ]) {
+      const wire = await stand.connect();
+      wire.send(stand.probe + second + stand.probe);
+      expect(await wire.answer()).toMatchObject({ status: 200, body: '[]' });
+      await wire.ended();
+    }
+    expect((await stand.ask(stand.probe)).status).toBe(200);
+    expect(stand.gateway.log.filter(({ msg }) => msg === 'bug')).toEqual([]);
+  });
+
+  test.each([
+    'X-HTTP-Method-Override: DELETE',
+    'X-HTTP-Method: DELETE',
+    'X-Method-Override: DELETE',
+    'X_HTTP_METHOD_OVERRIDE: DELETE',
+    'X-Original-URL: /categories',
+    'X-Rewrite-URL: /categories',
+  ])('and path are those of the request line: %s does nothing and ends here', async (header) => {
+    const request = await stand.passed(stand.request('GET /pets', [header]));
+    expect(request.line).toBe('GET /pets HTTP/1.1');
+    expect(valuesOf(request, header.split(':')[0]!.toLowerCase())).toEqual([]);
+  });
+
+  test('HEAD is checked as GET', async () => {
+    expect((await stand.passed(stand.request('HEAD /pets?limit=3'))).line).toBe('HEAD /pets?limit=3 HTTP/1.1');
+    expect((await stand.ask(stand.request('HEAD /pets?limit=x'))).status).toBe(400);
+    expect((await stand.ask(stand.request('HEAD /nowhere'))).status).toBe(404);
+  });
+});
+
+describe('Host', () => {
+  const withHosts = (...hosts: string[]) =>
+    `GET /pets HTTP/1.1\r\n${hosts.map((host) => `Host: ${host}\r\n`).join('')}X-API-Key: ${stand.secret}\r\n\r\n`;
+
+  test.each([
+    ['missing', []],
+    ['twice', ['a', 'b']],
+    ['twice the same', ['a', 'a']],
+    ['empty', ['']],
+    ['with a path', ['a/b']],
+    ['with a user', ['u@b']],
+    ['with a space', ['a b']],
+    ['with a bad port', ['a:b']],
+    ['with two ports', ['a:1:2']],
+    ['with a broken bracket', ['[::1']],
+    ['with a query', ['a?b']],
+    ['with a fragment', ['a#b']],
+    ['with a quote', ['a"b']],
+    ['that is not ASCII', ['\xe9.example']],
+  ])('%s: 400', async (_what, hosts) => {
+    await stand.refusesAndCloses(withHosts(...hosts), [400]);
+  });
+
+  test('may be missing in HTTP/1.0 only', async () => {
+    const answer = await stand.ask(`GET /pets HTTP/1.0\r\nX-API-Key: ${stand.secret}\r\n\r\n`);
+    expect(answer).toMatchObject({ status: 200, body: '[]' });
+  });
+
+  test.each(['[::1]:80', 'api.example:8443', '10.0.0.1'])('%s is good', async (host) => {
+    expect((await stand.ask(withHosts(host))).status).toBe(200);
+  });
+});
+
+describe('Expect', () => {
+  const post = (...headers: string[]) => stand.post([`Content-Length: ${PET.length}`, ...headers], '');
+
+  test('100-continue is answered only when key and size are good, and the store is not told of it', async () => {
+    const wire = await stand.connect();
+    wire.send(post('Expect: 100-continue'));
+    expect((await wire.answer()).status).toBe(100);
+    wire.send(PET);
+    expect((await wire.answer()).status).toBe(200);
+    wire.close();
+    expect(valuesOf(stand.store.requests.at(-1)!, 'expect')).toEqual([]);
+  });
+
+  test.each([
+    ['without a key', () => post('Expect: 100-continue').replace(/X-API-Key: .*\r\n/, ''), 401],
+    ['with a wrong key', () => post('Expect: 100-continue').replace(stand.secret, 'wrong'), 401],
+    ['for too large a body', () => post('Expect: 100-continue').replace('Length: 29', 'Length: 9999999'), 413],
+    ['for a path that is not there', () => post('Expect: 100-continue').replace('/pets', '/nowhere'), 404],
+    ['for a body of the wrong kind', () => post('Expect: 100-continue').replace('/json', '/xml'), 415],
+  ])('%s there is no 100, and the connection ends', async (_what, bytes, status) => {
+    const wire = await stand.connect();
+    expect((await wire.send(bytes()).answer()).status).toBe(status);
+    expect(await wire.ended()).toBe('');
+  });
+
+  test.each([['Expect: 200-ok'], ['Expect: 100-continue, more'], ['Expect: 100-continue', 'Expect: more']])(
+    '%s: 417',
+    async (...headers) => {
+      await stand.refusesAndCloses(stand.post([`Content-Length: ${PET.length}`, ...headers], PET), [417]);
+    },
+  );
+
+  test('means nothing in HTTP/1.0', async () => {
+    const bytes = stand.post([`Content-Length: ${PET.length}`, 'Expect: 100-continue'], PET);
+    expect((await stand.ask(bytes.replace('HTTP/1.1', 'HTTP/1.0'))).status).toBe(200);
+  });
+});
+
+describe('Upgrade where no mount asks for it', () => {
+  test.each([
+    ['websocket', ''],
+    ['h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__\r\n'],
+    ['TLS/1.0', ''],
+  ])('%s is left out and nothing is read behind the request', async (protocol, more) => {
+    const before = stand.store.requests.length;
+    const wire = await stand.connect();
+    const headers = ['Connection: Upgrade, HTTP2-Settings', `Upgrade: ${protocol}`];
+    wire.send(stand.request('GET /pets', headers).replace('\r\n\r\n', `\r\n${more}\r\n`) + stand.probe);
+    expect((await wire.answer()).status).toBe(200);
+    expect(await wire.ended()).toBe('');
+    const [request, ...others] = stand.store.requests.slice(before);
+    expect(others).toEqual([]);
+    for (const name of ['upgrade', 'http2-settings']) expect(valuesOf(request!, name)).toEqual([]);
+  });
+
+  test('with a body it is a request like any other', async () => {
+    const headers = ['Connection: Upgrade', 'Upgrade: h2c', `Content-Length: ${PET.length}`];
+    expect((await stand.passed(stand.post(headers, PET))).body).toBe(PET);
+  });
+});

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { until } from '../support/until.ts';
+import { isAnError, Stand } from './stand.ts';
+import { Wire } from './wire.ts';
+
+let stand: Stand;
+beforeAll(async () => {
+  stand = await Stand.start({
+    settings:
+      'door: {headersTimeout: 300ms, requestTimeout: 500ms, keepAliveTimeout: 200ms, stallTimeout: 200ms, maxConnections: 1200}',
+  });
+});
+afterAll(() => stand.stop());
+
+describe('a caller that is slow', () => {
+  test('with its head gets 408', async () => {
+    const wire = await stand.connect();
+    const drip = setInterval(() => wire.send('X'), 50);
+    const answer = await wire.send('GET /pets HTTP/1.1\r\nX-A: ').answer();
+    clearInterval(drip);
+    expect(answer).toMatchObject({ status: 408, code: 'request_timeout' });
+    isAnError(answer);
+    expect(await wire.ended()).toBe('');
+  });
+
+  test('with its body gets 408, and the store nothing', async () => {
+    const before = stand.store.requests.length;
+    const wire = await stand.connect();
+    const drip = setInterval(() => wire.send('x'), 50);
+    const answer = await wire.send(stand.post(['Content-Length: 1000'], '{"name":"')).answer();
+    clearInterval(drip);
+    expect(answer).toMatchObject({ status: 408, code: 'request_timeout' });
+    isAnError(answer);
+    await wire.ended();
+    expect(stand.store.requests.length).toBe(before);
+  });
+
+  test('to say anything at all is let go', async () => {
+    const wire = await stand.connect();
+    expect((await wire.answer()).status).toBe(408);
+    expect(await wire.ended()).toBe('');
+  });
+
+  test('to ask again is let go without a word', async () => {
+    const wire = await stand.connect();
+    expect((await wire.send(stand.probe).answer()).status).toBe(200);
+    expect(await wire.ended()).toBe('');
+  });
+
+  test('to read its answer is cut off, and the store with it', async () => {
+    const ended: string[] = [];
+    const respond = stand.store.respond;
+    stand.store.respond = (socket) => {
+      const size = 64 * 1024 * 1024;
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${size}\r\n\r\n`);
+      socket.write(Buffer.alloc(size, 'x'));
+      socket.once('close', () => ended.push('closed'));
+    };
+    const before = process.memoryUsage().external + process.memoryUsage().arrayBuffers;
+    const wire = await stand.connect();
+    wire.socket.pause();
+    wire.send(stand.request('GET /pets'));
+    await until('the store is cut off', () => ended.length === 1);
+    // The store of this test holds its own 64 MiB; the gateway must not hold them a second time.
+    expect(process.memoryUsage().external + process.memoryUsage().arrayBuffers - before).toBeLessThan(
+      200 * 1024 * 1024,
+    );
+    wire.close();
+    stand.store.respond = respond;
+    expect((await stand.ask(stand.probe)).status).toBe(200);
+  });
+});
+
+test('a thousand idle connections disturb nobody', async () => {
+  const idle = await Promise.all(Array.from({ length: 1_000 }, () => Wire.open(stand.gateway.url)));
+  const wire = await stand.connect();
+  for (let i = 0; i < 20; i++) expect((await wire.send(stand.probe).answer()).status).toBe(200);
+  wire.close();
+  for (const one of idle) one.close();
+});
+
+test('connections beyond the limit are turned away, and those within it go on', async () => {
+  const capped = await Stand.start({ settings: 'door: {maxConnections: 3}' });
+  const wires = [await capped.connect(), await capped.connect(), await capped.connect()];
+  expect(await (await capped.connect()).ended()).toBe('');
+  for (const wire of wires) expect((await wire.send(capped.probe).answer()).status).toBe(200);
+  for (const wire of wires) wire.close();
+  await capped.stop();
+});

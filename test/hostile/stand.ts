@@ -1,0 +1,112 @@
+import { expect } from '@jest/globals';
+import { TestGateway } from '../support/gateway.ts';
+import { type Recorded, RecordingStore, type Respond } from './recording-store.ts';
+import { Wire, type WireAnswer } from './wire.ts';
+
+/** A pet that the contract takes. */
+export const PET = '{"name":"Rex","categoryId":1}';
+
+/** A gateway under attack: raw sockets before it, a recording store behind it, a key that no plan hinders. */
+export class Stand {
+  readonly store: RecordingStore;
+  readonly gateway: TestGateway;
+  readonly secret: string;
+
+  private constructor(store: RecordingStore, gateway: TestGateway, secret: string) {
+    this.store = store;
+    this.gateway = gateway;
+    this.secret = secret;
+  }
+
+  static async start({
+    settings = '',
+    respond,
+    mounts = () => '',
+  }: {
+    settings?: string;
+    respond?: Respond;
+    /** Settings that need to know where the store is. */
+    mounts?: (storeUrl: string) => string;
+  } = {}): Promise<Stand> {
+    const store = await RecordingStore.start(respond);
+    const gateway = await TestGateway.start({ storeUrl: store.url, settings: `${settings}\n${mounts(store.url)}` });
+    const windows = [{ name: 'minute', kind: 'fixed', limit: 1_000_000, span: 60_000 }] as const;
+    const { secret } = await gateway.key({ windows });
+    return new Stand(store, gateway, secret);
+  }
+
+  async stop(): Promise<void> {
+    await this.gateway.stop();
+    await this.store.close();
+  }
+
+  connect(from?: string): Promise<Wire> {
+    return Wire.open(this.gateway.url, from);
+  }
+
+  /** A request as text. `headers` are whole lines without line ends, after Host and key. */
+  request(line: string, headers: readonly string[] = [], body = ''): string {
+    const all = ['Host: api.example', `X-API-Key: ${this.secret}`, ...headers];
+    return `${line} HTTP/1.1\r\n${all.map((header) => `${header}\r\n`).join('')}\r\n${body}`;
+  }
+
+  post(headers: readonly string[], body: string): string {
+    return this.request('POST /pets', ['Content-Type: application/json', ...headers], body);
+  }
+
+  /** What a careful caller sends after an attack, to see whether the gateway still stands. */
+  get probe(): string {
+    return this.request('GET /categories');
+  }
+
+  /** Sends bytes on a connection of their own and gives the answer to the first request in them. */
+  async ask(bytes: string | Buffer): Promise<WireAnswer> {
+    const wire = await this.connect();
+    const answer = await wire.send(bytes).answer({ head: bytes.toString('latin1').startsWith('HEAD') });
+    wire.close();
+    return answer;
+  }
+
+  /** Sends bytes and gives the request that the store received for them. */
+  async passed(bytes: string): Promise<Recorded> {
+    const before = this.store.requests.length;
+    expect(await this.ask(bytes)).toMatchObject({ status: 200 });
+    expect(this.store.requests.length).toBe(before + 1);
+    return this.store.requests.at(-1)!;
+  }
+
+  /**
+   * Sends bytes with a good request right behind them, and holds what an attack must come to: one answer in the form of all
+   * errors, the end of the connection, and nothing at the store, neither of the attack nor of what stood behind it.
+   */
+  async refusesAndCloses(bytes: string | Buffer, statuses: readonly number[]): Promise<WireAnswer> {
+    const before = this.store.requests.length;
+    const wire = await this.connect();
+    const answer = await wire.send(bytes).send(this.probe).answer();
+    expect(statuses).toContain(answer.status);
+    isAnError(answer);
+    expect(answer.headers.connection).toBe('close');
+    expect(await wire.ended()).toBe('');
+    await this.standsUnharmed(before);
+    return answer;
+  }
+
+  /** The gateway still answers, and the store has seen only that, in unambiguous framing. */
+  async standsUnharmed(requestsBefore: number): Promise<void> {
+    expect(await this.ask(this.probe)).toMatchObject({ status: 200 });
+    expect(this.store.requests.slice(requestsBefore).map(({ line }) => line)).toEqual(['GET /categories HTTP/1.1']);
+    expect(this.store.complaints).toEqual([]);
+  }
+}
+
+/** The Error object, and the headers that every answer has. */
+export function isAnError({ status, headers, body }: WireAnswer): void {
+  expect(JSON.parse(body)).toMatchObject({ status, code: expect.any(String), message: expect.any(String) });
+  expect(headers).toMatchObject({
+    'content-type': 'application/json; charset=utf-8',
+    'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+    'x-ratelimit-limit': expect.stringMatching(/^\d+$/),
+    'x-ratelimit-remaining': expect.stringMatching(/^\d+$/),
+    'x-ratelimit-reset': expect.stringMatching(/^\d{10}$/),
+  });
+}

@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { until } from '../support/until.ts';
+import { EMPTY_LIST, RecordingStore } from './recording-store.ts';
+import { isAnError, PET, Stand } from './stand.ts';
+
+let stand: Stand;
+beforeAll(async () => {
+  stand = await Stand.start({
+    settings: 'upstream: {headersTimeout: 300ms, bodyTimeout: 300ms, connectTimeout: 300ms, connections: 2}',
+  });
+});
+afterAll(() => stand.stop());
+beforeEach(() => {
+  stand.store.respond = (socket) => void socket.write(EMPTY_LIST);
+});
+
+const get = () => stand.request('GET /pets');
+const post = () => stand.post([`Content-Length: ${PET.length}`], PET);
+
+/** Lets the store answer once with these bytes, and as it should from then on. */
+function answerOnce(bytes: string, end = true): void {
+  stand.store.respond = (socket) => {
+    stand.store.respond = (next) => void next.write(EMPTY_LIST);
+    socket.write(Buffer.from(bytes, 'latin1'));
+    if (end) socket.end();
+  };
+}
+
+describe('an answer that cannot be passed on as it is becomes 502', () => {
+  test.each<[what: string, bytes: string]>([
+    ['garbage', 'SSH-2.0-nonsense\r\n\r\n'],
+    ['nothing', ''],
+    ['half a head', 'HTTP/1.1 200 OK\r\nContent-Ty'],
+    ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 5\r\n\r\n[]'],
+    ['a length that is none', 'HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n[]'],
+    [
+      'a length beside chunks',
+      'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n\r\n',
+    ],
+    ['another transfer coding', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n[]\r\n0\r\n\r\n'],
+    ['a head of 100 KB', `HTTP/1.1 200 OK\r\nX-A: ${'a'.repeat(100_000)}\r\nContent-Length: 2\r\n\r\n[]`],
+    ['a control character in a header', 'HTTP/1.1 200 OK\r\nX-A: a\x01b\r\nContent-Length: 2\r\n\r\n[]'],
+    ['NUL in a header', 'HTTP/1.1 200 OK\r\nX-A: a\0b\r\nContent-Length: 2\r\n\r\n[]'],
+    ['a bare LF in its head', 'HTTP/1.1 200 OK\nContent-Length: 2\n\n[]'],
+    ['a status that is none', 'HTTP/1.1 999 OK\r\nContent-Length: 2\r\n\r\n[]'],
+    ['a switch of protocols nobody asked for', 'HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'],
+    ['100 and no more', 'HTTP/1.1 100 Continue\r\n\r\n'],
+  ])('%s', async (_what, bytes) => {
+    answerOnce(bytes);
+    const answer = await stand.ask(post());
+    expect(answer).toMatchObject({ status: 502, code: 'upstream_error' });
+    isAnError(answer);
+    expect((await stand.ask(get())).status).toBe(200);
+  });
+});
+
+describe('an odd answer that is still one', () => {
+  test('interim answers are left out', async () => {
+    answerOnce(`HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n${EMPTY_LIST}`);
+    expect(await stand.ask(get())).toMatchObject({ status: 200, body: '[]' });
+  });
+
+  test('a body behind 204 is not taken for the answer to the next request', async () => {
+    answerOnce(
+      `HTTP/1.1 204 No Content\r\nContent-Length: 2\r\n\r\n${EMPTY_LIST.replace('200 OK', '201 Evil')}`,
+      false,
+    );
+    const wire = await stand.connect();
+    wire.send(get() + get());
+    const first = await wire.answer();
+    expect(first).toMatchObject({ status: 204 });
+    expect(first.headers['content-length']).toBeUndefined();
+    expect(await wire.answer()).toMatchObject({ status: 200, body: '[]' });
+    wire.close();
+  });
+
+  test('a body behind the answer to HEAD is not either', async () => {
+    answerOnce(`${EMPTY_LIST}${EMPTY_LIST.replace('200 OK', '201 Evil')}`, false);
+    const wire = await stand.connect();
+    wire.send(stand.request('HEAD /pets') + get());
+    expect(await wire.answer({ head: true })).toMatchObject({ status: 200 });
+    expect((await wire.answer()).status).not.toBe(201);
+    wire.close();
+  });
+
+  test('headers of our own are replaced, repeated ones of the store kept', async () => {
+    answerOnce(
+      'HTTP/1.1 200 OK\r\nX-RateLimit-Limit: 7\r\nX-RateLimit-Left: 7\r\nRateLimit: "x";r=1\r\nX-Request-Id: theirs\r\n' +
+        'Access-Control-Allow-Origin: evil\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\nX-L: \xe9\r\nContent-Length: 2\r\n\r\n[]',
+    );
+    const { headers } = await stand.ask(get());
+    expect(headers).toMatchObject({ 'x-ratelimit-limit': '1000000', 'set-cookie': 'a=1, b=2', 'x-l': '\xe9' });
+    expect(headers['x-ratelimit-left']).toBeUndefined();
+    expect(headers.ratelimit).not.toContain('"x"');
+    expect(headers['x-request-id']).not.toBe('theirs');
+    expect(headers['access-control-allow-origin']).not.toBe('evil');
+  });
+});
+
+describe('an answer that breaks off is cut off, never completed', () => {
+  test.each<[what: string, head: string]>([
+    ['of known length', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[1,'],
+    ['in chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n[1,\r\n'],
+    ['in a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n30\r\n[1,'],
+  ])('%s, when the store hangs up and when it stalls', async (_what, head) => {
+    for (const end of [true, false]) {
+      answerOnce(head, end);
+      const wire = await stand.connect();
+      await expect(wire.send(get()).answer()).rejects.toThrow('before the answer was whole');
+      expect(await wire.ended()).not.toMatch(/0\r\n\r\n$/);
+    }
+  });
+
+  test('by a reset towards HTTP/1.0, which takes an end for the end', async () => {
+    answerOnce('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n[1,\r\n', false);
+    const wire = await stand.connect();
+    const errors: string[] = [];
+    wire.socket.on('error', (error: NodeJS.ErrnoException) => errors.push(error.code ?? ''));
+    wire.send(get().replace('HTTP/1.1', 'HTTP/1.0'));
+    await wire.ended();
+    expect(errors).toEqual(['ECONNRESET']);
+  });
+});
+
+describe('a request is sent again', () => {
+  /** Answers a first request, and does `then` with the second on the same connection. */
+  function dieOnReuse(then: string): void {
+    const served = new WeakSet<object>();
+    stand.store.respond = (socket) => {
+      if (!served.has(socket)) {
+        served.add(socket);
+        socket.write(EMPTY_LIST);
+      } else if (then === '') socket.destroy();
+      else socket.end(then);
+    };
+  }
+
+  async function reuse(request: string): Promise<{ status: number; sent: number }> {
+    stand.store.dropConnections();
+    await stand.ask(get());
+    const before = stand.store.requests.length;
+    const { status } = await stand.ask(request);
+    return { status, sent: stand.store.requests.length - before };
+  }
+
+  test('once, if it may be, when a connection that had served died without a word', async () => {
+    dieOnReuse('');
+    expect(await reuse(get())).toEqual({ status: 200, sent: 2 });
+  });
+
+  test('never, once a byte of an answer came back', async () => {
+    dieOnReuse('HTTP/1.1 2');
+    expect(await reuse(get())).toEqual({ status: 502, sent: 1 });
+  });
+
+  test('never, if it is a POST', async () => {
+    dieOnReuse('');
+    expect(await reuse(post())).toEqual({ status: 502, sent: 1 });
+  });
+
+  test('never, on a new connection', async () => {
+    stand.store.dropConnections();
+    stand.store.respond = (socket) => void socket.destroy();
+    const before = stand.store.requests.length;
+    expect((await stand.ask(get())).status).toBe(502);
+    expect(stand.store.requests.length - before).toBe(1);
+  });
+});
+
+describe('a store that hangs', () => {
+  test('is told 504, and its requests are given up', async () => {
+    stand.store.respond = () => {};
+    expect(await stand.ask(get())).toMatchObject({ status: 504, code: 'upstream_timeout' });
+    expect(await stand.ask(post())).toMatchObject({ status: 504, code: 'upstream_timeout' });
+  });
+
+  test('lets only so many requests wait: the rest are told 503 at once', async () => {
+    stand.store.respond = () => {};
+    const answers = await Promise.all(Array.from({ length: 60 }, () => stand.ask(get())));
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.every((status) => status === 503 || status === 504)).toBe(true);
+    const busy = answers.find(({ status }) => status === 503)!;
+    expect(busy).toMatchObject({ code: 'upstream_busy', headers: { 'retry-after': '1' } });
+    isAnError(busy);
+    stand.store.respond = (socket) => void socket.write(EMPTY_LIST);
+    expect((await stand.ask(get())).status).toBe(200);
+  });
+});
+
+test('a caller that leaves cancels its request at the store', async () => {
+  const closed: string[] = [];
+  stand.store.respond = (socket) => void socket.once('close', () => closed.push('closed'));
+  const before = stand.store.requests.length;
+  const wire = await stand.connect();
+  wire.send(get());
+  await until('the store has the request', () => stand.store.requests.length > before);
+  wire.close();
+  await until('the store sees the end of it', () => closed.length === 1);
+});
+
+test('a store that is not there is 502, told apart from one that fails', async () => {
+  const gone = await RecordingStore.start();
+  const { url } = gone;
+  await gone.close();
+  const alone = await Stand.start({ settings: `upstream: {url: "${url}"}` });
+  await alone.store.close();
+  expect(await alone.ask(alone.request('GET /pets'))).toMatchObject({ status: 502, code: 'upstream_unavailable' });
+  await alone.gateway.stop();
+});

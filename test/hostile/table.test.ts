@@ -1,0 +1,17 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect, test } from '@jest/globals';
+
+const root = resolve(import.meta.dirname, '../..');
+const rows = readFileSync(join(root, 'docs/security.md'), 'utf8').matchAll(/^\| .+ \| .+ \| `([a-z-]+)`: (.+) \|$/gm);
+
+test('every test that docs/security.md names is there', () => {
+  const named = [...rows].map(([, file = '', title = '']) => ({
+    path: join(import.meta.dirname, `${file}.test.ts`),
+    title,
+  }));
+  expect(named.length).toBeGreaterThan(40);
+  // As in the sources: quotes in titles are escaped there.
+  const text = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8').replaceAll("\\'", "'") : '');
+  expect(named.filter(({ path, title }) => !text(path).includes(title))).toEqual([]);
+});

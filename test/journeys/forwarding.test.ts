@@ -1,0 +1,111 @@
+import type { IncomingMessage } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { TestGateway } from '../support/gateway.ts';
+import { type FakeStore, fakeStore } from '../support/upstream.ts';
+
+let gateway: TestGateway;
+let store: FakeStore;
+let secret: string;
+let id: string;
+let body = '';
+
+beforeAll(async () => {
+  store = await fakeStore((request, response) => {
+    body = '';
+    request.on('data', (chunk) => {
+      body += chunk;
+    });
+    request.on('end', () => response.writeHead(200, { 'Content-Type': 'application/json' }).end('[]'));
+  });
+  gateway = await TestGateway.start({ storeUrl: `${store.url}/base` });
+  ({ secret, id } = await gateway.key({ plan: 'business', account: 'zoo' }));
+});
+afterAll(async () => {
+  await gateway.stop();
+  await store.close();
+});
+
+async function seenBy(headers: Record<string, string>, path = '/pets?limit=3'): Promise<IncomingMessage> {
+  await fetch(`${gateway.url}${path}`, { headers: { 'X-API-Key': secret, ...headers } }).then((response) =>
+    response.text(),
+  );
+  return store.seen.at(-1)!;
+}
+
+describe('the store', () => {
+  test('gets path and query under its base path', async () => {
+    expect((await seenBy({})).url).toBe('/base/pets?limit=3');
+  });
+
+  test('learns who asks, and never the key', async () => {
+    const { headers, rawHeaders } = await seenBy({ Authorization: `Bearer ${secret}` });
+    expect(headers).toMatchObject({
+      'x-storegate-key': id,
+      'x-storegate-account': 'zoo',
+      'x-storegate-plan': 'business',
+    });
+    expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    expect(headers.authorization).toBeUndefined();
+    expect(rawHeaders.join()).not.toContain(secret);
+  });
+
+  test('is not told lies by the caller', async () => {
+    const { headers } = await seenBy({
+      'X-Storegate-Account': 'victim',
+      'X-Storegate-Admin': 'yes',
+      'X-Forwarded-For': '6.6.6.6',
+      'X-Forwarded-Host': 'evil.example',
+      'X-Forwarded-Proto': 'https',
+      'X-Request-Id': 'mine',
+      'X-Real-IP': '6.6.6.6',
+      Forwarded: 'for=6.6.6.6',
+    });
+    expect(headers).toMatchObject({
+      'x-storegate-account': 'zoo',
+      'x-forwarded-for': '127.0.0.1',
+      'x-forwarded-proto': 'http',
+    });
+    expect(headers['x-forwarded-host']).toBe(new URL(gateway.url).host);
+    expect(headers.forwarded).toBe(`for=127.0.0.1;proto=http;host="${new URL(gateway.url).host}"`);
+    for (const forged of ['x-storegate-admin', 'x-real-ip']) expect(headers[forged]).toBeUndefined();
+    expect(headers['x-request-id']).not.toBe('mine');
+  });
+
+  test('gets the very bytes that were checked', async () => {
+    const bytes = '{ "name":\t"R\\u0065x", "categoryId": 9223372036854775807 }\n';
+    await fetch(`${gateway.url}/pets`, {
+      method: 'POST',
+      headers: { 'X-API-Key': secret, 'Content-Type': 'application/json' },
+      body: bytes,
+    }).then((response) => response.text());
+    expect(body).toBe(bytes);
+    const { headers } = store.seen.at(-1)!;
+    expect(headers['content-length']).toBe(`${Buffer.byteLength(bytes)}`);
+    expect(headers['transfer-encoding']).toBeUndefined();
+  });
+});
+
+describe('behind a trusted proxy', () => {
+  test('the chain of addresses is kept and the caller found in it', async () => {
+    const trusting = await TestGateway.start({
+      storeUrl: store.url,
+      settings: 'door: {trustedProxies: [127.0.0.0/8]}',
+    });
+    const key = await trusting.key();
+    await fetch(`${trusting.url}/pets`, {
+      headers: {
+        'X-API-Key': key.secret,
+        'X-Forwarded-For': '6.6.6.6, 198.51.100.7',
+        'X-Forwarded-Proto': 'https',
+        'X-Forwarded-Host': 'api.example',
+      },
+    }).then((response) => response.text());
+    expect(store.seen.at(-1)!.headers).toMatchObject({
+      'x-forwarded-for': '6.6.6.6, 198.51.100.7, 127.0.0.1',
+      'x-forwarded-proto': 'https',
+      'x-forwarded-host': 'api.example',
+    });
+    expect(trusting.log.find((line) => line.msg === 'request')).toMatchObject({ address: '198.51.100.7' });
+    await trusting.stop();
+  });
+});

@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { carriesTheHeadersOfEveryAnswer, isTheError } from '../support/expect-headers.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../support/limits.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await TestGateway.start();
+});
+afterAll(() => gateway.stop());
+
+const get = (key: string) => gateway.client.get('/pets').set('X-API-Key', key);
+
+/** Requests until one is refused; answers that one. */
+async function exhaust(key: string) {
+  let response = await get(key);
+  while (response.status === 200) response = await get(key);
+  return response;
+}
+
+describe('the first request', () => {
+  test('is answered by the store, with where the key stands', async () => {
+    const { secret } = await gateway.key();
+    const response = await get(secret);
+    expect(response.status).toBe(200);
+    expect(response.body.length).toBeGreaterThan(0);
+    carriesTheHeadersOfEveryAnswer(response);
+    expect(response.headers).toMatchObject({
+      'x-ratelimit-limit': '60',
+      'x-ratelimit-remaining': '59',
+      'x-ratelimit-reset': `${Math.ceil((gateway.clock.now + MINUTE) / SECOND)}`,
+      'ratelimit-policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
+      ratelimit: '"minute";r=59;t=60, "day";r=999;t=86400',
+    });
+  });
+
+  test('may carry the key as a bearer token', async () => {
+    const { secret } = await gateway.key();
+    const response = await gateway.client.get('/pets').set('Authorization', `Bearer ${secret}`);
+    expect(response.status).toBe(200);
+  });
+});
+
+describe('the limit per minute', () => {
+  test('is told down to zero, then refuses, and admits again after exactly the time told', async () => {
+    const { secret } = await gateway.key();
+    const remaining: string[] = [];
+    for (let i = 0; i < 60; i++) remaining.push((await get(secret)).headers['x-ratelimit-remaining']!);
+    expect(remaining).toEqual(Array.from({ length: 60 }, (_, i) => `${59 - i}`));
+
+    gateway.clock.pass(12_345);
+    const refused = await get(secret);
+    isTheError(refused, 429, 'rate_limit_exceeded');
+    expect(refused.headers['retry-after']).toBe('48');
+    expect(refused.headers['x-ratelimit-remaining']).toBe('0');
+
+    gateway.clock.pass(Number(refused.headers['retry-after']) * SECOND);
+    const again = await get(secret);
+    expect(again.status).toBe(200);
+    expect(again.headers['x-ratelimit-remaining']).toBe('59');
+  });
+
+  test('is not moved by refusals', async () => {
+    const { secret } = await gateway.key();
+    await exhaust(secret);
+    for (let i = 0; i < 5; i++) await get(secret);
+    gateway.clock.pass(MINUTE);
+    const again = await get(secret);
+    expect(again.headers.ratelimit).toBe('"minute";r=59;t=60, "day";r=939;t=86340');
+  });
+
+  test('counts every authenticated request, right or wrong', async () => {
+    const { secret } = await gateway.key();
+    const headers = { 'X-API-Key': secret };
+    const left = async (response: Promise<{ headers: Record<string, string> }>) =>
+      (await response).headers['x-ratelimit-remaining'];
+    expect(await left(gateway.client.get('/nowhere').set(headers))).toBe('59');
+    expect(await left(gateway.client.patch('/pets').set(headers))).toBe('58');
+    expect(await left(gateway.client.get('/pets?limit=many').set(headers))).toBe('57');
+    expect(await left(gateway.client.get('/pets').set(headers))).toBe('56');
+  });
+
+  test('holds however the request is dressed up', async () => {
+    const { secret } = await gateway.key({ windows: [{ name: 'minute', kind: 'fixed', limit: 3, span: MINUTE }] });
+    await get(secret);
+    await gateway.client.get('/categories').set('Authorization', `bearer ${secret}`).set('X-Forwarded-For', '1.2.3.4');
+    await gateway.client.head('/%70ets?limit=1').set('x-api-key', secret).set('Host', 'elsewhere');
+    isTheError(await gateway.client.get('/store/inventory').set('X-API-Key', secret), 429, 'rate_limit_exceeded');
+  });
+});
+
+describe('the limit per day', () => {
+  test('refuses with its own code until the day is over, and binds the headers', async () => {
+    const windows = [
+      { name: 'minute', kind: 'fixed', limit: 60, span: MINUTE },
+      { name: 'day', kind: 'fixed', limit: 5, span: DAY },
+    ] as const;
+    const { secret } = await gateway.key({ windows });
+    const opened = gateway.clock.now;
+    expect((await get(secret)).headers['x-ratelimit-limit']).toBe('5');
+    const refused = await exhaust(secret);
+    isTheError(refused, 429, 'daily_quota_exceeded');
+    expect(refused.headers['retry-after']).toBe('86400');
+    expect(refused.headers['x-ratelimit-reset']).toBe(`${Math.ceil((opened + DAY) / SECOND)}`);
+    gateway.clock.pass(DAY);
+    expect((await get(secret)).status).toBe(200);
+  });
+});
+
+describe('a key that keeps sending after 429', () => {
+  const windows = [{ name: 'hour', kind: 'fixed', limit: 1, span: HOUR }] as const;
+
+  async function provoke(secret: string) {
+    let response = await exhaust(secret);
+    while (response.status === 429) {
+      gateway.clock.pass(100);
+      response = await get(secret);
+    }
+    return response;
+  }
+
+  test('is banned, longer the second time, and forgiven after a clean day', async () => {
+    const { secret } = await gateway.key({ windows: [{ ...windows[0], span: SECOND }] });
+    const lengths: string[] = [];
+    for (let i = 0; i < 2; i++) {
+      // The ten strikes take one second, so a window of one second would reset in between.
+      let response = await exhaust(secret);
+      while (response.status !== 403) {
+        gateway.clock.pass(response.status === 429 ? 90 + 10 * i : 0);
+        response = await get(secret);
+        if (response.status === 200) response = await exhaust(secret);
+      }
+      isTheError(response, 403, 'key_banned');
+      lengths.push(response.headers['retry-after']!);
+      gateway.clock.pass(Number(response.headers['retry-after']) * SECOND);
+      expect((await get(secret)).status).toBe(200);
+    }
+    expect(lengths).toEqual(['60', '300']);
+  });
+
+  test('gets 403 until the ban ends and the window has reset, whatever it asks', async () => {
+    const { secret } = await gateway.key({ windows });
+    const banned = await provoke(secret);
+    isTheError(banned, 403, 'key_banned');
+    expect(Number(banned.headers['retry-after'])).toBeGreaterThan(3_500);
+    isTheError(await gateway.client.post('/pets').set('X-API-Key', secret).send({ name: 'Rex' }), 403, 'key_banned');
+    gateway.clock.pass(Number(banned.headers['retry-after']) * SECOND);
+    expect((await get(secret)).status).toBe(200);
+  });
+
+  test('harms no other key', async () => {
+    const { secret } = await gateway.key({ windows });
+    await provoke(secret);
+    const other = await gateway.key({ windows });
+    expect((await get(other.secret)).status).toBe(200);
+  });
+});

@@ -1,0 +1,135 @@
+import { once } from 'node:events';
+import { createServer, request as httpRequest, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { carriesTheHeadersOfEveryAnswer, isTheError } from '../support/expect-headers.ts';
+import { TestGateway } from '../support/gateway.ts';
+
+let target: Server;
+let gateway: TestGateway;
+let secret: string;
+const seen: IncomingMessage[] = [];
+
+beforeAll(async () => {
+  target = createServer((request, response) => {
+    seen.push(request);
+    response.writeHead(200, {
+      'X-RateLimit-Limit': '1',
+      'X-Theirs': 'yes',
+      'Content-Type': 'application/octet-stream',
+    });
+    request.pipe(response);
+  });
+  target.on('upgrade', (request: IncomingMessage, socket: Socket) => {
+    seen.push(request);
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    socket.pipe(socket);
+  });
+  target.listen(0, '127.0.0.1');
+  await once(target, 'listening');
+  const url = `http://127.0.0.1:${(target.address() as AddressInfo).port}`;
+  gateway = await TestGateway.start({
+    settings: `mounts:\n  - {path: /files, target: "${url}"}\n  - {path: /live, target: "${url}", websocket: true}\n  - {path: /gone, target: "http://127.0.0.1:1"}`,
+  });
+  ({ secret } = await gateway.key());
+});
+afterAll(async () => {
+  await gateway.stop();
+  target.close();
+  target.closeAllConnections();
+});
+
+describe('a mount', () => {
+  test('wants a key and counts', async () => {
+    isTheError(await gateway.client.get('/files/a'), 401, 'missing_api_key');
+    const first = await gateway.client.get('/files/a').set('X-API-Key', secret);
+    const second = await gateway.client.get('/files/a').set('X-API-Key', secret);
+    expect(Number(first.headers['x-ratelimit-remaining']) - Number(second.headers['x-ratelimit-remaining'])).toBe(1);
+  });
+
+  test('passes method, path, query and body on as they are, and the answer back with our limit headers', async () => {
+    const response = await fetch(`${gateway.url}/files/a/b?c=%20d`, {
+      method: 'PUT',
+      headers: { 'X-API-Key': secret, 'Content-Type': 'x/y' },
+      body: 'bytes',
+    });
+    expect(await response.text()).toBe('bytes');
+    expect(response.headers.get('x-theirs')).toBe('yes');
+    expect(response.headers.get('x-ratelimit-limit')).toBe('60');
+    carriesTheHeadersOfEveryAnswer({ headers: Object.fromEntries(response.headers) });
+    expect(seen.at(-1)).toMatchObject({ method: 'PUT', url: '/files/a/b?c=%20d' });
+  });
+
+  test('tells the target who asks and not the key, even when the request expects 100-continue', async () => {
+    const { hostname, port } = new URL(gateway.url);
+    const headers = {
+      'X-API-Key': secret,
+      Expect: '100-continue',
+      'Content-Length': '5',
+      'X-Storegate-Account': 'victim',
+    };
+    const request = httpRequest({ hostname, port, method: 'POST', path: '/files/x', headers });
+    request.flushHeaders();
+    await once(request, 'continue');
+    request.end('bytes');
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    response.resume();
+    await once(response, 'end');
+    expect(seen.at(-1)!.headers).toMatchObject({ 'x-storegate-account': 'acme', 'x-forwarded-for': '127.0.0.1' });
+    expect(seen.at(-1)!.rawHeaders.join()).not.toContain(secret);
+    expect(seen.at(-1)!.headers.expect).toBeUndefined();
+  });
+
+  test('whose target is away answers 502', async () => {
+    isTheError(await gateway.client.get('/gone').set('X-API-Key', secret), 502, 'upstream_unavailable');
+  });
+
+  test('does not take paths that only begin alike', async () => {
+    isTheError(await gateway.client.get('/filesystem').set('X-API-Key', secret), 404, 'not_found');
+  });
+});
+
+describe('a WebSocket', () => {
+  function upgrade(path: string, headers: Record<string, string>) {
+    const { hostname, port } = new URL(gateway.url);
+    const request = httpRequest({
+      hostname,
+      port,
+      path,
+      headers: {
+        Connection: 'Upgrade',
+        Upgrade: 'websocket',
+        'Sec-WebSocket-Version': '13',
+        'Sec-WebSocket-Key': 'x'.repeat(24),
+        ...headers,
+      },
+    });
+    request.end();
+    return request;
+  }
+
+  test('passes through a mount that asks for it, both ways', async () => {
+    const request = upgrade('/live/feed', { 'X-API-Key': secret });
+    const [response, socket] = (await once(request, 'upgrade')) as [IncomingMessage, Socket];
+    expect(response.statusCode).toBe(101);
+    socket.write('hello');
+    const [echo] = (await once(socket, 'data')) as [Buffer];
+    expect(echo.toString()).toBe('hello');
+    expect(seen.at(-1)!.headers['x-storegate-account']).toBe('acme');
+    expect(seen.at(-1)!.headers['x-api-key']).toBeUndefined();
+    socket.destroy();
+  });
+
+  test.each([
+    ['/live', {}, 401, 'missing_api_key'],
+    ['/files', null, 404, 'not_found'],
+    ['/pets', null, 404, 'not_found'],
+  ])('to %s is refused with %j', async (path, headers, status, code) => {
+    const request = upgrade(path, headers ?? { 'X-API-Key': secret });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    let text = '';
+    for await (const chunk of response) text += chunk;
+    expect({ status: response.statusCode, code: JSON.parse(text).code }).toEqual({ status, code });
+    carriesTheHeadersOfEveryAnswer({ headers: response.headers as Record<string, string> });
+  });
+});

@@ -1,0 +1,152 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type AdminCall, adminOf } from '../support/admin.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { finished } from '../support/storegate.ts';
+import { until } from '../support/until.ts';
+
+let redis: RedisServer;
+let one: TestGateway;
+let two: TestGateway;
+let atOne: AdminCall;
+let atTwo: AdminCall;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  // Both share the processors of the test machine with Redis: that is no outage.
+  const options = { settings: 'redis: { deadline: 10s }\n', env: { REDIS_URL: redis.url } };
+  one = await TestGateway.start(options);
+  two = await TestGateway.start(options);
+  atOne = adminOf(one.adminUrl);
+  atTwo = adminOf(two.adminUrl);
+});
+afterAll(async () => {
+  await Promise.all([one.stop(), two.stop()]);
+  await redis.stop();
+});
+
+const create = async (draft: object = {}) =>
+  (await atOne('POST', '/keys', { account: 'acme', plan: 'business', ...draft })).body;
+const status = async (gateway: TestGateway, key: string) =>
+  (await gateway.client.get('/pets').set('X-API-Key', key)).status;
+const bothAnswer = (key: string, expected: number) =>
+  until(
+    `both answer ${expected}`,
+    async () => (await status(one, key)) === expected && (await status(two, key)) === expected,
+  );
+
+test('a key that one issues is good at both, and stops at both when the other revokes it', async () => {
+  const { id, key } = await create();
+  expect([await status(one, key), await status(two, key)]).toEqual([200, 200]);
+  await atTwo('DELETE', `/keys/${id}`);
+  await bothAnswer(key, 401);
+});
+
+test('a key that the command line revokes, beside the gateways, stops at both', async () => {
+  const where = { cwd: one.folder, env: { REDIS_URL: redis.url } };
+  const { out } = await finished(['keys', 'create', '--plan', 'pro', '--account', 'cli', '--json'], where);
+  const { id, key } = JSON.parse(out);
+  await bothAnswer(key, 200);
+  expect(await finished(['keys', 'revoke', id], where)).toMatchObject({ code: 0, err: '' });
+  await bothAnswer(key, 401);
+});
+
+test('a rotation holds at both: old and new secret, then the new one alone', async () => {
+  const { id, key: old } = await create();
+  await bothAnswer(old, 200);
+  const { key } = (await atTwo('POST', `/keys/${id}/rotate`, { overlap: '1h' })).body;
+  await bothAnswer(key, 200);
+  await until('the old one is told', async () => {
+    const { headers, status } = await one.client.get('/pets').set('X-API-Key', old);
+    return status === 200 && headers['x-key-retires'] !== undefined;
+  });
+  await atOne('PATCH', `/keys/${id}`, { label: 'changed while it has two secrets' });
+  expect((await atTwo('POST', '/keys/whoami', { key: old })).body.label).toContain('two secrets');
+  expect((await atOne('POST', `/keys/${id}/rotate`)).status).toBe(409);
+  await atOne('POST', `/keys/${id}/rotate`, { overlap: '0s', force: true });
+  await bothAnswer(old, 401);
+  await bothAnswer(key, 401);
+});
+
+test('one call to both at once makes one key, and changes at once are all made', async () => {
+  const once = { 'Idempotency-Key': randomUUID() };
+  const body = { account: 'once', plan: 'free' };
+  const answers = await Promise.all([atOne, atTwo, atOne, atTwo].map((call) => call('POST', '/keys', body, once)));
+  expect(new Set(answers.map(({ body }) => body.key)).size).toBe(1);
+  expect((await atOne('GET', '/keys?account=once')).body.keys).toHaveLength(1);
+  const { id } = answers[0]!.body;
+  await Promise.all([
+    atOne('PATCH', `/keys/${id}`, { label: 'a' }),
+    atTwo('PATCH', `/keys/${id}`, { metadata: { b: 'c' } }),
+  ]);
+  expect((await atTwo('GET', `/keys/${id}`)).body).toMatchObject({ label: 'a', metadata: { b: 'c' } });
+});
+
+test('bans, pardons, resets and grants of one hold at the other', async () => {
+  const { id, key } = await create({ limits: '2/day' });
+  expect([await status(one, key), await status(two, key), await status(one, key), await status(two, key)]).toEqual([
+    200, 200, 429, 429,
+  ]);
+  expect((await atTwo('GET', `/usage/${id}`)).body.usage[0].windows[0]).toMatchObject({ used: 2, remaining: 0 });
+  await atOne('POST', `/usage/${id}/grant`, { units: 1 });
+  await until('the other admits', async () => (await status(two, key)) === 200);
+  await atTwo('PUT', `/bans/${id}`, { length: '1h', reason: 'both' });
+  await bothAnswer(key, 403);
+  expect((await atOne('GET', '/bans')).body.bans).toContainEqual(
+    expect.objectContaining({ key: id, reason: 'both', by: 'local' }),
+  );
+  expect((await one.client.get('/usage').set('X-API-Key', key)).body.ban.nextLengthSeconds).toBe(300);
+  await atOne('DELETE', `/bans/${id}`);
+  await atOne('POST', `/usage/${id}/reset`);
+  await until('the other admits again', async () => (await status(two, key)) === 200);
+});
+
+test('a key of another system that one imports is good at both', async () => {
+  const secret = `legacy.${randomBytes(16).toString('base64url')}`;
+  await status(two, secret);
+  const hash = createHash('sha256').update(secret).digest('base64url');
+  await atOne('POST', '/keys/import', { account: 'old', plan: 'pro', hash });
+  await bothAnswer(secret, 200);
+});
+
+test('the audit log, tokens, and when keys were last used, are one for both', async () => {
+  const { id, key } = await create();
+  await status(two, key);
+  await two.close();
+  expect((await atOne('GET', `/keys/${id}`)).body.lastUsed).toBe(new Date(two.clock.now).toISOString());
+  await two.open();
+  atTwo = adminOf(two.adminUrl);
+  const { entries } = (await atTwo('GET', '/audit?limit=1000')).body;
+  expect(entries.map(({ number }: { number: number }) => number)).toEqual(
+    entries.map((_: unknown, i: number) => entries.length - i),
+  );
+  expect((await atTwo('GET', `/audit?target=${id}`)).body.entries).toEqual([
+    expect.objectContaining({ action: 'keys.create' }),
+  ]);
+  const { token } = (await atOne('POST', '/tokens', { name: 'shared', role: 'admin' })).body;
+  const good = adminOf(two.adminUrl, { Authorization: `Bearer ${token}` });
+  expect((await atTwo('GET', '/keys')).status).toBe(401);
+  expect((await good('DELETE', '/tokens/shared')).status).toBe(200);
+  expect((await atOne('GET', '/keys')).status).toBe(200);
+});
+
+test('while Redis is away operators are told so, and metrics and health go on', async () => {
+  expect((await atOne('GET', '/keys')).status).toBe(200);
+  redis.signal('SIGSTOP');
+  try {
+    expect((await one.admin.get('/metrics')).status).toBe(200);
+    expect((await one.admin.get('/health/live')).status).toBe(200);
+    for (const [method, path, body] of [
+      ['GET', '/keys', undefined],
+      ['POST', '/keys', { account: 'acme', plan: 'free' }],
+      ['GET', '/bans', undefined],
+      ['GET', '/audit', undefined],
+    ] as const) {
+      expect(await atOne(method, path, body)).toMatchObject({ status: 503, body: { code: 'state_unavailable' } });
+    }
+  } finally {
+    redis.signal('SIGCONT');
+  }
+  await until('it is back', async () => (await atOne('GET', '/keys')).status === 200);
+});

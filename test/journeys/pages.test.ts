@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { carriesTheHeadersOfEveryAnswer } from '../support/expect-headers.ts';
+import { TestGateway } from '../support/gateway.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await TestGateway.start();
+});
+afterAll(() => gateway.stop());
+
+describe('without a key', () => {
+  test('the contract is served as JSON and as YAML, and both say the same', async () => {
+    const json = await gateway.client.get('/openapi.json');
+    const yaml = await gateway.client.get('/openapi.yaml').buffer(true);
+    expect(json.body).toMatchObject({ openapi: '3.0.3', info: { version: '1.0.0' } });
+    expect(parse(yaml.text)).toEqual(json.body);
+    carriesTheHeadersOfEveryAnswer(json);
+    carriesTheHeadersOfEveryAnswer(yaml);
+  });
+
+  test('the reference lists every operation', async () => {
+    const page = await gateway.client.get('/docs/');
+    expect(page.status).toBe(200);
+    expect(page.type).toBe('text/html');
+    expect(page.text).toContain('/store/orders');
+    carriesTheHeadersOfEveryAnswer(page);
+  });
+});
+
+describe('a browser', () => {
+  test('is told that it may ask, at no charge', async () => {
+    const response = await gateway.client.options('/pets').set({
+      Origin: 'https://shop.example',
+      'Access-Control-Request-Method': 'POST',
+      'Access-Control-Request-Headers': 'x-api-key, content-type',
+    });
+    expect(response.status).toBe(204);
+    expect(response.headers).toMatchObject({
+      'access-control-allow-origin': '*',
+      'access-control-allow-headers': 'x-api-key, content-type',
+      'access-control-max-age': '600',
+    });
+    expect(response.headers['access-control-allow-methods']).toContain('POST');
+    carriesTheHeadersOfEveryAnswer(response);
+  });
+
+  test('may read the limit headers of every answer', async () => {
+    const { secret } = await gateway.key();
+    for (const key of [secret, 'wrong']) {
+      const response = await gateway.client.get('/pets').set({ Origin: 'https://shop.example', 'X-API-Key': key });
+      expect(response.headers['access-control-allow-origin']).toBe('*');
+      expect(response.headers['access-control-expose-headers']).toContain('X-RateLimit-Remaining');
+    }
+  });
+
+  test('from elsewhere is told nothing where the origins are named', async () => {
+    const strict = await TestGateway.start({ settings: 'cors: {origins: ["https://shop.example"]}' });
+    const ask = (origin: string) => strict.client.get('/openapi.json').set('Origin', origin);
+    expect((await ask('https://shop.example')).headers).toMatchObject({
+      'access-control-allow-origin': 'https://shop.example',
+      vary: expect.stringContaining('Origin'),
+    });
+    expect((await ask('https://evil.example')).headers['access-control-allow-origin']).toBeUndefined();
+    await strict.stop();
+  });
+});

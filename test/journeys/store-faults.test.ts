@@ -1,0 +1,109 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { isTheError } from '../support/expect-headers.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { type FakeStore, fakeStore, rawStore } from '../support/upstream.ts';
+
+const SHORT = 'upstream: {headersTimeout: 300ms, bodyTimeout: 300ms, connectTimeout: 300ms}';
+const OK = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]';
+
+let gateway: TestGateway;
+let store: FakeStore | null = null;
+afterEach(async () => {
+  await gateway.stop();
+  await store?.close();
+  store = null;
+});
+
+async function behind(fake: FakeStore): Promise<string> {
+  store = fake;
+  gateway = await TestGateway.start({ settings: SHORT, storeUrl: fake.url });
+  return (await gateway.key()).secret;
+}
+
+const get = (key: string) => gateway.client.get('/pets').set('X-API-Key', key);
+const post = (key: string) => gateway.client.post('/pets').set('X-API-Key', key).send({ name: 'Rex', categoryId: 1 });
+
+describe('a store that', () => {
+  test('is not there: 502, and the next request works once it is', async () => {
+    const fake = await rawStore((socket) => socket.end(OK));
+    await fake.close();
+    gateway = await TestGateway.start({ settings: SHORT, storeUrl: fake.url });
+    const { secret } = await gateway.key();
+    isTheError(await get(secret), 502, 'upstream_unavailable');
+    isTheError(await post(secret), 502, 'upstream_unavailable');
+  });
+
+  test('never answers: 504', async () => {
+    const key = await behind(await rawStore(() => {}));
+    isTheError(await get(key), 504, 'upstream_timeout');
+  });
+
+  test('answers garbage: 502', async () => {
+    const key = await behind(await rawStore((socket) => socket.end('SSH-2.0-nonsense\r\n\r\n')));
+    isTheError(await get(key), 502, 'upstream_error');
+  });
+
+  test('hangs up without a word: 502, and a POST is not sent twice', async () => {
+    const fake = await rawStore((socket) => socket.destroy());
+    const key = await behind(fake);
+    isTheError(await post(key), 502, 'upstream_error');
+    expect(fake.requests.length).toBe(1);
+  });
+
+  test('dies in the middle of its answer: the answer is cut off, never completed', async () => {
+    const key = await behind(
+      await rawStore((socket) =>
+        socket.end('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n[{"id":1'),
+      ),
+    );
+    await expect(get(key)).rejects.toThrow(/aborted|hang up|terminated/);
+  });
+
+  test('stalls in the middle of its answer: the answer is cut off', async () => {
+    const key = await behind(
+      await rawStore((socket) => socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n[{"\r\n')),
+    );
+    await expect(get(key)).rejects.toThrow(/aborted|hang up|terminated/);
+  });
+
+  test('closed an idle connection: the request goes out once more, if it may', async () => {
+    // Each connection answers once and dies on the second request without a byte.
+    const served = new WeakSet<object>();
+    const fake = await rawStore((socket) => {
+      if (served.has(socket)) return void socket.destroy();
+      served.add(socket);
+      socket.write(OK);
+    });
+    const key = await behind(fake);
+    expect((await get(key)).status).toBe(200);
+    expect((await get(key)).status).toBe(200);
+    expect(fake.requests.length).toBe(3);
+    isTheError(await post(key), 502, 'upstream_error');
+    expect(fake.requests.length).toBe(4);
+    const retries = await gateway.admin.get('/metrics');
+    expect(retries.text).toContain('storegate_upstream_retries_total 1');
+  });
+
+  test('answers errors of its own: they pass, with our limit headers', async () => {
+    const key = await behind(
+      await fakeStore((_request, response) => {
+        response.writeHead(503, {
+          'X-RateLimit-Limit': '7',
+          RateLimit: 'theirs',
+          'Retry-After': '9',
+          'X-Request-Id': 'theirs',
+          Connection: 'X-Private',
+          'X-Private': '1',
+        });
+        response.end('busy');
+      }),
+    );
+    const response = await get(key);
+    expect(response.status).toBe(503);
+    expect(response.text).toBe('busy');
+    expect(response.headers).toMatchObject({ 'x-ratelimit-limit': '60', 'retry-after': '9' });
+    expect(response.headers.ratelimit).toContain('minute');
+    expect(response.headers['x-request-id']).not.toBe('theirs');
+    expect(response.headers['x-private']).toBeUndefined();
+  });
+});

@@ -1,0 +1,114 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { loadContract } from '../../src/contract/contract.ts';
+import { carriesTheHeadersOfEveryAnswer } from '../support/expect-headers.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { MINUTE } from '../support/limits.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await TestGateway.start({
+    plans: `plans:
+  free: { windows: [{ limit: 3, per: minute }, { limit: 1000, per: day }] }
+  team: { count: account, windows: [{ limit: 10, per: minute }] }
+bans: { strikes: 3, within: 1m, lengths: [1m, 5m] }
+`,
+  });
+});
+afterAll(() => gateway.stop());
+
+const usage = (key: string) => gateway.client.get('/usage').set('X-API-Key', key);
+const pets = (key: string) => gateway.client.get('/pets').set('X-API-Key', key);
+
+describe('GET /usage', () => {
+  test('tells plan, windows, costs, ladder and key, costs nothing, and fits the served document', async () => {
+    const { secret, id } = await gateway.key({ label: 'mine' });
+    await pets(secret);
+    const answer = await usage(secret);
+    expect(answer.status).toBe(200);
+    carriesTheHeadersOfEveryAnswer(answer);
+    expect(answer.body).toMatchObject({
+      plan: 'free',
+      account: 'acme',
+      countedBy: 'key',
+      windows: [
+        { name: 'minute', limit: 3, used: 1, remaining: 2, reset: new Date(gateway.clock.now + MINUTE).toISOString() },
+        { name: 'day', limit: 1000, used: 1, remaining: 999 },
+      ],
+      costs: { listPets: 1 },
+      ban: { until: null, strikes: 0, strikesToBan: 3, nextLengthSeconds: 60 },
+      key: { id, label: 'mine', ageDays: 0, expires: null, rotated: null, retires: null },
+      deprecated: [],
+    });
+    expect((await usage(secret)).body).toEqual(answer.body);
+    const file = join(gateway.folder, 'served.json');
+    writeFileSync(file, (await gateway.client.get('/openapi.json')).text);
+    const { operation } = loadContract(file).match('GET', '/usage');
+    expect(operation!.checkResponse(200, answer.headers['content-type'], Buffer.from(answer.text))).toEqual([]);
+  });
+
+  test('is answered 304 until something changes', async () => {
+    const { secret } = await gateway.key();
+    const { etag } = (await usage(secret)).headers;
+    gateway.clock.pass(10);
+    const again = await usage(secret).set('If-None-Match', `W/"other", ${etag}`);
+    expect({ status: again.status, text: again.text }).toEqual({ status: 304, text: '' });
+    carriesTheHeadersOfEveryAnswer(again);
+    await pets(secret);
+    expect((await usage(secret).set('If-None-Match', etag!)).status).toBe(200);
+  });
+
+  test('warns one strike before a ban, shows the ban and the next step, and never adds to them', async () => {
+    const { secret } = await gateway.key();
+    const answers = [];
+    for (let i = 0; i < 7; i++) {
+      gateway.clock.pass(150);
+      answers.push(await pets(secret));
+      await usage(secret);
+    }
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429, 429, 429, 403]);
+    expect(answers.map(({ headers }) => headers['x-ban-warning'])).toEqual([
+      ...Array(5).fill(undefined),
+      'strikes-left=1',
+      undefined,
+    ]);
+    expect(answers[5]!.body.message).toContain('the next request before that bans this key');
+    expect(answers[4]!.body.message).not.toContain('the next request');
+    const { body, status } = await usage(secret);
+    expect(status).toBe(200);
+    expect(body.ban).toEqual({
+      until: new Date(gateway.clock.now + MINUTE).toISOString(),
+      strikes: 0,
+      strikesToBan: 3,
+      nextLengthSeconds: 300,
+    });
+  });
+
+  test('counts by account where the plan does', async () => {
+    const [one, two] = [await gateway.key({ plan: 'team' }), await gateway.key({ plan: 'team' })];
+    await pets(one.secret);
+    expect((await usage(two.secret)).body).toMatchObject({ countedBy: 'account', windows: [{ used: 1 }] });
+  });
+
+  test('names the deprecated operations that the key called, and when they may be gone', async () => {
+    const { secret } = await gateway.key();
+    await gateway.client.get('/pets/1').set('X-API-Key', secret);
+    expect((await usage(secret)).body.deprecated).toEqual([
+      { operation: 'getPet', lastCall: new Date(gateway.clock.now).toISOString(), sunset: '2027-10-01T00:00:00.000Z' },
+    ]);
+  });
+
+  test('needs a key, takes GET and HEAD, and is for browsers too', async () => {
+    expect((await gateway.client.get('/usage')).status).toBe(401);
+    const { secret } = await gateway.key();
+    const posted = await gateway.client.post('/usage').set('X-API-Key', secret);
+    expect(posted.status).toBe(405);
+    expect(posted.headers.allow).toBe('GET, HEAD');
+    expect((await gateway.client.head('/usage').set('X-API-Key', secret)).status).toBe(200);
+    const page = await usage(secret).set('Origin', 'https://app.example');
+    for (const name of ['ETag', 'X-Ban-Warning', 'X-Key-Retires']) {
+      expect(page.headers['access-control-expose-headers']).toContain(name);
+    }
+  });
+});

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire, stripTypeScriptTypes } from 'node:module';
+import { join } from 'node:path';
+import { Content } from './content.ts';
+
+const here = import.meta.dirname;
+const { resolve } = createRequire(import.meta.url);
+
+/** The files the page needs, all from this package and its dependencies; the browser loads nothing from elsewhere. */
+export interface Assets {
+  /** Where they are, with a slash at its end. Named after their content, so they can be cached for ever. */
+  readonly base: string;
+  /** Paths below `base` of the page's own modules, entry first. */
+  readonly modules: readonly string[];
+  /** Paths below `base` of the style sheets, in the order of their cascade. */
+  readonly styles: readonly string[];
+  find(path: string): Content | undefined;
+}
+
+const STYLES = ['base', 'page', 'guide', 'operations', 'details', 'answers', 'schemas'];
+
+/** Reads every asset once. What is expensive, stripping types and compressing, waits for the first reader. */
+export function loadAssets(prefix: string): Assets {
+  const modules = ['browser/main.ts', ...modulesIn('browser').filter((file) => file !== 'browser/main.ts')];
+  const styles = STYLES.map((name) => `styles/${name}.css`);
+  const sources = new Map<string, Buffer>([
+    ...[...modules, ...styles, 'icon.svg'].map((file) => [file, readFileSync(join(here, file))] as const),
+    ['swagger-ui.js', readFileSync(resolve('swagger-ui-dist/swagger-ui-bundle.js'))],
+    ['swagger-ui.LICENSE.txt', readFileSync(resolve('swagger-ui-dist/LICENSE'))],
+  ]);
+  const base = `${prefix}${fingerprint(sources)}/`;
+  const contents = new Map([...sources].map(([file, source]) => [base + file, contentOf(file, source)]));
+  return { base, modules, styles, find: (path) => contents.get(path) };
+}
+
+function contentOf(file: string, source: Buffer): Content {
+  if (file.endsWith('.ts')) return new Content('text/javascript', () => stripTypeScriptTypes(source.toString()));
+  return new Content(TYPES[file.slice(file.lastIndexOf('.'))]!, () => source);
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css',
+  '.js': 'text/javascript',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain',
+};
+
+function modulesIn(folder: string): string[] {
+  return readdirSync(join(here, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => `${folder}/${file.replaceAll('\\', '/')}`)
+    .sort();
+}
+
+function fingerprint(sources: ReadonlyMap<string, Buffer>): string {
+  const hash = createHash('sha256');
+  for (const [file, source] of sources) hash.update(`${file}\0${source.length}\0`).update(source);
+  return hash.digest('base64url').slice(0, 12);
+}

@@ -1,0 +1,21 @@
+/** A heading over some tags. */
+export interface TagGroup {
+  readonly name: string;
+  readonly tags: readonly string[];
+}
+
+/**
+ * Puts tags that have operations under the groups of `x-tagGroups`, in its order. Tags of no group come last, under
+ * a heading of their own; groups without such tags are left out.
+ */
+export function groupTags(tags: readonly string[], tagGroups: unknown): readonly TagGroup[] {
+  const known = new Set(tags);
+  const groups: TagGroup[] = [];
+  for (const group of Array.isArray(tagGroups) ? tagGroups : []) {
+    const wanted: unknown[] = Array.isArray(group?.tags) ? group.tags : [];
+    const present = wanted.filter((tag): tag is string => known.delete(tag as string));
+    if (present.length > 0) groups.push({ name: String(group.name), tags: present });
+  }
+  if (known.size > 0) groups.push({ name: groups.length > 0 ? 'More' : 'Operations', tags: [...known] });
+  return groups;
+}

@@ -1,0 +1,52 @@
+const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
+
+/**
+ * JSON indented for people, every token as it came: no digit of an int64 is lost, which `JSON.parse` would round. Text that
+ * is not JSON stays as it is.
+ */
+export function indentJson(text: string): string {
+  if (!isJson(text)) return text;
+  const tokens = text.match(TOKEN) ?? [];
+  let indent = '\n';
+  let result = '';
+  tokens.forEach((token, index) => {
+    if (closes(token) && !opens(tokens[index - 1])) {
+      indent = indent.slice(0, -2);
+      result += indent;
+    }
+    result += token === ':' ? ': ' : token;
+    if (opens(token) && !closes(tokens[index + 1])) {
+      indent += '  ';
+      result += indent;
+    }
+    if (token === ',') result += indent;
+  });
+  return result;
+}
+
+export type Kind = 'name' | 'string' | 'number' | 'literal' | 'other';
+
+/** JSON text in pieces that can be coloured; together they are the text. */
+export function piecesOf(text: string): readonly { readonly kind: Kind; readonly text: string }[] {
+  const pieces =
+    text.match(/"(?:[^"\\]|\\.)*"(?:\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b|[^"\dtfn-]+|[\s\S]/g) ?? [];
+  return pieces.map((piece) => ({ kind: kindOf(piece), text: piece }));
+}
+
+function kindOf(piece: string): Kind {
+  if (piece.startsWith('"')) return piece.endsWith(':') ? 'name' : 'string';
+  if (/^-?\d/.test(piece)) return 'number';
+  return /^(?:true|false|null)$/.test(piece) ? 'literal' : 'other';
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false; // That is the answer to the question.
+  }
+}
+
+const opens = (token: string | undefined): boolean => token === '{' || token === '[';
+const closes = (token: string | undefined): boolean => token === '}' || token === ']';

@@ -1,0 +1,68 @@
+const NAME = 'storegate.key';
+
+/** The reader's key. It is never written into the page, the address or a log. */
+export interface Key {
+  /** `null`: none was given. */
+  readonly secret: string | null;
+}
+
+/**
+ * Connects the form in which a reader gives a key. It is kept by this tab, and by the device only where the reader asked
+ * for that; forgetting it forgets it everywhere.
+ */
+export function connectKey(page: Document): Key {
+  const form = page.getElementById('key') as HTMLFormElement;
+  const field = page.getElementById('key-secret') as HTMLInputElement;
+  const remember = page.getElementById('key-remember') as HTMLInputElement;
+  const forget = page.getElementById('key-forget') as HTMLButtonElement;
+  const note = page.getElementById('key-note')!;
+  const device = opened(() => localStorage);
+  const tab = opened(() => sessionStorage);
+  const key = { secret: device?.getItem(NAME) ?? tab?.getItem(NAME) ?? null };
+
+  function show(text: string): void {
+    forget.hidden = key.secret === null;
+    form.classList.toggle('given', key.secret !== null);
+    if (text) note.textContent = text;
+  }
+
+  function keep(secret: string | null): void {
+    key.secret = secret;
+    for (const storage of [tab, device]) storage?.removeItem(NAME);
+    if (secret !== null) (remember.checked ? device : tab)?.setItem(NAME, secret);
+  }
+
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const secret = field.value.trim();
+    const complaint = complaintAbout(secret);
+    if (complaint) return show(complaint);
+    keep(secret);
+    field.value = '';
+    show(remember.checked ? 'Your key is remembered on this device.' : 'Your key is kept until you close this tab.');
+  });
+  forget.addEventListener('click', () => {
+    keep(null);
+    field.focus();
+    show('Your key is forgotten.');
+  });
+  remember.disabled = device === null;
+  remember.checked = (device?.getItem(NAME) ?? null) !== null;
+  show(key.secret === null ? '' : 'Your key is in use.');
+  return key;
+}
+
+/** `null`: the browser forbids this page to keep anything (it throws); the key then lives as long as the page. */
+function opened(storage: () => Storage): Storage | null {
+  try {
+    return storage();
+  } catch {
+    return null;
+  }
+}
+
+/** Only what a header can carry (RFC 9110 section 5.5); whether the key is valid is for the gateway to say. */
+function complaintAbout(secret: string): string | null {
+  if (secret === '') return 'Paste your key first.';
+  return /^[!-~]+$/.test(secret) ? null : 'This is not a key: it has characters that no key has.';
+}

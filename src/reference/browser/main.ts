@@ -1,0 +1,41 @@
+import { connectKey } from './key.ts';
+import { followLinks, rememberPlace } from './navigation.ts';
+import { controls } from './plugins/controls.ts';
+import { curlWithoutKey } from './plugins/curl.ts';
+import { exactJson } from './plugins/exact-json.ts';
+import { facts } from './plugins/facts.ts';
+import { layout } from './plugins/layout.ts';
+import { responses } from './plugins/responses.ts';
+import { standing } from './plugins/standing.ts';
+import { tryIt } from './plugins/try-it.ts';
+import type { Settings, SwaggerUi } from './swagger-ui.ts';
+
+declare const SwaggerUIBundle: (settings: Settings) => SwaggerUi;
+
+const domNode = document.getElementById('reference')!;
+const key = connectKey(document);
+
+const ui = SwaggerUIBundle({
+  url: '/openapi.json',
+  domNode,
+  layout: 'Reference',
+  plugins: [layout, tryIt, facts, responses, standing, exactJson, curlWithoutKey, controls, rememberPlace],
+  validatorUrl: null, // It would call home.
+  defaultModelsExpandDepth: 2,
+  defaultModelExpandDepth: 2,
+  displayRequestDuration: false,
+  requestInterceptor(request) {
+    const ours = new URL(request.url, location.href).origin === location.origin;
+    if (ours && !request.loadSpec && key.secret !== null) request.headers['X-API-Key'] = key.secret;
+    return request;
+  },
+  onComplete: () => domNode.removeAttribute('aria-busy'),
+});
+
+// The contract is there before its operations are: only what is drawn can be opened.
+const drawn = new MutationObserver(() => {
+  if (!domNode.querySelector('.opblock')) return;
+  drawn.disconnect();
+  followLinks(ui);
+});
+drawn.observe(domNode, { childList: true, subtree: true });

@@ -1,0 +1,42 @@
+import { operationHash, placeOf } from './places.ts';
+import type { Plugin, SwaggerUi } from './swagger-ui.ts';
+
+/** Opens the operation that the address names, now and whenever a link to one is followed. */
+export function followLinks(ui: SwaggerUi): void {
+  const follow = () => {
+    const place = placeOf(location.hash);
+    if (!place) return;
+    const { layoutActions } = ui.getSystem();
+    layoutActions.show(['operations-tag', place.tag], true);
+    layoutActions.show(['operations', place.tag, place.id], true);
+    const id = ['operations', place.tag, place.id].map((part) => CSS.escape(part.replace(/\s/g, '_'))).join('-');
+    const operation = document.getElementById(id);
+    operation?.scrollIntoView();
+    operation?.querySelector<HTMLElement>('.opblock-summary-control')?.focus({ preventScroll: true });
+  };
+  addEventListener('hashchange', follow);
+  // A link to where the address already is changes nothing, but whoever follows it wants to go there again.
+  addEventListener('click', ({ target }) => {
+    const link = (target as Element).closest('a');
+    if (link?.hash && link.hash === location.hash) follow();
+  });
+  follow();
+  // The browser went to other places when the page was still short.
+  document.getElementById(location.hash.slice(1))?.scrollIntoView({ behavior: 'instant' });
+}
+
+/** Writes the operation that was opened last into the address, so that it can be shared. */
+export const rememberPlace: Plugin = () => ({
+  statePlugins: {
+    layout: {
+      wrapActions: {
+        show: (original) => (thing, shown) => {
+          if (Array.isArray(thing) && thing[0] === 'operations' && thing.length === 3 && shown) {
+            history.replaceState(null, '', operationHash(thing[1], { id: thing[2] }));
+          }
+          return original(thing, shown);
+        },
+      },
+    },
+  },
+});

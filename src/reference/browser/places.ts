@@ -1,0 +1,32 @@
+/** Where an operation is on the page; the server writes these links, the browser follows them. */
+export interface Place {
+  readonly tag: string;
+  readonly id: string;
+}
+
+interface Identity {
+  /** The operationId, or method and path with a space between them. */
+  readonly id: string;
+}
+
+/** The fragment that leads to an operation. */
+export function operationHash(tag: string, operation: Identity): string {
+  return `#/${encodeURIComponent(tag)}/${encodeURIComponent(renderedId(operation))}`;
+}
+
+/** `null`: the fragment leads to no operation. */
+export function placeOf(hash: string): Place | null {
+  const parts = /^#\/([^/]+)\/([^/]+)$/.exec(hash);
+  if (!parts) return null;
+  try {
+    return { tag: decodeURIComponent(parts[1]!), id: decodeURIComponent(parts[2]!) };
+  } catch {
+    return null; // A broken percent-encoding: typed or cut off by hand, and no place of ours.
+  }
+}
+
+/** The id that Swagger UI gives to an operation without an operationId is its method and path, in word characters. */
+function renderedId({ id }: Identity): string {
+  const [, method, path] = /^([a-z]+) (\/.*)$/.exec(id) ?? [];
+  return method === undefined ? id : `${method}${path!.replace(/\W/g, '_')}`;
+}

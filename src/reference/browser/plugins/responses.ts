@@ -1,0 +1,59 @@
+import type { ImmutableMap, Plugin, Rendered, System } from '../swagger-ui.ts';
+
+/** Calmer answers: headers fold away, and refusals, which all look alike, take one row each with their codes. */
+export const responses: Plugin = () => ({
+  wrapComponents: {
+    headers: (Original, system) => (props) => {
+      const { createElement: h } = system.React;
+      const names = (props.headers as ImmutableMap).keySeq().toArray();
+      return h('details', { className: 'folded' }, h('summary', null, `Headers (${names.length})`), h(Original, props));
+    },
+    response: (Original, system) => (props) => {
+      const response = props.response as ImmutableMap;
+      const isRefusal = /^[45]/.test(String(props.code)) && hasErrorObject(response);
+      return isRefusal ? refusal(props.code, response, system) : system.React.createElement(Original, props);
+    },
+  },
+});
+
+function refusal(code: unknown, response: ImmutableMap, system: System): Rendered {
+  const { createElement: h } = system.React;
+  const codes = codesOf(response).map((name) => explained(name, system));
+  const headers = response.get('headers');
+  return h(
+    'tr',
+    { className: 'response refusal', 'data-code': code },
+    h('td', { className: 'response-col_status' }, code),
+    h(
+      'td',
+      { className: 'response-col_description' },
+      h(system.getComponent('Markdown', true), { source: response.get('description') }),
+      codes.length === 0 ? null : h('p', { className: 'codes' }, 'For example ', ...codes),
+      headers ? h(system.getComponent('headers'), { headers, getComponent: system.getComponent }) : null,
+    ),
+  );
+}
+
+/** A code of the gateway leads to what can be done about it; the service's own are explained by its operation. */
+function explained(name: string, { React: { createElement: h } }: System): Rendered {
+  const code = h('code', { key: name }, name);
+  return document.getElementById(`error-${name}`) ? h('a', { key: name, href: `#error-${name}` }, code) : code;
+}
+
+/** Whether the body is the Error object {code, message, status}, whatever else it may carry. */
+function hasErrorObject(response: ImmutableMap): boolean {
+  const schema = ['content', 'application/json', 'schema', 'properties'];
+  return ['code', 'message', 'status'].every((name) => response.getIn([...schema, name]) !== undefined);
+}
+
+interface Examples {
+  readonly example?: { readonly code?: string };
+  readonly examples?: Readonly<Record<string, { readonly value?: { readonly code?: string } }>>;
+}
+
+function codesOf(response: ImmutableMap): string[] {
+  const media = response.getIn(['content', 'application/json']) as ImmutableMap;
+  const { example, examples = {} } = media.toJS() as Examples;
+  const all = [example, ...Object.values(examples).map(({ value }) => value)].map((value) => value?.code);
+  return [...new Set(all.filter((code) => typeof code === 'string'))];
+}

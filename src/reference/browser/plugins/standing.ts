@@ -1,0 +1,55 @@
+import { field, type Headers, type ToldWindow, toldWindows } from '../rate-limit.ts';
+import type { ImmutableMap, Plugin, Rendered, System } from '../swagger-ui.ts';
+
+/** Shows above each answer where its key stands now. */
+export const standing: Plugin = () => ({
+  wrapComponents: {
+    liveResponse: (Original, system) => (props) => {
+      const { createElement: h, Fragment } = system.React;
+      const response = props.response as ImmutableMap;
+      const headers = ((response.get('headers') as ImmutableMap | undefined)?.toJS() ?? {}) as Headers;
+      return h(Fragment, null, summary(response.get('status'), headers, system), h(Original, props));
+    },
+  },
+});
+
+function summary(status: unknown, headers: Headers, system: System): Rendered {
+  const { createElement: h } = system.React;
+  const limit = field(headers, 'x-ratelimit-limit');
+  if (limit === null) return null;
+  const reset = field(headers, 'x-ratelimit-reset');
+  const retry = field(headers, 'retry-after');
+  const tile = (name: string, value: string | null, note: string) =>
+    value === null
+      ? null
+      : h('div', { key: name }, h('dt', null, name), h('dd', null, h('b', null, value), ' ', h('small', null, note)));
+  return h(
+    'div',
+    { className: Number(status) === 429 || Number(status) === 403 ? 'standing refused' : 'standing', role: 'status' },
+    h('h4', null, sentence(Number(status), retry)),
+    h(
+      'dl',
+      null,
+      tile('X-RateLimit-Limit', limit, 'in force'),
+      tile('X-RateLimit-Remaining', field(headers, 'x-ratelimit-remaining'), 'left'),
+      tile('X-RateLimit-Reset', reset, reset === null ? '' : `at ${clock(Number(reset))}`),
+      tile('Retry-After', retry, 'seconds to wait'),
+    ),
+    h('p', null, toldWindows(headers).map(windowText).join(' · ')),
+  );
+}
+
+function sentence(status: number, retry: string | null): string {
+  if (status === 429) return `Over the limit: wait ${retry ?? 'some'} seconds`;
+  if (status === 403 && retry !== null) return `Banned for a while: wait ${retry} seconds`;
+  return 'Your limits';
+}
+
+function windowText({ name, limit, remaining }: ToldWindow): string {
+  return `${remaining.toLocaleString('en')}${limit === null ? '' : ` of ${limit.toLocaleString('en')}`} left per ${name}`;
+}
+
+/** Unix seconds as a time of the reader's day. */
+function clock(seconds: number): string {
+  return new Date(seconds * 1000).toLocaleTimeString('en-GB');
+}

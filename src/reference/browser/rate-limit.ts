@@ -1,0 +1,39 @@
+/** One window, as an answer tells it. */
+export interface ToldWindow {
+  readonly name: string;
+  readonly limit: number | null;
+  readonly remaining: number;
+  /** Seconds until it starts anew. */
+  readonly seconds: number | null;
+}
+
+/** Response headers as Swagger UI has them: lower case, lists cut at their commas. */
+export type Headers = Readonly<Record<string, string | readonly string[]>>;
+
+export const field = (headers: Headers, name: string): string | null => {
+  const value = headers[name];
+  return value === undefined ? null : typeof value === 'string' ? value : value.join(', ');
+};
+
+/** All windows of `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers), in their order. */
+export function toldWindows(headers: Headers): readonly ToldWindow[] {
+  const policies = new Map(items(field(headers, 'ratelimit-policy')).map(({ name, numbers }) => [name, numbers.q]));
+  return items(field(headers, 'ratelimit')).flatMap(({ name, numbers: { r, t } }) =>
+    r === undefined ? [] : [{ name, limit: policies.get(name) ?? null, remaining: r, seconds: t ?? null }],
+  );
+}
+
+interface Item {
+  readonly name: string;
+  readonly numbers: Readonly<Record<string, number>>;
+}
+
+/** A list of strings with integer parameters (RFC 9651): `"minute";r=59;t=60, "day";r=999;t=86400`. */
+function items(text: string | null): Item[] {
+  return [...(text ?? '').matchAll(/"([^"]*)"((?:;\s*\w+=[^;,]*)*)/g)].map(([, name, parameters]) => ({
+    name: name!,
+    numbers: Object.fromEntries(
+      [...parameters!.matchAll(/(\w+)=(\d+)/g)].map(([, parameter, value]) => [parameter, Number(value)]),
+    ),
+  }));
+}

@@ -1,0 +1,73 @@
+/** What we use of Swagger UI 5, which ships no types: https://github.com/swagger-api/swagger-ui/tree/master/docs */
+
+export type Rendered = object | string | null;
+export type Props = Readonly<Record<string, unknown>>;
+export type Component = (props: Props) => Rendered;
+
+/** The part of Immutable.js's Map that we need. */
+export interface ImmutableMap {
+  get(name: string): unknown;
+  getIn(path: readonly string[]): unknown;
+  deleteIn(path: readonly string[]): ImmutableMap;
+  setIn(path: readonly string[], value: unknown): ImmutableMap;
+  filter(keep: (value: unknown, name: string) => boolean): ImmutableMap;
+  keySeq(): { toArray(): string[] };
+  toJS(): unknown;
+}
+
+export interface System {
+  readonly React: {
+    readonly Fragment: unknown;
+    createElement(type: unknown, props?: object | null, ...children: unknown[]): Rendered;
+  };
+  /** `connected`: with the system and its state as properties. */
+  getComponent(name: string, connected?: boolean): Component;
+  readonly specSelectors: {
+    loadingStatus(): string | undefined;
+    specJson(): ImmutableMap;
+    taggedOperations(): ImmutableMap;
+  };
+  readonly layoutActions: { show(thing: readonly string[], shown: boolean): void };
+}
+
+type Wrap = (original: Component, system: System) => Component;
+type Selector = (state: unknown, ...values: string[]) => unknown;
+type Action = (...values: unknown[]) => unknown;
+
+export type Plugin = (system: System) => {
+  readonly components?: Readonly<Record<string, Component>>;
+  readonly wrapComponents?: Readonly<Record<string, Wrap>>;
+  readonly statePlugins?: Readonly<
+    Record<
+      string,
+      {
+        readonly wrapSelectors?: Readonly<Record<string, (original: Selector, system: System) => Selector>>;
+        readonly wrapActions?: Readonly<Record<string, (original: Action, system: System) => Action>>;
+      }
+    >
+  >;
+};
+
+export interface OutgoingRequest {
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  /** Swagger UI's own request for the contract. */
+  readonly loadSpec?: boolean;
+}
+
+export interface Settings {
+  readonly url: string;
+  readonly domNode: Element;
+  readonly layout: string;
+  readonly plugins: readonly Plugin[];
+  readonly validatorUrl: null;
+  readonly defaultModelsExpandDepth: number;
+  readonly defaultModelExpandDepth: number;
+  readonly displayRequestDuration: boolean;
+  readonly requestInterceptor: (request: OutgoingRequest) => OutgoingRequest;
+  readonly onComplete: () => void;
+}
+
+export interface SwaggerUi {
+  getSystem(): System;
+}

@@ -1,0 +1,18 @@
+import { type ErrorCode, errorCodesByStatus } from '../error-codes.ts';
+import { type Html, html, withCode } from './html.ts';
+
+/** Every code of the catalogue, with what to do. */
+export function errorsSection(): Html {
+  return html`<section id="errors" aria-labelledby="errors-title">
+<h2 id="errors-title">Errors and what to do</h2>
+<p>Every error is an object with <code>code</code> for programs, <code>message</code> for people, and <code>status</code>. Quote
+the <code>X-Request-Id</code> of the answer when you ask for help. The store adds codes of its own, shown with its
+operations.</p>
+<div class="errors" role="list">${errorCodesByStatus.map(entry)}</div>
+</section>`;
+}
+
+function entry({ code, status, title, advice }: ErrorCode): Html {
+  return html`<div class="error" role="listitem" id="error-${code}"><p><span class="status">${status}</span> <code>${code}</code></p>
+<p>${title} <span class="advice">${withCode(advice)}</span></p></div>`;
+}

@@ -1,0 +1,28 @@
+/** Markup that is safe as it is. Only `html` makes it. */
+export class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Value = Html | readonly Html[] | string | number | null;
+
+/** Markup from a template: every value that is not markup itself is escaped; `null` is nothing. */
+export function html(strings: TemplateStringsArray, ...values: readonly Value[]): Html {
+  return new Html(String.raw({ raw: strings }, ...values.map(markup)));
+}
+
+function markup(value: Value): string {
+  if (value === null) return '';
+  if (value instanceof Html) return value.text;
+  if (typeof value === 'object') return value.map(({ text }) => text).join('');
+  return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** A sentence in which backticks mark code, as in the catalogue of errors. */
+export function withCode(sentence: string): Html[] {
+  const parts = sentence.split('`');
+  return parts.map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
+}

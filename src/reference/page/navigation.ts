@@ -1,0 +1,38 @@
+import type { Contract, Operation } from '../../contract/contract.ts';
+import { groupTags, type TagGroup } from '../browser/groups.ts';
+import { operationHash } from '../browser/places.ts';
+import { type Html, html } from './html.ts';
+
+/** The way to everything on the page. Drawn with it, so that it works before and without scripts. */
+export function navigation({ operations, document }: Contract): Html {
+  const tags = new Set(operations.flatMap(({ tags }) => (tags.length > 0 ? tags : ['default'])));
+  const groups = groupTags([...tags], document['x-tagGroups']);
+  return html`<nav aria-label="Contents">
+<ul class="guide">
+<li><a href="#start">Start here</a></li>
+<li><a href="#limits">Plans and limits</a></li>
+<li><a href="#retrying">How to retry</a></li>
+<li><a href="#errors">Errors</a></li>
+</ul>
+${groups.map((group) => groupOf(group, operations))}
+</nav>`;
+}
+
+function groupOf({ name, tags }: TagGroup, operations: readonly Operation[]): Html {
+  const links = tags.flatMap((tag) =>
+    operations.filter((operation) => belongs(operation, tag)).map((operation) => link(operation, tag)),
+  );
+  return html`<div class="group"><p>${name}</p><ul>${links}</ul></div>`;
+}
+
+function belongs({ tags }: Operation, tag: string): boolean {
+  return tags.includes(tag) || (tags.length === 0 && tag === 'default');
+}
+
+function link(operation: Operation, tag: string): Html {
+  const { method, path, summary, deprecated } = operation;
+  return html`<li><a href="${operationHash(tag, operation)}" title="${path}"${deprecated ? html` class="deprecated"` : null}>
+<span class="method ${method.toLowerCase()}">${method}</span> <span>${summary || path}${
+    deprecated ? html`<span class="unseen"> (deprecated)</span>` : null
+  }</span></a></li>`;
+}

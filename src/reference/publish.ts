@@ -1,0 +1,66 @@
+import { Document } from '../contract/document/document.ts';
+import { isObject, type Json } from '../contract/document/source.ts';
+
+const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
+
+/**
+ * The contract as the world reads it: every operation also says in the words of other renderers what ours says once.
+ * Returns a copy; what the author wrote in those words stays as it was written.
+ *
+ * | ours | theirs |
+ * |---|---|
+ * | `x-try-it: false` | `x-hideTryItPanel`, `x-hideReplay` (Redocly), `x-explorer-enabled` (ReadMe, Zudoku) |
+ * | `x-stability-level` | `x-scalar-stability` (Scalar has no word for beta), `x-beta` (Bump.sh), `x-badges` |
+ * | `deprecated`, `x-sunset` | `x-scalar-stability: deprecated`, `x-badges` |
+ * | `x-ratelimit-cost` | `x-badges` |
+ *
+ * Nothing is ever marked `x-internal`: an operation that cannot be tried is still there for everybody to read.
+ */
+export function publish(root: Readonly<Json>): Json {
+  const document = new Document(root as Json);
+  const operations = new Set(
+    document
+      .members(root.paths)
+      .flatMap(([, item]) => METHODS.map((method) => document.object(item)?.[method]))
+      .filter(isObject),
+  );
+
+  function copy(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map(copy);
+    if (!isObject(value)) return value;
+    const own = Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copy(member)]));
+    return operations.has(value) ? { ...own, ...missing(expansion(value), own) } : own;
+  }
+  return copy(root) as Json;
+}
+
+function missing(expanded: Json, own: Json): Json {
+  return Object.fromEntries(Object.entries(expanded).filter(([name]) => !Object.hasOwn(own, name)));
+}
+
+/** The fields other renderers know, from those of the contract. */
+function expansion(operation: Json): Json {
+  const level = operation['x-stability-level'];
+  const badges = badgesOf(operation);
+  return {
+    ...(operation['x-try-it'] === false && {
+      'x-hideTryItPanel': true,
+      'x-hideReplay': true,
+      'x-explorer-enabled': false,
+    }),
+    ...(level === 'experimental' && { 'x-scalar-stability': 'experimental' }),
+    ...(operation.deprecated === true && { 'x-scalar-stability': 'deprecated' }),
+    ...(level === 'beta' && { 'x-beta': true }),
+    ...(badges.length > 0 && { 'x-badges': badges }),
+  };
+}
+
+function badgesOf(operation: Json): Json[] {
+  const { 'x-stability-level': level, 'x-sunset': sunset, 'x-ratelimit-cost': cost } = operation;
+  const badges: Json[] = [];
+  if (level === 'experimental') badges.push({ name: 'Experimental', color: 'purple' });
+  if (level === 'beta') badges.push({ name: 'Beta', color: 'blue' });
+  if (typeof sunset === 'string') badges.push({ name: `Sunset ${sunset.slice(0, 10)}`, color: 'orange' });
+  if (typeof cost === 'number' && cost !== 1) badges.push({ name: `Costs ${cost}`, color: 'grey' });
+  return badges;
+}

@@ -1,0 +1,76 @@
+import express, { type ErrorRequestHandler, type Express, type Response } from 'express';
+import type { Plans } from '../config/config.ts';
+import type { Contract } from '../contract/contract.ts';
+import { errorBody } from '../gateway/reply/answer.ts';
+import { type Code, Refusal } from '../gateway/reply/refusals.ts';
+import { loadAssets } from './assets.ts';
+import { Content } from './content.ts';
+import { publishedDocuments } from './documents.ts';
+import { renderPage } from './page/page.ts';
+
+/** The paths that `createReference` answers; what ends in `/` is a prefix. */
+export const REFERENCE_PATHS = ['/openapi.json', '/openapi.yaml', '/docs', '/docs/'];
+
+export interface ReferenceOptions {
+  /** `false` leaves the page out; the contract is served all the same. */
+  readonly page: boolean;
+  /** Their limits and the ban ladder are shown; limits of single accounts are not. */
+  readonly plans: Plans;
+}
+
+/** May be kept, but is asked for again each time; an unchanged one is answered 304. */
+const REVALIDATE = 'no-cache';
+const FOR_EVER = 'public, max-age=31536000, immutable';
+
+/**
+ * The page loads from this origin only, and nothing in it is inline. Swagger UI sets a few styles through the CSSOM, which a
+ * policy (CSP level 3) does not restrict, so `style-src` needs no exception for them.
+ */
+const PAGE_HEADERS = {
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+};
+
+/** The contract as published, and the page drawn from it. */
+export function createReference(contract: Contract, { page, plans }: ReferenceOptions): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.use((request, response, next) => {
+    if (request.method === 'GET' || request.method === 'HEAD') return next();
+    response.set('Allow', 'GET, HEAD');
+    refuse(response, 'method_not_allowed');
+  });
+  const documents = publishedDocuments(contract);
+  app.use((request, response, next) => documents.get(request.path)?.send(request, response, REVALIDATE) ?? next());
+  if (page) servePage(app, contract, plans);
+  app.use((_request, response) => refuse(response, 'not_found'));
+  app.use(failed);
+  return app;
+}
+
+function servePage(app: Express, contract: Contract, plans: Plans): void {
+  const assets = loadAssets('/docs/assets/');
+  const html = new Content('text/html', () => renderPage({ contract, plans, assets }));
+  app.use((request, response, next) => {
+    if (request.path === '/docs') return response.redirect(308, '/docs/');
+    if (request.path === '/docs/') return html.send(request, response.set(PAGE_HEADERS), REVALIDATE);
+    const asset = assets.find(request.path);
+    if (!asset) return next();
+    return asset.send(request, response.set('X-Content-Type-Options', 'nosniff'), FOR_EVER);
+  });
+}
+
+function refuse(response: Response, code: Code): void {
+  const refusal = new Refusal(code);
+  response.status(refusal.status).set('Cache-Control', 'no-store').type('application/json').send(errorBody(refusal));
+}
+
+/** Express would show the stack. Express knows an error handler by its four parameters. */
+const failed: ErrorRequestHandler = (_error, _request, response, _next) => {
+  if (response.headersSent) response.destroy();
+  else refuse(response, 'internal_error');
+};

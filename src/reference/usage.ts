@@ -1,0 +1,118 @@
+import { isObject, type Json } from '../contract/document/source.ts';
+import { USAGE_PATH } from '../gateway/usage.ts';
+
+const time = (description: string) => ({ type: 'string', format: 'date-time', nullable: true, description });
+
+const WINDOW = {
+  type: 'object',
+  required: ['name', 'kind', 'limit', 'used', 'remaining', 'reset'],
+  properties: {
+    name: { type: 'string' },
+    kind: { type: 'string', enum: ['fixed', 'sliding'] },
+    limit: { type: 'integer' },
+    used: { type: 'integer' },
+    remaining: { type: 'integer' },
+    reset: time('When units come back; null while nothing is used.'),
+  },
+};
+
+const BAN = {
+  type: 'object',
+  required: ['until', 'strikes', 'strikesToBan', 'nextLengthSeconds'],
+  properties: {
+    until: time('End of the ban in force; null without one.'),
+    strikes: { type: 'integer', description: 'Requests sent after a refusal, lately.' },
+    strikesToBan: {
+      type: 'integer',
+      nullable: true,
+      description: 'So many strikes are a ban; null: there are no bans.',
+    },
+    nextLengthSeconds: { type: 'number', nullable: true, description: 'How long the next ban would be.' },
+  },
+};
+
+const KEY = {
+  type: 'object',
+  nullable: true,
+  required: ['id', 'label', 'created', 'ageDays', 'expires', 'rotated', 'retires'],
+  properties: {
+    id: { type: 'string' },
+    label: { type: 'string', nullable: true },
+    created: time('When the key was issued.'),
+    ageDays: { type: 'integer' },
+    expires: time('When the key ends.'),
+    rotated: time('When its secret was last changed.'),
+    retires: time('When the secret of this very request ends: change to the new one before.'),
+  },
+};
+
+const DEPRECATED = {
+  type: 'object',
+  required: ['operation', 'lastCall', 'sunset'],
+  properties: {
+    operation: { type: 'string', description: 'Its operationId.' },
+    lastCall: time('When this key last called it.'),
+    sunset: time('When it may be gone.'),
+  },
+};
+
+const BODY = {
+  type: 'object',
+  required: ['plan', 'account', 'countedBy', 'windows', 'costs', 'ban', 'key', 'deprecated'],
+  properties: {
+    plan: { type: 'string' },
+    account: { type: 'string' },
+    countedBy: {
+      type: 'string',
+      enum: ['key', 'account'],
+      description: 'Whether all keys of the account share the windows.',
+    },
+    windows: { type: 'array', items: WINDOW },
+    costs: { type: 'object', description: 'Units by operationId.', additionalProperties: { type: 'integer' } },
+    ban: BAN,
+    key: KEY,
+    deprecated: { type: 'array', description: 'Deprecated operations that this key called lately.', items: DEPRECATED },
+  },
+};
+
+const REFUSED = {
+  type: 'object',
+  required: ['code', 'message', 'status'],
+  properties: { code: { type: 'string' }, message: { type: 'string' }, status: { type: 'integer' } },
+};
+
+const ETAG = { ETag: { description: 'Send it back as If-None-Match.', schema: { type: 'string' } } };
+const refused = (description: string) => ({ description, content: { 'application/json': { schema: REFUSED } } });
+
+/** The operation that the gateway adds to every contract. */
+const OPERATION = {
+  operationId: 'getUsage',
+  tags: ['Usage'],
+  summary: 'Tell where your key stands',
+  description:
+    'Plan, every window, the ban if there is one, and the key itself. Costs nothing, and is answered also while the key is ' +
+    'limited or banned.',
+  'x-ratelimit-cost': 0,
+  parameters: [{ name: 'If-None-Match', in: 'header', schema: { type: 'string' } }],
+  responses: {
+    '200': { description: 'Where you stand.', headers: ETAG, content: { 'application/json': { schema: BODY } } },
+    '304': { description: 'Nothing has changed since.', headers: ETAG },
+    '401': refused('No good key.'),
+    '403': refused('The key may not be used from this address.'),
+    '503': refused('The counters cannot be read at the moment.'),
+  },
+};
+
+const TAG = { name: 'Usage', description: 'Where your key stands; answered by the gateway itself.' };
+const GROUP = { name: 'Gateway', tags: ['Usage'] };
+
+/** A copy of a contract's document with what the gateway itself answers. */
+export function withUsage(document: Readonly<Json>): Json {
+  const { paths, tags, 'x-tagGroups': groups } = document;
+  return {
+    ...document,
+    tags: [...(Array.isArray(tags) ? tags : []), TAG],
+    ...(Array.isArray(groups) && { 'x-tagGroups': [...groups, GROUP] }),
+    paths: { ...(isObject(paths) ? paths : {}), [USAGE_PATH]: { get: OPERATION } },
+  };
+}

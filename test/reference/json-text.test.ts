@@ -1,0 +1,50 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { indentJson, piecesOf } from '../../src/reference/browser/json-text.ts';
+
+describe('indented JSON', () => {
+  test('keeps every digit', () => {
+    expect(indentJson('{"id":9223372036854775807,"n":[1.50,-0,1e400]}')).toBe(
+      '{\n  "id": 9223372036854775807,\n  "n": [\n    1.50,\n    -0,\n    1e400\n  ]\n}',
+    );
+  });
+
+  test('is what JSON.stringify makes of values that JSON.parse can hold', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const text = JSON.stringify(value);
+        expect(indentJson(text)).toBe(JSON.stringify(JSON.parse(text), null, 2));
+      }),
+    );
+  });
+
+  test.each(['', 'Bad Gateway', '{"id":', '{"a":1}}', '[1,]'])('stays as it is when it is no JSON: %j', (text) => {
+    expect(indentJson(text)).toBe(text);
+  });
+});
+
+describe('the pieces that are coloured', () => {
+  test('are the text, whatever it is', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
+        expect(
+          piecesOf(text)
+            .map((piece) => piece.text)
+            .join(''),
+        ).toBe(text);
+      }),
+    );
+  });
+
+  test('tell names, strings, numbers and literals apart', () => {
+    const kinds = piecesOf('{"a": "b", "c": -1.5e3, "d": null}').filter(({ kind }) => kind !== 'other');
+    expect(kinds).toEqual([
+      { kind: 'name', text: '"a":' },
+      { kind: 'string', text: '"b"' },
+      { kind: 'name', text: '"c":' },
+      { kind: 'number', text: '-1.5e3' },
+      { kind: 'name', text: '"d":' },
+      { kind: 'literal', text: 'null' },
+    ]);
+  });
+});

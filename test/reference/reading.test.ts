@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { TestBrowser } from '../support/browser.ts';
+import { describeInBrowser } from '../support/browser-tests.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { Reader } from '../support/reader.ts';
+
+describeInBrowser('a reader of the page', () => {
+  let browser: TestBrowser;
+  let gateway: TestGateway;
+  /** One page for what only looks: opening it costs more than reading it. */
+  let desk: Reader;
+  beforeAll(async () => {
+    gateway = await TestGateway.start();
+    browser = await TestBrowser.start();
+    desk = (await reader()).reader;
+  });
+  afterAll(async () => {
+    await browser?.stop();
+    await gateway?.stop();
+  });
+
+  async function reader(options: Parameters<TestBrowser['page']>[0] = {}, place = '') {
+    const { page, complaints } = await browser.page(options);
+    const reader = new Reader(page);
+    await reader.open(gateway.url, place);
+    return { reader, page, complaints };
+  }
+
+  test('gets it from this origin alone, without a complaint of the policy, light and without a jump', async () => {
+    const { page, complaints } = await browser.page();
+    const origins = new Set<string>();
+    page.on('request', (request) => void origins.add(new URL(request.url()).origin));
+    await new Reader(page).open(gateway.url);
+    expect([...origins]).toEqual([gateway.url]);
+    expect(complaints).toEqual([]);
+    expect(await page.evaluate(LAYOUT_SHIFT)).toBeLessThan(0.1);
+    expect(await page.evaluate(TRANSFERRED)).toBeLessThan(460_000);
+  });
+
+  test('sees the groups Pets and Store over the other tags', async () => {
+    const { page } = desk;
+    const groups = page.locator('.tag-group');
+    expect(await groups.locator('> h2').allTextContents()).toEqual(['Pets', 'Store', 'Gateway']);
+    expect(await groups.nth(0).locator('.opblock-tag > a').allTextContents()).toEqual(['Animals', 'Categories']);
+    expect(await groups.nth(1).locator('.opblock-tag > a').allTextContents()).toEqual(['Orders', 'Inventory']);
+  });
+
+  test('finds a button at every operation but GET /store/orders', async () => {
+    const without: string[] = [];
+    await desk.leafThrough(async (operation) => {
+      const buttons = await operation
+        .locator('.opblock-body')
+        .getByRole('button', { name: /try|execute/i })
+        .count();
+      if (buttons === 0) without.push((await operation.getAttribute('id'))!);
+    });
+    expect(without).toEqual(['operations-Orders-listOrders']);
+    const orders = await desk.openOperation('Orders', 'listOrders');
+    expect(await orders.textContent()).toContain('It cannot be tried from this page.');
+  });
+
+  test('follows a deprecated operation to its successor', async () => {
+    const { reader: it, page } = await reader({}, '#/Animals/getPet');
+    const notice = it.operation('Animals', 'getPet').locator('.deprecation');
+    expect(await notice.textContent()).toMatch(/1 October 2026.*Served until 1 October 2027/);
+    await notice.getByRole('link', { name: /List pets/ }).click();
+    await it.operation('Animals', 'listPets').locator('.opblock-body').waitFor();
+    await page.waitForURL(/#\/Animals\/listPets$/);
+  });
+
+  test('lands where the address says, also below the operations, without a jump', async () => {
+    const { page } = await reader({}, '#retrying');
+    await page.waitForFunction(`(() => {
+      const { top } = document.getElementById('retrying').getBoundingClientRect();
+      return top >= 0 && top < innerHeight / 2;
+    })()`);
+    expect(await page.evaluate(LAYOUT_SHIFT)).toBeLessThan(0.1);
+  });
+
+  test('sees what is beta, what is experimental and what an operation costs', async () => {
+    const it = desk;
+    expect(await it.operation('Inventory', 'listInventory').locator('.badge').allTextContents()).toEqual(['beta']);
+    expect(await it.operation('Inventory', 'setInventory').locator('.badge').allTextContents()).toEqual([
+      'experimental',
+    ]);
+    const operation = await it.openOperation('Inventory', 'setInventory');
+    expect(await operation.locator('.facts').textContent()).toContain('Counts as 1 request.');
+  });
+
+  test('comes from a refusal of an operation to what can be done about it', async () => {
+    const { page } = desk;
+    const operation = await desk.openOperation('Orders', 'getOrder');
+    await operation.getByRole('link', { name: 'rate_limit_exceeded' }).click();
+    await page.waitForURL(/#error-rate_limit_exceeded$/);
+    expect(await page.locator('#error-rate_limit_exceeded').textContent()).toContain('back off exponentially');
+  });
+
+  test.each(['light', 'dark'] as const)('meets no serious barrier, %s', async (colorScheme) => {
+    const { reader: it } = await reader({ colorScheme });
+    const { secret } = await gateway.key();
+    await it.useKey(secret);
+    await it.openOperation('Animals', 'getPet');
+    const operation = await it.openOperation('Animals', 'listPets');
+    await it.tryIt(operation);
+    await operation.getByRole('button', { name: 'Add integer item' }).click();
+    await it.send(operation);
+    expect(await it.accessibilityFindings()).toEqual([]);
+  });
+
+  test('scrolls a phone in one direction only', async () => {
+    const { reader: it, page } = await reader({ viewport: { width: 360, height: 740 }, isMobile: true });
+    for (const id of ['listPets', 'createPet', 'getPet']) await it.openOperation('Animals', id);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+  });
+
+  test('needs no mouse: gives the key, opens, tries and sends by keyboard', async () => {
+    const { reader: it, page } = await reader();
+    const { secret } = await gateway.key();
+    await tabTo(page, '#key-secret');
+    await page.keyboard.type(secret);
+    await page.keyboard.press('Enter');
+    await tabTo(page, '#operations-Animals-listPets .opblock-summary-control');
+    await page.keyboard.press('Enter');
+    await tabTo(page, '#operations-Animals-listPets .try');
+    await page.keyboard.press('Enter');
+    await tabTo(page, '#operations-Animals-listPets .execute');
+    await page.keyboard.press('Enter');
+    const standing = it.operation('Animals', 'listPets').locator('.standing');
+    await standing.waitFor();
+    expect(await standing.textContent()).toMatch(/Remaining\s*59/);
+  });
+
+  test('without scripts finds limits, errors and the way to the contract', async () => {
+    const { page } = await browser.page({ javaScriptEnabled: false });
+    await page.goto(`${gateway.url}/docs/`);
+    expect(await page.locator('noscript').textContent()).toContain('openapi.json');
+    expect(await page.locator('.plans tbody tr').count()).toBe(4);
+    expect(await page.locator('.error').count()).toBeGreaterThan(20);
+  });
+});
+
+async function tabTo(page: Page, selector: string): Promise<void> {
+  for (let presses = 0; presses < 80; presses++) {
+    if (await page.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`)) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`The tab key does not lead to ${selector}.`);
+}
+
+/** Cumulative layout shift since the page began to load (Layout Instability API). */
+const LAYOUT_SHIFT = `new Promise((resolve) => {
+  let sum = 0;
+  new PerformanceObserver((list) => { for (const { value } of list.getEntries()) sum += value; })
+    .observe({ type: 'layout-shift', buffered: true });
+  requestAnimationFrame(() => setTimeout(() => resolve(sum)));
+})`;
+
+/** Bytes over the wire, headers included, of the page and all it loaded. */
+const TRANSFERRED = `[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
+  .reduce((sum, { transferSize }) => sum + transferSize, 0)`;

@@ -1,0 +1,84 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { groupTags } from '../../src/reference/browser/groups.ts';
+import { operationHash, placeOf } from '../../src/reference/browser/places.ts';
+import { toldWindows } from '../../src/reference/browser/rate-limit.ts';
+
+describe('tags', () => {
+  const groups = [
+    { name: 'Pets', tags: ['Animals', 'Categories'] },
+    { name: 'Store', tags: ['Orders'] },
+  ];
+
+  test('stand under their groups in the order of the contract', () => {
+    expect(groupTags(['Orders', 'Categories', 'Animals'], groups)).toEqual(groups);
+  });
+
+  test('of no group come last', () => {
+    expect(groupTags(['Orders', 'Extra'], groups)).toEqual([
+      { name: 'Store', tags: ['Orders'] },
+      { name: 'More', tags: ['Extra'] },
+    ]);
+  });
+
+  test.each([undefined, null, 'Pets', [null, 7, { tags: 'x' }]])('need no groups that make sense: %j', (nonsense) => {
+    expect(groupTags(['Orders'], nonsense)).toEqual([{ name: 'Operations', tags: ['Orders'] }]);
+  });
+
+  test('appear once each, whatever the groups say', () => {
+    const names = fc.constantFrom('a', 'b', 'c', 'd');
+    const anyGroups = fc.array(fc.record({ name: fc.string(), tags: fc.array(names) }));
+    fc.assert(
+      fc.property(fc.uniqueArray(names), anyGroups, (tags, groups) => {
+        expect(
+          groupTags(tags, groups)
+            .flatMap((group) => group.tags)
+            .sort(),
+        ).toEqual([...tags].sort());
+      }),
+    );
+  });
+});
+
+describe('the address of an operation', () => {
+  test('leads back to it, whatever its tag and id are called', () => {
+    const name = fc.string({ minLength: 1, unit: 'binary' }).filter((text) => text.isWellFormed());
+    fc.assert(
+      fc.property(
+        name,
+        name.filter((id) => !/^[a-z]+ \//.test(id)),
+        (tag, id) => {
+          expect(placeOf(operationHash(tag, { id }))).toEqual({ tag, id });
+        },
+      ),
+    );
+  });
+
+  test('of one without operationId names it as Swagger UI does', () => {
+    expect(operationHash('Animals', { id: 'get /pets/{petId}' })).toBe('#/Animals/get_pets__petId_');
+  });
+
+  test.each(['', '#limits', '#/Animals', '#/a/b/c', '#/%E0%A4/x'])('is not %j', (hash) => {
+    expect(placeOf(hash)).toBeNull();
+  });
+});
+
+describe('the limits an answer tells', () => {
+  test('are all its windows, also when the browser cut the lists at their commas', () => {
+    const headers = {
+      ratelimit: ['"minute";r=59;t=60', '"day";r=999;t=86400'],
+      'ratelimit-policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
+    };
+    expect(toldWindows(headers)).toEqual([
+      { name: 'minute', limit: 60, remaining: 59, seconds: 60 },
+      { name: 'day', limit: 1000, remaining: 999, seconds: 86400 },
+    ]);
+  });
+
+  test.each([{}, { ratelimit: '' }, { ratelimit: 'limit=60' }, { ratelimit: '"minute";t=60' }])(
+    'are none where there are none: %j',
+    (headers) => {
+      expect(toldWindows(headers)).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,129 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { request } from 'undici';
+import { parse } from 'yaml';
+import { carriesTheHeadersOfEveryAnswer, isTheError } from '../support/expect-headers.ts';
+import { TestGateway } from '../support/gateway.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await TestGateway.start();
+});
+afterAll(() => gateway.stop());
+
+/** As it comes over the wire: supertest would decode it. */
+async function raw(path: string, headers: Record<string, string> = {}, method = 'GET') {
+  const { statusCode, headers: told, body } = await request(gateway.url + path, { method, headers });
+  return { status: statusCode, headers: told as Record<string, string>, body: Buffer.from(await body.arrayBuffer()) };
+}
+
+async function assets(): Promise<string[]> {
+  const page = (await raw('/docs/')).body.toString();
+  return [...new Set([...page.matchAll(/(?:src|href)="(\/docs\/assets\/[^"]+)"/g)].map(([, path]) => path!))];
+}
+
+describe('the page', () => {
+  test('is under a policy that allows this origin and nothing inline', async () => {
+    const { headers, body } = await raw('/docs/');
+    const policy = headers['content-security-policy'];
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toContain('unsafe');
+    expect(body.toString()).not.toMatch(/<style|\sstyle=|<script(?![^>]*\ssrc=)|\son\w+=/);
+    expect(body.toString()).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
+  });
+
+  test('weighs less than 450 kB with all it needs, compressed', async () => {
+    const paths = ['/docs/', '/openapi.json', ...(await assets())];
+    const sizes = await Promise.all(
+      paths.map(async (path) => (await raw(path, { 'accept-encoding': 'br' })).body.length),
+    );
+    expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(450_000);
+  });
+
+  test('is found without its slash, and not at all where it is switched off', async () => {
+    const redirect = await raw('/docs');
+    expect([redirect.status, redirect.headers.location]).toEqual([308, '/docs/']);
+    const without = await TestGateway.start({ settings: 'reference: { enabled: false }' });
+    isTheError(await without.client.get('/docs/'), 404, 'not_found');
+    expect((await without.client.get('/openapi.json')).status).toBe(200);
+    await without.stop();
+  });
+});
+
+describe('its files', () => {
+  test('are named after their content and kept for ever', async () => {
+    const paths = await assets();
+    expect(paths.length).toBeGreaterThan(10);
+    for (const path of paths) {
+      const { status, headers } = await raw(path);
+      expect([path, status, headers['cache-control']]).toEqual([path, 200, 'public, max-age=31536000, immutable']);
+      expect(headers['x-content-type-options']).toBe('nosniff');
+    }
+  });
+
+  test('have their types stripped, and only then are JavaScript', async () => {
+    const modules = (await assets()).filter((path) => path.endsWith('.ts'));
+    for (const path of modules) {
+      const { headers, body } = await raw(path);
+      expect(headers['content-type']).toBe('text/javascript; charset=utf-8');
+      expect(body.toString()).not.toMatch(/^(?:export )?interface |import type/m);
+    }
+  });
+
+  test.each([
+    '/docs/nothing',
+    '/docs/assets/',
+    '/docs/assets/old/swagger-ui.js',
+    '/docs/%E0%A4%A',
+    '/docs/..%2fpackage.json',
+  ])('are all there is: %s', async (path) => {
+    const { status, headers, body } = await raw(path);
+    expect([400, 404]).toContain(status);
+    expect(JSON.parse(body.toString())).toMatchObject({ status });
+    carriesTheHeadersOfEveryAnswer({ headers });
+  });
+});
+
+describe('every answer', () => {
+  test('carries the limit headers, charges nobody and asks for no key', async () => {
+    const first = await raw('/docs/');
+    for (const path of ['/docs/', '/docs', '/openapi.json', '/openapi.yaml', ...(await assets()).slice(0, 3)]) {
+      const { headers } = await raw(path);
+      carriesTheHeadersOfEveryAnswer({ headers });
+      expect(headers['x-ratelimit-remaining']).toBe(first.headers['x-ratelimit-remaining']);
+    }
+  });
+
+  test('comes in the coding the caller takes', async () => {
+    const plain = await raw('/openapi.json');
+    const br = await raw('/openapi.json', { 'accept-encoding': 'gzip, br' });
+    const gzip = await raw('/openapi.json', { 'accept-encoding': 'gzip' });
+    expect(plain.headers['content-encoding']).toBeUndefined();
+    expect([br.headers['content-encoding'], brotliDecompressSync(br.body)]).toEqual(['br', plain.body]);
+    expect([gzip.headers['content-encoding'], gunzipSync(gzip.body)]).toEqual(['gzip', plain.body]);
+    expect(br.headers.vary).toContain('Accept-Encoding');
+  });
+
+  test('is not sent again to who has it', async () => {
+    const { headers } = await raw('/docs/', { 'accept-encoding': 'br' });
+    expect(headers['cache-control']).toBe('no-cache');
+    const again = await raw('/docs/', { 'accept-encoding': 'br', 'if-none-match': headers.etag! });
+    expect([again.status, again.body.length]).toEqual([304, 0]);
+    carriesTheHeadersOfEveryAnswer(again);
+  });
+
+  test('to HEAD has no body, and other methods are refused', async () => {
+    const head = await raw('/docs/', {}, 'HEAD');
+    expect([head.status, head.body.length]).toEqual([200, 0]);
+    const post = await gateway.client.post('/docs/');
+    isTheError(post, 405, 'method_not_allowed');
+    expect(post.headers.allow).toBe('GET, HEAD');
+  });
+});
+
+test('JSON and YAML are the same published contract', async () => {
+  const json = JSON.parse((await raw('/openapi.json')).body.toString());
+  expect(parse((await raw('/openapi.yaml')).body.toString())).toEqual(json);
+  expect(json.paths['/store/orders'].get).toMatchObject({ 'x-try-it': false, 'x-hideTryItPanel': true });
+});

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { TestBrowser } from '../support/browser.ts';
+import { describeInBrowser } from '../support/browser-tests.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { Reader } from '../support/reader.ts';
+
+const PLANS = `
+plans:
+  free: { windows: [{ limit: 60, per: minute }, { limit: 1000, per: day }] }
+  tiny: { windows: [{ limit: 3, per: minute }] }
+`;
+
+describeInBrowser('a reader with a key', () => {
+  let browser: TestBrowser;
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await TestGateway.start({ plans: PLANS });
+    browser = await TestBrowser.start();
+  });
+  afterAll(async () => {
+    await browser?.stop();
+    await gateway?.stop();
+  });
+
+  async function reader(plan: string) {
+    const { page, complaints } = await browser.page();
+    const { secret } = await gateway.key({ plan });
+    const reader = new Reader(page);
+    await reader.open(gateway.url);
+    await reader.useKey(secret);
+    return { reader, page, secret, complaints };
+  }
+
+  test('tries an operation and sees the answer with its limit headers', async () => {
+    const { reader: it, complaints } = await reader('free');
+    const operation = await it.openOperation('Animals', 'listPets');
+    await it.tryIt(operation);
+    const standing = await it.send(operation);
+    expect(standing).toMatch(/X-RateLimit-Limit\s*60/);
+    expect(standing).toMatch(/X-RateLimit-Remaining\s*59/);
+    expect(standing).toMatch(/X-RateLimit-Reset\s*\d{10}/);
+    expect(standing).toContain('999 of 1,000 left per day');
+    expect(await operation.locator('.live-responses-table').textContent()).toContain('"name": "Minka"');
+    expect(complaints).toEqual([]);
+  });
+
+  test('tries until the 429 arrives, and is told how long to wait', async () => {
+    const { reader: it } = await reader('tiny');
+    const operation = await it.openOperation('Categories', 'listCategories');
+    await it.tryIt(operation);
+    for (const left of [2, 1, 0]) expect(await it.send(operation)).toMatch(new RegExp(`Remaining\\s*${left}`));
+    const standing = await it.send(operation);
+    expect(standing).toMatch(/Over the limit: wait \d+ seconds/);
+    expect(standing).toMatch(/Retry-After\s*\d+/);
+    expect(await operation.locator('.live-responses-table').textContent()).toContain('rate_limit_exceeded');
+  });
+
+  test('sends and sees identifiers beyond 2^53 with every digit', async () => {
+    const { reader: it } = await reader('free');
+    const operation = await it.openOperation('Orders', 'createOrder');
+    await it.tryIt(operation);
+    let sent: string | null = null;
+    await it.page.route('**/store/orders', (route) => {
+      sent = route.request().postData();
+      return route.fulfill({
+        status: 201,
+        contentType: 'application/json',
+        headers: { 'X-Request-Id': 'exact', 'X-RateLimit-Limit': '60', 'X-RateLimit-Reset': '1' },
+        body: '{"id":9223372036854775807,"petId":1}',
+      });
+    });
+    await operation.getByLabel('Request body').fill('{"id":9223372036854775807,"petId":1}');
+    await it.send(operation);
+    expect(sent).toContain('"id":9223372036854775807');
+    expect(await operation.locator('.live-responses-table').textContent()).toContain('"id": 9223372036854775807');
+  });
+
+  test('finds the key in no address, no shown command and no storage that outlives the tab', async () => {
+    const { reader: it, page, secret } = await reader('free');
+    const addresses: string[] = [];
+    page.on('request', (request) => void addresses.push(request.url()));
+    const operation = await it.openOperation('Animals', 'listPets');
+    await it.tryIt(operation);
+    await it.send(operation);
+    expect(await operation.locator('.curl-command').textContent()).toContain('X-API-Key: YOUR_KEY');
+    expect([page.url(), ...addresses].filter((address) => address.includes(secret))).toEqual([]);
+    expect(await page.content()).not.toContain(secret);
+    expect(await page.evaluate('JSON.stringify(localStorage)')).toBe('{}');
+    expect(await page.evaluate('JSON.stringify(sessionStorage)')).toContain(secret);
+  });
+
+  test('is remembered on the device when asked for, and forgotten everywhere when told', async () => {
+    const { page, secret } = await reader('free');
+    await page.getByLabel('Remember it on this device').check();
+    await new Reader(page).useKey(secret);
+    expect(await page.evaluate('JSON.stringify(localStorage)')).toContain(secret);
+    await page.reload();
+    await page.getByRole('button', { name: 'Forget it' }).click();
+    expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).toBe('[{},{}]');
+  });
+
+  test('is told when what was pasted can be no key', async () => {
+    const { page } = await reader('free');
+    await new Reader(page).useKey('no key at all');
+    expect(await page.locator('#key-note').textContent()).toContain('not a key');
+  });
+});

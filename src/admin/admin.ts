@@ -1,0 +1,117 @@
+import { createServer } from 'node:http';
+import express, { type NextFunction, type Request, type Response } from 'express';
+import type { Config } from '../config/config.ts';
+import { listen } from '../listen.ts';
+import type { Observe } from '../observe/events.ts';
+import type { Metrics } from '../observe/metrics.ts';
+import { type AdminApi, createAdminApi } from './api.ts';
+import type { Desk } from './desk.ts';
+import { AdminError, errorBody } from './errors.ts';
+import { createGate, type Gate } from './gate.ts';
+
+/** The operators' own door: nothing of it answers on the public port, and nothing public answers here. */
+export interface Admin {
+  listen(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Whether requests may be sent here now, and why not. */
+export type Readiness = 'ready' | 'stopping' | 'state_away';
+
+export interface AdminOptions {
+  readonly config: Pick<Config, 'admin'>;
+  readonly desk: Desk;
+  readonly metrics: Metrics;
+  readonly observe: Observe;
+  /** Whether requests may be sent to the gateway now. */
+  readonly readiness: () => Readiness;
+}
+
+const MAX_BODY = '256kb';
+
+/** Health is open to whoever reaches the listener; everything else wants a token, once there is one. */
+export function createAdmin({ config, desk, metrics, observe, readiness }: AdminOptions): Admin {
+  const api = createAdminApi(desk);
+  const gate = createGate(config.admin, desk.tokens);
+  const app = express();
+  app.disable('x-powered-by').disable('etag');
+  app.use((_request, response, next) => {
+    response.set({
+      'X-Request-Id': crypto.randomUUID(),
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+    });
+    next();
+  });
+  app.use((request, _response, next) => {
+    gate.checkOrigin(request);
+    next();
+  });
+  app.get('/health/live', (_request, response) => void response.json({ status: 'live' }));
+  app.get('/health/ready', (_request, response) => {
+    const status = readiness();
+    response.status(status === 'ready' ? 200 : 503).json({ status });
+  });
+  app.use(async (request, response, next) => {
+    response.locals.operator = await gate.operator(request);
+    next();
+  });
+  app.get('/metrics', async (_request, response) => {
+    response.set('Content-Type', metrics.contentType).send(await metrics.text());
+  });
+  app.get('/openapi.json', (_request, response) => void response.type('application/json').send(api.contract.json));
+  app.use(express.raw({ type: () => true, limit: MAX_BODY, inflate: false }));
+  app.use(answerCall(api));
+  app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
+    sendError(response, error, observe);
+  });
+  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, app);
+
+  return {
+    listen: () => listen(server, config.admin),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function answerCall(api: AdminApi) {
+  return async (request: Request, response: Response) => {
+    const [path = '/', query = ''] = request.url.split(/\?(.*)/s);
+    const answer = await api.call({
+      id: response.get('X-Request-Id')!,
+      operator: response.locals.operator as Awaited<ReturnType<Gate['operator']>>,
+      method: request.method,
+      path,
+      query,
+      headers: request.rawHeaders,
+      body: Buffer.isBuffer(request.body) && request.body.length > 0 ? request.body : null,
+    });
+    response
+      .status(answer.status)
+      .set(answer.headers ?? {})
+      .json(answer.body);
+  };
+}
+
+/** What body-parser throws has a status and a type; everything that nobody foresaw is a bug. */
+function sendError(response: Response, thrown: unknown, observe: Observe): void {
+  const { type } = thrown as { type?: string };
+  const error =
+    thrown instanceof AdminError
+      ? thrown
+      : type === 'entity.too.large'
+        ? new AdminError('payload_too_large', `A body is at most ${MAX_BODY} large.`)
+        : type === 'encoding.unsupported'
+          ? new AdminError('unsupported_media_type', 'Send the body without a Content-Encoding.')
+          : type === 'request.aborted' || type === 'request.size.invalid'
+            ? new AdminError('invalid_request', 'The body did not arrive whole.')
+            : new AdminError(
+                'internal_error',
+                'Something went wrong inside the gateway: see its log for the request id.',
+              );
+  if (error.code === 'internal_error') observe({ type: 'bug', id: response.get('X-Request-Id') ?? '', error: thrown });
+  response.status(error.status).set(error.headers).json(errorBody(error));
+}

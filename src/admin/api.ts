@@ -1,0 +1,142 @@
+import { resolve } from 'node:path';
+import { ConfigError } from '../config/problems/problems.ts';
+import { type Contract, type Fault, loadContract, type Operation } from '../contract/contract.ts';
+import { KeyError } from '../keys/manage.ts';
+import { KeyConflict } from '../keys/store.ts';
+import { Outage } from '../outage.ts';
+import type { AdminOperation, AdminOperations, Answer, Call } from './call.ts';
+import type { Desk } from './desk.ts';
+import { type AdminCode, AdminError } from './errors.ts';
+import { OnceTaken } from './journal.ts';
+import { OnceCall } from './once.ts';
+import { createOperations } from './operations.ts';
+import { mayActAs } from './tokens.ts';
+
+/** The contract of the admin API. */
+export const ADMIN_CONTRACT = resolve(import.meta.dirname, '../../config/admin.openapi.yaml');
+
+export interface AdminApi {
+  readonly contract: Contract;
+  /** Answers a call. Throws AdminError; anything else thrown is a bug. */
+  call(call: Call): Promise<Answer>;
+}
+
+/** The admin API without its listener: commands beside a gateway call the same operations. */
+export function createAdminApi(desk: Desk): AdminApi {
+  const contract = loadContract(ADMIN_CONTRACT);
+  const operations = createOperations(desk);
+  return {
+    contract,
+    async call(call) {
+      const { operation, parameters } = find(contract, call);
+      const chosen = operations[operation.id]!;
+      check(operation, parameters, call);
+      refuseLowRole(call, chosen);
+      try {
+        return await perform(desk, chosen, call, task(operation, parameters, call));
+      } catch (error) {
+        throw adminErrorOf(error);
+      }
+    },
+  };
+}
+
+/** Everything of the API is there: a contract and its operations that differ are a bug. */
+export function missing(contract: Contract, operations: AdminOperations): string[] {
+  return contract.operations.map(({ id }) => id).filter((id) => !Object.hasOwn(operations, id));
+}
+
+function find(contract: Contract, { method, path }: Call) {
+  const match = contract.match(method === 'HEAD' ? 'GET' : method, path);
+  if (match.operation) return match;
+  if (!match.allow)
+    throw new AdminError('not_found', 'There is no such path on the admin listener; /openapi.json lists them.');
+  const Allow = match.allow.join(', ');
+  throw new AdminError('method_not_allowed', `This path takes ${Allow}.`, { headers: { Allow } });
+}
+
+function check(operation: Operation, parameters: readonly string[], { query, headers, body }: Call): void {
+  const faults: Fault[] = [...operation.checkParameters(parameters, query, headers)];
+  if (body !== null) {
+    if (!operation.body) throw new AdminError('invalid_request', 'This call takes no body.');
+    const media = operation.body.media(headerOf(headers, 'content-type'));
+    if (!media)
+      throw new AdminError('unsupported_media_type', `This call takes ${operation.body.accepted.join(', ')}.`);
+    faults.push(...media.check(body));
+  } else if (operation.body?.required) {
+    faults.push({ in: 'body', pointer: '', message: 'this call needs a body' });
+  }
+  if (faults.length > 0) {
+    const named = faults.map(({ in: place, pointer, message }) => `${place} ${pointer}: ${message}`.replace(' :', ':'));
+    throw new AdminError('invalid_request', named.join('; '), { details: faults });
+  }
+}
+
+function refuseLowRole({ operator }: Call, { role }: AdminOperation): void {
+  if (mayActAs(operator, role)) return;
+  throw new AdminError('role_too_low', `This call needs a token of the role ${role}; yours has ${operator.role}.`);
+}
+
+function task(operation: Operation, parameters: readonly string[], { query, body }: Call) {
+  const names = [...operation.path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name!);
+  return {
+    path: Object.fromEntries(names.map((name, i) => [name, decodeURIComponent(parameters[i]!)])),
+    query: Object.fromEntries(new URLSearchParams(query)),
+    body: body === null ? {} : JSON.parse(body.toString()),
+  };
+}
+
+/** Does it; or, where the very same call was done before, gives the answer of that time. */
+async function perform(
+  desk: Desk,
+  { run }: AdminOperation,
+  call: Call,
+  asked: ReturnType<typeof task>,
+): Promise<Answer> {
+  const now = desk.clock();
+  const key = headerOf(call.headers, 'idempotency-key');
+  const once = key === undefined || call.method !== 'POST' ? null : new OnceCall(call, key);
+  const before = once && (await desk.journal.answered(once.name, now));
+  if (once && before) return once.open(before);
+  try {
+    return await run({
+      ...asked,
+      now,
+      actor: call.operator.name,
+      trail: (deed, answer) => ({
+        deed: { ...deed, at: now, actor: call.operator.name, requestId: call.id },
+        once: once?.seal(answer) ?? null,
+      }),
+    });
+  } catch (error) {
+    // The same call at the same time was faster: its answer is ours.
+    const first = error instanceof OnceTaken && once ? await desk.journal.answered(once.name, now) : null;
+    if (!first) throw error;
+    return once!.open(first);
+  }
+}
+
+const KINDS: Readonly<Record<KeyError['kind'], AdminCode>> = {
+  invalid: 'invalid_value',
+  unknown: 'not_found',
+  conflict: 'conflict',
+};
+
+function adminErrorOf(error: unknown): unknown {
+  if (error instanceof KeyError) return new AdminError(KINDS[error.kind], sentence(error.message));
+  if (error instanceof ConfigError) return new AdminError('invalid_value', error.message);
+  if (error instanceof KeyConflict)
+    return new AdminError('conflict', 'The key was changed at the same time: try again.');
+  if (error instanceof Outage)
+    return new AdminError('state_unavailable', 'The state cannot be reached: try again later.');
+  return error;
+}
+
+function sentence(text: string): string {
+  return `${text[0]!.toUpperCase()}${text.slice(1)}.`;
+}
+
+function headerOf(headers: readonly string[], name: string): string | undefined {
+  const at = headers.findIndex((entry, i) => i % 2 === 0 && entry.toLowerCase() === name);
+  return at === -1 ? undefined : headers[at + 1];
+}

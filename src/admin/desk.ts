@@ -1,0 +1,17 @@
+import type { Config, Plans } from '../config/config.ts';
+import type { Uses } from '../keys/uses.ts';
+import type { Records } from '../state/embedded.ts';
+import type { State } from '../state/state.ts';
+import type { Reloaded } from './reload.ts';
+
+/** All that the operations of the admin API work with, in a running gateway or beside it. */
+export interface Desk extends Pick<Records, 'keys' | 'journal' | 'tokens'> {
+  /** Throws AdminError where counters and bans are out of reach. */
+  readonly state: () => State;
+  readonly uses: Pick<Uses, 'lastUsed'>;
+  readonly config: () => Config;
+  readonly plans: () => Plans;
+  /** Reads the configuration again and puts it in force. Throws AdminError with every mistake. */
+  readonly reload: (reason: string) => Promise<Reloaded>;
+  readonly clock: () => number;
+}

@@ -1,0 +1,65 @@
+import type { Eventually } from '../state/state.ts';
+
+/** One change that somebody made. */
+export interface Deed {
+  /** Unix milliseconds. */
+  readonly at: number;
+  /** The name of the token, or who ran the command. */
+  readonly actor: string;
+  /** What was done, such as `keys.rotate`. */
+  readonly action: string;
+  /** Of what: a key's id, an account, a plan, a token. */
+  readonly target: string;
+  /** How it was and how it is; `null` where there was, or is, none. Never a secret. */
+  readonly before: unknown;
+  readonly after: unknown;
+  readonly requestId: string;
+}
+
+/** A deed with its place in the journal, counted up from 1. */
+export type Entry = Deed & { readonly number: number };
+
+/** The answer to a call that must not be done twice. */
+export interface Once {
+  /** Digest of who asked and of the Idempotency-Key. */
+  readonly name: string;
+  /** Digest of what was asked. */
+  readonly question: string;
+  /** Readable only for who has the Idempotency-Key: it may hold a secret. */
+  readonly sealed: string;
+}
+
+/** What is kept with a change, in one step with it: the change, its deed and its answer, or none of them. */
+export interface Trail {
+  readonly deed: Deed;
+  readonly once: Once | null;
+}
+
+/** The call was answered before, or is this very moment: nothing was changed. */
+export class OnceTaken extends Error {
+  override name = 'OnceTaken';
+}
+
+export interface EntryQuery {
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
+  readonly target?: string | undefined;
+  /** Only entries with a smaller number. */
+  readonly below?: number | undefined;
+  readonly limit: number;
+}
+
+/** Milliseconds for which the answer to a call is kept. */
+export const ONCE_LIFE = 24 * 3_600_000;
+
+/** What people did: nothing in it is ever changed or taken away. */
+export interface Journal {
+  /** Notes a change that is kept elsewhere; noted before it is made, so that none goes unnoticed. Throws OnceTaken. */
+  append(trail: Trail): Eventually<void>;
+  /** Newest first. */
+  list(query: EntryQuery): Eventually<Entry[]>;
+  /** Lets the call be made again: what was noted could not be done. */
+  forget(name: string): Eventually<void>;
+  /** The answer that was kept under this name. */
+  answered(name: string, now: number): Eventually<Once | null>;
+}

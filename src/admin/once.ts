@@ -1,0 +1,52 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import type { Answer, Call } from './call.ts';
+import { AdminError } from './errors.ts';
+import type { Once } from './journal.ts';
+
+/**
+ * One call that must not be done twice. The answer is kept sealed with a key made from the Idempotency-Key, which is not kept:
+ * an answer may hold a secret, and secrets are never stored in a form that the state alone could give away.
+ */
+export class OnceCall {
+  readonly name: string;
+  readonly #question: string;
+  readonly #key: Buffer;
+
+  constructor({ operator, method, path, query, body }: Call, idempotencyKey: string) {
+    this.name = digest([operator.name, idempotencyKey]);
+    this.#question = digest([method, path, query, body?.toString('latin1') ?? '']);
+    this.#key = Buffer.from(hkdfSync('sha256', idempotencyKey, this.name, 'answer', 32));
+  }
+
+  seal(answer: Answer): Once {
+    const nonce = randomBytes(12);
+    const cipher = createCipheriv('aes-256-gcm', this.#key, nonce);
+    const sealed = Buffer.concat([
+      nonce,
+      cipher.update(JSON.stringify(answer), 'utf8'),
+      cipher.final(),
+      cipher.getAuthTag(),
+    ]);
+    return { name: this.name, question: this.#question, sealed: sealed.toString('base64') };
+  }
+
+  /** The first answer. Throws AdminError where another call had this key. */
+  open(once: Once): Answer {
+    if (once.question !== this.#question) {
+      throw new AdminError(
+        'idempotency_key_reused',
+        'Another call was made with this Idempotency-Key: take a new one.',
+      );
+    }
+    const sealed = Buffer.from(once.sealed, 'base64');
+    const decipher = createDecipheriv('aes-256-gcm', this.#key, sealed.subarray(0, 12));
+    decipher.setAuthTag(sealed.subarray(-16));
+    const text = Buffer.concat([decipher.update(sealed.subarray(12, -16)), decipher.final()]).toString();
+    const answer = JSON.parse(text) as Answer;
+    return { ...answer, headers: { ...answer.headers, 'Idempotency-Replayed': 'true' } };
+  }
+}
+
+function digest(parts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+}

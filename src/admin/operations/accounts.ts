@@ -1,0 +1,60 @@
+import { formatWindows } from '../../config/windows.ts';
+import type { KeyRecord } from '../../keys/key.ts';
+import { type AdminOperations, ok } from '../call.ts';
+import type { Desk } from '../desk.ts';
+import { AdminError } from '../errors.ts';
+import { page } from '../page.ts';
+import { statusOf } from '../shown.ts';
+import { keyPage } from './keys.ts';
+
+export function accountOperations(desk: Desk): AdminOperations {
+  function shown(account: string, keys: readonly KeyRecord[], now: number) {
+    const windows = desk.plans().accounts.get(account);
+    return {
+      account,
+      limits: windows ? formatWindows(windows) : null,
+      keys: keys.length,
+      active: keys.filter((record) => statusOf(record, now) === 'active').length,
+      plans: [...new Set(keys.map(({ plan }) => plan))].sort(),
+    };
+  }
+
+  async function byAccount(): Promise<Map<string, KeyRecord[]>> {
+    const accounts = new Map([...desk.plans().accounts.keys()].map((name) => [name, [] as KeyRecord[]]));
+    for (const record of await desk.keys.list()) {
+      const keys = accounts.get(record.account);
+      if (keys) keys.push(record);
+      else accounts.set(record.account, [record]);
+    }
+    return accounts;
+  }
+
+  async function keysOf(account: string): Promise<KeyRecord[]> {
+    const keys = (await byAccount()).get(account);
+    if (!keys)
+      throw new AdminError('not_found', `There is no account ${JSON.stringify(account)}: it has no key and no limits.`);
+    return keys;
+  }
+
+  return {
+    listAccounts: {
+      role: 'read',
+      run: async ({ query, now }) => {
+        const all = [...(await byAccount())].sort(([a], [b]) => (a < b ? -1 : 1));
+        const { items, next } = page(all, query, ([account]) => account);
+        return ok({ accounts: items.map(([account, keys]) => shown(account, keys, now)), next });
+      },
+    },
+    showAccount: {
+      role: 'read',
+      run: async ({ path, now }) => ok(shown(path.account!, await keysOf(path.account!), now)),
+    },
+    listKeysOfAccount: {
+      role: 'read',
+      run: async ({ path, query, now }) => {
+        await keysOf(path.account!);
+        return ok(await keyPage(desk, ({ account }) => account === path.account, query, now));
+      },
+    },
+  };
+}

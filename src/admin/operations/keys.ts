@@ -1,0 +1,184 @@
+import { parseDuration } from '../../config/units.ts';
+import { parseWindows } from '../../config/windows.ts';
+import type { KeyRecord } from '../../keys/key.ts';
+import {
+  createKey,
+  importKey,
+  type KeyChange,
+  type KeyDraft,
+  revokeKey,
+  rotateKey,
+  setDisabled,
+  type TrailOf,
+  updateKey,
+} from '../../keys/manage.ts';
+import { hashSecret } from '../../keys/secret.ts';
+import { type AdminOperations, type Answer, created, ok, type Task } from '../call.ts';
+import type { Desk } from '../desk.ts';
+import { AdminError } from '../errors.ts';
+import { page } from '../page.ts';
+import { journalledKey, shownKey, statusOf } from '../shown.ts';
+
+/** For how long the old secret works when the caller does not say. */
+const OVERLAP = 24 * 3_600_000;
+/** The longest: two secrets for good would be two keys. */
+const LONGEST_OVERLAP = 90 * 24 * 3_600_000;
+
+export function keyOperations(desk: Desk): AdminOperations {
+  const lastUsed = async (id: string) => (await desk.uses.lastUsed([id])).get(id) ?? null;
+
+  async function shown(record: KeyRecord, now: number) {
+    return shownKey(record, now, await lastUsed(record.id));
+  }
+
+  /** Keeps with the change who made it, and the answer that the change will have. */
+  function trailOf({ trail, now }: Task, action: string, answer: (change: KeyChange) => Answer): TrailOf {
+    return (change) => {
+      const { before, after } = change;
+      const deed = { before: before && journalledKey(before, now), after: journalledKey(after, now) };
+      return trail({ action, target: after.id, ...deed }, answer(change));
+    };
+  }
+
+  async function changed(
+    task: Task,
+    action: string,
+    change: (trailOf: TrailOf) => Promise<KeyRecord>,
+  ): Promise<Answer> {
+    const answer = (record: KeyRecord) => ok(shownKey(record, task.now, used));
+    const used = await lastUsed(task.path.id!);
+    return answer(await change(trailOf(task, action, ({ after }) => answer(after))));
+  }
+
+  const withSecret = (record: KeyRecord, secret: string, now: number) => ({
+    ...shownKey(record, now, null),
+    key: secret,
+  });
+
+  return {
+    listKeys: {
+      role: 'read',
+      run: async ({ query, now }) => {
+        const fits = (record: KeyRecord) =>
+          (query.account === undefined || record.account === query.account) &&
+          (query.plan === undefined || record.plan === query.plan) &&
+          (query.status === undefined || statusOf(record, now) === query.status) &&
+          (query.label === undefined || (record.label ?? '').toLowerCase().includes(query.label.toLowerCase()));
+        return ok(await keyPage(desk, fits, query, now));
+      },
+    },
+    createKey: {
+      role: 'operate',
+      run: async (task) => {
+        const { now } = task;
+        const draft = draftOf(task);
+        const answer = (record: KeyRecord, secret: string) => created(withSecret(record, secret, now));
+        const { record, secret } = await createKey(
+          desk.keys,
+          desk.plans(),
+          draft,
+          now,
+          trailOf(task, 'keys.create', ({ after, secret }) => answer(after, secret!)),
+        );
+        return answer(record, secret);
+      },
+    },
+    importKey: {
+      role: 'operate',
+      run: async (task) => {
+        const { now } = task;
+        const draft = { ...draftOf(task), hash: base64url(task.body.hash) };
+        const answer = (record: KeyRecord) => created(shownKey(record, now, null));
+        const trail = trailOf(task, 'keys.import', ({ after }) => answer(after));
+        return answer(await importKey(desk.keys, desk.plans(), draft, now, trail));
+      },
+    },
+    whoami: {
+      role: 'read',
+      run: async ({ body, now }) => {
+        const record = await desk.keys.find(hashSecret(body.key));
+        if (!record)
+          throw new AdminError('not_found', 'No key with this secret was issued here, or its rotation has ended it.');
+        return ok(await shown(record, now));
+      },
+    },
+    showKey: { role: 'read', run: async ({ path, now }) => ok(await shown(await known(desk, path.id!), now)) },
+    updateKey: {
+      role: 'operate',
+      run: (task) =>
+        changed(task, 'keys.update', (trail) =>
+          updateKey(desk.keys, desk.plans(), task.path.id!, patchOf(task), task.now, trail),
+        ),
+    },
+    revokeKey: {
+      role: 'operate',
+      run: (task) => changed(task, 'keys.revoke', (trail) => revokeKey(desk.keys, task.path.id!, task.now, trail)),
+    },
+    disableKey: {
+      role: 'operate',
+      run: (task) =>
+        changed(task, 'keys.disable', (trail) => setDisabled(desk.keys, task.path.id!, true, task.now, trail)),
+    },
+    enableKey: {
+      role: 'operate',
+      run: (task) =>
+        changed(task, 'keys.enable', (trail) => setDisabled(desk.keys, task.path.id!, false, task.now, trail)),
+    },
+    rotateKey: {
+      role: 'operate',
+      run: async (task) => {
+        const { body, now, path } = task;
+        const overlap = body.overlap === undefined ? OVERLAP : parseDuration(body.overlap)!;
+        if (overlap > LONGEST_OVERLAP) throw new AdminError('invalid_value', 'An overlap is at most 90d.');
+        const rotation = { overlap, ...(body.env && { env: body.env }), ...(body.force && { force: true }) };
+        const answer = (record: KeyRecord, secret: string) => ok(withSecret(record, secret, now));
+        const trail = trailOf(task, 'keys.rotate', ({ after, secret }) => answer(after, secret!));
+        const { record, secret } = await rotateKey(desk.keys, path.id!, rotation, now, trail);
+        return answer(record, secret);
+      },
+    },
+  };
+}
+
+/** A page of the keys that fit. */
+export async function keyPage(
+  desk: Desk,
+  fits: (record: KeyRecord) => boolean,
+  query: Readonly<Record<string, string>>,
+  now: number,
+) {
+  const { items, next } = page(await desk.keys.list(), query, ({ id }) => id, fits);
+  const uses = await desk.uses.lastUsed(items.map(({ id }) => id));
+  return { keys: items.map((record) => shownKey(record, now, uses.get(record.id) ?? null)), next };
+}
+
+async function known(desk: Desk, id: string): Promise<KeyRecord> {
+  const record = await desk.keys.get(id);
+  if (!record) throw new AdminError('not_found', `There is no key with the id ${JSON.stringify(id)}.`);
+  return record;
+}
+
+function draftOf(task: Task): KeyDraft {
+  const { account, plan, env } = task.body;
+  return { account, plan, ...(env !== undefined && { env }), ...patchOf(task) };
+}
+
+/** What the body names, in the terms of a record. */
+function patchOf({ body, now }: Task): Partial<Omit<KeyDraft, 'account' | 'env'>> {
+  if (body.expires !== undefined && body.expiresIn !== undefined) {
+    throw new AdminError('invalid_value', 'Say either expires or expiresIn, not both.');
+  }
+  return {
+    ...(body.plan !== undefined && { plan: body.plan }),
+    ...(body.label !== undefined && { label: body.label }),
+    ...(body.limits !== undefined && { windows: body.limits === null ? null : parseWindows(body.limits, 'limits') }),
+    ...(body.addresses !== undefined && { addresses: body.addresses }),
+    ...(body.metadata !== undefined && { metadata: body.metadata }),
+    ...(body.expires !== undefined && { expiresAt: body.expires === null ? null : Date.parse(body.expires) }),
+    ...(body.expiresIn !== undefined && { expiresAt: now + parseDuration(body.expiresIn)! }),
+  };
+}
+
+function base64url(hash: string): string {
+  return hash.length === 64 ? Buffer.from(hash, 'hex').toString('base64url') : hash;
+}

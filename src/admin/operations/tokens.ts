@@ -1,0 +1,40 @@
+import { type AdminOperations, created, ok } from '../call.ts';
+import type { Desk } from '../desk.ts';
+import { AdminError } from '../errors.ts';
+import { time } from '../shown.ts';
+import { CONFIGURED, hashToken, makeToken, type TokenRecord } from '../tokens.ts';
+
+const shown = ({ name, role, createdAt }: TokenRecord) => ({ name, role, created: time(createdAt) });
+
+export function tokenOperations({ tokens }: Desk): AdminOperations {
+  return {
+    listTokens: { role: 'admin', run: async () => ok({ tokens: (await tokens.list()).map(shown) }) },
+    createToken: {
+      role: 'admin',
+      run: async ({ body: { name, role }, now, trail }) => {
+        const token = makeToken();
+        const record: TokenRecord = { name, role, hash: hashToken(token), createdAt: now };
+        const answer = created({ ...shown(record), token });
+        const deed = { action: 'tokens.create', target: name, before: null, after: shown(record) };
+        if (name === CONFIGURED || !(await tokens.add(record, trail(deed, answer)))) {
+          throw new AdminError(
+            'conflict',
+            `The name ${name} is taken: revoke that token first, or choose another name.`,
+          );
+        }
+        return answer;
+      },
+    },
+    revokeToken: {
+      role: 'admin',
+      run: async ({ path, trail }) => {
+        const record = (await tokens.list()).find(({ name }) => name === path.name);
+        if (!record) throw new AdminError('not_found', `There is no token of the name ${JSON.stringify(path.name)}.`);
+        const answer = ok(shown(record));
+        const deed = { action: 'tokens.revoke', target: record.name, before: shown(record), after: null };
+        await tokens.remove(record.name, trail(deed, answer));
+        return answer;
+      },
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import { act } from '../act.ts';
+import { type AdminOperations, ok, type Task } from '../call.ts';
+import type { Desk } from '../desk.ts';
+import { AdminError } from '../errors.ts';
+import { countedOnes, type PartyStanding, partiesOf, standingOf } from '../parties.ts';
+
+export function usageOperations(desk: Desk): AdminOperations {
+  const standings = (parties: Awaited<ReturnType<typeof partiesOf>>) =>
+    Promise.all(parties.map((party) => standingOf(desk, party)));
+
+  return {
+    showUsage: {
+      role: 'read',
+      run: async ({ path }) => ok({ usage: await standings(await partiesOf(desk, path.party!)) }),
+    },
+    resetUsage: {
+      role: 'operate',
+      run: async (task) => {
+        const parties = countedOnes(await partiesOf(desk, task.path.party!));
+        const before = await standings(parties);
+        const after = before.map((standing) => giveBack(standing, Number.POSITIVE_INFINITY, null));
+        const deed = { action: 'usage.reset', target: task.path.party!, before: units(before), after: units(after) };
+        return await act(desk, task, deed, ok({ usage: after }), async () => {
+          for (const { subject } of parties) await desk.state().reset(subject);
+        });
+      },
+    },
+    grantUsage: { role: 'operate', run: (task) => grant(task) },
+  };
+
+  async function grant(task: Task) {
+    const { path, body } = task;
+    const window: string | null = body.window ?? null;
+    const parties = countedOnes(await partiesOf(desk, path.party!));
+    const names = parties.flatMap(({ limits }) => limits.windows.map(({ name }) => name));
+    if (window !== null && !names.includes(window)) {
+      throw new AdminError(
+        'invalid_value',
+        `There is no window ${JSON.stringify(window)}; there are ${[...new Set(names)].join(', ')}.`,
+      );
+    }
+    const before = await standings(parties);
+    const after = before.map((standing) => giveBack(standing, body.units, window));
+    const deed = { action: 'usage.grant', target: path.party!, before: units(before), after: units(after) };
+    return await act(desk, task, deed, ok({ usage: after }), async () => {
+      for (const { subject, limits } of parties) await desk.state().grant(subject, limits, body.units, window);
+    });
+  }
+}
+
+function giveBack(standing: PartyStanding, units: number, name: string | null): PartyStanding {
+  const windows = standing.windows.map((window) => {
+    if (name !== null && window.name !== name) return window;
+    const used = Math.max(0, window.used - units);
+    return { ...window, used, remaining: window.limit - used, resets: used === 0 ? null : window.resets };
+  });
+  return { ...standing, windows };
+}
+
+/** Units used by subject and window: what the journal says of a standing. */
+function units(standings: readonly PartyStanding[]) {
+  return Object.fromEntries(
+    standings.map(({ subject, windows }) => [
+      subject,
+      Object.fromEntries(windows.map(({ name, used }) => [name, used])),
+    ]),
+  );
+}

@@ -1,0 +1,82 @@
+import type { KeyRecord } from '../keys/key.ts';
+import { subjectOf, windowsOf } from '../keys/keyring.ts';
+import type { Limits } from '../limits/limits.ts';
+import type { Desk } from './desk.ts';
+import { AdminError } from './errors.ts';
+import { time } from './shown.ts';
+
+/** Somebody who is counted: a key by itself, or an account where its plan counts accounts. */
+export interface Party {
+  readonly subject: string;
+  /** `null`: the account as a whole. */
+  readonly key: string | null;
+  readonly account: string;
+  readonly plan: string;
+  /** `null`: no limits are set, so nothing is counted and nothing admitted. */
+  readonly limits: Limits | null;
+}
+
+const KEY_ID = /^key_[0-9A-Za-z]{16}$/;
+
+/** Who is meant by the id of a key or the name of an account. Throws AdminError where there is no such party. */
+export async function partiesOf(desk: Desk, name: string): Promise<Party[]> {
+  if (KEY_ID.test(name)) {
+    const record = await desk.keys.get(name);
+    if (!record) throw new AdminError('not_found', `There is no key with the id ${name}.`);
+    return [partyOf(desk, record)];
+  }
+  const records = (await desk.keys.list()).filter(({ account, revokedAt }) => account === name && revokedAt === null);
+  if (records.length === 0) {
+    throw new AdminError(
+      'not_found',
+      `There is no key with this id, and no account ${JSON.stringify(name)} with a key.`,
+    );
+  }
+  const bySubject = new Map(records.map((record) => partyOf(desk, record)).map((party) => [party.subject, party]));
+  return [...bySubject.values()];
+}
+
+export function partyOf(desk: Desk, record: KeyRecord): Party {
+  const plans = desk.plans();
+  const subject = subjectOf(record, plans);
+  const windows = windowsOf(record, plans);
+  return {
+    subject,
+    key: subject.startsWith('key:') ? record.id : null,
+    account: record.account,
+    plan: record.plan,
+    limits: windows && { windows, ladder: plans.ladder },
+  };
+}
+
+/** Those of the parties that can be acted on. Throws AdminError where there is none. */
+export function countedOnes(parties: readonly Party[]): (Party & { limits: Limits })[] {
+  const counted = parties.filter((party): party is Party & { limits: Limits } => party.limits !== null);
+  if (counted.length > 0) return counted;
+  throw new AdminError(
+    'conflict',
+    'No limits are set for this party, so nothing of it is counted: give the key limits first.',
+  );
+}
+
+/** How a party stands now, in every window. */
+export async function standingOf(desk: Desk, { subject, key, account, plan, limits }: Party) {
+  const who = { subject, key, account, plan };
+  if (!limits) return { ...who, windows: [], banned: null, strikes: 0, rung: 0 };
+  const state = desk.state();
+  const [{ readings, bannedUntil, strikes }, rung] = await Promise.all([
+    state.look(subject, limits),
+    state.rung(subject, limits),
+  ]);
+  const windows = readings.map(({ window: { name, kind, limit }, remaining, resetAt }) => ({
+    name,
+    kind,
+    limit,
+    used: limit - remaining,
+    remaining,
+    resets: remaining === limit ? null : time(resetAt),
+  }));
+  return { ...who, windows, banned: bannedUntil > 0 ? time(bannedUntil) : null, strikes, rung };
+}
+
+export type PartyStanding = Awaited<ReturnType<typeof standingOf>>;

@@ -1,0 +1,49 @@
+import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isMap, isSeq, parseDocument } from 'yaml';
+import type { Plan, Plans } from '../config/config.ts';
+import { loadPlans } from '../config/plans.ts';
+import { ConfigError } from '../config/problems/problems.ts';
+import { AdminError } from './errors.ts';
+
+/** The plans file with one plan in the place of what it says of it; comments and all else stay. */
+export function withPlan(file: string, { name, windows, count }: Plan): string {
+  const document = parseDocument(readFileSync(file, 'utf8'));
+  const entries = windows?.map(({ limit, name: per, kind }) => ({ limit, per, ...(kind === 'sliding' && { kind }) }));
+  const node = document.createNode({
+    ...(entries ? { windows: entries } : { custom: true }),
+    ...(count === 'account' && { count }),
+  });
+  const list = isMap(node) ? node.get('windows', true) : null;
+  if (isSeq(list)) for (const item of list.items) if (isMap(item)) item.flow = true;
+  document.setIn(['plans', name], node);
+  return document.toString({ lineWidth: 0 });
+}
+
+/** Checks a text as the loader would. Throws AdminError with every mistake. */
+export function checkPlans(text: string): Plans {
+  const folder = mkdtempSync(join(tmpdir(), 'storegate-plans-'));
+  try {
+    writeFileSync(join(folder, 'plans.yaml'), text, { mode: 0o600 });
+    return loadPlans('plans.yaml', folder);
+  } catch (error) {
+    if (error instanceof ConfigError) throw new AdminError('invalid_value', error.message);
+    throw error;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Whole or not at all: whoever reads the file meanwhile finds the old text or the new one. */
+export function replaceFile(file: string, text: string): void {
+  const beside = `${file}.${process.pid}.new`;
+  try {
+    writeFileSync(beside, text, { mode: statSync(file).mode });
+    renameSync(beside, file);
+  } catch (error) {
+    rmSync(beside, { force: true });
+    const { code } = error as NodeJS.ErrnoException;
+    throw new AdminError('conflict', `The plans file ${file} cannot be written (${code ?? 'unknown reason'}).`);
+  }
+}

@@ -1,0 +1,45 @@
+import { formatWindows } from '../config/windows.ts';
+import type { KeyRecord } from '../keys/key.ts';
+
+export function time(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}
+
+export type KeyStatus = 'active' | 'disabled' | 'expired' | 'revoked';
+
+export function statusOf({ revokedAt, disabledAt, expiresAt }: KeyRecord, now: number): KeyStatus {
+  if (revokedAt !== null) return 'revoked';
+  if (disabledAt !== null) return 'disabled';
+  return expiresAt !== null && expiresAt <= now ? 'expired' : 'active';
+}
+
+/** A key as people and programs see it: no hash, times in ISO 8601. */
+export function shownKey(record: KeyRecord, now: number, lastUsed: number | null) {
+  const { id, account, plan, label, windows, rotatedAt, previous } = record;
+  return {
+    id,
+    account,
+    plan,
+    label,
+    limits: windows && formatWindows(windows),
+    status: statusOf(record, now),
+    created: time(record.createdAt),
+    expires: time(record.expiresAt),
+    disabled: time(record.disabledAt),
+    revoked: time(record.revokedAt),
+    lastUsed: time(lastUsed),
+    addresses: record.addresses,
+    metadata: record.metadata,
+    imported: record.imported,
+    rotation:
+      rotatedAt === null
+        ? null
+        : { at: time(rotatedAt), overlapEnds: previous && previous.until > now ? time(previous.until) : null },
+  };
+}
+
+/** A key as the journal keeps it: what people can change. */
+export function journalledKey(record: KeyRecord, now: number) {
+  const { created: _created, lastUsed: _lastUsed, ...rest } = shownKey(record, now, null);
+  return rest;
+}

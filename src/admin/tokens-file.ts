@@ -1,0 +1,29 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { transaction } from '../state/memory/file.ts';
+import { trailWriter } from './journal-file.ts';
+import type { TokenRecord, TokenStore } from './tokens.ts';
+
+/** The operators' tokens in the embedded state file. */
+export function tokensInFile(db: DatabaseSync): TokenStore {
+  const all = db.prepare('SELECT name, hash, role, created AS createdAt FROM tokens ORDER BY name');
+  const insert = db.prepare(
+    'INSERT INTO tokens (name, hash, role, created) VALUES (?, ?, ?, ?) ON CONFLICT (name) DO NOTHING',
+  );
+  const remove = db.prepare('DELETE FROM tokens WHERE name = ?');
+  const write = trailWriter(db);
+  return {
+    list: () => all.all() as unknown as TokenRecord[],
+    add: ({ name, hash, role, createdAt }, trail) =>
+      transaction(db, () => {
+        const added = insert.run(name, hash, role, createdAt).changes === 1;
+        if (added) write(trail);
+        return added;
+      }),
+    remove: (name, trail) =>
+      transaction(db, () => {
+        const removed = remove.run(name).changes === 1;
+        if (removed) write(trail);
+        return removed;
+      }),
+  };
+}

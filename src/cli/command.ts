@@ -1,0 +1,94 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { parseDuration } from '../config/units.ts';
+import type { Api } from './reach/api.ts';
+import { type Reach, reach } from './reach/reach.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Options that every command of operators has. */
+export interface Common extends Reach {
+  readonly json?: true;
+}
+
+/** Adds the common options: where the gateway is, and JSON for programs. `example`: what to type. */
+export function operatorCommand(command: Command, ...examples: readonly string[]): Command {
+  command
+    .option('--json', 'print JSON')
+    .option('--url <url>', 'admin listener of the gateway (STOREGATE_ADMIN_URL); without it the local state')
+    .option('--token <token>', 'admin token; better in STOREGATE_ADMIN_TOKEN, which others cannot list')
+    .option('--profile <file>', 'file with url and token (STOREGATE_PROFILE)');
+  const lines = examples.map((example) => `  $ storegate ${example}`).join('\n');
+  return examples.length === 0 ? command : command.addHelpText('after', `\nExamples:\n${lines}`);
+}
+
+export function onceOption(command: Command): Command {
+  return command.option(
+    '--once <text>',
+    'Idempotency-Key, 16 characters or more: repeated with it, the call is done once',
+  );
+}
+
+/** Asks the API that the options name, prints what `show` makes of the answer, and lets go of everything. */
+export async function perform<T>(
+  terminal: Terminal,
+  options: Common,
+  ask: (api: Api) => Promise<T>,
+  show: (answer: T, colour: boolean) => string,
+): Promise<void> {
+  const api = await reach(terminal, options);
+  try {
+    const answer = await ask(api);
+    const colour = terminal.isTerminal && !terminal.env.NO_COLOR;
+    terminal.out(options.json ? `${JSON.stringify(answer)}\n` : show(answer, colour));
+  } finally {
+    await api.close();
+  }
+}
+
+/** All pages of a list. */
+export async function everyPage<T>(
+  api: Api,
+  path: string,
+  list: string,
+  query: Readonly<Record<string, string | undefined>> = {},
+): Promise<T[]> {
+  const items: T[] = [];
+  for (let after: string | undefined; ; ) {
+    const page = (await api.call('GET', path, { query: { ...query, limit: 1000, after } })) as Record<string, unknown>;
+    items.push(...(page[list] as T[]));
+    if (page.next === null) return items;
+    after = page.next as string;
+  }
+}
+
+/** A part of a path. */
+export function part(text: string): string {
+  return encodeURIComponent(text);
+}
+
+/** Checked here, so that a typo is told before anything is asked. */
+export function duration(text: string): string {
+  if (parseDuration(text) === null)
+    throw new InvalidArgumentError('A time is a number with a unit, such as 12h or 90d.');
+  return text;
+}
+
+export function wholeNumber(text: string): number {
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('It is a whole number from 1.');
+  return Number(text);
+}
+
+export function environmentWord(text: string): string {
+  if (!/^[a-z]{1,12}$/.test(text)) throw new InvalidArgumentError('It is 1 to 12 small letters.');
+  return text;
+}
+
+/** `name=value`, as often as it is given. */
+export function pair(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('It looks like name=value.');
+  return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
+}
+
+export function several(text: string, before: readonly string[] = []): string[] {
+  return [...before, text];
+}

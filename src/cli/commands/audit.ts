@@ -1,0 +1,52 @@
+import { Command } from 'commander';
+import { type Common, operatorCommand, perform, wholeNumber } from '../command.ts';
+import { type Row, table } from '../table.ts';
+import type { Terminal } from '../terminal.ts';
+
+const COLUMNS = ['number', 'at', 'actor', 'action', 'target', 'change'] as const;
+type Entry = Row<'number' | 'at' | 'actor' | 'action' | 'target'> & {
+  readonly before: unknown;
+  readonly after: unknown;
+};
+
+export function auditCommand(terminal: Terminal): Command {
+  const audit = new Command('audit').description('read who changed what, and when');
+  const list = audit
+    .command('list')
+    .description('list changes, newest first')
+    .option('--actor <name>', 'only what this token or person did')
+    .option('--action <action>', 'only such changes, such as keys.rotate')
+    .option('--target <target>', 'only changes of this key, plan, token or subject')
+    .option('--below <number>', 'only entries before this one', wholeNumber)
+    .option('--limit <number>', 'how many at the most', wholeNumber, 50);
+  operatorCommand(list, 'audit list --action keys.rotate', 'audit list --target key_4fGh… --json').action(
+    ({ actor, action, target, below, limit, ...options }: Common & Record<string, string>) =>
+      perform(
+        terminal,
+        options,
+        async (api) => {
+          const query = { actor, action, target, below, limit };
+          return ((await api.call('GET', '/audit', { query })) as { entries: Entry[] }).entries;
+        },
+        (rows, colour) =>
+          table(
+            COLUMNS,
+            rows.map((row) => ({ ...row, change: changeIn(row) })),
+            colour,
+          ),
+      ),
+  );
+  return audit;
+}
+
+/** The fields that differ. */
+function changeIn({ before, after }: Entry): string {
+  const [old, now] = [Object(before ?? {}), Object(after ?? {})] as Record<string, unknown>[];
+  if (before === null) return 'new';
+  const names = Object.keys({ ...old, ...now }).filter(
+    (name) => JSON.stringify(old![name]) !== JSON.stringify(now![name]),
+  );
+  return names
+    .map((name) => `${name}: ${JSON.stringify(old![name] ?? null)} -> ${JSON.stringify(now![name] ?? null)}`)
+    .join('; ');
+}

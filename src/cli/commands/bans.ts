@@ -1,0 +1,60 @@
+import { Command } from 'commander';
+import { type Common, duration, operatorCommand, part, perform } from '../command.ts';
+import type { Api } from '../reach/api.ts';
+import { type Row, table } from '../table.ts';
+import type { Terminal } from '../terminal.ts';
+
+const COLUMNS = ['key', 'account', 'plan', 'until', 'by', 'reason'] as const;
+type Ban = Row<(typeof COLUMNS)[number]>;
+
+const PARTY = ['<party>', 'id of a key, or name of an account'] as const;
+
+export function bansCommand(terminal: Terminal): Command {
+  const bans = new Command('bans').description('see, impose and end bans');
+  const shown = (rows: readonly Ban[], colour: boolean) => table(COLUMNS, rows, colour);
+  const bansIn = async (answer: Promise<unknown>) => ((await answer) as { bans: Ban[] }).bans;
+
+  operatorCommand(bans.command('list').description('list who is banned now'), 'bans list').action((options: Common) =>
+    perform(terminal, options, (api) => bansIn(api.call('GET', '/bans')), shown),
+  );
+
+  for (const [name, description, call] of [
+    [
+      'impose',
+      'ban a key or an account from now on',
+      (api: Api, path: string, body: unknown) => api.call('PUT', path, { body }),
+    ],
+    [
+      'extend',
+      'make a ban longer',
+      (api: Api, path: string, body: unknown) => api.call('POST', `${path}/extend`, { body }),
+    ],
+  ] as const) {
+    const command = bans
+      .command(name)
+      .description(description)
+      .argument(...PARTY)
+      .requiredOption('--length <time>', name === 'impose' ? 'such as 2h or 30d' : 'how much longer', duration)
+      .requiredOption('--reason <text>', 'for the audit log; the client is not told');
+    operatorCommand(command, `bans ${name} key_4fGh… --length 2h --reason "scrapes the catalogue"`).action(
+      (party: string, { length, reason, ...options }: Common & Record<string, string>) =>
+        perform(terminal, options, (api) => bansIn(call(api, `/bans/${part(party)}`, { length, reason })), shown),
+    );
+  }
+
+  operatorCommand(
+    bans
+      .command('pardon')
+      .description('end a ban, and forget strikes and earlier bans')
+      .argument(...PARTY),
+    'bans pardon acme',
+  ).action((party: string, options: Common) =>
+    perform(
+      terminal,
+      options,
+      async (api) => ((await api.call('DELETE', `/bans/${part(party)}`)) as { usage: unknown }).usage,
+      () => `${party} is pardoned.\n`,
+    ),
+  );
+  return bans;
+}

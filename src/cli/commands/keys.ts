@@ -1,0 +1,245 @@
+import { Command, Option } from 'commander';
+import {
+  type Common,
+  duration,
+  environmentWord,
+  everyPage,
+  onceOption,
+  operatorCommand,
+  pair,
+  part,
+  perform,
+  several,
+} from '../command.ts';
+import { card, type Row, table } from '../table.ts';
+import type { Terminal } from '../terminal.ts';
+
+const COLUMNS = ['id', 'account', 'plan', 'limits', 'status', 'created', 'expires', 'lastUsed', 'label'] as const;
+type Key = Row<(typeof COLUMNS)[number]> & { readonly id: string };
+type NewKey = Key & { readonly key: string };
+
+interface Described extends Common {
+  readonly plan?: string;
+  readonly account?: string;
+  readonly label?: string | false;
+  readonly limits?: string | false;
+  readonly expires?: string | false;
+  readonly expiresIn?: string;
+  readonly address?: string[];
+  readonly addresses?: false;
+  readonly meta?: Record<string, string>;
+  readonly env?: string;
+  readonly once?: string;
+}
+
+export function keysCommand(terminal: Terminal): Command {
+  const keys = new Command('keys').description('issue, find, change, rotate and revoke API keys');
+
+  create(keys, terminal);
+  list(keys, terminal);
+  operatorCommand(
+    keys.command('show').description('show one key').argument('<id>', 'id of the key'),
+    'keys show key_4fGh…',
+  ).action((id: string, options: Common) =>
+    perform(
+      terminal,
+      options,
+      (api) => api.call('GET', `/keys/${part(id)}`),
+      (key, colour) => card(key as Key, colour),
+    ),
+  );
+  update(keys, terminal);
+  for (const [name, description, done] of [
+    ['disable', 'switch a key off for a while', 'is disabled'],
+    ['enable', 'switch a key on again', 'is enabled'],
+  ] as const) {
+    operatorCommand(
+      keys.command(name).description(description).argument('<id>', 'id of the key'),
+      `keys ${name} key_4fGh…`,
+    ).action((id: string, options: Common) =>
+      perform(
+        terminal,
+        options,
+        (api) => api.call('POST', `/keys/${part(id)}/${name}`),
+        () => `${id} ${done}.\n`,
+      ),
+    );
+  }
+  rotate(keys, terminal);
+  operatorCommand(
+    keys.command('revoke').description('end a key for good').argument('<id>', 'id of the key'),
+    'keys revoke key_4fGh…',
+  ).action((id: string, options: Common) =>
+    perform(
+      terminal,
+      options,
+      (api) => api.call('DELETE', `/keys/${part(id)}`),
+      () => `${id} is revoked.\n`,
+    ),
+  );
+  importKey(keys, terminal);
+  whoami(keys, terminal);
+  return keys;
+}
+
+function described(command: Command): Command {
+  return command
+    .option('--label <text>', 'what the key is for')
+    .option('--limits <limits>', 'own limits, such as 600/minute,100000/day')
+    .option('--expires <time>', 'end of the key, such as 2030-01-31T00:00:00Z')
+    .option('--expires-in <time>', 'such as 90d; without it the key does not expire', duration)
+    .option('--address <block>', 'address or block the key may be used from; may be repeated', several)
+    .option('--meta <name=value>', 'something to find again; may be repeated', pair);
+}
+
+/** What the options say of the key, in the words of the API; `false` takes away. */
+function bodyOf({ plan, account, label, limits, expires, expiresIn, address, addresses, meta, env }: Described) {
+  const orNull = <T>(value: T | false | undefined) => (value === false ? null : value);
+  return {
+    account,
+    plan,
+    env,
+    label: orNull(label),
+    limits: orNull(limits),
+    expires: orNull(expires),
+    expiresIn,
+    addresses: address ?? orNull(addresses),
+    metadata: meta,
+  };
+}
+
+function create(keys: Command, terminal: Terminal): void {
+  const command = keys
+    .command('create')
+    .description('issue a key; its secret is shown this once')
+    .requiredOption('--plan <plan>', 'plan of the key')
+    .requiredOption('--account <account>', 'party that owns the key');
+  onceOption(described(command))
+    .option('--env <word>', 'word inside the key that tells installations apart', environmentWord, 'live')
+    .option('--key-only', 'print nothing but the key');
+  operatorCommand(
+    command,
+    'keys create --plan free --account acme --label "nightly import"',
+    'keys create --plan enterprise --account acme --limits 600/minute,100000/day --json',
+  ).action((options: Described & { keyOnly?: true }) =>
+    perform(
+      terminal,
+      options,
+      (api) => api.call('POST', '/keys', { body: bodyOf(options), once: options.once }) as Promise<NewKey>,
+      (key) => (options.keyOnly ? `${key.key}\n` : secretOf(key)),
+    ),
+  );
+}
+
+function secretOf({ key, id, plan, account }: NewKey): string {
+  return `${key}\nThis is ${id}, plan ${plan}, account ${account}. The key is not shown again.\n`;
+}
+
+function list(keys: Command, terminal: Terminal): void {
+  const command = keys
+    .command('list')
+    .description('list keys, without their secrets')
+    .option('--account <account>', 'only keys of this account')
+    .option('--plan <plan>', 'only keys of this plan')
+    .addOption(new Option('--status <status>', 'only such keys').choices(['active', 'disabled', 'expired', 'revoked']))
+    .option('--label <text>', 'only keys with this in their label');
+  operatorCommand(command, 'keys list --account acme --status active').action(
+    ({ account, plan, status, label, ...options }: Common & Record<string, string>) =>
+      perform(
+        terminal,
+        options,
+        (api) => everyPage<Key>(api, '/keys', 'keys', { account, plan, status, label }),
+        (rows, colour) => table(COLUMNS, rows, colour),
+      ),
+  );
+}
+
+function update(keys: Command, terminal: Terminal): void {
+  const command = keys
+    .command('update')
+    .description('change a key; what is not named stays')
+    .argument('<id>', 'id of the key')
+    .option('--plan <plan>', 'another plan; what was used of its windows stays used');
+  described(command)
+    .option('--no-label', 'take the label away')
+    .option('--no-limits', 'take own limits away')
+    .option('--no-expires', 'let the key never expire')
+    .option('--no-addresses', 'let the key be used from anywhere');
+  operatorCommand(command, 'keys update key_4fGh… --plan pro --no-limits').action((id: string, options: Described) => {
+    const body = Object.fromEntries(
+      Object.entries(bodyOf(withoutDefaults(options))).filter(([, value]) => value !== undefined),
+    );
+    return perform(
+      terminal,
+      options,
+      (api) => api.call('PATCH', `/keys/${part(id)}`, { body }),
+      (key, colour) => card(key as Key, colour),
+    );
+  });
+}
+
+/** Commander gives `true` for a `--no-…` option that was not used. */
+function withoutDefaults(options: Described): Described {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== true)) as Described;
+}
+
+function rotate(keys: Command, terminal: Terminal): void {
+  const command = keys
+    .command('rotate')
+    .description('give a key a new secret; both work until the overlap ends')
+    .argument('<id>', 'id of the key')
+    .option('--overlap <time>', 'how long the old secret works; 0s ends it at once', duration, '24h')
+    .option('--env <word>', 'word inside the key that tells installations apart', environmentWord, 'live')
+    .option('--force', 'end the secret of an earlier rotation although its time is not over')
+    .option('--key-only', 'print nothing but the key');
+  operatorCommand(onceOption(command), 'keys rotate key_4fGh… --overlap 7d --json').action(
+    (id: string, { overlap, env, force, once, keyOnly, ...options }: Common & Record<string, string | true>) =>
+      perform(
+        terminal,
+        options,
+        (api) =>
+          api.call('POST', `/keys/${part(id)}/rotate`, {
+            body: { overlap, env, force },
+            once: once as string | undefined,
+          }) as Promise<NewKey>,
+        (key) => (keyOnly ? `${key.key}\n` : secretOf(key)),
+      ),
+  );
+}
+
+function importKey(keys: Command, terminal: Terminal): void {
+  const command = keys
+    .command('import')
+    .description('take over a key of another system by the SHA-256 of its secret')
+    .requiredOption('--hash <sha256>', '64 hexadecimal digits, or 43 characters of base64url')
+    .requiredOption('--plan <plan>', 'plan of the key')
+    .requiredOption('--account <account>', 'party that owns the key');
+  operatorCommand(
+    onceOption(described(command)),
+    'keys import --plan pro --account acme --hash "$(printf %s "$OLD_KEY" | sha256sum | cut -c1-64)"',
+  ).action((options: Described & { hash: string }) =>
+    perform(
+      terminal,
+      options,
+      (api) =>
+        api.call('POST', '/keys/import', { body: { ...bodyOf(options), hash: options.hash }, once: options.once }),
+      (key) => `${(key as Key).id} is imported; its old secret works now.\n`,
+    ),
+  );
+}
+
+function whoami(keys: Command, terminal: Terminal): void {
+  const command = keys
+    .command('whoami')
+    .description('tell whose key a found secret is')
+    .argument('[key]', 'the secret; without it, it is read from standard input, which others cannot list');
+  operatorCommand(command, 'keys whoami < found.txt').action(async (key: string | undefined, options: Common) => {
+    const secret = (key ?? (await terminal.input())).trim();
+    await perform(
+      terminal,
+      options,
+      (api) => api.call('POST', '/keys/whoami', { body: { key: secret } }),
+      (found, colour) => card(found as Key, colour),
+    );
+  });
+}

@@ -1,0 +1,59 @@
+import { Command, Option } from 'commander';
+import { type Common, operatorCommand, part, perform } from '../command.ts';
+import { card, type Row, table } from '../table.ts';
+import type { Terminal } from '../terminal.ts';
+
+const COLUMNS = ['name', 'limits', 'count', 'keys'] as const;
+type Plan = Row<(typeof COLUMNS)[number]>;
+
+export function plansCommand(terminal: Terminal): Command {
+  const plans = new Command('plans').description('see plans, try changes, and put them in force');
+
+  operatorCommand(plans.command('list').description('list the plans in force'), 'plans list').action(
+    (options: Common) =>
+      perform(
+        terminal,
+        options,
+        async (api) => ((await api.call('GET', '/plans')) as { plans: Plan[] }).plans,
+        (rows, colour) => table(COLUMNS, rows, colour),
+      ),
+  );
+  operatorCommand(
+    plans.command('show').description('show one plan').argument('<plan>', 'name of the plan'),
+    'plans show free',
+  ).action((plan: string, options: Common) =>
+    perform(
+      terminal,
+      options,
+      (api) => api.call('GET', `/plans/${part(plan)}`),
+      (found, colour) => card(found as Plan, colour),
+    ),
+  );
+
+  for (const [name, description, method, end] of [
+    ['try', 'tell what a plan would change, without changing it', 'POST', '/try'],
+    ['put', 'write a plan into the plans file and put it in force', 'PUT', ''],
+  ] as const) {
+    const command = plans
+      .command(name)
+      .description(description)
+      .argument('<plan>', 'name of the plan, known or new')
+      .option('--limits <limits>', 'such as 60/minute,1000/day')
+      .option('--custom', 'no limits: each key or account has its own')
+      .addOption(new Option('--count <who>', 'who is counted').choices(['key', 'account']));
+    operatorCommand(command, `plans ${name} free --limits 30/minute,500/day`).action(
+      (plan: string, { limits, custom, count, ...options }: Common & Record<string, string | true>) => {
+        if ((limits === undefined) === (custom === undefined)) {
+          command.error('error: say either --limits or --custom', { exitCode: 2 });
+        }
+        return perform(
+          terminal,
+          options,
+          (api) => api.call(method, `/plans/${part(plan)}${end}`, { body: { limits: limits ?? null, count } }),
+          (trial, colour) => card(trial as Plan, colour),
+        );
+      },
+    );
+  }
+  return plans;
+}

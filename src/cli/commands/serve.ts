@@ -1,0 +1,54 @@
+import type { Command } from 'commander';
+import type { Config } from '../../config/config.ts';
+import { withStore } from '../../config/describe.ts';
+import { loadConfig } from '../../config/load.ts';
+import { createGateway, type Gateway } from '../../gateway/gateway.ts';
+import { ReloadRefused } from '../../gateway/reload.ts';
+import { makeDemoKeys, welcome } from '../demo.ts';
+import { type Terminal, untilStopped } from '../terminal.ts';
+import { startStore, storeFile } from './store.ts';
+
+export function addServe(program: Command, terminal: Terminal): void {
+  program
+    .command('serve')
+    .description('run the gateway, and the store beside it unless STORE_URL names one elsewhere')
+    .option('--no-demo-keys', 'on the first start, do not make and show a key per plan')
+    .addHelpText(
+      'after',
+      '\nReads plans, settings and contract again when they change, and on SIGHUP.\n\nExamples:\n' +
+        '  $ storegate serve\n  $ STORE_URL=http://127.0.0.1:8081 storegate serve --no-demo-keys',
+    )
+    .action(async ({ demoKeys }: { demoKeys: boolean }) => {
+      const config = loadConfig(terminal);
+      const { storeUrl, stopStore } = await findStore(config);
+      try {
+        const load = () => loadConfig(terminal);
+        const gateway = await createGateway(withStore(config, storeUrl), { load });
+        const { url, adminUrl } = await gateway.start();
+        const keys = demoKeys ? await makeDemoKeys(config) : null;
+        terminal.out(welcome({ url, adminUrl, data: config.data, keys }));
+        const stopListening = terminal.onHangup(() => void reload(gateway));
+        await untilStopped(terminal);
+        stopListening();
+        await gateway.stop();
+      } finally {
+        await stopStore();
+      }
+    });
+}
+
+/** The store that the configuration names, or one of our own on a loopback port that only the gateway knows. */
+async function findStore({ upstream, data }: Config): Promise<{ storeUrl: string; stopStore: () => Promise<void> }> {
+  if (upstream.url !== null) return { storeUrl: upstream.url, stopStore: async () => {} };
+  const { store, url } = await startStore(storeFile(data), { host: '127.0.0.1', port: 0 });
+  return { storeUrl: url, stopStore: () => store.close() };
+}
+
+/** On SIGHUP. The log tells what was wrong. */
+async function reload(gateway: Gateway): Promise<void> {
+  try {
+    await gateway.reload('SIGHUP');
+  } catch (error) {
+    if (!(error instanceof ReloadRefused)) throw error;
+  }
+}

@@ -1,0 +1,61 @@
+import { Command } from 'commander';
+import { type Common, onceOption, operatorCommand, part, perform, wholeNumber } from '../command.ts';
+import { type Row, table } from '../table.ts';
+import type { Terminal } from '../terminal.ts';
+
+const COLUMNS = ['subject', 'window', 'limit', 'used', 'remaining', 'resets', 'banned', 'strikes'] as const;
+const PARTY = ['<party>', 'id of a key, or name of an account'] as const;
+
+interface Standing {
+  readonly subject: string;
+  readonly banned: string | null;
+  readonly strikes: number;
+  readonly windows: readonly (Row<'limit' | 'used' | 'remaining' | 'resets'> & { readonly name: string })[];
+}
+
+export function usageCommand(terminal: Terminal): Command {
+  const usage = new Command('usage').description('see and correct what was counted');
+  const usageIn = async (answer: Promise<unknown>) => ((await answer) as { usage: Standing[] }).usage;
+  const shown = (standings: readonly Standing[], colour: boolean) => table(COLUMNS, standings.flatMap(rowsOf), colour);
+
+  operatorCommand(
+    usage
+      .command('show')
+      .description('show every window of a key or account now')
+      .argument(...PARTY),
+    'usage show key_4fGh…',
+  ).action((party: string, options: Common) =>
+    perform(terminal, options, (api) => usageIn(api.call('GET', `/usage/${part(party)}`)), shown),
+  );
+  operatorCommand(
+    onceOption(
+      usage
+        .command('reset')
+        .description('open all windows afresh; a ban stays')
+        .argument(...PARTY),
+    ),
+    'usage reset acme',
+  ).action((party: string, { once, ...options }: Common & { once?: string }) =>
+    perform(terminal, options, (api) => usageIn(api.call('POST', `/usage/${part(party)}/reset`, { once })), shown),
+  );
+  const grant = usage
+    .command('grant')
+    .description('give units back, never more than were used')
+    .argument(...PARTY)
+    .requiredOption('--units <number>', 'how many', wholeNumber)
+    .option('--window <name>', 'one window, such as day; all of them without it');
+  operatorCommand(onceOption(grant), 'usage grant key_4fGh… --units 500 --window day').action(
+    (party: string, { units, window, once, ...options }: Common & { units: number; window?: string; once?: string }) =>
+      perform(
+        terminal,
+        options,
+        (api) => usageIn(api.call('POST', `/usage/${part(party)}/grant`, { body: { units, window }, once })),
+        shown,
+      ),
+  );
+  return usage;
+}
+
+function rowsOf({ subject, windows, banned, strikes }: Standing): Row<(typeof COLUMNS)[number]>[] {
+  return windows.map(({ name, ...window }) => ({ subject, window: name, ...window, banned, strikes }));
+}

@@ -1,0 +1,90 @@
+import { journalledKey } from '../admin/shown.ts';
+import type { Config } from '../config/config.ts';
+import { formatWindows, parseWindows } from '../config/windows.ts';
+import { windowsOf } from '../keys/keyring.ts';
+import { createKey, type TrailOf } from '../keys/manage.ts';
+import { withKeys } from './keys.ts';
+
+/** Limits of the demo key of a plan that leaves them to each key. */
+const CUSTOM = parseWindows('5000/minute,1000000/day');
+
+export interface DemoKey {
+  readonly plan: string;
+  readonly limits: string;
+  readonly secret: string;
+}
+
+/** Nobody asked for them by name. */
+const trailOf: TrailOf = ({ after }) => ({
+  deed: {
+    at: after.createdAt,
+    actor: 'first start',
+    action: 'keys.create',
+    target: after.id,
+    before: null,
+    after: journalledKey(after, after.createdAt),
+    requestId: '',
+  },
+  once: null,
+});
+
+/** One key for each plan, where no key was ever issued; `null` otherwise. */
+export function makeDemoKeys(config: Config): Promise<DemoKey[] | null> {
+  const { plans } = config;
+  return withKeys(config, async (store) => {
+    if ((await store.list()).length > 0) return null;
+    const made: DemoKey[] = [];
+    for (const plan of plans.plans.values()) {
+      const windows = windowsOf({ account: 'demo', plan: plan.name, windows: null }, plans);
+      if (!windows && plan.count === 'account') continue;
+      const draft = {
+        account: 'demo',
+        plan: plan.name,
+        label: 'made at the first start',
+        env: 'demo',
+        windows: windows ? null : CUSTOM,
+      };
+      const { secret } = await createKey(store, plans, draft, Date.now(), trailOf);
+      made.push({ plan: plan.name, limits: formatWindows(windows ?? CUSTOM), secret });
+    }
+    return made;
+  });
+}
+
+/** What a person sees after the start. */
+export function welcome({
+  url,
+  adminUrl,
+  data,
+  keys,
+}: {
+  url: string;
+  adminUrl: string;
+  data: string;
+  keys: DemoKey[] | null;
+}): string {
+  const where = `storegate answers at ${url} (contract: ${url}/openapi.json, reference: ${url}/docs/; operators: ${adminUrl}/metrics)\n`;
+  if (!keys || keys.length === 0) {
+    return `${where}Keys and data are in ${data}. Another key: npx storegate keys create --plan free --account acme\n`;
+  }
+  const first = keys[0]!.secret;
+  const table = keys
+    .map(({ plan, limits, secret }) => `  ${plan.padEnd(12)} ${limits.padEnd(26)} ${secret}`)
+    .join('\n');
+  return `${where}
+One demo key per plan, shown this once:
+${table}
+
+Requests to paste:
+  # succeeds, and shows the limit headers
+  curl -i ${url}/pets -H 'X-API-Key: ${first}'
+
+  # goes on until the limit: 200 200 … 429
+  for i in $(seq 62); do curl -s -o /dev/null -w '%{http_code} ' ${url}/categories -H 'X-API-Key: ${first}'; done; echo
+
+  # does not fit the contract: 400 with every fault
+  curl -i ${url}/pets -H 'X-API-Key: ${keys.at(1)?.secret ?? first}' -H 'Content-Type: application/json' -d '{"name": 7}'
+
+Ctrl-C drains and stops.
+`;
+}

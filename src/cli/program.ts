@@ -1,0 +1,58 @@
+import { Command } from 'commander';
+import { accountsCommand } from './commands/accounts.ts';
+import { auditCommand } from './commands/audit.ts';
+import { bansCommand } from './commands/bans.ts';
+import { addCheck } from './commands/check.ts';
+import { completionCommand } from './commands/completion.ts';
+import { configCommand, reloadCommand } from './commands/config.ts';
+import { keysCommand } from './commands/keys.ts';
+import { plansCommand } from './commands/plans.ts';
+import { addServe } from './commands/serve.ts';
+import { addStore } from './commands/store.ts';
+import { tokensCommand } from './commands/tokens.ts';
+import { usageCommand } from './commands/usage.ts';
+import type { Terminal } from './terminal.ts';
+
+/** What the exit codes of every command mean. */
+export const EXIT_CODES = [
+  '0  done',
+  '1  it could not be done; the message says why, and nothing was changed',
+  '2  the command line makes no sense',
+  '3  the gateway could not be reached, or did not let you in',
+];
+
+/** The whole command line. */
+export function createProgram(terminal: Terminal): Command {
+  const program = new Command('storegate')
+    .description('An API gateway and rate-limiting proxy in front of a store service.')
+    .addHelpText('after', `\nExit codes:\n${EXIT_CODES.map((line) => `  ${line}`).join('\n')}`);
+  addServe(program, terminal);
+  addStore(program, terminal);
+  addCheck(program, terminal);
+  for (const command of [
+    configCommand(terminal),
+    reloadCommand(terminal),
+    keysCommand(terminal),
+    accountsCommand(terminal),
+    bansCommand(terminal),
+    usageCommand(terminal),
+    plansCommand(terminal),
+    auditCommand(terminal),
+    tokensCommand(terminal),
+    completionCommand(program, terminal),
+  ]) {
+    program.addCommand(command);
+  }
+  configure(program, terminal);
+  return program;
+}
+
+/** The same for every command: nothing ends the process or writes past the terminal, and a mistake shows the way on. */
+function configure(command: Command, terminal: Terminal): void {
+  command
+    .exitOverride()
+    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
+    .configureHelp({ helpWidth: 100 })
+    .showHelpAfterError('(add --help to see what there is)');
+  for (const inner of command.commands) configure(inner, terminal);
+}

@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import { userInfo } from 'node:os';
+import { type AdminApi, createAdminApi } from '../../admin/api.ts';
+import type { Desk } from '../../admin/desk.ts';
+import { AdminError } from '../../admin/errors.ts';
+import type { Config } from '../../config/config.ts';
+import { type Records, recordsInFile } from '../../state/embedded.ts';
+import { ledgerShelf, lockFolder, openStateFile, StateFileError } from '../../state/memory/file.ts';
+import { MemoryState } from '../../state/memory/memory.ts';
+import { openBeside } from '../../state/redis/open.ts';
+import type { State } from '../../state/state.ts';
+import { type Api, CallError, queryOf } from './api.ts';
+
+/** What a gateway of this configuration remembers, with or without one running. */
+interface Remembered {
+  readonly records: Records;
+  /** Throws AdminError where a running gateway has the counters to itself. */
+  readonly state: () => State;
+  close(): Promise<void>;
+}
+
+/** The admin API in this process, on the state that the configuration names. `load` reads the configuration. */
+export async function reachBeside(load: () => Config): Promise<Api> {
+  let config = load();
+  const remembered = config.redis ? await openShared(config.redis) : openFolder(config);
+  const desk: Desk = {
+    ...remembered.records,
+    uses: { lastUsed: async (ids) => await remembered.records.uses.load(ids) },
+    state: remembered.state,
+    config: () => config,
+    plans: () => config.plans,
+    // A running gateway sees by itself that a file has changed.
+    async reload() {
+      config = load();
+      return { changed: [], needRestart: [] };
+    },
+    clock: Date.now,
+  };
+  const api = createAdminApi(desk);
+  const operator = { name: `cli:${userInfo().username}`, role: 'admin' } as const;
+  return {
+    call: (method, path, { query, body, once } = {}) =>
+      ask(api, {
+        id: randomUUID(),
+        operator,
+        method,
+        path,
+        query: queryOf(query),
+        headers: [
+          ...(body === undefined ? [] : ['Content-Type', 'application/json']),
+          ...(once === undefined ? [] : ['Idempotency-Key', once]),
+        ],
+        body: body === undefined ? null : Buffer.from(JSON.stringify(body)),
+      }),
+    close: () => remembered.close(),
+  };
+}
+
+async function ask(api: AdminApi, call: Parameters<AdminApi['call']>[0]): Promise<unknown> {
+  try {
+    // As over HTTP: what is no JSON does not arrive.
+    return JSON.parse(JSON.stringify((await api.call(call)).body));
+  } catch (error) {
+    if (error instanceof AdminError) throw new CallError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+async function openShared(settings: NonNullable<Config['redis']>): Promise<Remembered> {
+  const { state, close, ...records } = await openBeside(settings);
+  return { records, state: () => state, close: async () => close() };
+}
+
+function openFolder({ data, admin }: Config): Remembered {
+  const db = openStateFile(data);
+  let counting: { state: MemoryState; unlock: () => void } | null = null;
+
+  function state(): State {
+    counting ??= count();
+    return counting.state;
+  }
+
+  function count() {
+    try {
+      const unlock = lockFolder(data);
+      return { state: new MemoryState({ shelf: ledgerShelf(db) }), unlock };
+    } catch (error) {
+      if (!(error instanceof StateFileError)) throw error;
+      throw new AdminError(
+        'gateway_running',
+        `A gateway is running on ${data} and has the counters to itself. Ask it: set STOREGATE_ADMIN_URL, such as http://${admin.host}:${admin.port}.`,
+      );
+    }
+  }
+
+  return {
+    records: recordsInFile(db),
+    state,
+    async close() {
+      await counting?.state.close();
+      counting?.unlock();
+      db.close();
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { readFileSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parse } from 'yaml';
+import { loadConfig } from '../../config/load.ts';
+import type { Terminal } from '../terminal.ts';
+import { type Api, CallError } from './api.ts';
+import { reachBeside } from './beside.ts';
+import { reachRemote } from './remote.ts';
+
+/** How a command line names the gateway that it means. */
+export interface Reach {
+  readonly url?: string;
+  readonly token?: string;
+  readonly profile?: string;
+}
+
+/**
+ * The gateway that the flags name, else the environment, else a profile file; without any of them the state that the
+ * configuration names, in this process.
+ */
+export async function reach(terminal: Terminal, flags: Reach): Promise<Api> {
+  const { env, cwd } = terminal;
+  const file = flags.profile ?? (env.STOREGATE_PROFILE || undefined);
+  const profile = file === undefined ? {} : readProfile(resolve(cwd, file));
+  const url = flags.url ?? (env.STOREGATE_ADMIN_URL || profile.url);
+  const token = flags.token ?? (env.STOREGATE_ADMIN_TOKEN || profile.token);
+  return url === undefined ? await reachBeside(() => loadConfig(terminal)) : reachRemote(url, token ?? null);
+}
+
+/** YAML or JSON with `url` and perhaps `token`. */
+function readProfile(file: string): { url?: string; token?: string } {
+  let profile: unknown;
+  try {
+    profile = parse(readFileSync(file, 'utf8'));
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new CallError(
+      `cannot read the profile ${file}: ${code === 'ENOENT' ? 'there is no such file' : (code ?? 'it is no YAML')}`,
+      { cause },
+    );
+  }
+  const { url, token, ...more } = Object(profile) as Record<string, unknown>;
+  const isTextOrNone = (value: unknown) => value === undefined || typeof value === 'string';
+  if (typeof url !== 'string' || !isTextOrNone(token) || Object.keys(more).length > 0) {
+    throw new CallError(`the profile ${file} must say url, and may say token, and nothing else`);
+  }
+  if (token !== undefined && (statSync(file).mode & 0o077) !== 0) {
+    throw new CallError(`the profile ${file} holds a token and can be read by others: run chmod 600 ${file}`);
+  }
+  return { url, ...(token !== undefined && { token: token as string }) };
+}

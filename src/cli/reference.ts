@@ -1,0 +1,44 @@
+import type { Command } from 'commander';
+import { createProgram } from './program.ts';
+
+/** docs/cli.md: every command with its help, as the command line itself tells it. */
+export function cliReference(): string {
+  const silent = () => {};
+  const program = createProgram({
+    env: {},
+    cwd: '.',
+    out: silent,
+    err: silent,
+    input: async () => '',
+    isTerminal: false,
+    onHangup: () => silent,
+    stop: new AbortController().signal,
+  });
+  return `# The command line
+
+\`npx storegate …\` in the project; the image's entry point. This page is what \`--help\` says, written by \`npm run docs\`.
+
+Commands of operators work on a running gateway that \`--url\`, \`STOREGATE_ADMIN_URL\` or a profile names; without any of them
+on the state that the configuration names, with or without a gateway running. Only counters and bans of an embedded gateway
+that runs are its own: ask it. A profile is a YAML file with \`url\` and perhaps \`token\`, which nobody else can read.
+
+${sections(program, '').join('\n')}`;
+}
+
+function sections(command: Command, path: string): string[] {
+  const name = `${path} ${command.name()}`.trim();
+  const own = `## ${name}\n\n\`\`\`\n${helpOf(command)}\n\`\`\`\n`;
+  return [own, ...command.commands.flatMap((inner) => sections(inner, name))];
+}
+
+/** With what is added after it, which commander writes but does not return. */
+function helpOf(command: Command): string {
+  let text = '';
+  command.configureOutput({
+    writeOut: (part) => {
+      text += part;
+    },
+  });
+  command.outputHelp();
+  return text.trimEnd();
+}

@@ -1,0 +1,35 @@
+import { CommanderError } from 'commander';
+import { ConfigError } from '../config/problems/problems.ts';
+import { ContractError } from '../contract/contract.ts';
+import { KeyError } from '../keys/manage.ts';
+import { ListenError } from '../listen.ts';
+import { StateFileError } from '../state/memory/file.ts';
+import { RedisError } from '../state/redis/client.ts';
+import { StoreError } from './commands/store.ts';
+import { createProgram } from './program.ts';
+import { CallError } from './reach/api.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Mistakes of whoever runs the command: their message says all. Anything else is a bug and shows its stack. */
+const EXPECTED = [CallError, ConfigError, ContractError, KeyError, ListenError, RedisError, StateFileError, StoreError];
+
+/**
+ * Runs one command. Answers the exit code: 0 done, 1 it could not be done, 2 the command line makes no sense, 3 the gateway
+ * could not be reached or did not let us in.
+ */
+export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  const program = createProgram(terminal);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    terminal.err(`${describe(error)}\n`);
+    return error instanceof CallError && error.shut ? 3 : 1;
+  }
+}
+
+function describe(error: unknown): string {
+  if (EXPECTED.some((kind) => error instanceof kind)) return (error as Error).message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

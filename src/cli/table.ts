@@ -1,0 +1,51 @@
+import { styleText } from 'node:util';
+
+/** A cell as an answer has it; objects and lists are shown by whoever makes the row. */
+export type Cell = string | number | boolean | null | undefined;
+export type Row<K extends string> = Readonly<Record<K, Cell>>;
+
+const COLOURS: Readonly<Record<string, Parameters<typeof styleText>[0]>> = {
+  active: 'green',
+  disabled: 'yellow',
+  expired: 'yellow',
+  revoked: 'red',
+};
+
+/** Columns for a person; `-` where there is nothing. Never longer than the text needs. */
+export function table<K extends string>(columns: readonly K[], rows: readonly Row<K>[], colour: boolean): string {
+  if (rows.length === 0) return 'None.\n';
+  const lines = [columns as readonly string[], ...rows.map((row) => columns.map((column) => textOf(row[column])))];
+  const widths = columns.map((_, i) => Math.max(...lines.map((line) => line[i]!.length)));
+  const padded = lines.map((line) => line.map((cell, i) => cell.padEnd(i === widths.length - 1 ? 0 : widths[i]!)));
+  return `${padded.map((line, i) => (colour ? coloured(line, i === 0) : line).join('  ').trimEnd()).join('\n')}\n`;
+}
+
+/** One thing, a line for each of its fields. */
+export function card(fields: Readonly<Record<string, unknown>>, colour: boolean): string {
+  const names = Object.keys(fields);
+  const width = Math.max(...names.map((name) => name.length));
+  const line = (name: string) => {
+    const title = name.padEnd(width);
+    return `${colour ? styleText('bold', title, { validateStream: false }) : title}  ${textOf(fields[name])}`.trimEnd();
+  };
+  return `${names.map(line).join('\n')}\n`;
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined || value === '') return '-';
+  if (Array.isArray(value)) return value.length === 0 ? '-' : value.map(textOf).join(', ');
+  if (typeof value === 'object') {
+    const entries = Object.entries(value);
+    return entries.length === 0 ? '-' : entries.map(([name, inner]) => `${name}=${textOf(inner)}`).join(' ');
+  }
+  // What people typed elsewhere must not steer this terminal.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
+  return String(value).replace(/[\u0000-\u001f\u007f-\u009f]/g, '?');
+}
+
+function coloured(line: readonly string[], isHead: boolean): string[] {
+  return line.map((cell) => {
+    const style = isHead ? 'bold' : COLOURS[cell.trimEnd()];
+    return style === undefined ? cell : styleText(style, cell, { validateStream: false });
+  });
+}

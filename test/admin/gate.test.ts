@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:http';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { makeToken } from '../../src/admin/tokens.ts';
+import { adminOf } from '../support/admin.ts';
+import { TestGateway } from '../support/gateway.ts';
+
+let gateway: TestGateway;
+afterEach(() => gateway.stop());
+
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+
+/** With headers that fetch would not let us set. */
+async function status(path: string, headers: Record<string, string>): Promise<number> {
+  const sent = request(`${gateway.adminUrl}${path}`, { headers }).end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  response.resume();
+  return response.statusCode!;
+}
+
+test('a web page cannot call the admin listener, by its own name or by one that leads here', async () => {
+  gateway = await TestGateway.start();
+  const { port } = new URL(gateway.adminUrl);
+  expect(await status('/keys', { Host: `evil.example:${port}` })).toBe(403);
+  expect(await status('/keys', { Host: `127.0.0.1.evil.example:${port}` })).toBe(403);
+  expect(await status('/keys', { Origin: 'https://evil.example' })).toBe(403);
+  expect(await status('/keys', { Origin: 'null' })).toBe(403);
+  expect(await status('/keys', { Host: `localhost:${port}`, Origin: `http://localhost:${port}` })).toBe(200);
+});
+
+describe('tokens', () => {
+  test('have roles: each may do what the ones before it may, and no more', async () => {
+    const configured = makeToken();
+    gateway = await TestGateway.start({ env: { STOREGATE_ADMIN_TOKEN: configured } });
+    const root = adminOf(gateway.adminUrl, bearer(configured));
+    const tokens: Record<string, string> = {};
+    for (const role of ['read', 'operate', 'admin']) {
+      const { status, body } = await root('POST', '/tokens', { name: `the-${role}`, role });
+      expect(status).toBe(201);
+      tokens[role] = body.token;
+    }
+    const calls = [
+      ['GET', '/keys', undefined],
+      ['POST', '/keys', { account: 'a', plan: 'free' }],
+      ['POST', '/tokens', { name: 'another', role: 'read' }],
+    ] as const;
+    const results: Record<string, number[]> = {};
+    for (const [role, token] of Object.entries(tokens)) {
+      const call = adminOf(gateway.adminUrl, bearer(token));
+      results[role] = [];
+      for (const [method, path, body] of calls) results[role].push((await call(method, path, body)).status);
+    }
+    expect(results).toEqual({ read: [200, 403, 403], operate: [200, 201, 403], admin: [200, 201, 201] });
+    expect(JSON.stringify((await root('GET', '/tokens')).body)).not.toContain(tokens.read);
+    expect((await root('POST', '/tokens', { name: 'the-read', role: 'admin' })).status).toBe(409);
+    expect((await root('DELETE', '/tokens/the-read')).status).toBe(200);
+    expect((await adminOf(gateway.adminUrl, bearer(tokens.read!))('GET', '/keys')).status).toBe(401);
+    expect((await root('DELETE', '/tokens/the-read')).status).toBe(404);
+  });
+
+  test('are needed on a loopback address too, once there is one', async () => {
+    gateway = await TestGateway.start();
+    const open = adminOf(gateway.adminUrl);
+    expect((await open('GET', '/keys')).status).toBe(200);
+    const { token } = (await open('POST', '/tokens', { name: 'first', role: 'admin' })).body;
+    expect((await open('GET', '/keys')).status).toBe(401);
+    expect((await adminOf(gateway.adminUrl, bearer(token))('GET', '/keys')).status).toBe(200);
+  });
+
+  test('that are guessed end in 429, and good ones go on', async () => {
+    const configured = makeToken();
+    gateway = await TestGateway.start({ env: { STOREGATE_ADMIN_TOKEN: configured } });
+    const statuses: number[] = [];
+    for (let i = 0; i < 12; i++)
+      statuses.push((await adminOf(gateway.adminUrl, bearer(`guess-${i}`))('GET', '/keys')).status);
+    expect(statuses).toEqual([...Array(10).fill(401), 429, 429]);
+    expect((await adminOf(gateway.adminUrl, bearer(configured))('GET', '/keys')).status).toBe(200);
+  });
+});
+
+test('nothing of the admin API answers on the public listener', async () => {
+  gateway = await TestGateway.start();
+  const { secret } = await gateway.key({ plan: 'business' });
+  for (const path of ['/keys', '/bans', '/config', '/audit', '/tokens', '/reload', '/plans']) {
+    expect((await gateway.client.get(path).set('X-API-Key', secret)).status).toBe(404);
+  }
+});

@@ -1,0 +1,210 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type AdminCall, adminOf } from '../support/admin.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { DAY, HOUR } from '../support/limits.ts';
+import { until } from '../support/until.ts';
+
+let gateway: TestGateway;
+let admin: AdminCall;
+beforeAll(async () => {
+  gateway = await TestGateway.start();
+  admin = adminOf(gateway.adminUrl);
+});
+afterAll(() => gateway.stop());
+
+const NEW = { account: 'acme', plan: 'business' };
+const create = async (draft: object = {}) => (await admin('POST', '/keys', { ...NEW, ...draft })).body;
+const pets = (key: string) => gateway.client.get('/pets').set('X-API-Key', key);
+
+describe('a key', () => {
+  test('is issued with everything that was said of it, shown once, and works at once', async () => {
+    const draft = {
+      label: 'nightly import',
+      limits: '5/minute,50/day',
+      expiresIn: '90d',
+      addresses: ['127.0.0.0/8', '::1'],
+      metadata: { team: 'pets' },
+      env: 'test',
+    };
+    const { status, body } = await admin('POST', '/keys', { ...NEW, ...draft });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      ...NEW,
+      label: draft.label,
+      limits: draft.limits,
+      addresses: draft.addresses,
+      metadata: draft.metadata,
+      status: 'active',
+      expires: new Date(gateway.clock.now + 90 * DAY).toISOString(),
+      key: expect.stringMatching(/^sg_test_/),
+    });
+    expect((await pets(body.key)).headers['x-ratelimit-limit']).toBe('5');
+    const shown = await admin('GET', `/keys/${body.id}`);
+    expect(JSON.stringify(shown.body)).not.toContain(body.key);
+    expect(JSON.stringify(shown.body)).not.toContain(createHash('sha256').update(body.key).digest('base64url'));
+  });
+
+  test('is listed with filters and pages', async () => {
+    const ids: string[] = [];
+    for (let i = 0; i < 5; i++) ids.push((await create({ account: 'lister', label: `Number ${i}` })).id);
+    await admin('POST', `/keys/${ids[1]}/disable`);
+    const seen: string[] = [];
+    for (let next: string | null = ''; next !== null; ) {
+      const { body }: { body: { keys: { id: string }[]; next: string | null } } = await admin(
+        'GET',
+        `/keys?account=lister&limit=2${next && `&after=${next}`}`,
+      );
+      seen.push(...body.keys.map(({ id }) => id));
+      next = body.next;
+    }
+    expect(seen).toEqual(ids);
+    const disabled = await admin('GET', '/keys?account=lister&status=disabled');
+    expect(disabled.body.keys.map(({ id }: { id: string }) => id)).toEqual([ids[1]]);
+    expect((await admin('GET', '/keys?account=lister&label=number%203')).body.keys).toHaveLength(1);
+    expect((await admin('GET', '/keys?after=key_nowhere')).status).toBe(400);
+  });
+
+  test('is changed where it is named, and null takes away', async () => {
+    const { id, key } = await create({ label: 'old', metadata: { a: '1' }, expiresIn: '1d' });
+    const { body } = await admin('PATCH', `/keys/${id}`, {
+      plan: 'pro',
+      limits: '7/minute',
+      label: null,
+      expires: null,
+    });
+    expect(body).toMatchObject({ plan: 'pro', limits: '7/minute', label: null, expires: null, metadata: { a: '1' } });
+    expect((await pets(key)).headers['x-ratelimit-limit']).toBe('7');
+  });
+
+  test('is refused while it is disabled, works again, and is revoked for good', async () => {
+    const { id, key } = await create();
+    await admin('POST', `/keys/${id}/disable`);
+    expect((await pets(key)).body.code).toBe('key_disabled');
+    await admin('POST', `/keys/${id}/enable`);
+    expect((await pets(key)).status).toBe(200);
+    expect((await admin('DELETE', `/keys/${id}`)).body.status).toBe('revoked');
+    expect((await pets(key)).status).toBe(401);
+    expect((await admin('POST', `/keys/${id}/enable`)).status).toBe(409);
+    expect((await admin('PATCH', `/keys/${id}`, { label: 'x' })).status).toBe(409);
+    expect((await admin('POST', `/keys/${id}/rotate`)).status).toBe(409);
+  });
+
+  test('is refused from addresses that are not its own', async () => {
+    const { key } = await create({ addresses: ['192.0.2.0/24'] });
+    expect((await pets(key)).body).toMatchObject({ code: 'address_not_allowed', status: 403 });
+  });
+
+  test('shows when it was last used', async () => {
+    const { id, key } = await create();
+    expect((await admin('GET', `/keys/${id}`)).body.lastUsed).toBeNull();
+    await pets(key);
+    expect((await admin('GET', `/keys/${id}`)).body.lastUsed).toBe(new Date(gateway.clock.now).toISOString());
+  });
+
+  test('is known by its secret to who asks whose it is', async () => {
+    const { id, key } = await create();
+    expect((await admin('POST', '/keys/whoami', { key })).body.id).toBe(id);
+    expect((await admin('POST', '/keys/whoami', { key: `${key}x` })).status).toBe(404);
+  });
+});
+
+describe('a rotation', () => {
+  test('lets both secrets work until the overlap ends, tells the old one so, and counts it', async () => {
+    const { id, key: old } = await create();
+    const { body } = await admin('POST', `/keys/${id}/rotate`, { overlap: '1h' });
+    const ends = new Date(gateway.clock.now + HOUR).toISOString();
+    expect(body).toMatchObject({ id, key: expect.any(String), rotation: { overlapEnds: ends } });
+    const answer = await pets(old);
+    expect(answer.status).toBe(200);
+    expect(answer.headers['x-key-retires']).toBe(ends);
+    expect(answer.headers['access-control-expose-headers'] ?? 'X-Key-Retires').toContain('X-Key-Retires');
+    expect((await pets(body.key)).headers['x-key-retires']).toBeUndefined();
+    expect((await gateway.admin.get('/metrics')).text).toContain(
+      'storegate_retiring_key_requests_total{plan="business"} 1',
+    );
+    gateway.clock.pass(HOUR);
+    expect((await pets(old)).body.code).toBe('key_retired');
+    expect((await pets(body.key)).status).toBe(200);
+  });
+
+  test('shares one count between both secrets', async () => {
+    const { id, key: old } = await create({ limits: '2/minute' });
+    const { key } = (await admin('POST', `/keys/${id}/rotate`)).body;
+    expect([(await pets(old)).status, (await pets(key)).status, (await pets(old)).status]).toEqual([200, 200, 429]);
+  });
+
+  test('is refused while one is under way, whoever calls at once, unless it is forced', async () => {
+    const { id, key: old } = await create();
+    const answers = await Promise.all([1, 2, 3].map(() => admin('POST', `/keys/${id}/rotate`)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+    const { key } = answers.find(({ status }) => status === 200)!.body;
+    expect((await pets(old)).status).toBe(200);
+    const forced = await admin('POST', `/keys/${id}/rotate`, { force: true });
+    expect(forced.status).toBe(200);
+    expect((await pets(old)).status).toBe(401);
+    expect((await pets(key)).status).toBe(200);
+  });
+
+  test('without an overlap ends the old secret at once', async () => {
+    const { id, key: old } = await create();
+    const { key } = (await admin('POST', `/keys/${id}/rotate`, { overlap: '0s' })).body;
+    expect((await pets(old)).body.code).toBe('invalid_api_key');
+    expect((await pets(key)).status).toBe(200);
+  });
+});
+
+describe('a key of another system', () => {
+  test('is refused before the import and works after it, in whatever form it is', async () => {
+    const secret = `legacy-${randomBytes(12).toString('hex')}`;
+    expect((await pets(secret)).status).toBe(401);
+    const hash = createHash('sha256').update(secret).digest('hex');
+    const { status, body } = await admin('POST', '/keys/import', { ...NEW, hash });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ imported: true, status: 'active' });
+    await until('the key works', async () => (await pets(secret)).status === 200);
+    expect((await admin('POST', '/keys/import', { ...NEW, hash })).status).toBe(409);
+  });
+});
+
+describe('a bad call changes nothing and says what to do', () => {
+  test.each([
+    ['an unknown plan', { plan: 'gold' }, 'There is no plan "gold"; there are free, pro'],
+    ['a custom plan without limits', { plan: 'enterprise' }, 'give the key some'],
+    ['an account that is a path', { account: '../etc' }, 'An account is'],
+    ['limits that are none', { limits: 'lots' }, 'must look like 60/minute'],
+    ['an address that is none', { addresses: ['10.0.0.0/33'] }, 'is no address'],
+    ['an expiry in the past', { expires: '2001-01-01T00:00:00Z' }, 'expiry is in the past'],
+    ['two expiries', { expires: '2101-01-01T00:00:00Z', expiresIn: '1d' }, 'either expires or expiresIn'],
+    ['an unknown field', { colour: 'red' }, 'colour'],
+    ['a wrong type', { label: 7 }, 'label'],
+  ])('%s', async (_name, draft, message) => {
+    const before = (await admin('GET', '/keys?limit=1000')).body.keys.length;
+    const { status, body } = await admin('POST', '/keys', { ...NEW, ...draft });
+    expect({ status, message: body.message }).toEqual({ status: 400, message: expect.stringContaining(message) });
+    expect((await admin('GET', '/keys?limit=1000')).body.keys).toHaveLength(before);
+  });
+
+  test.each([
+    ['GET', '/keys/key_nowhere', undefined, 404],
+    ['PATCH', '/keys/key_nowhere', { label: 'x' }, 404],
+    ['PATCH', '/keys/key_nowhere', {}, 400],
+    ['GET', '/keys?limit=0', undefined, 400],
+    ['GET', '/keys?colour=red', undefined, 400],
+    ['POST', '/keys', '{"account":', 400],
+    ['PUT', '/keys', NEW, 405],
+    ['GET', '/nothing', undefined, 404],
+  ] as const)('%s %s', async (method, path, body, status) => {
+    const answer = await admin(method, path, body);
+    expect(answer.status).toBe(status);
+    expect(answer.body).toEqual(
+      expect.objectContaining({ code: expect.any(String), message: expect.any(String), status }),
+    );
+  });
+
+  test('a body of another kind, too large, or compressed', async () => {
+    expect((await admin('POST', '/keys', 'a=b', { 'Content-Type': 'text/plain' })).status).toBe(415);
+    expect((await admin('POST', '/keys', 'x'.repeat(300_000))).status).toBe(413);
+    expect((await admin('POST', '/keys', NEW, { 'Content-Encoding': 'gzip' })).status).toBe(415);
+  });
+});

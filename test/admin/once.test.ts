@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { openStateFile } from '../../src/state/memory/file.ts';
+import { type AdminCall, adminOf } from '../support/admin.ts';
+import { TestGateway } from '../support/gateway.ts';
+
+let gateway: TestGateway;
+let admin: AdminCall;
+beforeAll(async () => {
+  gateway = await TestGateway.start();
+  admin = adminOf(gateway.adminUrl);
+});
+afterAll(() => gateway.stop());
+
+const NEW = { account: 'once', plan: 'free' };
+const count = async () => (await admin('GET', '/keys?account=once&limit=1000')).body.keys.length;
+
+describe('a call with an Idempotency-Key', () => {
+  test('that is repeated, at once or later, makes one key and answers the same secret', async () => {
+    const once = { 'Idempotency-Key': randomUUID() };
+    const before = await count();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => admin('POST', '/keys', NEW, once)));
+    const later = await admin('POST', '/keys', NEW, once);
+    expect(new Set([...answers, later].map(({ status, body }) => `${status} ${body.key}`)).size).toBe(1);
+    expect(later.headers.get('idempotency-replayed')).toBe('true');
+    expect(await count()).toBe(before + 1);
+  });
+
+  test('that asks for something else is refused', async () => {
+    const once = { 'Idempotency-Key': randomUUID() };
+    await admin('POST', '/keys', NEW, once);
+    const other = await admin('POST', '/keys', { ...NEW, plan: 'pro' }, once);
+    expect(other).toMatchObject({ status: 422, body: { code: 'idempotency_key_reused' } });
+  });
+
+  test('that was refused may be made again', async () => {
+    const once = { 'Idempotency-Key': randomUUID() };
+    expect((await admin('POST', '/keys', { ...NEW, plan: 'gold' }, once)).status).toBe(400);
+    expect((await admin('POST', '/keys', NEW, once)).status).toBe(201);
+  });
+
+  test('rotates once', async () => {
+    const { id } = (await admin('POST', '/keys', NEW)).body;
+    const once = { 'Idempotency-Key': randomUUID() };
+    const answers = await Promise.all([1, 2].map(() => admin('POST', `/keys/${id}/rotate`, undefined, once)));
+    expect(answers[0]!.body.key).toBe(answers[1]!.body.key);
+  });
+
+  test('gives units back once', async () => {
+    const { id, key } = (await admin('POST', '/keys', NEW)).body;
+    for (let i = 0; i < 5; i++) await gateway.client.get('/pets').set('X-API-Key', key);
+    const once = { 'Idempotency-Key': randomUUID() };
+    for (let i = 0; i < 3; i++) await admin('POST', `/usage/${id}/grant`, { units: 2 }, once);
+    expect((await admin('GET', `/usage/${id}`)).body.usage[0].windows[0].used).toBe(3);
+  });
+
+  test('leaves no secret in the state', async () => {
+    const once = { 'Idempotency-Key': randomUUID() };
+    const { key } = (await admin('POST', '/keys', NEW, once)).body;
+    const db = openStateFile(gateway.config.data);
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    db.close();
+    const bytes = readFileSync(join(gateway.config.data, 'state.db'), 'latin1');
+    expect(bytes).toContain('once');
+    expect(bytes).not.toContain(key);
+    expect(bytes).not.toContain(once['Idempotency-Key']);
+  });
+
+  test('of another shape is refused', async () => {
+    expect((await admin('POST', '/keys', NEW, { 'Idempotency-Key': 'short' })).status).toBe(400);
+  });
+});
+
+test('two changes at once are both made', async () => {
+  const { id } = (await admin('POST', '/keys', NEW)).body;
+  await Promise.all([
+    admin('PATCH', `/keys/${id}`, { label: 'both' }),
+    admin('PATCH', `/keys/${id}`, { metadata: { made: 'too' } }),
+    admin('POST', `/keys/${id}/disable`),
+  ]);
+  expect((await admin('GET', `/keys/${id}`)).body).toMatchObject({
+    label: 'both',
+    metadata: { made: 'too' },
+    status: 'disabled',
+  });
+});

@@ -1,0 +1,265 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type AdminCall, adminOf } from '../support/admin.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { HOUR, MINUTE } from '../support/limits.ts';
+
+const PLANS = `# Kept by hand.
+plans:
+  free:
+    windows: [{ limit: 3, per: minute }, { limit: 5, per: day }] # small
+  team:
+    count: account
+    windows: [{ limit: 4, per: minute }]
+  custom: { custom: true }
+bans: { strikes: 3, lengths: [1m, 5m] }
+`;
+
+let gateway: TestGateway;
+let admin: AdminCall;
+beforeEach(async () => {
+  gateway = await TestGateway.start({ plans: PLANS });
+  admin = adminOf(gateway.adminUrl);
+});
+afterEach(() => gateway.stop());
+
+const create = async (draft: object = {}): Promise<{ id: string; key: string }> =>
+  (await admin('POST', '/keys', { account: 'acme', plan: 'free', ...draft })).body;
+const status = async (key: string) => (await gateway.client.get('/pets').set('X-API-Key', key)).status;
+
+/** Sends until the ladder bans. */
+async function misbehave(key: string): Promise<void> {
+  for (let i = 0; i < 10 && (await status(key)) !== 403; i++) gateway.clock.pass(150);
+}
+
+describe('bans', () => {
+  test('of the ladder are listed, and pardoned so that the windows alone decide', async () => {
+    const { id, key } = await create();
+    await misbehave(key);
+    expect((await admin('GET', '/bans')).body.bans).toEqual([
+      expect.objectContaining({ key: id, account: 'acme', plan: 'free', reason: null, by: null }),
+    ]);
+    const { body } = await admin('DELETE', `/bans/${id}`);
+    expect(body.usage[0]).toMatchObject({ key: id, banned: null, strikes: 0, rung: 0 });
+    expect((await admin('GET', '/bans')).body.bans).toEqual([]);
+    expect(await status(key)).toBe(429);
+    gateway.clock.pass(MINUTE);
+    expect(await status(key)).toBe(200);
+  });
+
+  test('are imposed with a reason, extended, and end by themselves', async () => {
+    const { id, key } = await create();
+    const imposed = await admin('PUT', `/bans/${id}`, { length: '1h', reason: 'scrapes' });
+    expect(imposed.body.bans[0]).toMatchObject({ key: id, reason: 'scrapes', by: 'local' });
+    expect(await status(key)).toBe(403);
+    const extended = await admin('POST', `/bans/${id}/extend`, { length: '1h', reason: 'still' });
+    expect(extended.body.bans[0].until).toBe(new Date(gateway.clock.now + 2 * HOUR).toISOString());
+    expect((await admin('GET', '/bans')).body.bans[0]).toMatchObject({ reason: 'still' });
+    gateway.clock.pass(2 * HOUR);
+    expect(await status(key)).toBe(200);
+    expect((await admin('POST', `/bans/${id}/extend`, { length: '1h', reason: 'x' })).status).toBe(409);
+  });
+
+  test('of an account reach all its keys, and its shared counters', async () => {
+    const [one, two, own] = [await create({ plan: 'team' }), await create({ plan: 'team' }), await create()];
+    await admin('PUT', '/bans/acme', { length: '1h', reason: 'unpaid' });
+    expect([await status(one.key), await status(two.key), await status(own.key)]).toEqual([403, 403, 403]);
+    expect((await admin('GET', '/bans')).body.bans).toHaveLength(2);
+    await admin('DELETE', '/bans/acme');
+    expect([await status(one.key), await status(two.key), await status(own.key)]).toEqual([200, 200, 200]);
+  });
+
+  test.each([
+    [{ length: '0s', reason: 'x' }, 400],
+    [{ length: '99999d', reason: 'x' }, 400],
+    [{ length: 'long', reason: 'x' }, 400],
+    [{ length: '1h' }, 400],
+  ])('are refused for %j', async (body, expected) => {
+    const { id } = await create();
+    expect((await admin('PUT', `/bans/${id}`, body)).status).toBe(expected);
+    expect((await admin('GET', '/bans')).body.bans).toEqual([]);
+  });
+
+  test('of a party that is not there are refused', async () => {
+    expect((await admin('PUT', '/bans/nobody', { length: '1h', reason: 'x' })).status).toBe(404);
+    expect((await admin('DELETE', '/bans/key_0000000000000000')).status).toBe(404);
+  });
+});
+
+describe('usage', () => {
+  test('shows every window, gives units back, and opens windows afresh', async () => {
+    const { id, key } = await create();
+    for (let i = 0; i < 3; i++) await status(key);
+    expect(await status(key)).toBe(429);
+    const windows = async () => (await admin('GET', `/usage/${id}`)).body.usage[0].windows;
+    expect(await windows()).toEqual([
+      expect.objectContaining({ name: 'minute', limit: 3, used: 3, remaining: 0, resets: expect.any(String) }),
+      expect.objectContaining({ name: 'day', limit: 5, used: 3, remaining: 2 }),
+    ]);
+    const granted = await admin('POST', `/usage/${id}/grant`, { units: 2, window: 'minute' });
+    expect(granted.body.usage[0].windows.map(({ used }: { used: number }) => used)).toEqual([1, 3]);
+    expect([await status(key), await status(key), await status(key)]).toEqual([200, 200, 429]);
+    const reset = await admin('POST', `/usage/${id}/reset`);
+    expect(reset.body.usage[0].windows.map(({ used }: { used: number }) => used)).toEqual([0, 0]);
+    expect(await windows()).toEqual(reset.body.usage[0].windows);
+    expect(await status(key)).toBe(200);
+  });
+
+  test('of an account is the shared count', async () => {
+    const [one, two] = [await create({ plan: 'team' }), await create({ plan: 'team' })];
+    await status(one.key);
+    await status(two.key);
+    expect((await admin('GET', '/usage/acme')).body.usage).toEqual([
+      expect.objectContaining({ key: null, account: 'acme', windows: [expect.objectContaining({ used: 2 })] }),
+    ]);
+  });
+
+  test.each([
+    [{ units: 0 }, 400],
+    [{ units: 1.5 }, 400],
+    [{ units: 1, window: 'week' }, 400],
+    [{}, 400],
+  ])('is not changed by %j', async (body, expected) => {
+    const { id, key } = await create();
+    await status(key);
+    expect((await admin('POST', `/usage/${id}/grant`, body)).status).toBe(expected);
+    expect((await admin('GET', `/usage/${id}`)).body.usage[0].windows[0].used).toBe(1);
+  });
+});
+
+describe('accounts', () => {
+  test('are listed with their keys', async () => {
+    const { id } = await create();
+    await create({ account: 'other' });
+    await admin('DELETE', `/keys/${id}`);
+    const { body } = await admin('GET', '/accounts');
+    expect(body.accounts.map(({ account, keys, active }: Record<string, unknown>) => [account, keys, active])).toEqual([
+      ['acme', 1, 0],
+      ['other', 1, 1],
+    ]);
+    expect((await admin('GET', '/accounts/acme/keys')).body.keys).toHaveLength(1);
+    expect((await admin('GET', '/accounts/nobody')).status).toBe(404);
+  });
+});
+
+describe('plans', () => {
+  test('are tried without changing anything', async () => {
+    const { id, key } = await create();
+    for (let i = 0; i < 2; i++) await status(key);
+    const text = readFileSync(join(gateway.folder, 'plans.yaml'), 'utf8');
+    const { body } = await admin('POST', '/plans/free/try', { limits: '2/minute' });
+    expect(body).toEqual({
+      plan: 'free',
+      before: '3/minute,5/day',
+      after: '2/minute',
+      keys: 1,
+      overLimit: [`key:${id}`],
+      unusable: [],
+    });
+    expect((await admin('POST', '/plans/free/try', { limits: null })).body.unusable).toEqual([id]);
+    expect(readFileSync(join(gateway.folder, 'plans.yaml'), 'utf8')).toBe(text);
+    expect((await admin('GET', '/plans/free')).body).toEqual({
+      name: 'free',
+      count: 'key',
+      limits: '3/minute,5/day',
+      keys: 1,
+    });
+  });
+
+  test('are put in force at once, into a file that keeps its comments', async () => {
+    const { key } = await create();
+    await status(key);
+    expect((await admin('PUT', '/plans/free', { limits: '10/minute' })).status).toBe(200);
+    const answer = await gateway.client.get('/pets').set('X-API-Key', key);
+    expect(answer.headers['x-ratelimit-limit']).toBe('10');
+    expect(answer.headers['x-ratelimit-remaining']).toBe('8');
+    const text = readFileSync(join(gateway.folder, 'plans.yaml'), 'utf8');
+    expect(text).toContain('# Kept by hand.');
+    expect((await admin('PUT', '/plans/gold', { limits: '99/minute', count: 'account' })).status).toBe(200);
+    expect((await admin('GET', '/plans')).body.plans.map(({ name }: { name: string }) => name)).toContain('gold');
+  });
+
+  test.each([
+    ['/plans/free', { limits: '0/minute' }],
+    ['/plans/free', { limits: '5/minute,6/minute' }],
+    ['/plans/Not%20A%20Name', { limits: '5/minute' }],
+    ['/plans/free', { limits: '5/minute', count: 'planet' }],
+    ['/plans/free', {}],
+  ])('are refused: %s %j', async (path, body) => {
+    const text = readFileSync(join(gateway.folder, 'plans.yaml'), 'utf8');
+    expect((await admin('PUT', path, body)).status).toBe(400);
+    expect(readFileSync(join(gateway.folder, 'plans.yaml'), 'utf8')).toBe(text);
+  });
+
+  test('that cannot be reloaded leave the file as it was', async () => {
+    const text = readFileSync(join(gateway.folder, 'plans.yaml'), 'utf8');
+    writeFileSync(join(gateway.folder, 'gateway.yaml'), 'nonsense: true\n');
+    expect((await admin('PUT', '/plans/free', { limits: '9/minute' })).status).toBe(422);
+    expect(readFileSync(join(gateway.folder, 'plans.yaml'), 'utf8')).toBe(text);
+  });
+});
+
+describe('the audit log', () => {
+  test('says who did what to what, before and after, with pages, and survives a restart', async () => {
+    const { id } = await create();
+    await admin('PATCH', `/keys/${id}`, { plan: 'team' });
+    await admin('POST', `/keys/${id}/rotate`);
+    await admin('PUT', `/bans/${id}`, { length: '1h', reason: 'why' });
+    const first = await admin('GET', '/audit?limit=2');
+    expect(first.body.entries.map(({ action }: { action: string }) => action)).toEqual(['bans.impose', 'keys.rotate']);
+    const rest = await admin('GET', `/audit?below=${first.body.next}`);
+    expect(rest.body.entries).toEqual([
+      expect.objectContaining({
+        actor: 'local',
+        action: 'keys.update',
+        target: id,
+        before: expect.objectContaining({ plan: 'free' }),
+        after: expect.objectContaining({ plan: 'team' }),
+        requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      }),
+      expect.objectContaining({ action: 'keys.create', before: null }),
+    ]);
+    await gateway.close();
+    await gateway.open();
+    const again = adminOf(gateway.adminUrl);
+    expect((await again('GET', `/audit?target=${id}`)).body.entries).toHaveLength(3);
+    expect((await again('GET', '/audit?action=bans.impose')).body.entries).toHaveLength(1);
+  });
+
+  test('cannot be rewritten, not even in the file', async () => {
+    await create();
+    const db = new DatabaseSync(join(gateway.config.data, 'state.db'));
+    expect(() => db.exec("UPDATE audit SET actor = 'nobody'")).toThrow('append-only');
+    expect(() => db.exec('DELETE FROM audit')).toThrow('append-only');
+    db.close();
+  });
+
+  test('holds no secret', async () => {
+    const { id, key } = await create();
+    const rotated = (await admin('POST', `/keys/${id}/rotate`)).body;
+    const { token } = (await admin('POST', '/tokens', { name: 'ops', role: 'admin' })).body;
+    const text = JSON.stringify(
+      (await adminOf(gateway.adminUrl, { Authorization: `Bearer ${token}` })('GET', '/audit')).body,
+    );
+    for (const secret of [key, rotated.key, token]) expect(text).not.toContain(secret);
+  });
+});
+
+test('the configuration in force is shown with sources, and secrets masked', async () => {
+  await gateway.stop();
+  const token = `t${'x'.repeat(40)}`;
+  gateway = await TestGateway.start({ settings: 'cors: { maxAge: 5m }\n', env: { STOREGATE_ADMIN_TOKEN: token } });
+  const { body } = await adminOf(gateway.adminUrl, { Authorization: `Bearer ${token}` })('GET', '/config');
+  const setting = (name: string) => body.settings.find((one: { name: string }) => one.name === name);
+  expect(setting('cors.maxAge')).toEqual({
+    name: 'cors.maxAge',
+    value: '"5m"',
+    source: expect.stringContaining('gateway.yaml:1'),
+    restart: false,
+  });
+  expect(setting('listen.port')).toMatchObject({ source: 'environment STOREGATE_PORT', restart: true });
+  expect(JSON.stringify(body)).not.toContain(token);
+  expect(existsSync(gateway.folder)).toBe(true);
+});

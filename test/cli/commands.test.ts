@@ -1,0 +1,158 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { finished, storegate } from '../support/storegate.ts';
+import { until } from '../support/until.ts';
+
+let cwd: string;
+beforeAll(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'storegate-cli-'));
+});
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+
+const PORTS = { STOREGATE_PORT: '0', STOREGATE_ADMIN_PORT: '0' };
+
+describe('storegate serve', () => {
+  test('shows demo keys on the first start only, serves what it shows, drains on a signal, and finds its data again', async () => {
+    const first = storegate(['serve'], { cwd, env: PORTS });
+    await until('the gateway is up', () => first.out().includes('Ctrl-C'));
+    const shown = first.out();
+    expect([...shown.matchAll(/^ {2}(\w+) +\S+ +sg_demo_\w+$/gm)].map(([, plan]) => plan)).toEqual([
+      'free',
+      'pro',
+      'business',
+      'enterprise',
+    ]);
+    const url = /answers at (http:\S+)/.exec(shown)![1]!;
+    const key = /free +\S+ +(sg_demo_\w+)/.exec(shown)![1]!;
+    const response = await fetch(`${url}/pets`, { headers: { 'X-API-Key': key } });
+    expect(response.status).toBe(200);
+    expect(await response.json()).not.toEqual([]);
+    first.child.kill('SIGINT');
+    expect(await first.exit).toBe(0);
+
+    const second = storegate(['serve'], { cwd, env: PORTS });
+    await until('the gateway is up again', () => second.out().includes('answers at'));
+    expect(second.out()).not.toContain('sg_demo_');
+    const again = /answers at (http:\S+)/.exec(second.out())![1]!;
+    const half = await fetch(`${again}/pets`, { headers: { 'X-API-Key': key } });
+    expect(half.headers.get('x-ratelimit-remaining')).toBe('58');
+    await half.text();
+
+    const clash = await finished(['serve'], { cwd, env: PORTS });
+    expect(clash).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^another gateway is running on the data folder .*\n$/),
+    });
+    second.child.kill('SIGTERM');
+    expect(await second.exit).toBe(0);
+  });
+
+  test('says in one line that a port is taken', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await until('the port is taken', () => taken.listening);
+    const port = `${(taken.address() as { port: number }).port}`;
+    const run = await finished(['serve'], {
+      cwd,
+      env: { ...PORTS, STOREGATE_PORT: port, STOREGATE_DATA: 'elsewhere' },
+    });
+    expect(run).toMatchObject({ code: 1, err: `cannot listen on 127.0.0.1:${port}: another program is using it\n` });
+    taken.close();
+  });
+
+  test('says in one line that its folder cannot be used', async () => {
+    writeFileSync(join(cwd, 'file'), '');
+    const run = await finished(['serve'], { cwd, env: { ...PORTS, STOREGATE_DATA: 'file' } });
+    expect(run.code).toBe(1);
+    expect(run.err.trimEnd().split('\n')).toHaveLength(1);
+    expect(run.err).toContain('file');
+  });
+
+  test('says what is wrong with its configuration, every mistake in a line', async () => {
+    const run = await finished(['serve'], {
+      cwd,
+      env: { STOREGATE_PORT: 'many', STOREGATE_PLANS: 'nowhere.yaml', LOG_LEVEL: 'loud' },
+    });
+    expect(run.code).toBe(1);
+    expect(run.err.trimEnd().split('\n')).toHaveLength(3);
+    for (const name of ['STOREGATE_PORT', 'nowhere.yaml', 'LOG_LEVEL']) expect(run.err).toContain(name);
+  });
+});
+
+describe('storegate check', () => {
+  test('is content with what is shipped', async () => {
+    expect(await finished(['check'], { cwd })).toEqual({
+      code: 0,
+      out: 'All is well: 4 plans, 17 operations.\n',
+      err: '',
+    });
+  });
+
+  test('tells every mistake of a contract', async () => {
+    writeFileSync(join(cwd, 'bad.yaml'), 'openapi: 3.0.3\ninfo: {title: x}\npaths: {}\n');
+    const run = await finished(['check'], { cwd, env: { STOREGATE_CONTRACT: 'bad.yaml' } });
+    expect(run.code).toBe(1);
+    expect(run.err).toMatch(/bad\.yaml.*version/);
+  });
+});
+
+describe('storegate keys', () => {
+  const env = { STOREGATE_DATA: 'keys' };
+
+  test('issues, lists and revokes', async () => {
+    const created = await finished(['keys', 'create', '--plan', 'free', '--account', 'acme', '--json'], { cwd, env });
+    expect(created.code).toBe(0);
+    const { id, key } = JSON.parse(created.out);
+    expect(key).toMatch(/^sg_live_/);
+    const list = await finished(['keys', 'list'], { cwd, env });
+    expect(list.out).toContain(id);
+    expect(list.out).not.toContain(key);
+    expect((await finished(['keys', 'revoke', id], { cwd, env })).code).toBe(0);
+    const rows = JSON.parse((await finished(['keys', 'list', '--json'], { cwd, env })).out);
+    expect(rows).toEqual([expect.objectContaining({ id, account: 'acme', plan: 'free', status: 'revoked' })]);
+    expect(JSON.stringify(rows)).not.toContain('hash');
+  });
+
+  test.each([
+    [['--plan', 'gold', '--account', 'acme'], 1, 'There is no plan "gold"; there are free, pro, business, enterprise'],
+    [['--plan', 'enterprise', '--account', 'acme'], 1, 'Plan enterprise has no limits of its own'],
+    [['--plan', 'free', '--account', '../etc'], 1, 'An account is'],
+    [['--plan', 'free', '--account', 'acme', '--limits', '0/minute'], 1, 'limits'],
+    [['--plan', 'free', '--account', 'acme', '--env', 'A_B'], 2, 'small letters'],
+    [['--plan', 'free', '--account', 'acme', '--expires-in', 'soon'], 2, '90d'],
+    [['--plan', 'free'], 2, '--account'],
+  ])('refuses %j', async (args, code, message) => {
+    const run = await finished(['keys', 'create', ...args], { cwd, env: { STOREGATE_DATA: 'untouched' } });
+    expect(run).toMatchObject({ code, err: expect.stringContaining(message) });
+    expect(
+      JSON.parse((await finished(['keys', 'list', '--json'], { cwd, env: { STOREGATE_DATA: 'untouched' } })).out),
+    ).toEqual([]);
+  });
+
+  test('helps after a typo', async () => {
+    const run = await finished(['kyes'], { cwd });
+    expect(run).toMatchObject({ code: 2, err: expect.stringContaining('keys') });
+  });
+});
+
+test('a key made beside a running gateway works at once, and a revoked one stops within a second', async () => {
+  const env = { ...PORTS, STOREGATE_DATA: 'beside' };
+  const gateway = storegate(['serve', '--no-demo-keys'], { cwd, env });
+  await until('the gateway is up', () => gateway.out().includes('answers at'));
+  const url = /answers at (http:\S+)/.exec(gateway.out())![1]!;
+  const { id, key } = JSON.parse(
+    (await finished(['keys', 'create', '--plan', 'business', '--account', 'acme', '--json'], { cwd, env })).out,
+  );
+  const status = async () => {
+    const response = await fetch(`${url}/pets`, { headers: { 'X-API-Key': key } });
+    await response.text();
+    return response.status;
+  };
+  expect(await status()).toBe(200);
+  await finished(['keys', 'revoke', id], { cwd, env });
+  await until('the key is refused', async () => (await status()) === 401);
+  gateway.child.kill('SIGINT');
+  expect(await gateway.exit).toBe(0);
+});

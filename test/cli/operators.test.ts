@@ -1,0 +1,332 @@
+import { createHash } from 'node:crypto';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { run } from '../../src/cli/run.ts';
+import { makeSecret } from '../../src/keys/secret.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { finished } from '../support/storegate.ts';
+
+let cwd: string;
+let gateway: TestGateway;
+beforeAll(async () => {
+  cwd = mkdtempSync(join(tmpdir(), 'storegate-cli-'));
+  gateway = await TestGateway.start({ env: { STOREGATE_ADMIN_TOKEN: TOKEN } });
+});
+afterAll(async () => {
+  await gateway.stop();
+  rmSync(cwd, { recursive: true, force: true });
+});
+
+const TOKEN = makeSecret('admin');
+
+interface Result {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** The very command line, in this process: only what `main.ts` adds is missing. */
+async function storegate(
+  args: readonly string[],
+  {
+    env = {},
+    input = '',
+    isTerminal = false,
+  }: { env?: Record<string, string>; input?: string; isTerminal?: boolean } = {},
+): Promise<Result> {
+  let out = '';
+  let err = '';
+  const code = await run(args, {
+    env: { STOREGATE_DATA: 'data', ...env },
+    cwd,
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      err += text;
+    },
+    input: async () => input,
+    isTerminal,
+    onHangup: () => () => {},
+    stop: new AbortController().signal,
+  });
+  return { code, out, err };
+}
+
+const REMOTE = () => ({ STOREGATE_ADMIN_URL: gateway.adminUrl, STOREGATE_ADMIN_TOKEN: TOKEN });
+
+/** Every command against a running gateway, and on the local state without one. */
+describe.each([
+  ['a running gateway', REMOTE],
+  ['the local state', () => ({})],
+])('operators of %s', (_where, environment) => {
+  const sg = (...args: string[]) => storegate(args, { env: environment() });
+  const json = async (...args: string[]) => {
+    const result = await sg(...args, '--json');
+    expect(result).toMatchObject({ code: 0, err: '' });
+    return JSON.parse(result.out);
+  };
+  const create = () => json('keys', 'create', '--plan', 'free', '--account', 'acme');
+
+  test('issue, show, change, switch off and on, rotate, revoke and recognise keys', async () => {
+    const made = await json(
+      ...['keys', 'create', '--plan', 'pro', '--account', 'acme', '--label', 'one', '--limits', '5/minute'],
+      ...['--expires-in', '90d', '--address', '10.0.0.0/8', '--address', '::1', '--meta', 'team=pets'],
+    );
+    expect(made).toMatchObject({ limits: '5/minute', addresses: ['10.0.0.0/8', '::1'], metadata: { team: 'pets' } });
+    expect(await json('keys', 'show', made.id)).toMatchObject({ id: made.id, label: 'one' });
+    const changed = await json(
+      'keys',
+      'update',
+      made.id,
+      '--plan',
+      'free',
+      '--no-limits',
+      '--no-expires',
+      '--label',
+      'two',
+    );
+    expect(changed).toMatchObject({
+      plan: 'free',
+      limits: null,
+      expires: null,
+      label: 'two',
+      addresses: ['10.0.0.0/8', '::1'],
+    });
+    expect((await sg('keys', 'disable', made.id)).out).toBe(`${made.id} is disabled.\n`);
+    expect((await json('keys', 'list', '--status', 'disabled')).map(({ id }: { id: string }) => id)).toEqual([made.id]);
+    await sg('keys', 'enable', made.id);
+    const rotated = await json('keys', 'rotate', made.id, '--overlap', '1h');
+    expect(rotated).toMatchObject({ id: made.id, key: expect.stringMatching(/^sg_live_/) });
+    for (const key of [made.key, rotated.key]) expect((await json('keys', 'whoami', key)).id).toBe(made.id);
+    expect((await storegate(['keys', 'whoami'], { env: environment(), input: `${rotated.key}\n` })).out).toContain(
+      made.id,
+    );
+    expect(await json('keys', 'revoke', made.id)).toMatchObject({ status: 'revoked' });
+    const list = await sg('keys', 'list', '--account', 'acme');
+    expect(list.out).toMatch(/^id +account +plan +limits +status/);
+    expect(list.out).not.toContain(made.key);
+  });
+
+  test('create once, however often they call', async () => {
+    const once = ['keys', 'create', '--plan', 'free', '--account', 'once', '--once', `deploy-${'x'.repeat(16)}`];
+    expect((await json(...once)).key).toBe((await json(...once)).key);
+    expect(await json('keys', 'list', '--account', 'once')).toHaveLength(1);
+  });
+
+  test('import a key by its hash', async () => {
+    const hash = createHash('sha256').update(makeSecret('old')).digest('hex');
+    expect(await json('keys', 'import', '--plan', 'free', '--account', 'old', '--hash', hash)).toMatchObject({
+      imported: true,
+    });
+    expect(await sg('keys', 'import', '--plan', 'free', '--account', 'old', '--hash', hash)).toMatchObject({
+      code: 1,
+      err: 'A key with this hash is there already.\n',
+    });
+  });
+
+  test('look at accounts', async () => {
+    await create();
+    expect(await json('accounts', 'list')).toContainEqual(expect.objectContaining({ account: 'acme' }));
+    expect(await json('accounts', 'show', 'acme')).toMatchObject({ plans: expect.arrayContaining(['free']) });
+    expect((await json('accounts', 'keys', 'acme')).length).toBeGreaterThan(0);
+  });
+
+  test('ban, extend, pardon, reset and grant', async () => {
+    const { id } = await create();
+    const [ban] = await json('bans', 'impose', id, '--length', '1h', '--reason', 'scrapes');
+    expect(ban).toMatchObject({ key: id, reason: 'scrapes' });
+    expect((await sg('bans', 'extend', id, '--length', '1h', '--reason', 'still')).out).toContain('still');
+    expect((await json('bans', 'list')).map(({ key }: { key: string }) => key)).toContain(id);
+    expect((await json('usage', 'show', id))[0].banned).not.toBeNull();
+    expect((await sg('bans', 'pardon', id)).out).toBe(`${id} is pardoned.\n`);
+    expect((await json('usage', 'reset', id))[0].windows[0].used).toBe(0);
+    expect((await sg('usage', 'grant', id, '--units', '5', '--window', 'day')).out).toContain('day');
+  });
+
+  test('look at plans and try one', async () => {
+    expect((await json('plans', 'list')).map(({ name }: { name: string }) => name)).toEqual([
+      'free',
+      'pro',
+      'business',
+      'enterprise',
+    ]);
+    expect(await json('plans', 'show', 'free')).toMatchObject({ limits: '60/minute,1000/day' });
+    expect(await json('plans', 'try', 'free', '--limits', '30/minute')).toMatchObject({ after: '30/minute' });
+  });
+
+  test('read the audit log and the configuration', async () => {
+    const { id } = await create();
+    expect(await json('audit', 'list', '--target', id)).toEqual([
+      expect.objectContaining({ action: 'keys.create', target: id }),
+    ]);
+    expect((await sg('audit', 'list', '--limit', '1')).out.trimEnd().split('\n')).toHaveLength(2);
+    const settings = await json('config');
+    expect(settings.find(({ name }: { name: string }) => name === 'door.maxBodyBytes')).toMatchObject({
+      value: '"1MiB"',
+    });
+    expect(JSON.stringify(settings)).not.toContain(TOKEN);
+  });
+
+  test('issue and end tokens', async () => {
+    expect(await json('tokens', 'create', 'reader', '--role', 'read')).toMatchObject({
+      name: 'reader',
+      token: expect.any(String),
+    });
+    expect((await sg('tokens', 'list')).out).toContain('reader');
+    expect((await sg('tokens', 'revoke', 'reader')).out).toBe('reader is revoked.\n');
+  });
+
+  test.each([
+    [['keys', 'show', 'key_nowhere'], 1, 'There is no key with the id "key_nowhere"'],
+    [['keys', 'update', 'key_nowhere', '--label', 'x'], 1, 'There is no key with the id'],
+    [['keys', 'create', '--plan', 'gold', '--account', 'a'], 1, 'There is no plan "gold"; there are free, pro'],
+    [['keys', 'create', '--plan', 'free', '--account', 'a', '--expires-in', 'soon'], 2, '90d'],
+    [['keys', 'create', '--plan', 'free', '--account', 'a', '--meta', 'novalue'], 2, 'name=value'],
+    [['keys', 'create', '--plan', 'free', '--account', 'a', '--once', 'short'], 1, 'Idempotency-Key'],
+    [['keys', 'list', '--status', 'lost'], 2, 'active, disabled, expired, revoked'],
+    [['keys', 'rotate'], 2, 'missing required argument'],
+    [['keys', 'whoami', 'sg_live_x'], 1, 'No key with this secret'],
+    [['keys', 'import', '--plan', 'free', '--account', 'a', '--hash', 'abc'], 1, 'hash'],
+    [['accounts', 'show', 'nobody'], 1, 'There is no account "nobody"'],
+    [['bans', 'impose', 'nobody', '--length', '1h', '--reason', 'x'], 1, 'no account "nobody"'],
+    [['bans', 'impose', 'acme', '--reason', 'x'], 2, '--length'],
+    [['bans', 'pardon', 'nobody'], 1, 'nobody'],
+    [['usage', 'show', 'nobody'], 1, 'nobody'],
+    [['usage', 'grant', 'acme', '--units', '-5'], 2, 'whole number'],
+    [['plans', 'show', 'gold'], 1, 'There is no plan "gold"'],
+    [['plans', 'try', 'free'], 2, 'either --limits or --custom'],
+    [['plans', 'try', 'free', '--limits', 'many'], 1, 'must look like 60/minute'],
+    [['audit', 'list', '--limit', '0'], 2, 'whole number'],
+    [['audit', 'list', '--limit', '5000'], 1, 'limit'],
+    [['tokens', 'create', 'Bad Name', '--role', 'read'], 1, 'name'],
+    [['tokens', 'create', 'x', '--role', 'king'], 2, 'read, operate, admin'],
+    [['tokens', 'revoke', 'nobody'], 1, 'There is no token'],
+    [['keys', 'creat'], 2, 'Did you mean create?'],
+    [['kyes'], 2, 'Did you mean keys?'],
+  ])('are told what is wrong with %j', async (args, code, message) => {
+    const before = await json('audit', 'list', '--limit', '1');
+    expect(await sg(...args)).toEqual({ code, out: '', err: expect.stringContaining(message) });
+    expect(await json('audit', 'list', '--limit', '1')).toEqual(before);
+  });
+});
+
+describe('the gateway that is meant', () => {
+  afterEach(() => rmSync(join(cwd, 'profile.yaml'), { force: true }));
+
+  test('is named by flags, which beat the environment, which beats a profile', async () => {
+    writeFileSync(join(cwd, 'profile.yaml'), `url: ${gateway.adminUrl}\ntoken: ${TOKEN}\n`, { mode: 0o600 });
+    expect(await storegate(['tokens', 'list', '--profile', 'profile.yaml'])).toMatchObject({ code: 0, err: '' });
+    expect((await storegate(['tokens', 'list'], { env: { STOREGATE_PROFILE: 'profile.yaml' } })).code).toBe(0);
+    const wrong = { STOREGATE_ADMIN_TOKEN: 'wrong' };
+    expect((await storegate(['tokens', 'list', '--profile', 'profile.yaml'], { env: wrong })).code).toBe(3);
+    const flags = ['--url', gateway.adminUrl, '--token', TOKEN];
+    expect((await storegate(['tokens', 'list', ...flags], { env: wrong })).code).toBe(0);
+  });
+
+  test('is not asked with a token that others can read', async () => {
+    writeFileSync(join(cwd, 'profile.yaml'), `url: ${gateway.adminUrl}\ntoken: ${TOKEN}\n`);
+    chmodSync(join(cwd, 'profile.yaml'), 0o644);
+    expect(await storegate(['keys', 'list', '--profile', 'profile.yaml'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('chmod 600'),
+    });
+  });
+
+  test.each([
+    [['--url', 'nonsense'], 1, 'no address of an admin listener'],
+    [['--url', 'http://127.0.0.1:9'], 3, 'cannot reach the gateway'],
+    [['--profile', 'nowhere.yaml'], 1, 'there is no such file'],
+  ])('must be there: %j', async (flags, code, message) => {
+    expect(await storegate(['keys', 'list', ...flags])).toMatchObject({ code, err: expect.stringContaining(message) });
+  });
+
+  test('must be a storegate', async () => {
+    const result = await storegate(['keys', 'list', '--url', gateway.url]);
+    expect(result.code).toBe(3);
+  });
+
+  test('reloads when it is told', async () => {
+    expect((await storegate(['reload'], { env: REMOTE() })).out).toBe('Nothing has changed.\n');
+    expect(await storegate(['reload'])).toMatchObject({ code: 1, err: expect.stringContaining('STOREGATE_ADMIN_URL') });
+  });
+
+  test('has the counters to itself, which beside it nobody touches', async () => {
+    const beside = { STOREGATE_DATA: gateway.config.data };
+    const { id } = await gateway.key();
+    const result = await storegate(['usage', 'show', id], { env: beside });
+    expect(result).toMatchObject({ code: 1, err: expect.stringContaining('set STOREGATE_ADMIN_URL') });
+  });
+});
+
+test('a plan that is put beside a gateway stands in its file, and a mistake leaves the file alone', async () => {
+  const file = join(cwd, 'own-plans.yaml');
+  writeFileSync(file, '# Ours.\nplans:\n  free: { windows: [{ limit: 3, per: minute }] }\n');
+  const env = { STOREGATE_PLANS: 'own-plans.yaml', STOREGATE_DATA: 'own' };
+  const put = await storegate(['plans', 'put', 'free', '--limits', '9/minute', '--json'], { env });
+  expect(JSON.parse(put.out)).toMatchObject({ before: '3/minute', after: '9/minute' });
+  expect(readFileSync(file, 'utf8')).toMatch(/^# Ours\.[\s\S]*limit: 9/);
+  expect((await storegate(['plans', 'put', 'team', '--custom', '--count', 'account'], { env })).code).toBe(0);
+  expect((await storegate(['plans', 'show', 'team'], { env })).out).toMatch(/count +account/);
+  const text = readFileSync(file, 'utf8');
+  expect(await storegate(['plans', 'put', 'free', '--limits', '0/minute'], { env })).toMatchObject({
+    code: 1,
+    out: '',
+  });
+  expect(readFileSync(file, 'utf8')).toBe(text);
+});
+
+describe('what is printed', () => {
+  test('has colour on a terminal only, and not with NO_COLOR', async () => {
+    const coloured = await storegate(['plans', 'list'], { isTerminal: true });
+    expect(coloured.out).toContain('\u001b[');
+    expect((await storegate(['plans', 'list'])).out).not.toContain('\u001b');
+    expect((await storegate(['plans', 'list'], { isTerminal: true, env: { NO_COLOR: '1' } })).out).not.toContain(
+      '\u001b',
+    );
+  });
+
+  test('cannot steer the terminal, whatever a label says', async () => {
+    await storegate(['keys', 'create', '--plan', 'free', '--account', 'evil', '--label', '\u001b[2Jgone']);
+    expect((await storegate(['keys', 'list', '--account', 'evil'])).out).toContain('?[2Jgone');
+  });
+
+  test('is a completion script for each shell', async () => {
+    for (const shell of ['bash', 'zsh', 'fish']) {
+      const { code, out } = await storegate(['completion', shell]);
+      expect(code).toBe(0);
+      for (const word of ['keys', 'rotate', 'pardon']) expect(out).toContain(word);
+    }
+    expect((await storegate(['completion', 'tcsh'])).code).toBe(2);
+  });
+
+  test('helps everywhere', async () => {
+    for (const args of [[], ['keys'], ['keys', 'rotate'], ['bans', 'impose'], ['plans', 'try']]) {
+      const { code, out } = await storegate([...args, '--help']);
+      expect({ code, usage: out.startsWith('Usage: storegate') }).toEqual({ code: 0, usage: true });
+    }
+  });
+});
+
+test('SIGHUP has a running gateway read its files again', async () => {
+  const { storegate: start } = await import('../support/storegate.ts');
+  const { until } = await import('../support/until.ts');
+  const plans = readFileSync(join(import.meta.dirname, '../../plans.yaml'), 'utf8');
+  writeFileSync(join(cwd, 'plans.yaml'), plans);
+  const env = {
+    STOREGATE_PORT: '0',
+    STOREGATE_ADMIN_PORT: '0',
+    STOREGATE_DATA: 'hangup',
+    STOREGATE_PLANS: 'plans.yaml',
+  };
+  const running = start(['serve', '--no-demo-keys'], { cwd, env });
+  await until('the gateway is up', () => running.out().includes('answers at'));
+  running.child.kill('SIGHUP');
+  await until('it has read its files', () => running.out().includes('"reason":"SIGHUP"'));
+  running.child.kill('SIGTERM');
+  expect(await running.exit).toBe(0);
+  const list = await finished(['keys', 'list'], { cwd, env: { STOREGATE_DATA: 'hangup' } });
+  expect(list).toMatchObject({ code: 0, out: 'None.\n' });
+});

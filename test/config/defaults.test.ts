@@ -34,7 +34,12 @@ function defaultsIn(cwd: string, gateway: string): Config {
       headersTimeout: 10 * second,
       bodyTimeout: 30 * second,
     },
-    contract: { file: join(root, 'config/openapi.yaml'), unknownQuery: 'refuse', afterSunset: 'serve' },
+    contract: {
+      file: join(root, 'config/openapi.yaml'),
+      unknownQuery: 'refuse',
+      responses: 'off',
+      afterSunset: 'serve',
+    },
     plans: {
       plans: new Map([
         ['free', { name: 'free', count: 'key', windows: windows(60, 1000) }],
@@ -61,6 +66,7 @@ function defaultsIn(cwd: string, gateway: string): Config {
       headersTimeout: 10 * second,
       requestTimeout: 30 * second,
       keepAliveTimeout: 65 * second,
+      stallTimeout: 30 * second,
       drainTimeout: 10 * second,
       guard: { failures: 60, span: minute },
     },

@@ -33,6 +33,7 @@ test('an operation that says nothing costs one unit, is stable and may be tried'
     deprecatedAt: null,
     sunset: null,
     successor: null,
+    reportOnly: false,
     tryIt: true,
     replyHeaders: [],
     body: null,

@@ -1,0 +1,23 @@
+# The image carries Node itself; the dev dependency `node` is for machines without the right one.
+FROM node:24-bookworm-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev --ignore-scripts
+
+FROM node:24-bookworm-slim
+ENV NODE_ENV=production \
+    STOREGATE_DATA=/data \
+    STOREGATE_ADMIN_HOST=127.0.0.1
+WORKDIR /app
+COPY --from=dependencies /app/node_modules ./node_modules
+COPY package.json plans.yaml ./
+COPY config ./config
+COPY src ./src
+RUN mkdir /data && chown node:node /data
+USER node
+VOLUME /data
+EXPOSE 8080
+HEALTHCHECK --interval=10s --timeout=2s --start-period=10s \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.STOREGATE_ADMIN_PORT||9901}/health/ready`).then((r)=>process.exit(r.ok?0:1),()=>process.exit(1))"]
+ENTRYPOINT ["node", "--disable-warning=ExperimentalWarning", "src/main.ts"]
+CMD ["serve", "--no-demo-keys"]

@@ -1,0 +1,27 @@
+import type { Children } from './children.ts';
+import { freePort } from './free-port.ts';
+import { startNginx } from './nginx.ts';
+
+/** A store that is never the bottleneck: the same small answers, from nginx. */
+export interface Backend {
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+}
+
+export const PETS = '[{"id":1,"name":"Minka","categoryId":1,"status":"available"}]';
+export const CREATED = '{"id":1,"name":"Minka","categoryId":1,"status":"available"}';
+/** Tells how many bytes of body reached the backend, so that a peer which drops bodies is found out. */
+export const BODY_LENGTH = 'x-body-length';
+
+export async function startBackend(children: Children): Promise<Backend> {
+  const port = await freePort();
+  const { pid } = await startNginx(children, {
+    name: 'backend',
+    port,
+    server: `add_header ${BODY_LENGTH} $content_length always;
+    if ($request_method = POST) { return 201 '${CREATED}'; }
+    return 200 '${PETS}';`,
+  });
+  return { url: `http://127.0.0.1:${port}`, port, pid };
+}

@@ -1,0 +1,119 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+export interface Command {
+  /** Names its log and the error texts. */
+  readonly name: string;
+  readonly file: string;
+  readonly args: readonly string[];
+  /** Added to a bare environment: nothing of the caller's own settings reaches a child. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** It is ready once this loopback port accepts. */
+  readonly port: number;
+  /** Where its standard output goes; by default to its log. */
+  readonly output?: string;
+}
+
+export interface Child {
+  readonly pid: number;
+  /** Asks it to end (SIGTERM) and waits until it has. */
+  stop(): Promise<void>;
+}
+
+/** Long enough for a cold start on a busy machine. */
+const READY_WITHIN = 20_000;
+
+/** Kills every group it was told of, and removes the folder, as soon as whoever holds its input is gone. */
+const REAPER = 'while read -r group; do groups="$groups -$group"; done; kill -s KILL -- $groups; rm -rf -- "$0"';
+
+/**
+ * The processes of one run and their folder of files. They live in process groups of their own and are ended by a small
+ * shell that waits for the end of a pipe: it comes when the run is over, and also when the run is killed.
+ */
+export class Children {
+  readonly folder = mkdtempSync(join(tmpdir(), 'storegate-bench-'));
+  readonly #reaper = spawn('/bin/sh', ['-c', REAPER, this.folder], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+
+  readonly #deaths: string[] = [];
+  #closing = false;
+
+  /** Those that ended though nobody asked them to, with their last words. */
+  get deaths(): readonly string[] {
+    return this.#deaths;
+  }
+
+  /** Starts a server and waits until it listens. Rejects with the end of its log when it does not. */
+  async start(command: Command): Promise<Child> {
+    const log = join(this.folder, `${command.name}.log`);
+    const process = this.#spawn(command, log);
+    const ended = once(process, 'exit');
+    let expected = true;
+    ended.then(([code, signal]) => {
+      if (!expected && !this.#closing) this.#deaths.push(`${command.name} ended (${code ?? signal}):\n${endOf(log)}`);
+    });
+    this.#reaper.stdin!.write(`${process.pid}\n`);
+    const deadline = Date.now() + READY_WITHIN;
+    while (!(await accepts(command.port))) {
+      if (process.exitCode !== null || process.signalCode !== null || Date.now() > deadline) {
+        throw new Error(`${command.name} did not start:\n${endOf(log)}`);
+      }
+      await pause(20);
+    }
+    expected = false;
+    return {
+      pid: process.pid!,
+      stop: async () => {
+        expected = true;
+        process.kill('SIGTERM');
+        await ended;
+      },
+    };
+  }
+
+  /** Ends all that still run. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    const gone = once(this.#reaper, 'exit');
+    this.#reaper.stdin!.end();
+    await gone;
+  }
+
+  #spawn({ file, args, env, cwd, output }: Command, log: string): ChildProcess {
+    const errors = openSync(log, 'a');
+    const out = output === undefined ? errors : openSync(output, 'a');
+    const child = spawn(file, args, {
+      cwd: cwd ?? this.folder,
+      env: { PATH: process.env.PATH, HOME: this.folder, ...env },
+      detached: true,
+      stdio: ['ignore', out, errors],
+    });
+    closeSync(errors);
+    if (out !== errors) closeSync(out);
+    child.on('error', (error) => {
+      throw error;
+    });
+    return child;
+  }
+}
+
+function endOf(log: string): string {
+  return readFileSync(log, 'utf8').slice(-2_000);
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => resolve(true));
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+}

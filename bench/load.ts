@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Request } from './work.ts';
+
+const run = promisify(execFile);
+
+export interface LoadOptions {
+  readonly seconds: number;
+  readonly connections: number;
+  /** Where the script of wrk is written. */
+  readonly folder: string;
+  /** More Lua, for requests that differ from each other. */
+  readonly script?: string;
+}
+
+export interface Load {
+  readonly requests: number;
+  readonly seconds: number;
+  /** Answers of 400 and above. */
+  readonly refusals: number;
+  /** Requests that got no answer, or none in time. */
+  readonly failures: number;
+  /** Of them, those that took longer than wrk waits. */
+  readonly timeouts: number;
+}
+
+/** Sends one request over and over on kept-alive connections, as fast as the answers come. */
+export async function load(request: Request, options: LoadOptions): Promise<Load> {
+  const file = join(options.folder, 'load.lua');
+  writeFileSync(file, luaOf(request) + (options.script ?? ''));
+  const args = ['-t1', `-c${options.connections}`, `-d${options.seconds}s`, '-s', file, request.url];
+  const { stdout } = await run('wrk', args, { timeout: (options.seconds + 15) * 1_000 });
+  const [, summary] = /^@(.+)$/m.exec(stdout)!;
+  return JSON.parse(summary!) as Load;
+}
+
+/** wrk builds the request once when no `request` function is given, which is why it needs so little of the machine. */
+function luaOf({ method, headers, body }: Request): string {
+  const lines = Object.entries(headers).map(([name, value]) => `wrk.headers[${lua(name)}] = ${lua(value)}`);
+  return `wrk.method = ${lua(method)}
+${lines.join('\n')}
+${body === null ? '' : `wrk.body = ${lua(body)}`}
+function done(summary)
+  local e = summary.errors
+  print(string.format('@{"requests":%d,"seconds":%.6f,"refusals":%d,"failures":%d,"timeouts":%d}',
+    summary.requests, summary.duration / 1e6, e.status, e.connect + e.read + e.write + e.timeout, e.timeout))
+end
+`;
+}
+
+/** A Lua literal, byte by byte: whatever the text holds, it ends where it should. */
+export function lua(text: string): string {
+  return `"${[...Buffer.from(text)].map((byte) => `\\${String(byte).padStart(3, '0')}`).join('')}"`;
+}

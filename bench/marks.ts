@@ -1,0 +1,100 @@
+import type { Comparison, Result } from './comparison.ts';
+import type { Work } from './work.ts';
+
+/** One thing to reach, and how near this run came. */
+export interface Mark {
+  readonly title: string;
+  readonly unit: string;
+  readonly atMost: number;
+  /** Better still; `null` where the limit is all that is asked. */
+  readonly aim: number | null;
+  /** `null`: not measured in this run. */
+  readonly measured: number | null;
+}
+
+/** What storegate is to reach, side by side with the others in one run. */
+export function marks(comparison: Comparison): Mark[] {
+  return [...cpuMarks(comparison), ...redisMarks(comparison), ...latencyMarks(comparison), ...subjectMarks(comparison)];
+}
+
+function cpuMarks(comparison: Comparison): Mark[] {
+  const ratio = (target: string, work: Work['name'], to: string, toWork = work) =>
+    divide(cpu(comparison, target, work), cpu(comparison, to, toWork));
+  const marks = [
+    mark('GET, Redis state', '× nginx', 3.0, 2.5, ratio('storegate-redis', 'get', 'nginx')),
+    mark('GET, Redis state', '× usual stack', 0.33, null, ratio('storegate-redis', 'get', 'usual')),
+    mark('POST, Redis state', '× nginx', 3.3, 2.75, ratio('storegate-redis', 'post', 'nginx')),
+    mark('POST, Redis state', '× usual stack', 0.33, null, ratio('storegate-redis', 'post', 'usual')),
+    mark('GET, embedded state', '× nginx', 2.7, 2.3, ratio('storegate', 'get', 'nginx')),
+  ];
+  for (const [target, state] of [
+    ['storegate', 'embedded'],
+    ['storegate-redis', 'Redis'],
+  ] as const) {
+    marks.push(
+      mark(`429 or 403, ${state} state`, '× nginx limit_req', 2.4, 2.0, ratio(target, 'refused', 'nginx-limit')),
+      mark(`429 or 403, ${state} state`, '× usual stack', 0.22, null, ratio(target, 'refused', 'usual')),
+      mark(`401, ${state} state`, '× nginx limit_req', 2.4, 2.0, ratio(target, 'unknown', 'nginx-limit', 'refused')),
+      mark(`401, ${state} state`, '× usual stack', 0.22, null, ratio(target, 'unknown', 'usual')),
+    );
+  }
+  return marks;
+}
+
+function redisMarks(comparison: Comparison): Mark[] {
+  const of = (target: string, work: Work['name']) =>
+    comparison.results.find((r) => r.target === target && r.work === work);
+  const together = (result: Result | undefined) => result && result.cpu.median + result.redisCpu.median;
+  const admitted = of('storegate-redis', 'get');
+  return [
+    mark(
+      'GET, gateway and Redis',
+      '× nginx + Lua + Redis',
+      1.0,
+      0.85,
+      divide(together(admitted), together(of('nginx-lua-redis', 'get'))),
+    ),
+    mark('Redis CPU, GET', 'µs', 6, null, admitted?.redisCpu.median),
+    mark('Redis round trips, GET', 'per request', 1, null, admitted?.decisions),
+    // Strikes are told in batches, now and then: that is no round trip of a request.
+    mark('Redis round trips, 429 or 403', 'per request', 0.001, null, of('storegate-redis', 'refused')?.decisions),
+  ];
+}
+
+function latencyMarks({ latencies }: Comparison): Mark[] {
+  const added = (target: string) => latencies.find((latency) => latency.target === target)?.addedP50;
+  return [
+    mark('latency added, p50, Redis state', 'ms', 0.36, null, added('storegate-redis')),
+    mark('latency added, p50, embedded state', 'ms', 0.36, null, added('storegate')),
+  ];
+}
+
+function subjectMarks(comparison: Comparison): Mark[] {
+  const { subjects } = comparison;
+  const request = cpu(comparison, 'storegate', 'get');
+  // The rest of a request does not know how many subjects there are.
+  const grown = request && subjects && request + subjects.admissionOfMany - subjects.admissionOfFew;
+  return [
+    mark('memory per active subject', 'bytes', 300, null, subjects?.bytesPerSubject),
+    mark('memory kept after all have left', '× that', 0.1, null, subjects?.keptAfterLeaving),
+    mark('GET among a million subjects', '× among a thousand', 1.15, null, divide(grown, request)),
+  ];
+}
+
+function mark(
+  title: string,
+  unit: string,
+  atMost: number,
+  aim: number | null,
+  measured: number | null | undefined,
+): Mark {
+  return { title, unit, atMost, aim, measured: measured ?? null };
+}
+
+function cpu({ results }: Comparison, target: string, work: Work['name']): number | undefined {
+  return results.find((result) => result.target === target && result.work === work)?.cpu.median;
+}
+
+function divide(a: number | null | undefined, b: number | null | undefined): number | null {
+  return a == null || b == null ? null : a / b;
+}

@@ -1,0 +1,78 @@
+import type { Backend } from './backend.ts';
+import { cpuTime } from './cpu.ts';
+import { type Load, load } from './load.ts';
+import type { RedisServer } from './redis-server.ts';
+import type { Running, Target } from './targets/target.ts';
+import { letsThrough, probe, WrongAnswer } from './verify.ts';
+import { isAdmitted, requestOf, type Work } from './work.ts';
+
+/** One round of one work at one target. CPU times are microseconds per request. */
+export interface Sample {
+  readonly cpu: number;
+  /** Of Redis; 0 for a target that does not use it. */
+  readonly redisCpu: number;
+  readonly backendCpu: number;
+  /** Round trips to Redis for a decision, per request. */
+  readonly decisions: number;
+  readonly requestsPerSecond: number;
+}
+
+export interface Subject {
+  readonly target: Target;
+  readonly running: Running;
+  readonly work: Work;
+}
+
+export interface MeasureOptions {
+  readonly seconds: number;
+  readonly connections: number;
+  readonly folder: string;
+  readonly backend: Backend;
+  readonly redis: RedisServer | null;
+}
+
+/** Loads one target for one round and reads what it used meanwhile. Throws WrongAnswer when an answer was not as expected. */
+export async function measure({ target, running, work }: Subject, options: MeasureOptions): Promise<Sample> {
+  const { backend, redis } = options;
+  const readUsage = async () => ({
+    target: cpuTime(running.pid),
+    backend: cpuTime(backend.pid),
+    redis: target.redis && redis ? cpuTime(redis.pid) : 0,
+    decisions: target.redis && redis ? (await redis.calls()).decisions : 0,
+  });
+
+  const left = await probe(target, running, work);
+  const before = await readUsage();
+  const result = await load(requestOf(work, running.url, running.keys), options);
+  const after = await readUsage();
+  const leftAfter = await probe(target, running, work);
+
+  const decisions = after.decisions - before.decisions;
+  const problem =
+    wrongCounts(work, result, letsThrough(target, work)) ??
+    (isAdmitted(work) && left !== null ? wrongCharge(left - leftAfter!, result, options.connections) : null) ??
+    (isAdmitted(work) && target.redis && decisions === 0 ? 'Redis was never asked' : null);
+  if (problem !== null) throw new WrongAnswer(`${target.name}, ${work.title}: ${problem}`);
+
+  return {
+    cpu: (after.target - before.target) / result.requests,
+    redisCpu: (after.redis - before.redis) / result.requests,
+    backendCpu: (after.backend - before.backend) / result.requests,
+    decisions: decisions / result.requests,
+    requestsPerSecond: result.requests / result.seconds,
+  };
+}
+
+function wrongCounts(work: Work, { requests, refusals, failures }: Load, tolerated: number): string | null {
+  if (requests === 0) return 'no request was answered';
+  if (failures > 0) return `${failures} of ${requests} requests got no answer`;
+  const wrong = isAdmitted(work) ? refusals : requests - refusals;
+  if (wrong <= tolerated) return null;
+  return `${wrong} of ${requests} answers were ${isAdmitted(work) ? 'refusals' : 'no refusals'}`;
+}
+
+/** Every answered request was charged once; those cut off at the end of the round may have been charged as well. */
+function wrongCharge(charged: number, { requests }: Load, connections: number): string | null {
+  const most = requests + 1 + connections;
+  return charged > requests && charged <= most ? null : `${requests} requests were charged as ${charged}`;
+}

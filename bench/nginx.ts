@@ -1,0 +1,61 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Child, Children } from './children.ts';
+
+export interface NginxOptions {
+  readonly name: string;
+  readonly port: number;
+  /** Inside `http`. */
+  readonly http?: string;
+  /** Inside `server`. */
+  readonly server: string;
+  /** Dynamic modules by file name, without `.so`. */
+  readonly modules?: readonly string[];
+}
+
+const MODULES = '/usr/lib/nginx/modules';
+
+export function hasNginxModules(modules: readonly string[]): boolean {
+  return modules.every((module) => existsSync(join(MODULES, `${module}.so`)));
+}
+
+/** nginx with one worker, no log, and connections that are kept for ever. */
+export function startNginx(children: Children, options: NginxOptions): Promise<Child> {
+  const folder = join(children.folder, options.name);
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, 'nginx.conf');
+  writeFileSync(file, configuration(folder, options));
+  const args = ['-p', folder, '-e', 'stderr', '-c', file];
+  return children.start({ name: options.name, file: 'nginx', args, port: options.port });
+}
+
+/** Passes on over kept connections: HTTP/1.1 with no Connection header, as nginx's manual asks for. */
+export function upstream(port: number): string {
+  return `upstream store { server 127.0.0.1:${port}; keepalive 128; keepalive_requests 1000000000; }`;
+}
+
+export const PROXY_PASS = 'proxy_pass http://store; proxy_http_version 1.1; proxy_set_header Connection "";';
+
+function configuration(folder: string, { port, http = '', server, modules = [] }: NginxOptions): string {
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+  return `${modules.map((module) => `load_module ${MODULES}/${module}.so;`).join('\n')}
+${process.getuid?.() === 0 ? 'user root;' : ''}
+daemon off;
+worker_processes 1;
+pid ${folder}/nginx.pid;
+error_log stderr error;
+events { worker_connections 4096; }
+http {
+  access_log off;
+  default_type application/json;
+  keepalive_timeout 1h;
+  keepalive_requests 1000000000;
+  ${temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join('\n  ')}
+  ${http}
+  server {
+    listen 127.0.0.1:${port};
+    ${server}
+  }
+}
+`;
+}

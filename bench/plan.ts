@@ -1,0 +1,21 @@
+import type { Options } from './arguments.ts';
+import { targets, units } from './targets/all.ts';
+import type { Target } from './targets/target.ts';
+import { type Work, works } from './work.ts';
+
+/** What one run measures: which target does which works. */
+export type Plan = ReadonlyMap<Target, readonly Work[]>;
+
+/** Everything that was chosen, and the units as far as something is compared with them. */
+export function planOf({ only, works: wanted }: Pick<Options, 'only' | 'works'>): Plan {
+  const chosen = targets.filter(({ name }) => only === null || only.includes(name));
+  const done = new Set(chosen.flatMap((target) => target.works.filter((work) => wanted.includes(work))));
+  // nginx knows no keys, hence no 401: its 429 stands for every refusal.
+  if (done.has('unknown')) done.add('refused');
+  const plan = targets.map((target): [Target, Work[]] => {
+    const own = works.filter(({ name }) => target.works.includes(name));
+    if (units.includes(target)) return [target, own.filter(({ name }) => done.has(name))];
+    return [target, chosen.includes(target) ? own.filter(({ name }) => wanted.includes(name)) : []];
+  });
+  return new Map(plan.filter(([, own]) => own.length > 0));
+}

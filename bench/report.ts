@@ -1,0 +1,123 @@
+import type { Comparison, Result } from './comparison.ts';
+import { PACE } from './latency.ts';
+import { type Mark, marks } from './marks.ts';
+import type { Spread } from './statistics.ts';
+import { units } from './targets/all.ts';
+import { type Work, works } from './work.ts';
+
+/** The whole run as Markdown, without a heading of its own. */
+export function toMarkdown(comparison: Comparison): string {
+  const parts = [
+    conditions(comparison),
+    ...works.flatMap((work) => cpuTable(comparison, work)),
+    latencyTable(comparison),
+    subjectFigures(comparison),
+    markTable(comparison),
+  ];
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+}
+
+function conditions({ machine, rounds, seconds, connections, skipped }: Comparison): string {
+  const { processor, cores, memoryGiB, system, date, loadBefore } = machine;
+  const versions = Object.entries(machine.versions).map(([name, version]) => `${name} ${version}`);
+  return [
+    `${date}: ${processor}, ${cores} cores shared by load generator, proxy, backend and Redis, ${memoryGiB} GiB; ${system}; load before the run ${loadBefore}.`,
+    `${rounds} interleaved rounds of ${seconds} s, ${connections} connections.`,
+    'CPU is that of the proxy in microseconds per request; × is against nginx in the same run.',
+    '',
+    `Versions: ${versions.join(', ')}.`,
+    ...skipped.flatMap(({ name, reason }) => ['', `Not measured: ${name}, ${reason}.`]),
+  ].join('\n');
+}
+
+function cpuTable({ results }: Comparison, work: Work): string[] {
+  const rows = results.filter((result) => result.work === work.name);
+  if (rows.length === 0) return [];
+  const unit = unitOf(results, work.name);
+  const header = ['', 'CPU µs: median', 'min', 'max', '×', 'Redis µs', 'Redis trips', 'requests/s'];
+  return [
+    `### ${work.title}`,
+    table(
+      header,
+      rows.map((row) => cpuRow(row, unit)),
+    ),
+  ];
+}
+
+function cpuRow(row: Result, unit: number | null): string[] {
+  const usesRedis = row.redisCpu.max > 0 || row.decisions > 0;
+  return [
+    row.title,
+    ...cells(row.cpu),
+    unit === null ? '' : (row.cpu.median / unit).toFixed(2),
+    usesRedis ? row.redisCpu.median.toFixed(1) : '',
+    usesRedis ? row.decisions.toFixed(2) : '',
+    String(Math.round(row.requestsPerSecond.median)),
+  ];
+}
+
+/** nginx's own figure for a work: its bare proxy, or its own 429 for whatever is refused. */
+export function unitOf(results: readonly Result[], work: Work['name']): number | null {
+  const row =
+    results.find((result) => result.work === work && units.some(({ name }) => name === result.target)) ??
+    results.find((result) => work === 'unknown' && result.target === 'nginx-limit');
+  return row?.cpu.median ?? null;
+}
+
+function latencyTable({ latencies }: Comparison): string {
+  if (latencies.length === 0) return '';
+  const rows = latencies.map(({ target, p50, p99, addedP50, addedP99 }) =>
+    [target, p50, p99, addedP50, addedP99].map((cell) => (typeof cell === 'number' ? cell.toFixed(2) : cell)),
+  );
+  const header = ['', 'p50 ms', 'p99 ms', 'added p50', 'added p99'];
+  return `### Latency at ${PACE} evenly paced GETs a second\n\n${table(header, rows)}`;
+}
+
+function subjectFigures({ subjects }: Comparison): string {
+  if (subjects === null) return '';
+  const { bytesPerSubject, keptAfterLeaving, admissionOfFew, admissionOfMany } = subjects;
+  return [
+    '### A million subjects',
+    '',
+    'Measured in the embedded state itself, without HTTP:',
+    `${bytesPerSubject.toFixed(0)} bytes per active subject, ${(keptAfterLeaving * 100).toFixed(0)} % of them still held after`,
+    `all have left. One admission takes ${admissionOfFew.toFixed(2)} µs among a thousand subjects, ${admissionOfMany.toFixed(2)} µs among a`,
+    'million; the marks below add the difference to the GET above.',
+  ].join('\n');
+}
+
+function markTable(comparison: Comparison): string {
+  const rows: string[][] = [];
+  const missing: string[] = [];
+  for (const mark of marks(comparison)) {
+    const { title, unit, atMost, aim, measured } = mark;
+    if (measured === null) missing.push(`${title} (${unit})`);
+    else
+      rows.push([title, unit, shown(atMost), aim === null ? '' : shown(aim), shown(measured), verdict(mark, measured)]);
+  }
+  if (rows.length === 0) return '';
+  const text = `### Marks\n\n${table(['', 'unit', 'at most', 'aim', 'measured', ''], rows)}`;
+  return !comparison.whole || missing.length === 0 ? text : `${text}\n\nNot measured: ${missing.join('; ')}.`;
+}
+
+function verdict({ atMost, aim }: Mark, measured: number): string {
+  if (measured > atMost) return '**not met**';
+  return aim !== null && measured <= aim ? 'met, aim too' : 'met';
+}
+
+function shown(value: number): string {
+  return String(Number(value.toFixed(3)));
+}
+
+function cells({ median, min, max }: Spread): string[] {
+  return [median, min, max].map((value) => value.toFixed(1));
+}
+
+/** Columns are padded, so that the text reads well as it is; all but the first two are figures. */
+function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = header.map((cell, i) => Math.max(3, cell.length, ...rows.map((row) => row[i]!.length)));
+  const line = (row: readonly string[]) =>
+    `| ${row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join(' | ')} |`;
+  const rule = `| ${widths.map((width, i) => (i === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`)).join(' | ')} |`;
+  return [line(header), rule, ...rows.map(line)].join('\n');
+}

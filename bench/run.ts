@@ -1,0 +1,39 @@
+import { type Options, readArguments, UsageError, usage } from './arguments.ts';
+import { installExecutables, installPackages } from './packages.ts';
+
+try {
+  await run(readArguments(process.argv.slice(2)));
+} catch (error) {
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+  console.error(describe(error));
+}
+
+function describe(error: unknown): string {
+  if (error instanceof UsageError) return `${error.message}\n\n${usage}`;
+  if (!(error instanceof Error)) return String(error);
+  return error.name === 'WrongAnswer' ? error.message : (error.stack ?? error.message);
+}
+
+/** What needs the peers' packages is imported only once they are there. */
+async function run(options: Options): Promise<void> {
+  if (options.mode === 'help') return console.log(usage);
+  installPackages();
+  if (options.mode === 'install') return installExecutables();
+  if (options.mode === 'profile') return await (await import('./profile.ts')).profile(options, say);
+  if (options.mode === 'soak') return await (await import('./soak.ts')).soak(options, say);
+  await compareAndTell(options);
+}
+
+async function compareAndTell(options: Options): Promise<void> {
+  const { compare } = await import('./comparison.ts');
+  const comparison = await compare(options, say);
+  const { toMarkdown } = await import('./report.ts');
+  console.log(`\n${toMarkdown(comparison)}`);
+  if (options.out === null) return;
+  const { writeDocuments } = await import('./documents.ts');
+  for (const file of writeDocuments(comparison, options.out)) say(`wrote ${file}`);
+}
+
+function say(line: string): void {
+  console.error(line);
+}

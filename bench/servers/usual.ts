@@ -1,0 +1,20 @@
+import { Agent } from 'node:http';
+import express from 'express';
+import { createProxyMiddleware, fixRequestBody } from 'http-proxy-middleware';
+import { backendUrl, CONNECTIONS, port } from './environment.ts';
+import { authenticate } from './usual/authenticate.ts';
+import { limit } from './usual/limit.ts';
+import { measure } from './usual/measure.ts';
+import { validate } from './usual/validate.ts';
+
+const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+
+express()
+  .disable('x-powered-by')
+  .use(measure)
+  .use(authenticate)
+  .use(limit)
+  .use(express.json())
+  .use(validate)
+  .use(createProxyMiddleware({ target: backendUrl, agent, on: { proxyReq: fixRequestBody } }))
+  .listen(port, '127.0.0.1');

@@ -1,0 +1,90 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { hashSecret, makeKeyId, makeSecret } from '../src/keys/secret.ts';
+import type { Options } from './arguments.ts';
+import { cpuTime, residentMemory } from './cpu.ts';
+import { load } from './load.ts';
+import { withSurroundings } from './surroundings.ts';
+import { storegate } from './targets/storegate.ts';
+import { startStoregate } from './targets/storegate-process.ts';
+import { prepare, WrongAnswer } from './verify.ts';
+import { requestOf, works } from './work.ts';
+
+const KEYS = 1_000_000;
+/** How often a line is printed. */
+const SECONDS = 10;
+
+/**
+ * A million keys, one after the other and over again, at full speed through HTTP: the figures of a gateway in good health
+ * level off once every key has been seen. Embedded state.
+ */
+export async function soak(options: Options, say: (line: string) => void): Promise<void> {
+  const get = works.find(({ name }) => name === 'get')!;
+  await withSurroundings(options.node, async (surroundings) => {
+    const { folder } = surroundings.children;
+    const file = join(folder, 'keys');
+    say(`making ${KEYS} keys`);
+    const running = await startStoregate('storegate', surroundings, { prepare: (data) => makeKeys(data, file) });
+    await prepare(storegate, running, get);
+    const request = requestOf(get, running.url, running.keys);
+    console.log('seconds    requests  keys seen   RSS MiB  CPU us/request');
+    const started = performance.now();
+    let requests = 0;
+    while (performance.now() - started < options.soakMinutes * 60_000) {
+      const before = cpuTime(running.pid);
+      const script = takeTurns(file, requests % KEYS);
+      const result = await load(request, { seconds: SECONDS, connections: options.connections, folder, script });
+      if (result.refusals + result.failures > 0) {
+        throw new WrongAnswer(
+          `${result.refusals} of ${result.requests} requests were refused, ${result.failures} not answered, ${result.timeouts} of them in time`,
+        );
+      }
+      requests += result.requests;
+      const cells = [
+        ((performance.now() - started) / 1_000).toFixed(0).padStart(7),
+        String(requests).padStart(11),
+        String(Math.min(requests, KEYS)).padStart(10),
+        (residentMemory(running.pid) / 2 ** 20).toFixed(0).padStart(9),
+        ((cpuTime(running.pid) - before) / result.requests).toFixed(1).padStart(15),
+      ];
+      console.log(cells.join(' '));
+    }
+  });
+}
+
+/**
+ * Copies of the admitted key with secrets of their own, straight into the gateway's file: a million calls of the command
+ * line would take hours. The secrets go into a file for the load generator.
+ */
+function makeKeys(data: string, file: string): void {
+  const db = new DatabaseSync(join(data, 'state.db'));
+  const [row] = db.prepare("SELECT record FROM keys WHERE record ->> 'plan' = 'large'").all();
+  const model = JSON.parse(String(row!.record)) as Record<string, unknown>;
+  const insert = db.prepare('INSERT INTO keys (id, hash, record) VALUES (?, ?, ?)');
+  const secrets = Array.from({ length: KEYS }, () => makeSecret('bench'));
+  db.exec('BEGIN');
+  for (const secret of secrets) {
+    const own = { id: makeKeyId(), hash: hashSecret(secret) };
+    insert.run(own.id, own.hash, JSON.stringify({ ...model, ...own }));
+  }
+  db.exec('COMMIT');
+  db.close();
+  writeFileSync(file, secrets.join(''), { mode: 0o600 });
+}
+
+/** All keys have one length, so that the file is its own index. `first`: where this round goes on. */
+function takeTurns(file: string, first: number): string {
+  const { length } = makeSecret('bench');
+  return `
+local f = io.open(${JSON.stringify(file)}, 'rb')
+local keys = f:read('*a')
+f:close()
+local at, length, count = ${first}, ${length}, ${KEYS}
+function request()
+  wrk.headers['x-api-key'] = string.sub(keys, at * length + 1, (at + 1) * length)
+  at = (at + 1) % count
+  return wrk.format()
+end
+`;
+}

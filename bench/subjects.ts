@@ -1,0 +1,25 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** What remembering many subjects costs, in the embedded state itself: through HTTP a million of them would take minutes. */
+export interface SubjectFigures {
+  readonly subjects: number;
+  /** Bytes of heap per subject while all are active. */
+  readonly bytesPerSubject: number;
+  /** Share of that memory still held after all have left. */
+  readonly keptAfterLeaving: number;
+  /** CPU microseconds of one admission among a thousand subjects, and among all. */
+  readonly admissionOfFew: number;
+  readonly admissionOfMany: number;
+}
+
+/** Runs in a process of its own, so that its heap is its own. */
+export async function measureSubjects(node: string, say: (line: string) => void): Promise<SubjectFigures> {
+  say('a million subjects in the embedded state');
+  const script = new URL('subjects-in-process.ts', import.meta.url).pathname;
+  const args = ['--disable-warning=ExperimentalWarning', '--expose-gc', script];
+  const { stdout } = await run(node, args, { timeout: 120_000 });
+  return JSON.parse(stdout) as SubjectFigures;
+}

@@ -1,0 +1,50 @@
+import { makeSecret } from '../src/keys/secret.ts';
+import { startBackend } from './backend.ts';
+import { Children } from './children.ts';
+import { startRedis } from './redis-server.ts';
+import { missingExecutable } from './targets/executable.ts';
+import type { Running, Surroundings, Target } from './targets/target.ts';
+
+export interface Started {
+  readonly target: Target;
+  readonly running: Running;
+}
+
+/** Starts what every run needs, lets `work` use it, and ends everything, whatever happens. */
+export async function withSurroundings<T>(node: string, work: (surroundings: Surroundings) => Promise<T>): Promise<T> {
+  for (const name of ['nginx', 'wrk'] as const) {
+    const missing = missingExecutable(name);
+    if (missing !== null) throw new Error(`${missing}; npm run bench -- --install gets all`);
+  }
+  const children = new Children();
+  let surroundings: Surroundings | null = null;
+  try {
+    const backend = await startBackend(children);
+    const redis = missingExecutable('redis-server') === null ? await startRedis(children) : null;
+    const keys = { admitted: makeSecret('bench'), refused: makeSecret('bench'), unknown: makeSecret('bench') };
+    surroundings = { children, backend, redis, node, keys };
+    return await work(surroundings);
+  } catch (error) {
+    // Whatever went wrong, this is most likely why.
+    for (const death of children.deaths) console.error(death);
+    throw error;
+  } finally {
+    surroundings?.redis?.close();
+    await children.close();
+  }
+}
+
+/** Starts all targets that can run here; `skip` hears of the others. */
+export async function startAll(
+  targets: readonly Target[],
+  surroundings: Surroundings,
+  skip: (target: Target, reason: string) => void,
+): Promise<Started[]> {
+  const started: Started[] = [];
+  for (const target of targets) {
+    const missing = target.missing();
+    if (missing !== null) skip(target, missing);
+    else started.push({ target, running: await target.start(surroundings) });
+  }
+  return started;
+}

@@ -1,0 +1,29 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** The Debian packages that hold what the bench starts. */
+export const debianPackages = {
+  wrk: 'wrk',
+  nginx: 'nginx',
+  'redis-server': 'redis-server',
+  haproxy: 'haproxy',
+  caddy: 'caddy',
+} as const;
+
+export type Executable = keyof typeof debianPackages;
+
+/** `null` when it is on the path, else what is missing and how to get it. */
+export function missingExecutable(name: Executable): string | null {
+  return isOnPath(name) ? null : `${name} is missing (apt-get install ${debianPackages[name]})`;
+}
+
+function isOnPath(name: string): boolean {
+  return (process.env.PATH ?? '').split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, name), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}

@@ -1,0 +1,12 @@
+import { nothingMissing, startServer, type Target } from './target.ts';
+
+/** The proxy most people take, alone. */
+export const express: Target = {
+  name: 'express',
+  title: 'Express + http-proxy-middleware',
+  works: ['get', 'post'],
+  counts: false,
+  redis: false,
+  missing: nothingMissing,
+  start: (surroundings) => startServer('express', surroundings),
+};

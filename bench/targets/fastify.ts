@@ -1,0 +1,12 @@
+import { nothingMissing, startServer, type Target } from './target.ts';
+
+/** Fastify's proxy alone. */
+export const fastify: Target = {
+  name: 'fastify',
+  title: '@fastify/http-proxy',
+  works: ['get', 'post'],
+  counts: false,
+  redis: false,
+  missing: nothingMissing,
+  start: (surroundings) => startServer('fastify', surroundings),
+};

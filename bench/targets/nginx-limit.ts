@@ -1,0 +1,23 @@
+import { freePort } from '../free-port.ts';
+import { PROXY_PASS, startNginx, upstream } from '../nginx.ts';
+import { nothingMissing, type Target } from './target.ts';
+
+/** The unit for refusals: nginx's own 429. It lets one request a minute through, which is the least it can. */
+export const nginxLimit: Target = {
+  name: 'nginx-limit',
+  title: 'nginx limit_req',
+  works: ['refused'],
+  counts: false,
+  redis: false,
+  missing: nothingMissing,
+  async start({ children, backend, keys }) {
+    const port = await freePort();
+    const child = await startNginx(children, {
+      name: 'nginx-limit',
+      port,
+      http: `${upstream(backend.port)} limit_req_zone $http_x_api_key zone=keys:10m rate=1r/m;`,
+      server: `location / { limit_req zone=keys; limit_req_status 429; ${PROXY_PASS} }`,
+    });
+    return { url: `http://127.0.0.1:${port}`, keys, ...child };
+  },
+};

@@ -1,0 +1,23 @@
+import { freePort } from '../free-port.ts';
+import { PROXY_PASS, startNginx, upstream } from '../nginx.ts';
+import { nothingMissing, type Target } from './target.ts';
+
+/** The unit: a bare proxy that knows nothing of keys. */
+export const nginx: Target = {
+  name: 'nginx',
+  title: 'nginx proxy_pass',
+  works: ['get', 'post'],
+  counts: false,
+  redis: false,
+  missing: nothingMissing,
+  async start({ children, backend, keys }) {
+    const port = await freePort();
+    const child = await startNginx(children, {
+      name: 'nginx',
+      port,
+      http: upstream(backend.port),
+      server: `location / { ${PROXY_PASS} }`,
+    });
+    return { url: `http://127.0.0.1:${port}`, keys, ...child };
+  },
+};

@@ -1,0 +1,98 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { freePort } from '../free-port.ts';
+import type { Running, Surroundings } from './target.ts';
+
+const run = promisify(execFile);
+const project = new URL('../../', import.meta.url).pathname;
+
+export interface StoregateOptions {
+  /** Counts in Redis. */
+  readonly redis?: boolean;
+  /** Keeps the shipped log: a line per request. */
+  readonly log?: boolean;
+  /** More options of Node.js, such as a profiler. */
+  readonly nodeOptions?: readonly string[];
+  /** Called with the data folder before the gateway starts. */
+  readonly prepare?: (data: string) => void;
+}
+
+/** Plans that refuse nothing and everything; bans are as shipped. */
+const PLANS = `plans:
+  large:
+    windows:
+      - { limit: 1000000000000, per: minute }
+      - { limit: 1000000000000, per: day }
+  tiny:
+    windows:
+      - { limit: 1000000000000, per: minute }
+      - { limit: 1, per: day }
+`;
+
+/** The guard against guessed keys is a limit as well: shipped, it would turn every 401 into a 429. */
+const SETTINGS = 'door:\n  guard: { failures: 1000000, span: 1s }\n';
+
+/** Starts exactly what `npm start` starts; only addresses, limits and the log differ from what is shipped. */
+export async function startStoregate(
+  name: string,
+  surroundings: Surroundings,
+  options: StoregateOptions,
+): Promise<Running> {
+  const { children, node, keys } = surroundings;
+  const [flags, script, command] = startScript();
+  const port = await freePort();
+  const env = await environment(name, surroundings, options, port);
+  const admitted = await makeKey(node, [...flags, script], 'large', env);
+  const refused = await makeKey(node, [...flags, script], 'tiny', env);
+  options.prepare?.(env.STOREGATE_DATA!);
+  const child = await children.start({
+    name,
+    file: node,
+    args: [...(options.nodeOptions ?? []), ...flags, script, ...command],
+    cwd: project,
+    env,
+    port,
+    ...(options.log ? { output: '/dev/null' } : {}),
+  });
+  return { url: `http://127.0.0.1:${port}`, keys: { admitted, refused, unknown: keys.unknown }, ...child };
+}
+
+/** The words of the project's `start` script, as flags of Node.js, script and command. */
+function startScript(): [flags: string[], script: string, command: string[]] {
+  const { scripts } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as { scripts: { start: string } };
+  const [node, ...words] = scripts.start.split(' ');
+  const at = words.findIndex((word) => !word.startsWith('-'));
+  if (node !== 'node' || at < 0) throw new Error(`the start script is no plain call of node: ${scripts.start}`);
+  return [words.slice(0, at), words[at]!, words.slice(at + 1)];
+}
+
+async function environment(
+  name: string,
+  { children, backend, redis }: Surroundings,
+  options: StoregateOptions,
+  port: number,
+): Promise<Record<string, string>> {
+  const folder = join(children.folder, name);
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'plans.yaml'), PLANS);
+  writeFileSync(join(folder, 'gateway.yaml'), SETTINGS);
+  return {
+    STOREGATE_HOST: '127.0.0.1',
+    STOREGATE_PORT: String(port),
+    STOREGATE_ADMIN_PORT: String(await freePort()),
+    STOREGATE_DATA: join(folder, 'data'),
+    STOREGATE_CONFIG: join(folder, 'gateway.yaml'),
+    STOREGATE_PLANS: join(folder, 'plans.yaml'),
+    STORE_URL: backend.url,
+    ...(options.redis ? { REDIS_URL: redis!.url } : {}),
+    ...(options.log ? {} : { LOG_LEVEL: 'silent' }),
+  };
+}
+
+async function makeKey(node: string, start: string[], plan: string, env: Record<string, string>): Promise<string> {
+  const args = [...start, 'keys', 'create', '--plan', plan, '--account', 'bench', '--json'];
+  const { stdout } = await run(node, args, { cwd: project, env: { PATH: process.env.PATH, ...env }, timeout: 30_000 });
+  return (JSON.parse(stdout) as { key: string }).key;
+}

@@ -1,0 +1,27 @@
+import { missingExecutable } from './executable.ts';
+import { type StoregateOptions, startStoregate } from './storegate-process.ts';
+import { nothingMissing, type Target } from './target.ts';
+
+/** What `npm start` runs, counting in its own process. */
+export const storegate = storegateTarget('storegate', 'storegate, embedded state', {});
+
+/** The same with shared state. */
+export const storegateRedis = storegateTarget('storegate-redis', 'storegate, Redis state', { redis: true });
+
+/** What a line per request costs; the lines themselves go nowhere. */
+export const storegateLog: Target = {
+  ...storegateTarget('storegate-log', 'storegate, embedded state, access log', { log: true }),
+  works: ['get'],
+};
+
+function storegateTarget(name: string, title: string, options: StoregateOptions): Target {
+  return {
+    name,
+    title,
+    works: ['get', 'post', 'refused', 'unknown'],
+    counts: true,
+    redis: options.redis === true,
+    missing: options.redis ? () => missingExecutable('redis-server') : nothingMissing,
+    start: (surroundings) => startStoregate(name, surroundings, options),
+  };
+}

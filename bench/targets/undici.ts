@@ -1,0 +1,12 @@
+import { nothingMissing, startServer, type Target } from './target.ts';
+
+/** The least a proxy in Node.js can do: no keys, no limits, no checks. */
+export const undici: Target = {
+  name: 'undici',
+  title: 'undici dispatch in node:http',
+  works: ['get', 'post'],
+  counts: false,
+  redis: false,
+  missing: nothingMissing,
+  start: (surroundings) => startServer('undici', surroundings),
+};

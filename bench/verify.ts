@@ -1,0 +1,79 @@
+import { request as send } from 'node:http';
+import { BODY_LENGTH, CREATED, PETS } from './backend.ts';
+import type { Running, Target } from './targets/target.ts';
+import { isAdmitted, type Request, requestOf, type Work } from './work.ts';
+
+/** What is measured is not what was meant to be measured. */
+export class WrongAnswer extends Error {
+  override name = 'WrongAnswer';
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+}
+
+/**
+ * Sends one request of a work and checks all of its answer. Answers what is left in X-RateLimit-Remaining, or `null`
+ * where nothing is counted. Throws WrongAnswer.
+ */
+export async function probe(target: Target, running: Running, work: Work): Promise<number | null> {
+  const request = requestOf(work, running.url, running.keys);
+  let answer = await ask(request);
+  if (letsThrough(target, work) > 0 && answer.status < 400) answer = await ask(request);
+  const expect = (holds: boolean, what: string) => {
+    if (holds) return;
+    throw new WrongAnswer(`${target.name}, ${work.title}: ${what}, but it answered ${answer.status} ${answer.body}`);
+  };
+  expect(work.statuses.includes(answer.status), `expected ${work.statuses.join(' or ')}`);
+  if (isAdmitted(work)) checkForwarded(work, answer, expect);
+  if (!target.counts || work.key === 'unknown') return null;
+  if (work.key === 'refused') expect(Number(answer.headers['retry-after']) >= 1, 'expected Retry-After');
+  const remaining = Number(answer.headers['x-ratelimit-remaining'] ?? Number.NaN);
+  expect(Number.isSafeInteger(remaining), 'expected X-RateLimit-Remaining');
+  return remaining;
+}
+
+/** How many requests of a round may be admitted that should be refused: nginx's limit_req admits one a minute at the least. */
+export function letsThrough(target: Target, work: Work): number {
+  return work.key === 'refused' && !target.counts ? 2 : 0;
+}
+
+/** Makes the target ready for a work: the refused key is used up, the unknown one was seen. Then two probes must agree. */
+export async function prepare(target: Target, running: Running, work: Work): Promise<void> {
+  if (!isAdmitted(work)) for (let i = 0; i < 3; i++) await ask(requestOf(work, running.url, running.keys));
+  const first = await probe(target, running, work);
+  const second = await probe(target, running, work);
+  if (!isAdmitted(work) || first === null || second === null) return;
+  if (second !== first - 1)
+    throw new WrongAnswer(`${target.name}: X-RateLimit-Remaining went from ${first} to ${second}`);
+}
+
+function checkForwarded(work: Work, answer: Answer, expect: (holds: boolean, what: string) => void): void {
+  expect(answer.body === (work.body === null ? PETS : CREATED), "expected the backend's body");
+  if (work.body === null) return;
+  const sent = Buffer.byteLength(work.body);
+  expect(Number(answer.headers[BODY_LENGTH]) === sent, `expected ${sent} bytes at the backend`);
+}
+
+function ask({ method, url, headers, body }: Request): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const length = body === null ? {} : { 'content-length': Buffer.byteLength(body) };
+    const request = send(
+      url,
+      { method, headers: { ...headers, ...length }, agent: false, timeout: 10_000 },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          resolve({ status: response.statusCode!, headers: response.headers, body: Buffer.concat(chunks).toString() });
+        });
+      },
+    );
+    request.on('timeout', () => request.destroy(new Error(`no answer from ${url}`)));
+    request.on('error', reject);
+    request.end(body ?? undefined);
+  });
+}

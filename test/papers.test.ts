@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { cliReference } from '../src/cli/reference.ts';
+import { environmentVariables } from '../src/config/environment.ts';
+import { EXPOSED_HEADERS } from '../src/gateway/reply/headers.ts';
+import { CATALOGUE } from '../src/gateway/reply/refusals.ts';
+import { errorCodes } from '../src/reference/error-codes.ts';
+
+const root = resolve(import.meta.dirname, '..');
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+
+describe('the papers', () => {
+  test('docs/errors.md is what the catalogue says (npm run docs writes it)', () => {
+    expect(read('docs/errors.md')).toBe(errorCodes());
+  });
+
+  test('docs/cli.md is what the command line says (npm run docs writes it)', () => {
+    expect(read('docs/cli.md')).toBe(cliReference());
+  });
+
+  test('docs/operating.md names every command of operators, and docs/clients.md every header', () => {
+    const operating = read('docs/operating.md');
+    const commands = [...cliReference().matchAll(/^## storegate (\w+ \w+)$/gm)].map(([, command]) => command!);
+    expect(commands.length).toBeGreaterThan(20);
+    expect(commands.filter((command) => !operating.includes(`storegate ${command}`))).toEqual([]);
+    const clients = read('docs/clients.md');
+    const headers = EXPOSED_HEADERS.split(', ');
+    expect(headers.filter((header) => !clients.includes(`\`${header}\``))).toEqual([]);
+  });
+
+  test('the README names every environment variable', () => {
+    const readme = read('README.md');
+    expect(Object.keys(environmentVariables).filter((name) => !readme.includes(name))).toEqual([]);
+  });
+
+  test('ARCHITECTURE.md gives a reason for every dependency, and for no other', () => {
+    const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> };
+    const [, table = ''] = read('ARCHITECTURE.md').split('## Dependencies');
+    const named = [...table.matchAll(/^\| ([a-z@/-]+) \|/gm)]
+      .map(([, name]) => name)
+      .filter((name) => name !== 'package');
+    expect(named.sort()).toEqual(Object.keys(dependencies).sort());
+  });
+
+  test('ARCHITECTURE.md shows an exit for every error code of the way', () => {
+    const architecture = read('ARCHITECTURE.md');
+    const elsewhere = new Set(['internal_error', 'shutting_down']);
+    expect(Object.keys(CATALOGUE).filter((code) => !elsewhere.has(code) && !architecture.includes(code))).toEqual([]);
+  });
+
+  test('the README runs the tests as CI does', () => {
+    expect(read('README.md')).toContain('npm ci && npm test');
+    expect(read('.ci/run')).toContain('npm ci && npm test');
+  });
+
+  test('the compose file starts gateway, store, Redis and Prometheus', () => {
+    const { services } = parse(read('docker-compose.yml')) as { services: Record<string, unknown> };
+    expect(Object.keys(services)).toEqual(
+      expect.arrayContaining(['gateway-1', 'gateway-2', 'store', 'redis', 'prometheus']),
+    );
+  });
+});

@@ -15,6 +15,9 @@ import { mayActAs } from './tokens.ts';
 /** The contract of the admin API. */
 export const ADMIN_CONTRACT = resolve(import.meta.dirname, '../../config/admin.openapi.yaml');
 
+/** Part of the product and immutable: read once, when it is first needed. */
+let adminContract: Contract | null = null;
+
 export interface AdminApi {
   readonly contract: Contract;
   /** Answers a call. Throws AdminError; anything else thrown is a bug. */
@@ -23,7 +26,8 @@ export interface AdminApi {
 
 /** The admin API without its listener: commands beside a gateway call the same operations. */
 export function createAdminApi(desk: Desk): AdminApi {
-  const contract = loadContract(ADMIN_CONTRACT);
+  adminContract ??= loadContract(ADMIN_CONTRACT);
+  const contract = adminContract;
   const operations = createOperations(desk);
   return {
     contract,

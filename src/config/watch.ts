@@ -4,7 +4,8 @@ import { stat } from 'node:fs/promises';
 const EVERY = 400;
 
 /**
- * Calls back when any of the files has become another one, once it has stood still for a look: editors write in steps.
+ * Calls back when any of the files has become another one, once it has stood still for a look: editors write in steps. Also
+ * after the first looks, for a file may have changed between being read and being watched.
  * Looking beats listening here: it sees files that are replaced, mounted volumes whose links move, and network folders.
  */
 export function watchFiles(files: () => readonly string[], changed: () => void): { close(): void } {
@@ -16,7 +17,6 @@ export function watchFiles(files: () => readonly string[], changed: () => void):
   async function look(): Promise<void> {
     const current = (await Promise.all(files().map(signature))).join('|');
     if (closed) return;
-    if (known === null) known = current;
     if (current === known) moving = null;
     else if (current !== moving) moving = current;
     else {

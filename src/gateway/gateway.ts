@@ -16,7 +16,7 @@ import { buildPipeline } from './build.ts';
 import { createGuard } from './guard.ts';
 import { createListener } from './listener.ts';
 import type { Pipeline } from './pipeline.ts';
-import { createReloader, ReloadRefused } from './reload.ts';
+import { createReloader, FILE_CHANGED, ReloadRefused } from './reload.ts';
 import { createUpstream } from './upstream.ts';
 
 export interface Gateway {
@@ -99,11 +99,9 @@ export async function createGateway(
     return [files.gateway, files.plans, contract.file];
   }
 
-  /** Nobody waits for the answer: the log, a metric and the next reload tell it. */
   function reloadUnasked(): void {
-    reloader.reload('a file has changed').catch((error: unknown) => {
-      if (!(error instanceof ReloadRefused)) observe({ type: 'bug', id: 'reload', error });
-    });
+    // Whoever looks finds it in the log and in a metric: nobody waits for an answer.
+    reloader.reload(FILE_CHANGED).catch(() => {});
   }
 
   async function letGo(): Promise<void> {

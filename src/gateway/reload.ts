@@ -11,12 +11,16 @@ import {
 } from '../contract/contract.ts';
 import type { KeyStore } from '../keys/store.ts';
 import type { Observe } from '../observe/events.ts';
+import { Outage } from '../outage.ts';
 
 /** What can be swapped between two requests; frozen. */
 export interface Settings<C extends Config> {
   readonly config: C;
   readonly contract: Contract;
 }
+
+/** Why a reload happens that nobody asked for. */
+export const FILE_CHANGED = 'a file has changed';
 
 /** The files cannot be used; nothing has changed. */
 export class ReloadRefused extends Error {
@@ -41,7 +45,7 @@ export interface ReloaderParts<C extends Config> {
 
 export interface Reloader<C extends Config> {
   readonly current: Settings<C>;
-  /** Checks everything, then swaps everything. Throws ReloadRefused. One at a time. */
+  /** Checks everything, then swaps everything. Throws ReloadRefused, whatever was wrong. One at a time. */
   reload(reason: string): Promise<Reloaded>;
 }
 
@@ -56,6 +60,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
       return await readAndSwap(reason);
     } catch (error) {
       const problems = problemsOf(error);
+      if (problems === BUG) observe({ type: 'bug', id: 'reload', error });
       observe({ type: 'reload.refused', reason, problems });
       throw new ReloadRefused(problems);
     }
@@ -72,10 +77,11 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
     const changed = different.filter((name) => !needsRestart(name));
     if (plansText(loaded.plans) !== plansText(current.config.plans)) changed.push('plans');
     if (!sameContract && contract.json !== current.contract.json) changed.push('contract');
+    const reloaded = { changed, needRestart: different.filter(needsRestart) };
+    if (reason === FILE_CHANGED && different.length + changed.length === 0) return reloaded;
     contractText = text;
     current = Object.freeze({ config: inForce(current.config, loaded), contract });
     swap(current);
-    const reloaded = { changed, needRestart: different.filter(needsRestart) };
     observe({ type: 'reload.done', reason, ...reloaded });
     return reloaded;
   }
@@ -129,9 +135,13 @@ function plansText({ plans, ladder, accounts }: Plans): string {
   return JSON.stringify([[...plans], ladder, [...accounts]]);
 }
 
+const BUG: readonly string[] = ['something went wrong inside the gateway: see its log'];
+
 function problemsOf(error: unknown): readonly string[] {
   if (error instanceof ConfigError) return error.problems.map(formatProblem);
   if (error instanceof ContractError) return error.problems.map(formatContractProblem);
   if (error instanceof ReloadRefused) return error.problems;
-  throw error;
+  if (error instanceof Outage)
+    return ['the state is away, so that nobody can tell which plans keys have: try again later'];
+  return BUG;
 }

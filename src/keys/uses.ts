@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Eventually } from '../state/state.ts';
 
 /** Where it is kept when keys were last used. Unix milliseconds by key id; a later time beats an earlier one. */
@@ -8,6 +9,8 @@ export interface UseShelf {
 
 /** Milliseconds between writes: so old may the answer to "last used" be at another gateway, or after a crash. */
 const EVERY = 5_000;
+/** Keys written in one step. */
+const AT_ONCE = 500;
 /** Keys whose deprecated calls are remembered, and calls per key. */
 const MOST_KEYS = 10_000;
 const MOST_OPERATIONS = 50;
@@ -20,13 +23,16 @@ export class Uses {
   readonly #deprecated = new Map<string, Map<string, number>>();
   readonly #timer: NodeJS.Timeout;
   #unsaved = new Map<string, number>();
+  #flushing = Promise.resolve();
 
   /** `failed`: told when what was noted could not be kept; it is tried again. */
   constructor(shelf: UseShelf, { clock, failed }: { clock: () => number; failed: (error: unknown) => void }) {
     this.#shelf = shelf;
     this.#clock = clock;
     this.#failed = failed;
-    this.#timer = setInterval(() => void this.flush(), EVERY).unref();
+    this.#timer = setInterval(() => {
+      this.#flushing = this.#flushing.then(() => this.flush());
+    }, EVERY).unref();
   }
 
   note(keyId: string): void {
@@ -57,21 +63,25 @@ export class Uses {
     return uses;
   }
 
-  /** Writes what was noted since the last time. */
+  /** Writes what was noted since the last time, in parts, so that requests get their turn in between. */
   async flush(): Promise<void> {
-    const uses = this.#unsaved;
-    if (uses.size === 0) return;
+    const uses = [...this.#unsaved];
     this.#unsaved = new Map();
-    try {
-      await this.#shelf.save(uses);
-    } catch (error) {
-      for (const [id, at] of uses) this.#unsaved.set(id, Math.max(at, this.#unsaved.get(id) ?? 0));
-      this.#failed(error);
+    for (let at = 0; at < uses.length; at += AT_ONCE) {
+      try {
+        await this.#shelf.save(new Map(uses.slice(at, at + AT_ONCE)));
+      } catch (error) {
+        for (const [id, time] of uses.slice(at)) this.#unsaved.set(id, Math.max(time, this.#unsaved.get(id) ?? 0));
+        this.#failed(error);
+        return;
+      }
+      await setImmediate();
     }
   }
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
+    await this.#flushing;
     await this.flush();
   }
 }

@@ -24,13 +24,15 @@ export function addServe(program: Command, terminal: Terminal): void {
       try {
         const load = () => loadConfig(terminal);
         const gateway = await createGateway(withStore(config, storeUrl), { load });
+        const stopListening = terminal.onHangup(() => {
+          if (!terminal.stop.aborted) void reload(gateway);
+        });
         const { url, adminUrl } = await gateway.start();
         const keys = demoKeys ? await makeDemoKeys(config) : null;
         terminal.out(welcome({ url, adminUrl, data: config.data, keys }));
-        const stopListening = terminal.onHangup(() => void reload(gateway));
         await untilStopped(terminal);
-        stopListening();
         await gateway.stop();
+        stopListening();
       } finally {
         await stopStore();
       }

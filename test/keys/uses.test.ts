@@ -1,0 +1,62 @@
+import { expect, test } from '@jest/globals';
+import { type UseShelf, Uses } from '../../src/keys/uses.ts';
+import { TestClock } from '../support/limits.ts';
+
+/** A shelf in memory that can be made to fail. */
+function open() {
+  const kept = new Map<string, number>();
+  const shelf: UseShelf & { away: boolean; saves: number } = {
+    away: false,
+    saves: 0,
+    save(uses) {
+      if (this.away) throw new Error('away');
+      this.saves++;
+      for (const [id, at] of uses) kept.set(id, Math.max(at, kept.get(id) ?? 0));
+    },
+    load: (ids) => new Map(ids.filter((id) => kept.has(id)).map((id) => [id, kept.get(id)!])),
+  };
+  const clock = new TestClock();
+  const failures: unknown[] = [];
+  const uses = new Uses(shelf, { clock: clock.read, failed: (error) => failures.push(error) });
+  return { shelf, kept, clock, uses, failures };
+}
+
+test('the last use is known before it is written, and after', async () => {
+  const { uses, clock, kept } = open();
+  uses.note('key_1');
+  expect(await uses.lastUsed(['key_1', 'key_2'])).toEqual(new Map([['key_1', clock.now]]));
+  await uses.close();
+  expect(kept).toEqual(new Map([['key_1', clock.now]]));
+});
+
+test('many are written in parts', async () => {
+  const { uses, kept, shelf } = open();
+  for (let i = 0; i < 1_700; i++) uses.note(`key_${i}`);
+  await uses.close();
+  expect(kept.size).toBe(1_700);
+  expect(shelf.saves).toBe(4);
+});
+
+test('what cannot be written is told, kept, and written later', async () => {
+  const { uses, kept, shelf, clock, failures } = open();
+  uses.note('key_1');
+  shelf.away = true;
+  await uses.flush();
+  expect(failures).toHaveLength(1);
+  expect((await uses.lastUsed(['key_1'])).get('key_1')).toBe(clock.now);
+  shelf.away = false;
+  await uses.close();
+  expect(kept.get('key_1')).toBe(clock.now);
+});
+
+test('deprecated calls are remembered per key, within bounds', async () => {
+  const { uses, clock } = open();
+  for (let i = 0; i < 60; i++) uses.noteDeprecated('key_1', `operation${i}`);
+  expect(uses.deprecatedBy('key_1').size).toBe(50);
+  clock.pass(5);
+  uses.noteDeprecated('key_1', 'operation1');
+  expect(uses.deprecatedBy('key_1').get('operation1')).toBe(clock.now);
+  for (let i = 0; i < 10_000; i++) uses.noteDeprecated(`other_${i}`, 'one');
+  expect(uses.deprecatedBy('key_1').size).toBe(0);
+  await uses.close();
+});

@@ -32,7 +32,7 @@ const trailOf: TrailOf = ({ after }) => ({
 export function makeDemoKeys(config: Config): Promise<DemoKey[] | null> {
   const { plans } = config;
   return withKeys(config, async (store) => {
-    if ((await store.list()).length > 0) return null;
+    if (!(await store.isEmpty())) return null;
     const made: DemoKey[] = [];
     for (const plan of plans.plans.values()) {
       const windows = windowsOf({ account: 'demo', plan: plan.name, windows: null }, plans);

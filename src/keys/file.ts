@@ -14,6 +14,7 @@ export function keysInFile(db: DatabaseSync): KeyStore {
   const byPrevious = db.prepare('SELECT record FROM keys WHERE previous = ?');
   const byId = db.prepare('SELECT record FROM keys WHERE id = ?');
   const all = db.prepare('SELECT record FROM keys ORDER BY rowid');
+  const any = db.prepare('SELECT 1 FROM keys LIMIT 1');
   const imported = db.prepare(`SELECT 1 FROM keys WHERE json_extract(record, '$.imported') = 1 LIMIT 1`);
   const insert = db.prepare('INSERT INTO keys (id, hash, record) VALUES (?, ?, ?)');
   const update = db.prepare('UPDATE keys SET hash = ?, previous = ?, record = ? WHERE id = ?');
@@ -35,6 +36,7 @@ export function keysInFile(db: DatabaseSync): KeyStore {
     find,
     get,
     list: () => all.all().map((row) => parse(row)!),
+    isEmpty: () => any.get() === undefined,
     add(record, trail = null) {
       change(trail, () => {
         if (get(record.id)) throw new KeyTaken(`the key id ${record.id} is taken`);

@@ -9,6 +9,8 @@ export interface KeyStore {
   get(id: string): Eventually<KeyRecord | null>;
   /** Oldest first. */
   list(): Eventually<KeyRecord[]>;
+  /** Whether no key was ever issued; costs nothing to speak of, however many there are. */
+  isEmpty(): Eventually<boolean>;
   /** Throws when the id or hash is taken (KeyTaken), and OnceTaken. */
   add(record: KeyRecord, trail?: Trail | null): Eventually<void>;
   /**

@@ -41,6 +41,7 @@ class RemoteStore implements KeyStore {
   }
   get = async () => null;
   list = async () => [];
+  isEmpty = async () => true;
   add = async () => {};
   replace = async () => {};
   hasImported = async () => false;

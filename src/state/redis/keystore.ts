@@ -70,6 +70,7 @@ export function keysInRedis(
         records.push(...(await Promise.all(ids.slice(at, at + PAGE).map(get))));
       return records.filter((found) => found !== null);
     },
+    isEmpty: async () => (await asked(redis.zcard(keyOf.apiKeys))) === 0,
     async add(record, trail = null) {
       await trails.make(trail, { record, at: null, forgotten: [] });
     },

@@ -20,11 +20,12 @@ interface Answer {
  */
 export async function probe(target: Target, running: Running, work: Work): Promise<number | null> {
   const request = requestOf(work, running.url, running.keys);
-  let answer = await ask(request);
-  if (letsThrough(target, work) > 0 && answer.status < 400) answer = await ask(request);
+  const asked = () => ask(request).catch((error: Error) => Promise.reject(wrong(target, work, error.message)));
+  let answer = await asked();
+  if (letsThrough(target, work) > 0 && answer.status < 400) answer = await asked();
   const expect = (holds: boolean, what: string) => {
     if (holds) return;
-    throw new WrongAnswer(`${target.name}, ${work.title}: ${what}, but it answered ${answer.status} ${answer.body}`);
+    throw wrong(target, work, `${what}, but it answered ${answer.status} ${answer.body}`);
   };
   expect(work.statuses.includes(answer.status), `expected ${work.statuses.join(' or ')}`);
   if (isAdmitted(work)) checkForwarded(work, answer, expect);
@@ -33,6 +34,10 @@ export async function probe(target: Target, running: Running, work: Work): Promi
   const remaining = Number(answer.headers['x-ratelimit-remaining'] ?? Number.NaN);
   expect(Number.isSafeInteger(remaining), 'expected X-RateLimit-Remaining');
   return remaining;
+}
+
+function wrong(target: Target, work: Work, what: string): WrongAnswer {
+  return new WrongAnswer(`${target.name}, ${work.title}: ${what}`);
 }
 
 /** How many requests of a round may be admitted that should be refused: nginx's limit_req admits one a minute at the least. */

@@ -47,7 +47,7 @@ function limited(admission: Admission, ladder: Ladder | null): Refusal {
 function banned(admission: Admission): Refusal {
   const until = new Date(Math.ceil(admission.bannedUntil / 1000) * 1000).toISOString().replace('.000Z', 'Z');
   return new Refusal('key_banned', {
-    message: `This key kept sending after it was told to wait and is banned until ${until}. The next ban would be longer.`,
+    message: `This key is banned until ${until}. Wait until then; a key that goes on sending after 429 is banned longer each time.`,
     headers: retryAfter(admission.retryAt, admission.now),
   });
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
@@ -44,9 +44,17 @@ describe('the papers', () => {
     expect(named.sort()).toEqual(Object.keys(dependencies).sort());
   });
 
+  test('docs/errors.md promises no code that nothing answers with', () => {
+    const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts') && !file.endsWith('refusals.ts'))
+      .map((file) => read(join('src', file)))
+      .join('\n');
+    expect(Object.keys(CATALOGUE).filter((code) => !sources.includes(`'${code}'`))).toEqual([]);
+  });
+
   test('ARCHITECTURE.md shows an exit for every error code of the way', () => {
     const architecture = read('ARCHITECTURE.md');
-    const elsewhere = new Set(['internal_error', 'shutting_down']);
+    const elsewhere = new Set(['internal_error']);
     expect(Object.keys(CATALOGUE).filter((code) => !elsewhere.has(code) && !architecture.includes(code))).toEqual([]);
   });
 

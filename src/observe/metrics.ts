@@ -29,7 +29,7 @@ export function createMetrics(gauges: Gauges): Metrics {
   });
   const refusals = counterTally(registry, {
     name: 'storegate_refusals_total',
-    help: 'Answers that the gateway gave itself instead of the store, by error code.',
+    help: 'Requests that did not end with a whole answer of the store, by error code; caller_left: the caller went away first.',
     labelNames: ['code'],
   });
   const admissions = counterTally(registry, {

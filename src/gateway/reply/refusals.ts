@@ -147,11 +147,6 @@ export const CATALOGUE = {
     title: 'No limits are set for this key.',
     advice: 'Ask whoever runs the gateway: keys of a custom plan need limits of their own or of their account.',
   },
-  shutting_down: {
-    status: 503,
-    title: 'This gateway is being stopped.',
-    advice: 'Try again at once; another gateway, or this one after its restart, will answer.',
-  },
   upstream_timeout: {
     status: 504,
     title: 'The store took too long to answer.',

@@ -9,16 +9,10 @@ const MOST_WAITING = 64;
 /** How long a connection that was ended is still read, so that what is under way does not reset the answer away. */
 const LINGER = 1_000;
 
-/** A request that has been read as far as its header section, and the answer it will get. */
-interface Turn {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-}
-
 export interface ConnectionOptions {
   readonly socket: Socket;
   /** Starts on a request. Never throws. */
-  readonly begin: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly begin: (response: ServerResponse) => void;
   /** An answer is through, or its caller has left. Called once for each request that was begun. */
   readonly ended: () => void;
   readonly parserErrors: ParserErrors;
@@ -31,10 +25,13 @@ export interface ConnectionOptions {
  */
 export class Connection {
   readonly #options: ConnectionOptions;
-  #current: Turn | null = null;
+  /** The answer under way; it knows its request. */
+  #current: ServerResponse | null = null;
   /** The request that arrived last, whether or not it was answered. */
   #last: IncomingMessage | null = null;
-  readonly #waiting: Turn[] = [];
+  readonly #waiting: ServerResponse[] = [];
+  /** One for all answers: it is always the current one that closes. */
+  readonly #closed = () => this.#next();
   /** Nothing that arrives now is taken for a request. */
   #over = false;
   /** What the parser stumbled on, to be answered in its turn. */
@@ -49,11 +46,11 @@ export class Connection {
     socket.destroySoon = () => (this.#last?.complete === false ? this.#linger() : destroySoon());
   }
 
-  take(request: IncomingMessage, response: ServerResponse): void {
+  take(response: ServerResponse): void {
     if (this.#over) return;
-    this.#last = request;
-    if (this.#current === null) this.#begin({ request, response });
-    else if (this.#waiting.length < MOST_WAITING) this.#waiting.push({ request, response });
+    this.#last = response.req;
+    if (this.#current === null) this.#begin(response);
+    else if (this.#waiting.length < MOST_WAITING) this.#waiting.push(response);
     else this.#stopReading();
   }
 
@@ -74,7 +71,7 @@ export class Connection {
     }
     this.#stopReading();
     const open = this.#waiting.at(-1) ?? this.#current;
-    if (open !== null && !open.request.complete) interrupt(open.request, parserErrors.refusalOf(error, socket));
+    if (open !== null && !open.req.complete) interrupt(open.req, parserErrors.refusalOf(error, socket));
     else if (open !== null) this.#error = error;
     else if (this.#last?.complete === false) this.#linger();
     else this.#answer(error);
@@ -92,16 +89,17 @@ export class Connection {
     this.#taken = taken;
   }
 
-  #begin(turn: Turn): void {
-    this.#current = turn;
-    turn.response.once('close', () => this.#next(turn));
-    this.#options.begin(turn.request, turn.response);
+  #begin(response: ServerResponse): void {
+    this.#current = response;
+    response.on('close', this.#closed);
+    this.#options.begin(response);
   }
 
-  #next({ response }: Turn): void {
+  #next(): void {
+    const { shouldKeepAlive } = this.#current!;
     this.#current = null;
     this.#options.ended();
-    if (!response.shouldKeepAlive || this.#options.socket.destroyed) {
+    if (!shouldKeepAlive || this.#options.socket.destroyed) {
       this.#over = true;
       return;
     }

@@ -64,14 +64,14 @@ export function createListener({
   server.on('connect', upgrade);
   server.on('clientError', (error, socket) => connections.get(socket)?.fail(error));
 
-  function take(request: IncomingMessage, response: ServerResponse): void {
-    connections.get(request.socket)?.take(request, response);
+  function take({ socket }: IncomingMessage, response: ServerResponse): void {
+    connections.get(socket)?.take(response);
   }
 
-  function begin(request: IncomingMessage, response: ServerResponse): void {
+  function begin(response: ServerResponse): void {
     inFlight++;
     if (draining) response.shouldKeepAlive = false;
-    void pipeline.handle(request, response);
+    pipeline.handle(response.req, response);
   }
 
   function ended(): void {

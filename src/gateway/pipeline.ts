@@ -33,16 +33,16 @@ export interface Parts {
 }
 
 export interface Pipeline {
-  /** Every request but upgrades. Never rejects: whatever is thrown on the way is answered. */
-  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** Every request but upgrades. Whatever is thrown on the way is answered. */
+  handle(request: IncomingMessage, response: ServerResponse): void;
   /** A request to switch protocols, which only some mounts may. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
 }
 
 /**
- * The way of a request: see `handle`. Each step takes the typed result of the one before, and whatever one throws is
- * answered below. A step that knows its result at once returns or throws it at once: a rejected promise costs more than
- * all the rest of a refusal.
+ * The way of a request: see `walk`. Each step takes the typed result of the one before, and whatever one throws is answered
+ * below. Floods are cheap: a step that knows its result at once returns it at once, and is awaited only where it does not;
+ * the refusals that a flood gets (no good key, limited, banned) are returned, because a throw costs as much as a whole stage.
  */
 export function createPipeline(parts: Parts): Pipeline {
   const { door, authenticate, usage, admit, contract, forward, mounts, pages, cors, answer, route } = parts;
@@ -52,8 +52,10 @@ export function createPipeline(parts: Parts): Pipeline {
     // RFC 6455 section 4.1. A body behind it would be taken for the first bytes of the new protocol.
     if (exchange.method !== 'GET' || hasBody(exchange.head)) throw new Refusal('not_implemented', { close: true });
     const client = await authenticate(exchange);
+    if (client instanceof Refusal) throw client;
     const way = route(exchange);
-    await admit(exchange, client, 1);
+    const admission = await admit(exchange, client, 1);
+    if (admission instanceof Refusal) throw admission;
     if (way.kind !== 'mount' || !way.mount.websocket) throw new Refusal('not_found', { close: true });
     mounts.upgrade(exchange, client, way.mount, socket, head);
   }
@@ -70,25 +72,32 @@ export function createPipeline(parts: Parts): Pipeline {
     await answer.send(exchange, 204, cors.preflight(exchange, methods), '');
   }
 
-  return {
-    async handle(request, response) {
-      const exchange = door.open(request, response);
-      try {
-        const target = door.enter(exchange);
-        if (isPreflight(exchange)) return await preflight(exchange);
-        if (pages.has(target.path)) return await pages.serve(exchange);
+  async function walk(exchange: Exchange): Promise<void> {
+    try {
+      const target = door.enter(exchange);
+      if (isPreflight(exchange)) return await preflight(exchange);
+      if (pages.has(target.path)) return await pages.serve(exchange);
 
-        const client = await authenticate(exchange);
-        if (target.path === USAGE_PATH) return await usage.serve(exchange, client);
-        const way = route(exchange);
-        await admit(exchange, client, way.kind === 'operation' ? way.operation.cost : 1);
-        if (way.kind === 'mount') return await mounts.forward(exchange, client, way.mount);
-        const checked = await contract(exchange, way);
-        await forward(exchange, client, checked);
-      } catch (error) {
-        await answer.fail(exchange, error);
-      }
-    },
+      const authenticated = authenticate(exchange);
+      const client = authenticated instanceof Promise ? await authenticated : authenticated;
+      if (client instanceof Refusal) return answer.fail(exchange, client);
+      if (target.path === USAGE_PATH) return await usage.serve(exchange, client);
+
+      const way = route(exchange);
+      const admitted = admit(exchange, client, way.kind === 'operation' ? way.operation.cost : 1);
+      const admission = admitted instanceof Promise ? await admitted : admitted;
+      if (admission instanceof Refusal) return answer.fail(exchange, admission);
+      if (way.kind === 'mount') return await mounts.forward(exchange, client, way.mount);
+
+      const checking = contract(exchange, way);
+      forward(exchange, client, checking instanceof Promise ? await checking : checking);
+    } catch (error) {
+      answer.fail(exchange, error);
+    }
+  }
+
+  return {
+    handle: (request, response) => void walk(door.open(request, response)),
     async upgrade(request, socket, head) {
       const response = new ServerResponse(request);
       response.assignSocket(socket as Socket);

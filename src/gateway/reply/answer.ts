@@ -1,5 +1,6 @@
 import type { Observe } from '../../observe/events.ts';
 import { Outage } from '../../outage.ts';
+import type { Eventually } from '../../state/state.ts';
 import { CallerLeft, type Exchange } from '../exchange.ts';
 import type { Guard } from '../guard.ts';
 import { hasBody } from '../head.ts';
@@ -14,11 +15,11 @@ export interface Answer {
   /** The headers that every answer of the public listener carries: request id, limits, CORS, the operation's own. */
   headers(exchange: Exchange): string[];
   /** A whole answer of the gateway's own. */
-  send(exchange: Exchange, status: number, headers: readonly string[], body: string | Buffer): Promise<void>;
+  send(exchange: Exchange, status: number, headers: readonly string[], body: string): Eventually<void>;
   /** 304: the caller has the body already. */
-  notModified(exchange: Exchange, headers: readonly string[]): Promise<void>;
-  /** The one place where anything thrown becomes an answer. Never throws. */
-  fail(exchange: Exchange, thrown: unknown): Promise<void>;
+  notModified(exchange: Exchange, headers: readonly string[]): Eventually<void>;
+  /** The one place where anything thrown or returned in place of a result becomes an answer. Never throws or rejects. */
+  fail(exchange: Exchange, failure: unknown): Eventually<void>;
 }
 
 export function createAnswer({ cors, guard, observe }: { cors: Cors; guard: Guard; observe: Observe }): Answer {
@@ -32,39 +33,52 @@ export function createAnswer({ cors, guard, observe }: { cors: Cors; guard: Guar
     return list;
   }
 
-  async function send(exchange: Exchange, status: number, own: readonly string[], body: string | Buffer) {
-    exchange.standing ??= await guard.look(exchange.address);
-    const { response } = exchange;
-    const list = headers(exchange);
-    list.push(...own);
-    if (status !== 204 && status !== 304) list.push('Content-Length', `${Buffer.byteLength(body)}`);
-    response.writeHead(status, list);
-    response.end(exchange.method === 'HEAD' ? undefined : body);
+  function send(exchange: Exchange, status: number, own: readonly string[], body: string): Eventually<void> {
+    if (exchange.standing !== null) return write(exchange, status, own, body);
+    return guard.look(exchange.address).then((standing) => {
+      exchange.standing = standing;
+      write(exchange, status, own, body);
+    });
   }
 
-  async function fail(exchange: Exchange, thrown: unknown): Promise<void> {
+  function write(exchange: Exchange, status: number, own: readonly string[], body: string): void {
     const { response } = exchange;
-    if (thrown instanceof CallerLeft || response.destroyed) {
+    const list = headers(exchange);
+    for (const text of own) list.push(text);
+    const length = Buffer.byteLength(body);
+    if (status !== 204 && status !== 304) list.push('Content-Length', `${length}`);
+    response.writeHead(status, list);
+    if (exchange.method === 'HEAD') response.end();
+    // As many bytes as characters: all of it is ASCII, which costs less to write as what it is.
+    else response.end(body, length === body.length ? 'latin1' : 'utf8');
+  }
+
+  function fail(exchange: Exchange, failure: unknown): Eventually<void> {
+    const { response } = exchange;
+    if (failure instanceof CallerLeft || response.destroyed) {
       exchange.code = 'caller_left';
       response.destroy();
       return;
     }
-    const refusal = toRefusal(thrown);
+    const refusal = toRefusal(failure);
     exchange.code = refusal.code;
-    if (thrown instanceof Outage) observe({ type: 'outage', id: exchange.id, error: thrown });
-    else if (!(thrown instanceof Refusal)) observe({ type: 'bug', id: exchange.id, error: thrown });
-    if (response.headersSent) cutOff(exchange);
-    else await send(exchange, refusal.status, failureHeaders(exchange, refusal), errorBody(refusal));
+    if (failure instanceof Outage) observe({ type: 'outage', id: exchange.id, error: failure });
+    else if (!(failure instanceof Refusal)) observe({ type: 'bug', id: exchange.id, error: failure });
+    if (response.headersSent) return cutOff(exchange);
+    return send(exchange, refusal.status, failureHeaders(exchange, refusal), errorBody(refusal));
   }
 
   /** The last resort: when even the answer to a failure fails, the request ends without one, and nothing else does. */
-  async function failSafely(exchange: Exchange, thrown: unknown): Promise<void> {
-    try {
-      await fail(exchange, thrown);
-    } catch (error) {
+  function failSafely(exchange: Exchange, failure: unknown): Eventually<void> {
+    const lastResort = (error: unknown) => {
       exchange.code = 'internal_error';
       observe({ type: 'bug', id: exchange.id, error });
       exchange.response.destroy();
+    };
+    try {
+      return fail(exchange, failure)?.catch(lastResort);
+    } catch (error) {
+      lastResort(error);
     }
   }
 

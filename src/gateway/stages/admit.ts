@@ -11,8 +11,11 @@ const DAY = 86_400_000;
 /** Sent with the last 429 before a ban. */
 const BAN_WARNING = ['X-Ban-Warning', 'strikes-left=1'];
 
-/** Charges `cost` units to the client's windows, or refuses: 429 limited, 403 banned. One step of the state. */
-export type Admit = (exchange: Exchange, client: KnownClient, cost: number) => Eventually<Admission>;
+/**
+ * Charges `cost` units to the client's windows, or refuses: 429 limited, 403 banned. One step of the state. The refusal is
+ * returned, not thrown: see `pipeline.ts`.
+ */
+export type Admit = (exchange: Exchange, client: KnownClient, cost: number) => Eventually<Admission | Refusal>;
 
 export function createAdmit({ state, observe }: { state: State; observe: Observe }): Admit {
   return function admit(exchange, client, cost) {
@@ -22,14 +25,14 @@ export function createAdmit({ state, observe }: { state: State; observe: Observe
       : judge(exchange, client, asked);
   };
 
-  function judge(exchange: Exchange, client: KnownClient, admission: Admission): Admission {
+  function judge(exchange: Exchange, client: KnownClient, admission: Admission): Admission | Refusal {
     exchange.standing = admission;
     exchange.verdict = admission.verdict;
     if (admission.verdict === 'admitted') return admission;
     if (admission.banBegins) {
       observe({ type: 'ban', id: exchange.id, keyId: client.keyId, plan: client.plan, until: admission.bannedUntil });
     }
-    throw admission.verdict === 'banned' ? banned(admission) : limited(admission, client.limits.ladder);
+    return admission.verdict === 'banned' ? banned(admission) : limited(admission, client.limits.ladder);
   }
 }
 

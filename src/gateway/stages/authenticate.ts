@@ -17,7 +17,8 @@ const MAX_FOREIGN_LENGTH = 512;
 /** A client whose key is good and whose limits are known. Only `authenticate` makes one. */
 export type KnownClient = Client & { readonly limits: Limits };
 
-export type Authenticate = (exchange: Exchange) => Eventually<KnownClient>;
+/** The client, or the refusal of a request that has no good key: returned, not thrown, see `pipeline.ts`. */
+export type Authenticate = (exchange: Exchange) => Eventually<KnownClient | Refusal>;
 
 export interface AuthenticateParts {
   readonly keyring: Keyring;
@@ -41,22 +42,22 @@ export function createAuthenticate({ keyring, guard, clock }: AuthenticateParts)
     return found instanceof Promise ? found.then((client) => accept(exchange, client)) : accept(exchange, found);
   };
 
-  function accept(exchange: Exchange, client: Client | null): Eventually<KnownClient> {
+  function accept(exchange: Exchange, client: Client | null): Eventually<KnownClient | Refusal> {
     if (!client) return fail(exchange, unauthorized('invalid_api_key'));
     exchange.client = client;
     if (client.revoked) return fail(exchange, unauthorized('key_disabled'));
     if (client.retiresAt !== null && client.retiresAt <= clock()) return fail(exchange, unauthorized('key_retired'));
     if (client.expiresAt !== null && client.expiresAt <= clock()) return fail(exchange, unauthorized('key_expired'));
-    if (client.addresses && !isAmong(client.addresses, exchange.address)) throw new Refusal('address_not_allowed');
+    if (client.addresses && !isAmong(client.addresses, exchange.address)) return new Refusal('address_not_allowed');
     if (!client.limits) throw new Outage('limits_not_set', { cause: `key ${client.keyId}, plan ${client.plan}` });
     return client as KnownClient;
   }
 
-  async function fail(exchange: Exchange, refusal: Refusal): Promise<never> {
+  async function fail(exchange: Exchange, refusal: Refusal): Promise<Refusal> {
     const standing = await guard.fail(exchange.address);
     exchange.standing = standing;
-    if (!standing.exhausted) throw refusal;
-    throw new Refusal('too_many_failed_attempts', {
+    if (!standing.exhausted) return refusal;
+    return new Refusal('too_many_failed_attempts', {
       headers: retryAfter(standing.readings[0]!.resetAt, standing.now),
     });
   }

@@ -11,8 +11,8 @@ import type { KnownClient } from './authenticate.ts';
 import type { Checked } from './contract.ts';
 import { type AnswerSink, type Inspection, Inspector } from './inspection.ts';
 
-/** Hands the checked request to the store and its answer to the caller. Resolves when the answer is through. */
-export type Forward = (exchange: Exchange, client: KnownClient, checked: Checked) => Promise<void>;
+/** Hands the checked request to the store, and its answer, or what became of it, to the caller. */
+export type Forward = (exchange: Exchange, client: KnownClient, checked: Checked) => void;
 
 export interface ForwardParts {
   readonly upstream: Upstream;
@@ -26,37 +26,59 @@ export interface ForwardParts {
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
 
 export function createForward({ upstream, answer, observe, inspection }: ForwardParts): Forward {
-  return async function forward(exchange, client, { operation, body }) {
+  return function forward(exchange, client, { operation, body }) {
     const { path, query } = exchange.target!;
     const options: Dispatcher.DispatchOptions = {
       method: exchange.method as Dispatcher.HttpMethod,
-      path: `${upstream.basePath}${path}${query === '' ? '' : `?${query}`}`,
+      path: query === '' ? upstream.basePath + path : `${upstream.basePath}${path}?${query}`,
       headers: inspection ? withoutEncodings(requestHeaders(exchange, client)) : requestHeaders(exchange, client),
       body,
     };
     exchange.forwardedAt = performance.now();
-    try {
-      await relay(exchange, operation, options);
-    } catch (error) {
-      if (!mayRepeat(exchange, error as Error)) throw outageOf(error as Error);
-      observe({ type: 'retry', id: exchange.id, error: error as Error });
-      await relay(exchange, operation, options).catch((again: Error) => Promise.reject(outageOf(again)));
-    }
+    ask({ exchange, operation, options, repeated: false });
   };
 
-  async function relay(exchange: Exchange, operation: Operation, options: Dispatcher.DispatchOptions): Promise<void> {
-    const asked = upstream.lease();
-    const lease = asked instanceof Promise ? await asked : asked;
-    await new Promise<void>((resolve, reject) => {
-      const sink = new Relay(exchange, answer, lease, resolve, reject);
-      lease.client.dispatch(options, inspection ? new Inspector(sink, exchange, operation, inspection) : sink);
-    });
+  function ask(question: Question): void {
+    const leased = upstream.lease();
+    if (leased instanceof Promise) {
+      leased.then((lease) => dispatch(question, lease)).catch((error) => answer.fail(question.exchange, error));
+    } else {
+      dispatch(question, leased);
+    }
+  }
+
+  function dispatch(question: Question, lease: Lease): void {
+    const { exchange, operation, options } = question;
+    const relay = new Relay(question, answer, lease, failed);
+    lease.client.dispatch(options, inspection ? new Inspector(relay, exchange, operation, inspection) : relay);
+  }
+
+  function failed(question: Question, error: Error): void {
+    const { exchange } = question;
+    if (!mayRepeat(question, error)) {
+      answer.fail(exchange, outageOf(error));
+      return;
+    }
+    observe({ type: 'retry', id: exchange.id, error });
+    try {
+      ask({ ...question, repeated: true });
+    } catch (again) {
+      answer.fail(exchange, again);
+    }
   }
 
   /** Once, and only where the store cannot have answered: an idle connection that turned out to be closed. */
-  function mayRepeat({ method, answeredAt, response }: Exchange, error: Error): boolean {
-    return answeredAt === 0 && IDEMPOTENT.has(method) && !response.destroyed && upstream.diedReused(error);
+  function mayRepeat({ exchange: { method, answeredAt, response }, repeated }: Question, error: Error): boolean {
+    return !repeated && answeredAt === 0 && IDEMPOTENT.has(method) && !response.destroyed && upstream.diedReused(error);
   }
+}
+
+/** One request to the store. */
+interface Question {
+  readonly exchange: Exchange;
+  readonly operation: Operation;
+  readonly options: Dispatcher.DispatchOptions;
+  readonly repeated: boolean;
 }
 
 /** An encoded answer could not be checked. */
@@ -69,22 +91,22 @@ const ONE_WRITE = 32 * 1024;
 
 /** One answer on its way from undici to the caller, at the caller's pace. */
 class Relay implements AnswerSink {
+  readonly #question: Question;
   readonly #exchange: Exchange;
   readonly #response: ServerResponse;
   readonly #answer: Answer;
   readonly #lease: Lease;
-  readonly #resolve: () => void;
-  readonly #reject: (error: Error) => void;
+  readonly #failed: (question: Question, error: Error) => void;
   /** Length of a body whose head waits for it, so that both leave in one write; -1: the head is out. */
   #held = -1;
 
-  constructor(exchange: Exchange, answer: Answer, lease: Lease, resolve: () => void, reject: (error: Error) => void) {
-    this.#exchange = exchange;
-    this.#response = exchange.response;
+  constructor(question: Question, answer: Answer, lease: Lease, failed: (question: Question, error: Error) => void) {
+    this.#question = question;
+    this.#exchange = question.exchange;
+    this.#response = question.exchange.response;
     this.#answer = answer;
     this.#lease = lease;
-    this.#resolve = resolve;
-    this.#reject = reject;
+    this.#failed = failed;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -132,12 +154,11 @@ class Relay implements AnswerSink {
   onResponseEnd(): void {
     this.#done();
     if (!this.#response.writableEnded) this.#response.end();
-    this.#resolve();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.#done();
-    this.#reject(error);
+    this.#failed(this.#question, error);
   }
 
   #done(): void {

@@ -1,0 +1,74 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { describeWithPromtool, promtool } from './promtool.ts';
+import { alerts, alertTests, root, ruleFiles } from './shipped.ts';
+
+interface Expectation {
+  readonly expr: string;
+  readonly exp_samples: readonly { readonly labels: string }[];
+}
+
+const expectations = alertTests.flatMap((file) => {
+  const { tests } = parse(readFileSync(file, 'utf8')) as { tests: { promql_expr_test: readonly Expectation[] }[] };
+  return tests.flatMap(({ promql_expr_test }) => promql_expr_test);
+});
+
+describeWithPromtool('promtool', () => {
+  test('takes the configuration and the rules that it loads', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'prometheus-'));
+    cpSync(join(root, 'deploy'), folder, { recursive: true });
+    const config = join(folder, 'prometheus.yml');
+    const token = join(folder, 'token');
+    writeFileSync(token, 'any');
+    writeFileSync(config, readFileSync(config, 'utf8').replace('/run/secrets/admin-token', token));
+    const said = promtool('check', 'config', config);
+    for (const file of ruleFiles) expect(said).toContain(basename(file));
+    rmSync(folder, { recursive: true });
+  });
+
+  test('finds nothing to criticise in the rules', () => {
+    promtool('check', 'rules', '--lint=all', '--lint-fatal', ...ruleFiles);
+  });
+
+  test.each(alertTests.map((file) => [basename(file, '.yml'), file]))(
+    'sees the alerts fire and be silent: %s',
+    (_, file) => {
+      promtool('test', 'rules', file);
+    },
+  );
+});
+
+describe.each(alerts)('$alert', ({ alert, for: held, labels, annotations }) => {
+  const own = expectations.filter(({ expr }) => expr.includes(`alertname="${alert}", alertstate="firing"`));
+  const firing = own.flatMap(({ exp_samples }) => exp_samples.map((sample) => sample.labels));
+
+  test('has a test in which it fires, and one in which it does not', () => {
+    expect(firing).not.toEqual([]);
+    expect(own.some(({ exp_samples }) => exp_samples.length === 0)).toBe(true);
+  });
+
+  test('waits, has a severity, and says what it means', () => {
+    expect(held).toMatch(/^\d+[mh]$/);
+    expect(['critical', 'warning']).toContain(labels.severity);
+    expect(annotations.summary).toMatch(/\.$/);
+    expect(annotations.description).toMatch(/^.{80,}\.$/);
+  });
+
+  test('names only labels that it has when it fires', () => {
+    const texts = Object.values(annotations).join();
+    const named = [...texts.matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label!);
+    for (const one of firing) expect(named.filter((label) => !one.includes(` ${label}=`))).toEqual([]);
+  });
+});
+
+test('docs/operating.md has a row for each alert, with its severity, and for no other', () => {
+  const operating = readFileSync(join(root, 'docs/operating.md'), 'utf8');
+  const rows = [...operating.matchAll(/^\| `(Storegate\w+)` \| (\w+) \|/gm)].map(([, alert, severity]) => [
+    alert,
+    severity,
+  ]);
+  expect(rows).toEqual(alerts.map(({ alert, labels }) => [alert, labels.severity]));
+});

@@ -1,0 +1,26 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { describe } from '@jest/globals';
+
+/** Runs promtool, and answers all it said; throws with that where it finds a fault. */
+export function promtool(...args: readonly string[]): string {
+  const { status, stdout, stderr, error } = spawnSync('promtool', args, { encoding: 'utf8' });
+  if (error) throw error;
+  if (status !== 0) throw new Error(`promtool ${args.join(' ')}\n${stdout}\n${stderr}`);
+  return stdout;
+}
+
+function whyNoPromtool(): string | null {
+  try {
+    execFileSync('promtool', ['--version'], { stdio: 'ignore' });
+    return null;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return 'there is no promtool: it comes with Prometheus (`apt-get install prometheus`)';
+  }
+}
+
+const reason = whyNoPromtool();
+if (reason !== null) process.stderr.write(`The tests of the alerts are left out: ${reason}\n`);
+
+/** As `describe`, where there is promtool. Says in one line why there is none. */
+export const describeWithPromtool = reason === null ? describe : describe.skip;

@@ -1,7 +1,8 @@
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Exchange } from './exchange.ts';
 import type { Guard } from './guard.ts';
 import type { Answer } from './reply/answer.ts';
+import { Refusal } from './reply/refusals.ts';
 
 /** Paths of the public listener that need no key: the contract and its reference. */
 export interface Pages {
@@ -9,15 +10,18 @@ export interface Pages {
   serve(exchange: Exchange): Promise<void>;
 }
 
+/** `next` is called instead of an answer: with what went wrong, or with nothing where there is no such page. */
+export type PagesApp = (request: IncomingMessage, response: ServerResponse, next: (thrown?: unknown) => void) => void;
+
 export interface PagesOptions {
-  readonly app: RequestListener;
+  readonly app: PagesApp;
   /** Exact paths, or prefixes that end in `/`. */
   readonly paths: readonly string[];
   readonly guard: Guard;
   readonly answer: Answer;
 }
 
-/** Hands a page to `app` with the headers of every answer already set. */
+/** Hands a page to `app` with the headers of every answer already set; what it does not answer is answered here. */
 export function createPages({ app, paths, guard, answer }: PagesOptions): Pages {
   const exact = new Set(paths.filter((path) => !path.endsWith('/')));
   const prefixes = paths.filter((path) => path.endsWith('/'));
@@ -28,7 +32,16 @@ export function createPages({ app, paths, guard, answer }: PagesOptions): Pages 
       exchange.standing = await guard.look(exchange.address);
       const headers = answer.headers(exchange);
       for (let i = 0; i < headers.length; i += 2) exchange.response.setHeader(headers[i]!, headers[i + 1]!);
-      app(exchange.request, exchange.response);
+      app(exchange.request, exchange.response, (thrown = new Refusal('not_found')) => {
+        forgetPage(exchange.response);
+        void answer.fail(exchange, thrown);
+      });
     },
   };
+}
+
+/** Coding, caching and type belong to the page that was not sent: an error in a coding it does not have is unreadable. */
+function forgetPage(response: ServerResponse): void {
+  if (response.headersSent) return;
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
 }

@@ -1,8 +1,7 @@
-import express, { type ErrorRequestHandler, type Express, type Response } from 'express';
+import express, { type Express } from 'express';
 import type { Plans } from '../config/config.ts';
 import type { Contract } from '../contract/contract.ts';
-import { errorBody } from '../gateway/reply/answer.ts';
-import { type Code, Refusal } from '../gateway/reply/refusals.ts';
+import { Refusal } from '../gateway/reply/refusals.ts';
 import { loadAssets } from './assets.ts';
 import { Content } from './content.ts';
 import { publishedDocuments } from './documents.ts';
@@ -35,20 +34,17 @@ const PAGE_HEADERS = {
   'Cross-Origin-Opener-Policy': 'same-origin',
 };
 
-/** The contract as published, and the page drawn from it. */
+/** The contract as published, and the page drawn from it. Whatever it refuses or fails at goes to who called it. */
 export function createReference(contract: Contract, { page, plans }: ReferenceOptions): Express {
   const app = express();
   app.disable('x-powered-by');
-  app.use((request, response, next) => {
+  app.use((request, _response, next) => {
     if (request.method === 'GET' || request.method === 'HEAD') return next();
-    response.set('Allow', 'GET, HEAD');
-    refuse(response, 'method_not_allowed');
+    throw new Refusal('method_not_allowed', { headers: ['Allow', 'GET, HEAD'] });
   });
   const documents = publishedDocuments(contract);
   app.use((request, response, next) => documents.get(request.path)?.send(request, response, REVALIDATE) ?? next());
   if (page) servePage(app, contract, plans);
-  app.use((_request, response) => refuse(response, 'not_found'));
-  app.use(failed);
   return app;
 }
 
@@ -63,14 +59,3 @@ function servePage(app: Express, contract: Contract, plans: Plans): void {
     return asset.send(request, response.set('X-Content-Type-Options', 'nosniff'), FOR_EVER);
   });
 }
-
-function refuse(response: Response, code: Code): void {
-  const refusal = new Refusal(code);
-  response.status(refusal.status).set('Cache-Control', 'no-store').type('application/json').send(errorBody(refusal));
-}
-
-/** Express would show the stack. Express knows an error handler by its four parameters. */
-const failed: ErrorRequestHandler = (_error, _request, response, _next) => {
-  if (response.headersSent) response.destroy();
-  else refuse(response, 'internal_error');
-};

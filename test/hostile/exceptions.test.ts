@@ -2,13 +2,17 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { createGuard } from '../../src/gateway/guard.ts';
+import { loadContract } from '../../src/contract/contract.ts';
+import { createGuard, type Guard } from '../../src/gateway/guard.ts';
+import { createPages } from '../../src/gateway/pages.ts';
 import { createPipeline, type Parts } from '../../src/gateway/pipeline.ts';
-import { createAnswer } from '../../src/gateway/reply/answer.ts';
+import { type Answer, createAnswer } from '../../src/gateway/reply/answer.ts';
 import { type Cors, createCors } from '../../src/gateway/reply/cors.ts';
 import { createDoor } from '../../src/gateway/stages/door.ts';
 import { type Event, type Observe, toAll } from '../../src/observe/events.ts';
+import { createReference, REFERENCE_PATHS } from '../../src/reference/reference.ts';
 import { TestGateway } from '../support/gateway.ts';
+import { until } from '../support/until.ts';
 import { isAnError } from './stand.ts';
 import { Wire } from './wire.ts';
 
@@ -31,7 +35,7 @@ afterEach(() => {
 
 /** A pipeline whose steps do nothing, but for those that a test replaces. */
 async function pipelineWith(
-  parts: Partial<Parts>,
+  parts: Partial<Parts> | ((made: { guard: Guard; answer: Answer }) => Partial<Parts>),
   { listeners = [], cors = createCors({ origins: [], maxAge: 0 }) }: { listeners?: Observe[]; cors?: Cors } = {},
 ) {
   const events: Event[] = [];
@@ -50,7 +54,7 @@ async function pipelineWith(
     cors,
     answer,
     route: () => ({ kind: 'not_found' }),
-    ...parts,
+    ...(typeof parts === 'function' ? parts({ guard, answer }) : parts),
   });
   server = createServer((request, response) => void pipeline.handle(request, response));
   server.listen(0, '127.0.0.1');
@@ -87,6 +91,32 @@ describe('an exception costs its own request only: 500, an id, one line, no deta
       expect.objectContaining({ id: answer.headers['x-request-id'], error: expect.any(TypeError) }),
     ]);
     expect(await ask()).toMatchObject({ status: 200, body: 'good' });
+    wire.close();
+  });
+
+  test('in the reference, whatever it had said of its page before', async () => {
+    const contract = loadContract(gateway.config.contract.file);
+    const app = createReference(contract, { page: true, plans: null as never });
+    const { wire, events } = await pipelineWith((made) => ({
+      pages: createPages({ app, paths: REFERENCE_PATHS, ...made }),
+    }));
+    const ask = (path: string) =>
+      wire.send(`GET ${path} HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n`).answer();
+    const answer = await ask('/docs/');
+    expect(answer).toMatchObject({ status: 500, code: 'internal_error' });
+    isAnError(answer);
+    expect(answer.headers['content-encoding']).toBeUndefined();
+    expect(events.filter(({ type }) => type === 'bug')).toEqual([
+      expect.objectContaining({ id: answer.headers['x-request-id'], error: expect.any(TypeError) }),
+    ]);
+    expect(await ask('/docs/nothing')).toMatchObject({ status: 404, code: 'not_found' });
+    expect((await ask('/openapi.json')).status).toBe(200);
+    await until('all three are told', () => events.filter(({ type }) => type === 'request').length === 3);
+    expect(events.filter(({ type }) => type === 'request')).toEqual([
+      expect.objectContaining({ status: 500, code: 'internal_error' }),
+      expect.objectContaining({ status: 404, code: 'not_found' }),
+      expect.objectContaining({ status: 200, code: null }),
+    ]);
     wire.close();
   });
 

@@ -30,6 +30,7 @@ export function assemble(read: SettingsReader, { plans, gateway, cwd }: Surround
             topology: read.text('redis.topology') as RedisSettings['topology'],
             nodes: [...read.list<string>('redis.nodes')],
             master: read.text('redis.master'),
+            sentinelPassword: read.textOrNull('redis.sentinelPassword'),
             deadline: span('redis.deadline'),
             misses: read.number('redis.misses'),
             whenAway: read.text('redis.whenAway') as RedisSettings['whenAway'],

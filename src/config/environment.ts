@@ -24,6 +24,7 @@ export const environmentVariables = {
   STOREGATE_CONTRACT: 'contract.file',
   STORE_URL: 'upstream.url',
   REDIS_URL: 'redis.url',
+  REDIS_SENTINEL_PASSWORD: 'redis.sentinelPassword',
   LOG_LEVEL: 'log.level',
 } as const;
 

@@ -56,6 +56,13 @@ const table: readonly Row[] = [
     'redis://a',
     'rediss://b:1/2',
   ]),
+  row(
+    'REDIS_SENTINEL_PASSWORD',
+    'redis: { url: "redis://a", sentinelPassword: here }',
+    'there',
+    (c) => c.redis?.sentinelPassword,
+    [undefined, 'here', 'there'],
+  ),
   row('LOG_LEVEL', 'log: { level: warn }', 'silent', (c) => c.log.level, ['info', 'warn', 'silent']),
 ];
 

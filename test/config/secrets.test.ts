@@ -33,6 +33,8 @@ const places: readonly [string, (secret: string) => { env?: Record<string, strin
   ['a Redis URL in place of its section', (s) => ({ file: `redis: redis://:${s}@redis.example` })],
   ['a Redis URL as key', (s) => ({ file: `{ redis: { "redis://:${s}@redis.example": 1 } }` })],
   ['a Redis URL as the whole file', (s) => ({ file: `redis://:${s}@redis.example` })],
+  ['a Sentinel password with a space', (s) => ({ env: { REDIS_SENTINEL_PASSWORD: `${s} ${s}` } })],
+  ['a Sentinel password in the file', (s) => ({ file: `redis: { sentinelPassword: [${s}] }` })],
   ['a store password', (s) => ({ env: { STORE_URL: `https://shop:${s}@store.example` } })],
   ['a store query', (s) => ({ env: { STORE_URL: `https://store.example/?key=${s}` } })],
   ['a store fragment', (s) => ({ env: { STORE_URL: `https://store.example/#${s}` } })],

@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import type { RedisSettings } from './settings.ts';
 
@@ -80,12 +82,13 @@ export function laneOf(redis: Connection, slot: () => number): string {
 
 function create(settings: RedisSettings): Connection {
   const url = new URL(settings.url);
+  const host = url.hostname.replace(/^\[|\]$/g, '');
   const credentials: Credentials = {
     ...(url.username === '' ? {} : { username: decodeURIComponent(url.username) }),
     ...(url.password === '' ? {} : { password: decodeURIComponent(url.password) }),
-    ...(url.protocol === 'rediss:' ? { tls: { servername: url.hostname } } : {}),
+    ...(url.protocol === 'rediss:' ? { tls: tlsOptions(settings, host) } : {}),
   };
-  const first = { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || defaultPort(settings)) };
+  const first = { host, port: Number(url.port || defaultPort(settings)) };
   const nodes = [first, ...settings.nodes.map((node) => address(node, first.port))];
   const db = Number(url.pathname.slice(1) || 0);
   if (settings.topology === 'cluster') return new Cluster(nodes, clusterOptions(credentials));
@@ -105,8 +108,18 @@ function create(settings: RedisSettings): Connection {
     sentinelCommandTimeout: CONNECT_TIMEOUT,
     // Hears of a failover at once instead of finding out by a write that is refused.
     failoverDetector: true,
-    ...(url.protocol === 'rediss:' ? { enableTLSForSentinelMode: true } : {}),
+    ...(settings.sentinelPassword === null ? {} : { sentinelPassword: settings.sentinelPassword }),
+    ...(credentials.tls ? { sentinelTLS: credentials.tls, enableTLSForSentinelMode: true } : {}),
   });
+}
+
+/**
+ * Whose name a certificate must have. The nodes of a Cluster are one service and share the URL's name, for they are often
+ * known by address only; Sentinels and the Redis they name are several, each called by its own. An address is never sent as
+ * a server name (RFC 6066 section 3): without one, the node's own is checked.
+ */
+function tlsOptions({ topology }: RedisSettings, host: string): ConnectionOptions {
+  return topology === 'sentinel' || isIP(host) !== 0 ? {} : { servername: host };
 }
 
 type Credentials = Pick<RedisOptions, 'username' | 'password' | 'tls'>;
@@ -149,18 +162,25 @@ async function untilReady(redis: Connection, reason: () => unknown): Promise<voi
 }
 
 function isFinal(error: unknown): boolean {
-  return /WRONGPASS|NOAUTH|NOPERM|invalid password|ECONNREFUSED|ENOTFOUND|DB index|cluster support disabled/i.test(
+  return /WRONGPASS|NOAUTH|NOPERM|invalid password|ECONNREFUSED|ENOTFOUND|DB index|cluster support disabled|certificate/i.test(
     messages(error),
   );
 }
+
+/** What OpenSSL says of a certificate whose issuer it does not know. */
+const UNKNOWN_ISSUER = /self-signed certificate|unable to (get|verify)\b.*certificate/i;
 
 /** Whatever is wrong, in words of the settings; never with the URL's password. */
 function explain(settings: RedisSettings, error: unknown): string {
   const text = messages(error);
   const where = new URL(settings.url).host;
-  if (/WRONGPASS|invalid password/i.test(text))
-    return `Redis at ${where} refuses the user or password: check redis.url`;
-  if (/NOAUTH/.test(text)) return `Redis at ${where} wants a password: put it into redis.url`;
+  const [who, setting] = /All sentinels/.test(text)
+    ? [`the Sentinel at ${where}`, 'redis.sentinelPassword']
+    : [`Redis at ${where}`, 'redis.url'];
+  if (/WRONGPASS|invalid password/i.test(text)) return `${who} refuses the user or password: check ${setting}`;
+  if (/NOAUTH/.test(text)) return `${who} wants a password: put it into ${setting}`;
+  if (UNKNOWN_ISSUER.test(text))
+    return `cannot trust the certificate of ${who} (${text}): name its CA's file in NODE_EXTRA_CA_CERTS`;
   if (/cluster support disabled/i.test(text)) return `Redis at ${where} is no Cluster: set redis.topology`;
   return `cannot use Redis at ${where}: ${text}`;
 }

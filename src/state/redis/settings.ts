@@ -8,6 +8,8 @@ export interface RedisSettings {
   readonly nodes: readonly string[];
   /** What the Sentinels call the master. */
   readonly master: string;
+  /** What the Sentinels themselves ask for; the URL's user and password are for the Redis they name. */
+  readonly sentinelPassword: string | null;
   /** Longest wait for one answer; then the request goes on as `whenAway` says. */
   readonly deadline: number;
   /** Misses in a row after which requests stop waiting for Redis until it is well again. */
@@ -28,6 +30,7 @@ export const DEFAULTS = {
   topology: 'single',
   nodes: [],
   master: 'mymaster',
+  sentinelPassword: null,
   deadline: 50,
   misses: 3,
   whenAway: 'local',

@@ -113,7 +113,7 @@ export async function startCluster({ replicas = false } = {}): Promise<ClusterSe
 }
 
 /** The Cluster bus has the port 10000 above. */
-async function clusterPort(): Promise<number> {
+export async function clusterPort(): Promise<number> {
   for (;;) {
     const port = await freePort();
     if (port < 55_000) return port;

@@ -1,0 +1,41 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A private certificate authority of the test's own; nothing on the machine trusts it. Remove it after use. */
+export class Authority {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'authority-'));
+  readonly file = join(this.#folder, 'ca.crt');
+
+  constructor() {
+    this.#make('ca', ['-subj', '/CN=private CA of a test', '-addext', 'keyUsage=critical,keyCertSign']);
+  }
+
+  get pem(): string {
+    return readFileSync(this.file, 'utf8');
+  }
+
+  /** Arguments with which redis-server answers TLS, and nothing else, on `port`, as `names`: `DNS:a.example`, `IP:127.0.0.1`. */
+  redisArgs(port: number, names: string): string[] {
+    const { cert, key } = this.#issue(`redis-${port}`, names);
+    const files = ['--tls-cert-file', cert, '--tls-key-file', key, '--tls-ca-cert-file', this.file];
+    return ['--tls-port', `${port}`, ...files, '--tls-auth-clients', 'no', '--tls-replication', 'yes'];
+  }
+
+  remove(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #issue(name: string, names: string): { cert: string; key: string } {
+    const signed = ['-CA', this.file, '-CAkey', join(this.#folder, 'ca.key')];
+    this.#make(name, ['-subj', `/CN=${name}`, '-addext', `subjectAltName=${names}`, ...signed]);
+    return { cert: join(this.#folder, `${name}.crt`), key: join(this.#folder, `${name}.key`) };
+  }
+
+  #make(name: string, args: readonly string[]): void {
+    const pair = ['-keyout', join(this.#folder, `${name}.key`), '-out', join(this.#folder, `${name}.crt`)];
+    const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1'];
+    execFileSync('openssl', ['req', '-x509', ...kind, ...pair, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
+  }
+}

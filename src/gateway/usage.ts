@@ -5,15 +5,20 @@ import type { KeyStore } from '../keys/store.ts';
 import type { Uses } from '../keys/uses.ts';
 import type { Admission } from '../limits/admission.ts';
 import type { State } from '../state/state.ts';
+import { createAllowance } from './allowance.ts';
 import type { Exchange } from './exchange.ts';
 import type { Answer } from './reply/answer.ts';
+import { retryAfter } from './reply/headers.ts';
 import { Refusal } from './reply/refusals.ts';
 import type { KnownClient } from './stages/authenticate.ts';
 
 /** Where a client asks how it stands. The gateway answers it itself, whatever the contract says. */
 export const USAGE_PATH = '/usage';
 
-/** Tells a client where it stands. Free, and answered also while it is limited or banned. */
+/** Twice a second, which no page needs that shows it to a person. A reload begins it afresh. */
+const ALLOWANCE = { limit: 120, span: 60_000 };
+
+/** Tells a client where it stands. Free within an allowance of its own, and answered also while it is limited or banned. */
 export interface Usage {
   serve(exchange: Exchange, client: KnownClient): Promise<void>;
 }
@@ -31,6 +36,7 @@ const DAY = 86_400_000;
 
 export function createUsage({ state, keys, uses, answer, operations, clock }: UsageParts): Usage {
   const costs = Object.fromEntries(operations.map(({ id, cost }) => [id, cost]));
+  const allowance = createAllowance(ALLOWANCE);
   const sunsets = new Map(operations.map(({ id, sunset }) => [id, sunset]));
 
   async function bodyFor(client: KnownClient, admission: Admission): Promise<string> {
@@ -51,9 +57,21 @@ export function createUsage({ state, keys, uses, answer, operations, clock }: Us
     });
   }
 
+  /** Each answer costs look-ups in the state, so a flood of them ends here. It is no strike. */
+  async function spend(exchange: Exchange, { keyId }: KnownClient): Promise<void> {
+    const standing = await allowance.take(keyId);
+    if (!standing.exhausted) return;
+    exchange.standing = standing;
+    throw new Refusal('rate_limit_exceeded', {
+      message: `${USAGE_PATH} is answered ${ALLOWANCE.limit} times a minute for each key. This is no strike.`,
+      headers: retryAfter(standing.readings[0]!.resetAt, standing.now),
+    });
+  }
+
   return {
     async serve(exchange, client) {
       exchange.route = 'usage';
+      await spend(exchange, client);
       const { method } = exchange;
       const admission = await state.look(client.subject, client.limits);
       exchange.standing = admission;

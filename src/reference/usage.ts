@@ -91,7 +91,7 @@ const OPERATION = {
   summary: 'Tell where your key stands',
   description:
     'Plan, every window, the ban if there is one, and the key itself. Costs nothing, and is answered also while the key is ' +
-    'limited or banned.',
+    'limited or banned, up to 120 times a minute.',
   'x-ratelimit-cost': 0,
   parameters: [{ name: 'If-None-Match', in: 'header', schema: { type: 'string' } }],
   responses: {
@@ -99,6 +99,7 @@ const OPERATION = {
     '304': { description: 'Nothing has changed since.', headers: ETAG },
     '401': refused('No good key.'),
     '403': refused('The key may not be used from this address.'),
+    '429': refused('Asked too often.'),
     '503': refused('The counters cannot be read at the moment.'),
   },
 };

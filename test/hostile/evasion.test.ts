@@ -91,6 +91,23 @@ test('nobody can have the key of another limited or banned', async () => {
   expect({ status, left: headers['x-ratelimit-remaining'] }).toEqual({ status: 200, left: `${LIMIT - 1}` });
 });
 
+test('asking how a key stands ends too, however it is asked, and harms nobody', async () => {
+  const key = await limited();
+  const wire = await stand.connect();
+  const disguises = ['GET /usage', 'HEAD /usage', 'GET /%75sage', 'DELETE /usage', 'GET /usage?a'];
+  const statuses: number[] = [];
+  for (let i = 0; i < 130; i++) {
+    const line = disguises[i % disguises.length]!;
+    const asked = wire.send(request(line, 'Host: a', `X-API-Key: ${key}`));
+    statuses.push((await asked.answer({ head: line.startsWith('HEAD') })).status);
+  }
+  wire.close();
+  expect(statuses.slice(0, 120)).not.toContain(429);
+  expect(statuses.slice(120)).toEqual(Array(10).fill(429));
+  const answer = await stand.ask(request('GET /pets', 'Host: a', `X-API-Key: ${key}`));
+  expect(answer).toMatchObject({ status: 200, headers: { 'x-ratelimit-remaining': `${LIMIT - 1}` } });
+});
+
 test('guessing is throttled per address, and only there', async () => {
   await limited('door: {guard: {failures: 3, span: 1m}}');
   const guess = async (from: string) => {

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { loadContract } from '../../src/contract/contract.ts';
-import { carriesTheHeadersOfEveryAnswer } from '../support/expect-headers.ts';
+import { carriesTheHeadersOfEveryAnswer, isTheError } from '../support/expect-headers.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { MINUTE } from '../support/limits.ts';
 
@@ -83,6 +83,25 @@ describe('GET /usage', () => {
       strikesToBan: 3,
       nextLengthSeconds: 300,
     });
+  });
+
+  test('is answered 120 times a minute for each key, banned ones too; then 429, which is no strike', async () => {
+    const [one, other] = [await gateway.key(), await gateway.key()];
+    await gateway.admin.put(`/bans/${one.id}`).send({ length: '10m', reason: 'a test' }).expect(200);
+    const asked = [];
+    while (asked.at(-1) !== 429 && asked.length < 1000) asked.push((await usage(one.secret)).status);
+    expect(asked).toEqual([...Array(120).fill(200), 429]);
+    const refused = await usage(one.secret);
+    isTheError(refused, 429, 'rate_limit_exceeded');
+    expect(refused.body.message).toContain('/usage');
+    expect(refused.headers).toMatchObject({ 'x-ratelimit-limit': '120', 'x-ratelimit-remaining': '0' });
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(60);
+    expect((await usage(other.secret)).status).toBe(200);
+    const { body } = await gateway.admin.get(`/usage/${one.id}`);
+    expect(body.usage[0]).toMatchObject({ strikes: 0, windows: [{ used: 0 }, { used: 0 }] });
+    await gateway.admin.delete(`/bans/${one.id}`);
+    expect((await pets(one.secret)).status).toBe(200);
   });
 
   test('counts by account where the plan does', async () => {

@@ -48,6 +48,7 @@ export function loadContract(file: string, options: { readonly unknownQuery?: Un
     title,
     version,
     operations: all,
+    files: document.texts,
     document: document.root,
     json: JSON.stringify(document.root, exactly, 2),
     yaml: stringify(document.root, { aliasDuplicateObjects: false, lineWidth: 0 }),

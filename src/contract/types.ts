@@ -12,6 +12,8 @@ export interface Contract {
   readonly title: string;
   readonly version: string;
   readonly operations: readonly Operation[];
+  /** What it was read from: the text of each file by its absolute path. */
+  readonly files: ReadonlyMap<string, string>;
   /** The document in one piece: what other files held is in `components`. Integers beyond 2^53 are bigints. */
   readonly document: Readonly<Record<string, unknown>>;
   /** The document as JSON and as YAML, every digit kept. */

@@ -95,8 +95,8 @@ export async function createGateway(
   let stopping: Promise<void> | null = null;
 
   function filesOf(): readonly string[] {
-    const { files, contract } = reloader.current.config;
-    return [files.gateway, files.plans, contract.file];
+    const { config, contract } = reloader.current;
+    return [config.files.gateway, config.files.plans, ...contract.files.keys()];
   }
 
   function reloadUnasked(): void {

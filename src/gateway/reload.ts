@@ -52,7 +52,6 @@ export interface Reloader<C extends Config> {
 export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloader<C> {
   const { load, keys, swap, observe } = parts;
   let current = parts.initial;
-  let contractText = textOf(current.config.contract.file);
   let last: Promise<unknown> = Promise.resolve();
 
   async function reloadNow(reason: string): Promise<Reloaded> {
@@ -68,8 +67,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
 
   async function readAndSwap(reason: string): Promise<Reloaded> {
     const loaded = load();
-    const text = textOf(loaded.contract.file);
-    const sameContract = text !== null && text === contractText && sameReading(current.config, loaded);
+    const sameContract = sameReading(current.config, loaded) && isUnchanged(current.contract);
     const contract = sameContract ? current.contract : contractOf(loaded);
     await refuseLostPlans(loaded.plans, keys);
 
@@ -79,7 +77,6 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
     if (!sameContract && contract.json !== current.contract.json) changed.push('contract');
     const reloaded = { changed, needRestart: different.filter(needsRestart) };
     if (reason === FILE_CHANGED && different.length + changed.length === 0) return reloaded;
-    contractText = text;
     current = Object.freeze({ config: inForce(current.config, loaded), contract });
     swap(current);
     observe({ type: 'reload.done', reason, ...reloaded });
@@ -98,14 +95,13 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
   };
 }
 
-/** The text of a contract that stands alone; `null` where other files belong to it, or it cannot be read. */
-function textOf(file: string): string | null {
+/** Whether all files of a contract still say what was read from them. */
+function isUnchanged({ files }: Contract): boolean {
   try {
-    const text = readFileSync(file, 'utf8');
-    return /\$ref['"]?\s*:\s*['"]?[^#'"\s]/.test(text) ? null : text;
+    return [...files].every(([file, text]) => readFileSync(file, 'utf8') === text);
   } catch {
     // The loader says what is wrong with it.
-    return null;
+    return false;
   }
 }
 

@@ -45,6 +45,25 @@ test('a file that an editor replaces is noticed, and so is one that is written',
   await until('the limit is raised again', async () => (await pets(secret)).headers['x-ratelimit-limit'] === '60');
 });
 
+test('a file that the contract refers to is noticed too, also one that it refers to only since a reload', async () => {
+  const { secret } = await gateway.key();
+  const main = readFileSync(shippedFiles.contract, 'utf8');
+  const refer = (name: string) => main.replace('paths:\n', `paths:\n  /more: { $ref: '${name}' }\n`);
+  const item = (id: string) => `get: { operationId: ${id}, responses: { '200': { description: Good. } } }\n`;
+  const served = async () => (await gateway.client.get('/openapi.json')).body.paths['/more']?.get.operationId;
+  writeFileSync(file('more.yaml'), item('first'));
+  writeFileSync(file('own.yaml'), refer('more.yaml'));
+  writeFileSync(file('gateway.yaml'), 'contract: { file: own.yaml }\n');
+  await until('the contract is in force', async () => (await served()) === 'first');
+  writeFileSync(file('more.yaml'), item('second'));
+  await until('the change is in force', async () => (await served()) === 'second');
+  expect((await admin('POST', '/reload')).body).toEqual({ changed: [], needRestart: [] });
+  writeFileSync(file('more.yaml'), 'get: []\n');
+  await until('the log tells the mistake', () => told('reload.refused').length > 0);
+  expect(JSON.stringify(told('reload.refused')[0])).toContain('more.yaml:1:');
+  expect((await pets(secret)).status).toBe(200);
+});
+
 test('a ban outlives a reload', async () => {
   const { secret, id } = await gateway.key();
   await admin('PUT', `/bans/${id}`, { length: '1h', reason: 'test' });

@@ -14,9 +14,12 @@ export interface Resolved {
 /** An OpenAPI 3.0 document in one piece: all references are local. */
 export class Document {
   readonly root: Json;
+  /** The files it was made from: their texts by absolute path. */
+  readonly texts: ReadonlyMap<string, string>;
 
-  constructor(root: Json) {
+  constructor(root: Json, texts: ReadonlyMap<string, string> = new Map()) {
     this.root = root;
+    this.texts = texts;
   }
 
   /** Follows references to the end; `null` when they lead nowhere or in a circle, which loading has reported. */
@@ -71,7 +74,7 @@ export function loadDocument(file: string, places: Places, findings: Findings): 
   }
   const bundler = new Bundler(root, sources, places, findings);
   bundler.bundle();
-  const document = new Document(root);
+  const document = new Document(root, sources.texts);
   for (const node of bundler.references) {
     if (document.isCircle(node)) findings.problem(node, '$ref', `${node.$ref} refers to itself`);
   }

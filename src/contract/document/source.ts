@@ -16,6 +16,7 @@ export const objectsIn = (value: unknown): Json[] => (Array.isArray(value) ? val
 /** A YAML or JSON file: its value, and where each part of it was written. */
 export interface Source {
   readonly file: string;
+  readonly text: string;
   readonly root: unknown;
 }
 
@@ -84,7 +85,7 @@ export function readSource(file: string, places: Places): Source {
 
   const root = problems.length > 0 ? null : value(document.contents, []);
   if (problems.length > 0) throw new ContractError(problems);
-  return { file, root };
+  return { file, text, root };
 }
 
 function readText(file: string): string {

@@ -26,6 +26,11 @@ export class Sources {
     this.#read.set(resolve(file), this.main);
   }
 
+  /** What was read, by absolute path; the main file first. */
+  get texts(): ReadonlyMap<string, string> {
+    return new Map([...this.#read].flatMap(([path, source]) => (source ? [[path, source.text]] : [])));
+  }
+
   isMain(node: Json): boolean {
     return this.#places.origin(node).file === this.main.file;
   }

@@ -22,7 +22,7 @@ export interface Mounts {
 
 export interface MountsOptions {
   readonly mounts: readonly Mount[];
-  readonly timeouts: Pick<Upstream, 'headersTimeout' | 'bodyTimeout'>;
+  readonly timeouts: Pick<Upstream, 'connectTimeout' | 'headersTimeout' | 'bodyTimeout'>;
   readonly maxBodyBytes: number;
   readonly answer: Answer;
 }
@@ -52,7 +52,7 @@ export function createMounts({ mounts, timeouts, maxBodyBytes, answer }: MountsO
       on: {
         proxyReq(outgoing, request) {
           const passage = passages.get(request)!;
-          passage.outgoing = outgoing;
+          watchConnecting(passage, outgoing);
           outgoing.prependOnceListener('timeout', () => {
             passage.tooSlow = true;
           });
@@ -63,7 +63,9 @@ export function createMounts({ mounts, timeouts, maxBodyBytes, answer }: MountsO
           passages.get(request)!.exchange.answeredAt = performance.now();
         },
         proxyReqWs(outgoing, request) {
-          const { exchange } = passages.get(request)!;
+          const passage = passages.get(request)!;
+          const { exchange } = passage;
+          watchConnecting(passage, outgoing);
           // First to listen: the answer to an upgrade has no hook of its own.
           const reshape = (answered: IncomingMessage) => {
             answered.headers = { ...returned(answered.headers), ...toObject(answer.headers(exchange)) };
@@ -78,6 +80,22 @@ export function createMounts({ mounts, timeouts, maxBodyBytes, answer }: MountsO
         error: (error, request) => fail(passages.get(request)!, error),
       },
     });
+  }
+
+  /** The proxy's own timeouts begin once there is a connection; the system's would be minutes. */
+  function watchConnecting(passage: Passage, outgoing: ClientRequest): void {
+    passage.outgoing = outgoing;
+    const { connectTimeout } = timeouts;
+    const watch = (socket: Socket) => {
+      if (!socket.connecting) return;
+      const cause = new Error(`no connection within ${connectTimeout} ms`);
+      const giveUp = () => fail(passage, new Outage('upstream_unavailable', { cause }));
+      const timer = setTimeout(giveUp, connectTimeout);
+      const stop = () => clearTimeout(timer);
+      socket.once('encrypted' in socket ? 'secureConnect' : 'connect', stop).once('close', stop);
+    };
+    if (outgoing.socket) watch(outgoing.socket);
+    else outgoing.once('socket', watch);
   }
 
   function fail(passage: Passage, error: unknown): void {

@@ -1,16 +1,24 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type BlackHole, startBlackHole } from '../support/black-hole.ts';
 import { until } from '../support/until.ts';
 import { EMPTY_LIST, valuesOf } from './recording-store.ts';
 import { isAnError, Stand } from './stand.ts';
 
 let stand: Stand;
+let hole: BlackHole;
 beforeAll(async () => {
+  hole = await startBlackHole();
   stand = await Stand.start({
-    settings: 'door: {maxBodyBytes: 64KiB, drainTimeout: 200ms}\nupstream: {headersTimeout: 300ms, bodyTimeout: 300ms}',
-    mounts: (url) => `mounts: [{path: /files, target: "${url}"}, {path: /live, target: "${url}", websocket: true}]`,
+    settings:
+      'door: {maxBodyBytes: 64KiB, drainTimeout: 200ms}\nupstream: {connectTimeout: 100ms, headersTimeout: 300ms, bodyTimeout: 300ms}',
+    mounts: (url) =>
+      `mounts: [{path: /files, target: "${url}"}, {path: /live, target: "${url}", websocket: true}, {path: /hole, target: "${hole.url}", websocket: true}]`,
   });
 });
-afterAll(() => stand.stop());
+afterAll(async () => {
+  await stand.stop();
+  await hole.close();
+});
 beforeEach(() => {
   stand.store.respond = (socket) => void socket.write(EMPTY_LIST);
 });
@@ -88,6 +96,21 @@ describe('a mount', () => {
   test('whose target never answers is 504', async () => {
     stand.store.respond = () => {};
     expect(await stand.ask(stand.request('GET /files/a'))).toMatchObject({ status: 504, code: 'upstream_timeout' });
+  });
+
+  test.each([
+    ['a request', []],
+    ['an upgrade', ['Connection: Upgrade', 'Upgrade: websocket']],
+  ])('whose target takes no connection is 502 after connectTimeout, for %s', async (_what, headers) => {
+    const wire = await stand.connect();
+    const answer = await wire.send(stand.request('GET /hole/a', headers)).answer();
+    expect(answer).toMatchObject({ status: 502, code: 'upstream_unavailable' });
+    isAnError(answer);
+    wire.close();
+    expect(stand.gateway.log.filter(({ msg }) => msg === 'outage').at(-1)).toMatchObject({
+      id: answer.headers['x-request-id'],
+      reason: expect.stringContaining('no connection within 100 ms'),
+    });
   });
 
   test('ends the request at its target when the caller leaves', async () => {

@@ -1,6 +1,7 @@
 import { createContext, runInContext } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { Characters, includes } from '../../src/contract/patterns/characters.ts';
 import { PatternError, Patterns } from '../../src/contract/patterns/pattern.ts';
 
 const patterns = new Patterns();
@@ -140,4 +141,63 @@ test('reads conditions at the start like the engine', () => {
     }),
     { numRuns: 200 },
   );
+});
+
+describe('a class stands for the characters that the engine takes for it', () => {
+  const characters = new Characters();
+  /** Around all ends of ranges, and the ends of Unicode and of its halves. */
+  const EDGES = [0, 0x7f, 0x80, 0xd7ff, 0xe000, 0xffff, 0x10000, 0x10ffff];
+
+  function agrees(source: string, extra: readonly number[]): void {
+    const set = characters.of(source);
+    const probes = [
+      ...EDGES,
+      ...Array(0x100).keys(),
+      ...extra,
+      ...set.flatMap(([from, to]) => [from - 1, from, to, to + 1]),
+    ];
+    const engine = new RegExp(`^${source}$`, 'u');
+    for (const probe of probes.filter((c) => c >= 0 && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff))) {
+      expect([source, probe, includes(set, probe)]).toEqual([source, probe, engine.test(String.fromCodePoint(probe))]);
+    }
+  }
+
+  test.each([
+    '.',
+    '\\d',
+    '\\W',
+    '\\s',
+    '\\p{Lu}',
+    '[]',
+    '[^]',
+    '[^a]',
+    '[^\\d-]',
+    '[\\]\\\\]',
+    '[^\\^]',
+    '[\ud7ff]',
+    '[^\u{10ffff}]',
+  ])('%s', (source) => agrees(source, []));
+
+  test('whatever is named in it', () => {
+    const sign = fc.oneof(fc.integer({ min: 0x20, max: 0x2ff }), fc.constantFrom(...EDGES.slice(3), 0x2028, 0x1f600));
+    const named = (c: number) =>
+      (/[\^$\\.*+?()[\]{}|/-]/.test(String.fromCodePoint(c)) ? '\\' : '') + String.fromCodePoint(c);
+    const member = fc.oneof(
+      sign.map((c) => ({ text: named(c), ends: [c] })),
+      fc.tuple(sign, sign).map((pair) => {
+        const [from, to] = pair.sort((a, b) => a - b);
+        return { text: `${named(from)}-${named(to)}`, ends: [from, to] };
+      }),
+    );
+    fc.assert(
+      fc.property(fc.boolean(), fc.array(member, { maxLength: 4 }), (negated, members) => {
+        const ends = members.flatMap(({ ends }) => ends);
+        agrees(
+          `[${negated ? '^' : ''}${members.map(({ text }) => text).join('')}]`,
+          ends.flatMap((c) => [c - 1, c, c + 1]),
+        );
+      }),
+      { numRuns: 60 },
+    );
+  });
 });

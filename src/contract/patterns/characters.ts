@@ -5,9 +5,17 @@ export type CharacterSet = readonly (readonly [from: number, to: number])[];
 export const TEXT_START = -1;
 export const TEXT_END = -2;
 
+const LAST_CHARACTER = 0x10ffff;
+const FIRST_SURROGATE = 0xd800;
+const LAST_SURROGATE = 0xdfff;
+
+/** A class that names each character or the ends of a range, by itself or as an escaped sign such as `\]`. */
+const NAMED_CLASS = /^\[(?:[^\\]|\\[-^$\\.*+?()[\]{}|/])*\]$/u;
+
 /**
- * The characters that classes of regular expressions stand for. The engine itself is asked, over all of Unicode, so that
- * `\w`, `[^@]` and `\p{Lu}` mean here what they mean there. Costs some milliseconds per class: for load time only.
+ * The characters that classes of regular expressions stand for. The engine itself is asked, so that `\w`, `[^@]` and
+ * `\p{Lu}` mean here what they mean there: over all of Unicode, which costs some ten milliseconds per class, or where
+ * the characters of a class are named, up to the first that is not, for it stands for all behind it.
  */
 export class Characters {
   readonly #sets = new Map<string, CharacterSet>();
@@ -24,19 +32,33 @@ export class Characters {
   }
 
   #measure(source: string): CharacterSet {
-    this.#alphabet ||= allCharacters();
+    const end = lastToAsk(source);
     const ranges: [number, number][] = [];
-    for (const [run] of this.#alphabet.matchAll(new RegExp(`${source}+`, 'gu'))) {
-      ranges.push([run.codePointAt(0)!, lastCodePoint(run)]);
+    for (const [run] of this.#charactersUpTo(end).matchAll(new RegExp(`${source}+`, 'gu'))) {
+      const last = lastCodePoint(run);
+      ranges.push([run.codePointAt(0)!, last === end ? LAST_CHARACTER : last]);
     }
     return ranges;
   }
+
+  #charactersUpTo(end: number): string {
+    if (end !== LAST_CHARACTER) return charactersUpTo(end);
+    this.#alphabet ||= charactersUpTo(end);
+    return this.#alphabet;
+  }
 }
 
-function allCharacters(): string {
-  const pages = Array.from({ length: 0x1100 }, (_, page) => {
+/** The first character behind all that `source` names; the very last where it may stand for others. */
+function lastToAsk(source: string): number {
+  if (!NAMED_CLASS.test(source)) return LAST_CHARACTER;
+  const behind = 1 + Math.max(...Array.from(source, (character) => character.codePointAt(0)!));
+  return behind < FIRST_SURROGATE ? behind : LAST_CHARACTER;
+}
+
+function charactersUpTo(end: number): string {
+  const pages = Array.from({ length: (end >> 8) + 1 }, (_, page) => {
     const characters = Array.from({ length: 0x100 }, (_, i) => page * 0x100 + i);
-    return String.fromCodePoint(...characters.filter((c) => c < 0xd800 || c > 0xdfff));
+    return String.fromCodePoint(...characters.filter((c) => c <= end && (c < FIRST_SURROGATE || c > LAST_SURROGATE)));
   });
   return pages.join('');
 }

@@ -23,6 +23,8 @@ export interface AdminOptions {
   readonly desk: Desk;
   readonly metrics: Metrics;
   readonly observe: Observe;
+  /** Of this run, for commands of the gateway's own user on this machine. */
+  readonly ownToken: string;
   /** Whether requests may be sent to the gateway now. */
   readonly readiness: () => Readiness;
 }
@@ -30,9 +32,9 @@ export interface AdminOptions {
 const MAX_BODY = '256kb';
 
 /** Health is open to whoever reaches the listener; everything else wants a token, once there is one. */
-export function createAdmin({ config, desk, metrics, observe, readiness }: AdminOptions): Admin {
+export function createAdmin({ config, desk, metrics, observe, ownToken, readiness }: AdminOptions): Admin {
   const api = createAdminApi(desk);
-  const gate = createGate(config.admin, desk.tokens);
+  const gate = createGate(config.admin, desk.tokens, ownToken);
   const app = express();
   app.disable('x-powered-by').disable('etag');
   app.use((_request, response, next) => {

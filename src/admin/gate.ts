@@ -6,7 +6,7 @@ import { createGuard } from '../gateway/guard.ts';
 import { wholeSeconds } from '../gateway/reply/headers.ts';
 import { Outage } from '../outage.ts';
 import { AdminError } from './errors.ts';
-import { configuredToken, type Operator, operatorOf, type TokenRecord, type TokenStore } from './tokens.ts';
+import { configuredToken, hashToken, type Operator, operatorOf, type TokenRecord, type TokenStore } from './tokens.ts';
 
 /** Who may come in on the admin listener. */
 export interface Gate {
@@ -21,9 +21,11 @@ const GUESSES = { failures: 10, span: 60_000 };
 /** Whoever reaches the loopback address of a gateway without any token is its operator. */
 const LOCAL: Operator = { name: 'local', role: 'admin' };
 
-export function createGate(admin: Config['admin'], tokens: TokenStore): Gate {
+/** `ownToken`: of this run of the gateway, for commands on its machine; its holder is the local operator. */
+export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken: string): Gate {
   const guard = createGuard(GUESSES);
   const configured = configuredToken(admin.token);
+  const own = { ...LOCAL, hash: hashToken(ownToken), createdAt: 0 };
   let lastKnown: readonly TokenRecord[] | null = null;
 
   /** While the state is away those of before hold: an outage is when operators are needed most. */
@@ -64,7 +66,7 @@ export function createGate(admin: Config['admin'], tokens: TokenStore): Gate {
     },
     async operator({ headers, socket }) {
       const [, token] = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
-      const configuredOne = token === undefined ? null : operatorOf(token, configured);
+      const configuredOne = token === undefined ? null : operatorOf(token, [...configured, own]);
       if (configuredOne) return configuredOne;
       const stored = await known();
       const found = token === undefined ? null : operatorOf(token, stored);

@@ -2,6 +2,7 @@ import { createAdmin } from '../admin/admin.ts';
 import type { Desk } from '../admin/desk.ts';
 import { AdminError } from '../admin/errors.ts';
 import type { Reloaded } from '../admin/reload.ts';
+import { makeToken } from '../admin/tokens.ts';
 import type { Config } from '../config/config.ts';
 import { watchFiles } from '../config/watch.ts';
 import { loadContract } from '../contract/contract.ts';
@@ -90,7 +91,8 @@ export async function createGateway(
     reload: (reason) => reloader.reload(reason).catch(refusedToOperator),
   };
   const readiness = () => (stopping !== null ? 'stopping' : remembered.ready() ? 'ready' : 'state_away');
-  const admin = createAdmin({ config, desk, metrics, observe, readiness });
+  const ownToken = makeToken();
+  const admin = createAdmin({ config, desk, metrics, observe, ownToken, readiness });
   const watch = overrides.load ? watchFiles(filesOf, reloadUnasked) : null;
   let stopping: Promise<void> | null = null;
 
@@ -125,6 +127,7 @@ export async function createGateway(
       try {
         const adminUrl = urlOf(config.admin.host, await admin.listen());
         const url = urlOf(config.listen.host, await listener.listen());
+        remembered.announce?.({ url: adminUrl, token: ownToken });
         observe({ type: 'started', url, adminUrl, state: remembered.kind });
         return { url, adminUrl };
       } catch (error) {

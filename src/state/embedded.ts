@@ -7,7 +7,8 @@ import { keysInFile } from '../keys/file.ts';
 import type { KeyStore } from '../keys/store.ts';
 import type { UseShelf } from '../keys/uses.ts';
 import { usesInFile } from '../keys/uses-file.ts';
-import { ledgerShelf, lockFolder, openStateFile } from './memory/file.ts';
+import { ledgerShelf, openStateFile } from './memory/file.ts';
+import { type Announcement, lockFolder } from './memory/lock.ts';
 import { MemoryState } from './memory/memory.ts';
 import type { State } from './state.ts';
 
@@ -28,6 +29,8 @@ export interface Remembered extends Records {
   readonly kind: string;
   /** Whether requests may be sent to this gateway as far as the state is concerned. */
   readonly ready: () => boolean;
+  /** Tells commands where the gateway is that has the counters to itself; absent where they are shared. */
+  readonly announce?: (announcement: Announcement) => void;
   close(): Promise<void>;
 }
 
@@ -39,7 +42,7 @@ export function recordsInFile(db: DatabaseSync): Records {
 export function openEmbedded(folder: string, clock: () => number): Remembered {
   const db = openStateFile(folder);
   try {
-    const unlock = lockFolder(folder);
+    const lock = lockFolder(folder);
     const state = new MemoryState({ clock, shelf: ledgerShelf(db) });
     return {
       state,
@@ -47,10 +50,11 @@ export function openEmbedded(folder: string, clock: () => number): Remembered {
       recheckKeysAfter: Number.POSITIVE_INFINITY,
       kind: 'embedded',
       ready: () => true,
+      announce: lock.announce,
       async close() {
         await state.close();
         db.close();
-        unlock();
+        lock.release();
       },
     };
   } catch (error) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
@@ -253,11 +253,50 @@ describe('the gateway that is meant', () => {
     expect(await storegate(['reload'])).toMatchObject({ code: 1, err: expect.stringContaining('STOREGATE_ADMIN_URL') });
   });
 
-  test('has the counters to itself, which beside it nobody touches', async () => {
-    const beside = { STOREGATE_DATA: gateway.config.data };
-    const { id } = await gateway.key();
-    const result = await storegate(['usage', 'show', id], { env: beside });
-    expect(result).toMatchObject({ code: 1, err: expect.stringContaining('set STOREGATE_ADMIN_URL') });
+  describe('has the counters to itself', () => {
+    const beside = () => ({ STOREGATE_DATA: gateway.config.data });
+    const announced = () => join(gateway.config.data, 'gateway.json');
+
+    test('and is found through its folder by commands that need them, token or not', async () => {
+      const { id, secret } = await gateway.key();
+      await gateway.client.get('/pets').set('X-API-Key', secret);
+      const { out } = await storegate(['usage', 'show', id, '--json'], { env: beside() });
+      expect(JSON.parse(out)).toMatchObject([{ key: id, windows: [{ used: 1 }, { used: 1 }] }]);
+      const ban = ['bans', 'impose', id, '--length', '1h', '--reason', 'test'];
+      expect(await storegate(ban, { env: beside() })).toMatchObject({ code: 0 });
+      expect((await gateway.client.get('/pets').set('X-API-Key', secret)).body.code).toBe('key_banned');
+      expect(statSync(announced()).mode & 0o777).toBe(0o600);
+    });
+
+    test('which say how to name it where something else answers there', async () => {
+      const { id } = await gateway.key();
+      const kept = readFileSync(announced(), 'utf8');
+      const other = await TestGateway.start();
+      for (const told of [
+        { ...JSON.parse(kept), url: other.adminUrl },
+        { ...JSON.parse(kept), url: 'http://127.0.0.1:9' },
+        {},
+      ]) {
+        writeFileSync(announced(), JSON.stringify(told));
+        const result = await storegate(['usage', 'show', id], { env: beside() });
+        expect(result).toMatchObject({ code: 1, err: expect.stringContaining('set STOREGATE_ADMIN_URL') });
+      }
+      await other.stop();
+      writeFileSync(announced(), kept);
+    });
+
+    test('until it stops; then its token is worth nothing', async () => {
+      const first = await TestGateway.start();
+      const file = join(first.config.data, 'gateway.json');
+      const { token } = JSON.parse(readFileSync(file, 'utf8')) as { token: string };
+      const ask = () => first.admin.get('/config').set('Authorization', `Bearer ${token}`);
+      expect((await ask()).status).toBe(200);
+      await first.close();
+      expect(existsSync(file)).toBe(false);
+      await first.open();
+      expect((await ask()).status).toBe(401);
+      await first.stop();
+    });
   });
 });
 

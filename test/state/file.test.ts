@@ -8,6 +8,7 @@ import { loadPlans } from '../../src/config/plans.ts';
 import { createKey, revokeKey } from '../../src/keys/manage.ts';
 import { openEmbedded } from '../../src/state/embedded.ts';
 import { openStateFile, StateFileError } from '../../src/state/memory/file.ts';
+import { announcedIn } from '../../src/state/memory/lock.ts';
 import { HOUR, limits, MINUTE, TestClock, window } from '../support/limits.ts';
 import { until } from '../support/until.ts';
 
@@ -43,6 +44,20 @@ describe('the embedded state file', () => {
     expect(() => openEmbedded(folder, Date.now)).toThrow(StateFileError);
     await first.close();
     await openEmbedded(folder, Date.now).close();
+  });
+
+  test('tells where its gateway is for as long as that runs, and never where one was that crashed', async () => {
+    const where = { url: 'http://127.0.0.1:1', token: `t${Math.random()}` };
+    const first = openEmbedded(folder, Date.now);
+    expect(announcedIn(folder)).toBeNull();
+    first.announce!(where);
+    expect(announcedIn(folder)).toEqual(where);
+    await first.close();
+    expect(announcedIn(folder)).toBeNull();
+    writeFileSync(join(folder, 'gateway.json'), JSON.stringify(where));
+    const second = openEmbedded(folder, Date.now);
+    expect(announcedIn(folder)).toBeNull();
+    await second.close();
   });
 
   test('is not touched when a newer version wrote it', () => {

@@ -3,13 +3,16 @@ import { userInfo } from 'node:os';
 import { type AdminApi, createAdminApi } from '../../admin/api.ts';
 import type { Desk } from '../../admin/desk.ts';
 import { AdminError } from '../../admin/errors.ts';
+import type { Operator } from '../../admin/tokens.ts';
 import type { Config } from '../../config/config.ts';
 import { type Records, recordsInFile } from '../../state/embedded.ts';
-import { ledgerShelf, lockFolder, openStateFile, StateFileError } from '../../state/memory/file.ts';
+import { ledgerShelf, openStateFile, StateFileError } from '../../state/memory/file.ts';
+import { announcedIn, type FolderLock, lockFolder } from '../../state/memory/lock.ts';
 import { MemoryState } from '../../state/memory/memory.ts';
 import { openBeside } from '../../state/redis/open.ts';
 import type { State } from '../../state/state.ts';
-import { type Api, CallError, queryOf } from './api.ts';
+import { type Api, CallError, queryOf, type Sent } from './api.ts';
+import { reachRemote } from './remote.ts';
 
 /** What a gateway of this configuration remembers, with or without one running. */
 interface Remembered {
@@ -39,30 +42,50 @@ export async function reachBeside(load: () => Config): Promise<Api> {
   const api = createAdminApi(desk);
   const operator = { name: `cli:${userInfo().username}`, role: 'admin' } as const;
   return {
-    call: (method, path, { query, body, once } = {}) =>
-      ask(api, {
-        id: randomUUID(),
-        operator,
-        method,
-        path,
-        query: queryOf(query),
-        headers: [
-          ...(body === undefined ? [] : ['Content-Type', 'application/json']),
-          ...(once === undefined ? [] : ['Idempotency-Key', once]),
-        ],
-        body: body === undefined ? null : Buffer.from(JSON.stringify(body)),
-      }),
+    async call(method, path, sent = {}) {
+      try {
+        return await ask(api, operator, method, path, sent);
+      } catch (error) {
+        if (!(error instanceof AdminError)) throw error;
+        const refused = new CallError(error.message, { cause: error });
+        if (error.code !== 'gateway_running') throw refused;
+        return await askRunning(config.data, refused, (running) => running.call(method, path, sent));
+      }
+    },
     close: () => remembered.close(),
   };
 }
 
-async function ask(api: AdminApi, call: Parameters<AdminApi['call']>[0]): Promise<unknown> {
+async function ask(api: AdminApi, operator: Operator, method: string, path: string, sent: Sent): Promise<unknown> {
+  const { query, body, once } = sent;
+  const answer = await api.call({
+    id: randomUUID(),
+    operator,
+    method,
+    path,
+    query: queryOf(query),
+    headers: [
+      ...(body === undefined ? [] : ['Content-Type', 'application/json']),
+      ...(once === undefined ? [] : ['Idempotency-Key', once]),
+    ],
+    body: body === undefined ? null : Buffer.from(JSON.stringify(body)),
+  });
+  // As over HTTP: what is no JSON does not arrive.
+  return JSON.parse(JSON.stringify(answer.body));
+}
+
+/** Asks the gateway that has the folder's counters to itself; fails with `refused` where it cannot be found. */
+async function askRunning<T>(folder: string, refused: CallError, call: (running: Api) => Promise<T>): Promise<T> {
+  const announced = announcedIn(folder);
+  if (!announced) throw refused;
+  const running = reachRemote(announced.url, announced.token);
   try {
-    // As over HTTP: what is no JSON does not arrive.
-    return JSON.parse(JSON.stringify((await api.call(call)).body));
+    return await call(running);
   } catch (error) {
-    if (error instanceof AdminError) throw new CallError(error.message, { cause: error });
-    throw error;
+    // Something else may answer there, as seen from another machine or container that shares the folder.
+    throw error instanceof CallError && error.shut ? refused : error;
+  } finally {
+    await running.close();
   }
 }
 
@@ -73,7 +96,7 @@ async function openShared(settings: NonNullable<Config['redis']>): Promise<Remem
 
 function openFolder({ data, admin }: Config): Remembered {
   const db = openStateFile(data);
-  let counting: { state: MemoryState; unlock: () => void } | null = null;
+  let counting: { state: MemoryState; lock: FolderLock } | null = null;
 
   function state(): State {
     counting ??= count();
@@ -82,8 +105,8 @@ function openFolder({ data, admin }: Config): Remembered {
 
   function count() {
     try {
-      const unlock = lockFolder(data);
-      return { state: new MemoryState({ shelf: ledgerShelf(db) }), unlock };
+      const lock = lockFolder(data);
+      return { state: new MemoryState({ shelf: ledgerShelf(db) }), lock };
     } catch (error) {
       if (!(error instanceof StateFileError)) throw error;
       throw new AdminError(
@@ -98,7 +121,7 @@ function openFolder({ data, admin }: Config): Remembered {
     state,
     async close() {
       await counting?.state.close();
-      counting?.unlock();
+      counting?.lock.release();
       db.close();
     },
   };

@@ -99,21 +99,6 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
-/**
- * Makes this process the only gateway that counts in `folder`: two embedded gateways on one folder would admit twice what
- * a plan allows. The lock goes with the process, however it ends. Answers how to let go. Throws StateFileError.
- */
-export function lockFolder(folder: string): () => void {
-  const lock = new DatabaseSync(join(folder, 'gateway.lock'));
-  try {
-    lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
-  } catch (error) {
-    lock.close();
-    throw new StateFileError(`another gateway is running on the data folder ${folder}`, { cause: error });
-  }
-  return () => lock.close();
-}
-
 /** Ledgers in the state file: read and emptied at the start, written in one transaction at a graceful stop. */
 export function ledgerShelf(db: DatabaseSync): LedgerShelf {
   return {

@@ -1,0 +1,55 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { StateFileError } from './file.ts';
+
+/**
+ * How commands reach the gateway that has locked a folder. The token is of this run alone: another gateway at the same
+ * address refuses it, and whoever may read it could change the folder itself.
+ */
+export interface Announcement {
+  readonly url: string;
+  readonly token: string;
+}
+
+export interface FolderLock {
+  /** Tells commands beside, for as long as the lock is held. */
+  announce(announcement: Announcement): void;
+  release(): void;
+}
+
+/**
+ * Makes this process the only gateway that counts in `folder`: two embedded gateways on one folder would admit twice what
+ * a plan allows. The lock goes with the process, however it ends. Throws StateFileError.
+ */
+export function lockFolder(folder: string): FolderLock {
+  const lock = new DatabaseSync(join(folder, 'gateway.lock'));
+  try {
+    lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+  } catch (error) {
+    lock.close();
+    throw new StateFileError(`another gateway is running on the data folder ${folder}`, { cause: error });
+  }
+  const file = fileIn(folder);
+  // A gateway that crashed has left its own.
+  rmSync(file, { force: true });
+  return {
+    announce: (announcement) => writeFileSync(file, JSON.stringify(announcement), { mode: 0o600 }),
+    release() {
+      rmSync(file, { force: true });
+      lock.close();
+    },
+  };
+}
+
+/** What the gateway that holds the lock has announced; `null` where it has not, or not yet. */
+export function announcedIn(folder: string): Announcement | null {
+  try {
+    const { url, token } = JSON.parse(readFileSync(fileIn(folder), 'utf8')) as Partial<Announcement>;
+    return typeof url === 'string' && typeof token === 'string' ? { url, token } : null;
+  } catch {
+    return null;
+  }
+}
+
+const fileIn = (folder: string): string => join(folder, 'gateway.json');

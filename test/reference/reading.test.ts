@@ -114,6 +114,30 @@ describeInBrowser('a reader of the page', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
   });
 
+  test('jumps on a phone from the list of operations, which then is out of the way', async () => {
+    const { reader: it, page, complaints } = await reader({ viewport: { width: 360, height: 740 }, isMobile: true });
+    const contents = page.getByRole('navigation', { name: 'Contents' });
+    const button = page.getByRole('button', { name: 'Contents' });
+    expect(await contents.isVisible()).toBe(false);
+    await page.locator('#errors').scrollIntoViewIfNeeded();
+    await button.click();
+    expect(await it.accessibilityFindings()).toEqual([]);
+    await contents.getByRole('link', { name: 'Place an order' }).click();
+    await it.operation('Orders', 'createOrder').locator('.opblock-body').waitFor();
+    expect(await contents.isVisible()).toBe(false);
+    await button.click();
+    await contents.getByRole('link', { name: 'Errors' }).click();
+    expect(await contents.isVisible()).toBe(false);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+    expect(complaints).toEqual([]);
+  });
+
+  test('has the list beside the operations where there is room, and needs no button for it', async () => {
+    const { page } = desk;
+    expect(await page.getByRole('navigation', { name: 'Contents' }).isVisible()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Contents' }).isVisible()).toBe(false);
+  });
+
   test('needs no mouse: gives the key, opens, tries and sends by keyboard', async () => {
     const { reader: it, page } = await reader();
     const { secret } = await gateway.key();

@@ -1,5 +1,5 @@
 import { connectKey } from './key.ts';
-import { followLinks, rememberPlace } from './navigation.ts';
+import { closeContentsWhenUsed, followLinks, rememberPlace } from './navigation.ts';
 import { controls } from './plugins/controls.ts';
 import { curlWithoutKey } from './plugins/curl.ts';
 import { exactJson } from './plugins/exact-json.ts';
@@ -14,6 +14,7 @@ declare const SwaggerUIBundle: (settings: Settings) => SwaggerUi;
 
 const domNode = document.getElementById('reference')!;
 const key = connectKey(document);
+closeContentsWhenUsed();
 
 const ui = SwaggerUIBundle({
   url: '/openapi.json',

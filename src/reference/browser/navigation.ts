@@ -25,6 +25,14 @@ export function followLinks(ui: SwaggerUi): void {
   document.getElementById(location.hash.slice(1))?.scrollIntoView({ behavior: 'instant' });
 }
 
+/** On a narrow screen the list of contents lies over what its links lead to: it goes away once one is followed. */
+export function closeContentsWhenUsed(): void {
+  const contents = document.getElementById('contents')!;
+  contents.addEventListener('click', ({ target }) => {
+    if ((target as Element).closest('a')) contents.togglePopover(false);
+  });
+}
+
 /** Writes the operation that was opened last into the address, so that it can be shared. */
 export const rememberPlace: Plugin = () => ({
   statePlugins: {

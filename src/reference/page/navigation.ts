@@ -3,19 +3,28 @@ import { groupTags, type TagGroup } from '../browser/groups.ts';
 import { operationHash } from '../browser/places.ts';
 import { type Html, html } from './html.ts';
 
-/** The way to everything on the page. Drawn with it, so that it works before and without scripts. */
+/**
+ * The way to everything on the page. Drawn with it, so that it works before and without scripts: where there is no room
+ * beside the operations it is a popover, which `contentsButton` opens.
+ */
 export function navigation({ operations, document }: Contract): Html {
   const tags = new Set(operations.flatMap(({ tags }) => (tags.length > 0 ? tags : ['default'])));
   const groups = groupTags([...tags], document['x-tagGroups']);
-  return html`<nav aria-label="Contents">
+  return html`<nav id="contents" aria-label="Contents" popover>
 <ul class="guide">
 <li><a href="#start">Start here</a></li>
 <li><a href="#limits">Plans and limits</a></li>
 <li><a href="#retrying">How to retry</a></li>
 <li><a href="#errors">Errors</a></li>
+<li class="narrow"><a href="/openapi.json">Contract as JSON</a></li>
+<li class="narrow"><a href="/openapi.yaml">Contract as YAML</a></li>
 </ul>
 ${groups.map((group) => groupOf(group, operations))}
 </nav>`;
+}
+
+export function contentsButton(): Html {
+  return html`<button type="button" class="contents-button" popovertarget="contents">Contents</button>`;
 }
 
 function groupOf({ name, tags }: TagGroup, operations: readonly Operation[]): Html {

@@ -4,7 +4,7 @@ import type { Assets } from '../assets.ts';
 import { errorsSection } from './errors.ts';
 import { type Html, html } from './html.ts';
 import { limitsSection } from './limits.ts';
-import { navigation } from './navigation.ts';
+import { contentsButton, navigation } from './navigation.ts';
 import { retryingSection } from './retrying.ts';
 
 export interface PageContent {
@@ -32,7 +32,8 @@ ${files(assets)}
 <a class="skip" href="#start">Skip to the content</a>
 <header class="top"><a class="brand" href="#start"><img src="${assets.base}icon.svg" alt="" width="28" height="28">${title}
 <span class="version">${version}</span></a>
-<span class="contract">Contract: <a href="/openapi.json">JSON</a> <a href="/openapi.yaml">YAML</a></span></header>
+<span class="contract">Contract: <a href="/openapi.json">JSON</a> <a href="/openapi.yaml">YAML</a></span>
+${contentsButton()}</header>
 <div class="columns">
 ${navigation(contract)}
 <main>

@@ -36,6 +36,7 @@ export interface RequestEvent {
   readonly method: string;
   /** The operation of the contract, `mount <path>`, or a fixed word for everything else: safe as a metric label. */
   readonly operation: string;
+  /** 499 where the caller left before it was answered. */
   readonly status: number;
   /** Whether the whole answer went out; not so when either side went away. */
   readonly complete: boolean;

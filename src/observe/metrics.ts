@@ -24,7 +24,7 @@ export function createMetrics(gauges: Gauges): Metrics {
 
   const requests = counterTally(registry, {
     name: 'storegate_requests_total',
-    help: 'Requests of the public listener that were answered, by operation, method and status.',
+    help: 'Requests of the public listener, by operation, method and status of the answer; 499: the caller left before it.',
     labelNames: ['operation', 'method', 'status'],
   });
   const refusals = counterTally(registry, {

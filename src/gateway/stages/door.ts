@@ -160,6 +160,13 @@ function isComplete(response: ServerResponse): boolean {
   return response.writableFinished || response.statusCode === 101;
 }
 
+/** nginx's number for callers that left: the 200 that Node holds ready was never sent. */
+const NOT_ANSWERED = 499;
+
+function statusOf({ headersSent, statusCode }: ServerResponse): number {
+  return headersSent || statusCode === 101 ? statusCode : NOT_ANSWERED;
+}
+
 function toldBy(exchange: Exchange) {
   const { id, method, response, client, verdict, code, address, startedAt, forwardedAt, answeredAt } = exchange;
   return {
@@ -167,7 +174,7 @@ function toldBy(exchange: Exchange) {
     id,
     method: KNOWN_METHODS.has(method) ? method : 'other',
     operation: exchange.route ?? 'none',
-    status: response.statusCode,
+    status: statusOf(response),
     complete: isComplete(response),
     code,
     verdict,

@@ -39,8 +39,8 @@ export interface Result {
 
 /** Load of an idle machine is below this. */
 const BUSY = 0.5;
-/** V8 optimizes what runs often: slow targets need longer to get there. */
-const WARM_UP_REQUESTS = 15_000;
+/** V8 still compiles, on other threads of the process, after some ten thousand requests; slow targets take longer to get there. */
+const WARM_UP_REQUESTS = 40_000;
 const WARM_UP_ROUNDS = 6;
 
 export function compare(options: Options, say: (line: string) => void): Promise<Comparison> {

@@ -18,6 +18,8 @@ const BAN_WARNING = ['X-Ban-Warning', 'strikes-left=1'];
 export type Admit = (exchange: Exchange, client: KnownClient, cost: number) => Eventually<Admission | Refusal>;
 
 export function createAdmit({ state, observe }: { state: State; observe: Observe }): Admit {
+  const spell = speller();
+
   return function admit(exchange, client, cost) {
     const asked = state.admit(client.subject, client.limits, cost);
     return asked instanceof Promise
@@ -32,7 +34,9 @@ export function createAdmit({ state, observe }: { state: State; observe: Observe
     if (admission.banBegins) {
       observe({ type: 'ban', id: exchange.id, keyId: client.keyId, plan: client.plan, until: admission.bannedUntil });
     }
-    return admission.verdict === 'banned' ? banned(admission) : limited(admission, client.limits.ladder);
+    return admission.verdict === 'banned'
+      ? banned(admission, spell(admission.bannedUntil))
+      : limited(admission, client.limits.ladder);
   }
 }
 
@@ -47,12 +51,24 @@ function limited(admission: Admission, ladder: Ladder | null): Refusal {
   });
 }
 
-function banned(admission: Admission): Refusal {
-  const until = new Date(Math.ceil(admission.bannedUntil / 1000) * 1000).toISOString().replace('.000Z', 'Z');
+function banned(admission: Admission, until: string): Refusal {
   return new Refusal('key_banned', {
     message: `This key is banned until ${until}. Wait until then; a key that goes on sending after 429 is banned longer each time.`,
     headers: retryAfter(admission.retryAt, admission.now),
   });
+}
+
+/** Spells instants, in UTC and rounded up to whole seconds. A flood from one banned key asks for the same one again and again. */
+function speller(): (at: number) => string {
+  let last = Number.NaN;
+  let text = '';
+  return (at) => {
+    if (at !== last) {
+      last = at;
+      text = new Date(Math.ceil(at / 1000) * 1000).toISOString().replace('.000Z', 'Z');
+    }
+    return text;
+  };
 }
 
 function seconds(count: number): string {

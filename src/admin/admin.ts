@@ -16,12 +16,12 @@ export interface Admin {
 }
 
 /** Whether requests may be sent here now, and why not. */
-export type Readiness = 'ready' | 'stopping' | 'state_away';
+export type Readiness = 'ready' | 'stopping' | 'state_away' | 'no_worker';
 
 export interface AdminOptions {
   readonly config: Pick<Config, 'admin'>;
   readonly desk: Desk;
-  readonly metrics: Metrics;
+  readonly metrics: Pick<Metrics, 'contentType' | 'text'>;
   readonly observe: Observe;
   /** Of this run, for commands of the gateway's own user on this machine. */
   readonly ownToken: string;

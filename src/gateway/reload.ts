@@ -12,6 +12,7 @@ import {
 import type { KeyStore } from '../keys/store.ts';
 import type { Observe } from '../observe/events.ts';
 import { Outage } from '../outage.ts';
+import type { Eventually } from '../state/state.ts';
 
 /** What can be swapped between two requests; frozen. */
 export interface Settings<C extends Config> {
@@ -38,8 +39,8 @@ export interface ReloaderParts<C extends Config> {
   /** Reads the configuration. Throws ConfigError with every mistake. */
   readonly load: () => Config;
   readonly keys: KeyStore;
-  /** Puts new settings in force. */
-  readonly swap: (settings: Settings<C>) => void;
+  /** Puts new settings in force; done once they are everywhere. */
+  readonly swap: (settings: Settings<C>) => Eventually<void>;
   readonly observe: Observe;
 }
 
@@ -78,7 +79,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
     const reloaded = { changed, needRestart: different.filter(needsRestart) };
     if (reason === FILE_CHANGED && different.length + changed.length === 0) return reloaded;
     current = Object.freeze({ config: inForce(current.config, loaded), contract });
-    swap(current);
+    await swap(current);
     observe({ type: 'reload.done', reason, ...reloaded });
     return reloaded;
   }

@@ -1,0 +1,75 @@
+import type { Config } from '../config/config.ts';
+import type { Contract } from '../contract/contract.ts';
+import { Keyring } from '../keys/keyring.ts';
+import { Uses } from '../keys/uses.ts';
+import type { Observe } from '../observe/events.ts';
+import type { Remembered } from '../state/embedded.ts';
+import { buildPipeline } from './build.ts';
+import type { Guard } from './guard.ts';
+import { createListener } from './listener.ts';
+import type { Pipeline } from './pipeline.ts';
+import type { Settings } from './reload.ts';
+import { createUpstream } from './upstream.ts';
+import { urlOf } from './url.ts';
+
+/** A configuration whose store is known. */
+export type ServedConfig = Config & { readonly upstream: { readonly url: string } };
+
+export interface ServingParts {
+  readonly config: ServedConfig;
+  readonly contract: Contract;
+  /** Stays its owner's to close. */
+  readonly remembered: Remembered;
+  readonly guard: Guard;
+  readonly observe: Observe;
+  readonly clock: () => number;
+}
+
+/** All that carries requests: the public listener, the pipeline behind it, and the connections to the store. */
+export interface Serving {
+  readonly inFlight: number;
+  readonly uses: Uses;
+  /** Answers where clients reach it. Rejects with ListenError. */
+  listen(): Promise<string>;
+  /** From the next request on, these settings hold. */
+  use(settings: Settings<ServedConfig>): void;
+  /** Stops taking requests, lets those in flight finish; answers how many had to be cut off. */
+  drain(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export function createServing({ config, contract, remembered, guard, observe, clock }: ServingParts): Serving {
+  const { state, keys } = remembered;
+  const keyring = new Keyring(keys, config.plans, { recheckAfter: remembered.recheckKeysAfter });
+  const uses = new Uses(remembered.uses, { clock, failed: (error) => observe({ type: 'uses.unsaved', error }) });
+  const upstream = createUpstream(config.upstream.url, config.upstream);
+  const lasting = { state, keyring, keys, uses, guard, upstream, observe, clock };
+
+  let { mounts } = config;
+  let pipeline = buildPipeline(config, contract, lasting);
+  const current: Pipeline = {
+    handle: (request, response) => pipeline.handle(request, response),
+    upgrade: (request, socket, head) => pipeline.upgrade(request, socket, head),
+  };
+  const takesWebSockets = () => mounts.some(({ websocket }) => websocket);
+  const listener = createListener({ config, takesWebSockets, pipeline: current, guard, observe });
+
+  return {
+    get inFlight() {
+      return listener.inFlight;
+    },
+    uses,
+    listen: async () => urlOf(config.listen.host, await listener.listen()),
+    use(settings) {
+      keyring.usePlans(settings.config.plans);
+      pipeline = buildPipeline(settings.config, settings.contract, lasting);
+      mounts = settings.config.mounts;
+    },
+    drain: () => listener.drain(),
+    async close() {
+      await upstream.close();
+      keyring.close();
+      await uses.close();
+    },
+  };
+}

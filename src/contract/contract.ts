@@ -20,16 +20,22 @@ interface Path {
   readonly segments: readonly Segment[];
 }
 
+export interface ContractOptions {
+  /** What happens to query parameters that an operation does not describe; refused unless told otherwise. */
+  readonly unknownQuery?: UnknownQuery | undefined;
+  /** What the file says, where that is known: it is not read then. */
+  readonly text?: string | undefined;
+}
+
 /**
  * Reads an OpenAPI 3.0 document (YAML or JSON) and the files it refers to, checks all of it and compiles what requests need.
- * `unknownQuery`: what happens to query parameters that an operation does not describe; refused unless told otherwise.
  *
  * @throws ContractError with everything that is wrong.
  */
-export function loadContract(file: string, options: { readonly unknownQuery?: UnknownQuery } = {}): Contract {
+export function loadContract(file: string, options: ContractOptions = {}): Contract {
   const places = new Places();
   const findings = new Findings(places);
-  const document = loadDocument(file, places, findings);
+  const document = loadDocument({ file, text: options.text }, places, findings);
   const schemas = new Schemas(document, findings);
   const operations = new Operations(document, schemas, findings, options.unknownQuery ?? 'refuse');
   const { title, version } = readInfo(document, findings);

@@ -1,7 +1,7 @@
 import { ContractError, type Findings } from '../problems.ts';
 import { Bundler } from './bundle.ts';
 import type { Places } from './places.ts';
-import { follow, isObject, type Json } from './source.ts';
+import { follow, isObject, type Json, type Written } from './source.ts';
 import { Sources } from './sources.ts';
 
 /** What stands where a reference or an inline object was written. */
@@ -63,8 +63,9 @@ export class Document {
  *
  * @throws ContractError when there is no OpenAPI 3.0 document to look into.
  */
-export function loadDocument(file: string, places: Places, findings: Findings): Document {
-  const sources = new Sources(file, places, findings);
+export function loadDocument(written: Written, places: Places, findings: Findings): Document {
+  const { file } = written;
+  const sources = new Sources(written, places, findings);
   const { root } = sources.main;
   if (!isObject(root)) throw new ContractError([{ file, place: '1:1', message: 'is not an OpenAPI document' }]);
   const complaint = versionComplaint(root);

@@ -13,6 +13,12 @@ export const isObject = (value: unknown): value is Json =>
 /** The objects in a list; none when it is no list. */
 export const objectsIn = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
+/** A YAML or JSON file, and its text where that is known already. */
+export interface Written {
+  readonly file: string;
+  readonly text?: string | undefined;
+}
+
 /** A YAML or JSON file: its value, and where each part of it was written. */
 export interface Source {
   readonly file: string;
@@ -25,9 +31,8 @@ export interface Source {
  *
  * @throws ContractError when it cannot be read, is not YAML 1.2 or says what JSON cannot (RFC 8259).
  */
-export function readSource(file: string, places: Places): Source {
+export function readSource({ file, text = readText(file) }: Written, places: Places): Source {
   const lines = new LineCounter();
-  const text = readText(file);
   const document = parseDocument(text, {
     lineCounter: lines,
     intAsBigInt: true,

@@ -1,7 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import { ContractError, type Findings } from '../problems.ts';
 import type { Places } from './places.ts';
-import { follow, isObject, type Json, readSource, type Source } from './source.ts';
+import { follow, isObject, type Json, readSource, type Source, type Written } from './source.ts';
 
 const SCHEME = /^(?:[A-Za-z][A-Za-z0-9+.-]*:|\/\/)/;
 
@@ -19,11 +19,11 @@ export class Sources {
   readonly #findings: Findings;
 
   /** @throws ContractError when the main file cannot be read. */
-  constructor(file: string, places: Places, findings: Findings) {
+  constructor(main: Written, places: Places, findings: Findings) {
     this.#places = places;
     this.#findings = findings;
-    this.main = readSource(file, places);
-    this.#read.set(resolve(file), this.main);
+    this.main = readSource(main, places);
+    this.#read.set(resolve(main.file), this.main);
   }
 
   /** What was read, by absolute path; the main file first. */
@@ -66,7 +66,7 @@ export class Sources {
 
   #parse(file: string): Source | null {
     try {
-      return readSource(file, this.#places);
+      return readSource({ file }, this.#places);
     } catch (error) {
       if (!(error instanceof ContractError) || error.problems.some(({ place }) => place === '')) throw error;
       for (const problem of error.problems) this.#findings.add(problem);

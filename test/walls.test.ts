@@ -59,6 +59,13 @@ describe('the walls of the house', () => {
     expect(offenders(({ from, to }) => inside('limits')(from) && !inside('limits')(to))).toEqual([]);
   });
 
+  test('only the workers know that there are several processes, and only the command line knows the workers', () => {
+    const workers = inside('workers');
+    expect(offenders(({ from, to }) => /^(node:)?(cluster|child_process)$/.test(to) && !workers(from))).toEqual([]);
+    expect(offenders(({ from, to }) => workers(to) && !workers(from) && !inside('cli')(from))).toEqual([]);
+    expect(offenders(({ from, to }) => workers(from) && (inside('cli')(to) || inside('store')(to)))).toEqual([]);
+  });
+
   test('stages do not write answers: that is for reply/', () => {
     const stages = files.filter((file) => inside('gateway/stages')(file) && !file.endsWith('forward.ts'));
     expect(

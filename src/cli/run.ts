@@ -5,13 +5,24 @@ import { KeyError } from '../keys/manage.ts';
 import { ListenError } from '../listen.ts';
 import { StateFileError } from '../state/memory/file.ts';
 import { RedisError } from '../state/redis/client.ts';
+import { WorkersError } from '../workers/errors.ts';
 import { StoreError } from './commands/store.ts';
 import { createProgram } from './program.ts';
 import { CallError } from './reach/api.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Mistakes of whoever runs the command: their message says all. Anything else is a bug and shows its stack. */
-const EXPECTED = [CallError, ConfigError, ContractError, KeyError, ListenError, RedisError, StateFileError, StoreError];
+const EXPECTED = [
+  CallError,
+  ConfigError,
+  ContractError,
+  KeyError,
+  ListenError,
+  RedisError,
+  StateFileError,
+  StoreError,
+  WorkersError,
+];
 
 /**
  * Runs one command. Answers the exit code: 0 done, 1 it could not be done, 2 the command line makes no sense, 3 the gateway

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import type { RedisSettings } from '../state/redis/settings.ts';
 import type { Config, LogLevel, Mount, Plans } from './config.ts';
@@ -19,6 +20,7 @@ export function assemble(read: SettingsReader, { plans, gateway, cwd }: Surround
   const redis = read.textOrNull('redis.url');
   const upstream = read.textOrNull('upstream.url');
   return {
+    workers: workersOf(read.raw('workers'), redis !== null),
     listen: { host: read.text('listen.host'), port: read.number('listen.port') },
     admin: { host: read.text('admin.host'), port: read.number('admin.port'), token: read.textOrNull('admin.token') },
     data: path('data'),
@@ -73,6 +75,15 @@ export function assemble(read: SettingsReader, { plans, gateway, cwd }: Surround
     log: { level: read.text('log.level') as LogLevel, requests: read.flag('log.requests') },
     files: { gateway, plans: path('plans.file') },
   };
+}
+
+/** The most that the schema lets anybody write. */
+const MOST_WORKERS = 256;
+
+/** Embedded state belongs to one process; what is written above that is refused by a rule. */
+function workersOf(workers: string | number, shared: boolean): number {
+  if (typeof workers === 'number') return workers;
+  return shared ? Math.min(availableParallelism(), MOST_WORKERS) : 1;
 }
 
 type MountEntry = Pick<Mount, 'path' | 'target'> & Partial<Mount>;

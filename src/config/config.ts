@@ -3,6 +3,8 @@ import type { RedisSettings } from '../state/redis/settings.ts';
 
 /** The gateway's settings, checked, complete and frozen. Times are milliseconds, sizes bytes, paths absolute. */
 export interface Config {
+  /** Processes that carry requests; `auto` is a number by now. More than one only where there is a Redis. */
+  readonly workers: number;
   readonly listen: Address;
   readonly admin: Address & { readonly token: string | null };
   /** Folder of everything the embedded default remembers. */

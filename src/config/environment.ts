@@ -9,6 +9,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Every environment variable the gateway reads, and the setting it beats. The names are kept for ever. */
 export const environmentVariables = {
+  STOREGATE_WORKERS: 'workers',
   STOREGATE_HOST: 'listen.host',
   STOREGATE_PORT: 'listen.port',
   STOREGATE_ADMIN_HOST: 'admin.host',
@@ -28,7 +29,7 @@ export const environmentVariables = {
   LOG_LEVEL: 'log.level',
 } as const;
 
-const numbers: ReadonlySet<string> = new Set(['listen.port', 'admin.port']);
+const numbers: ReadonlySet<string> = new Set(['workers', 'listen.port', 'admin.port']);
 
 export interface EnvironmentLayer {
   /** By setting; only what is right. */

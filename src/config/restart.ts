@@ -4,6 +4,7 @@ import { deepFreeze } from './freeze.ts';
 
 /** Settings that are built into listeners, connections and the state: another value of them needs a restart. */
 const FIXED = [
+  'workers',
   'listen.',
   'admin.',
   'data',
@@ -33,7 +34,7 @@ export function differences(one: Config, other: Config): string[] {
 
 /** What is in force after a reload: the loaded configuration, but for what needs a restart. */
 export function inForce<C extends Config>(running: C, loaded: Config): C {
-  const { listen, admin, data, redis, upstream, log, door } = running;
+  const { workers, listen, admin, data, redis, upstream, log, door } = running;
   const {
     maxConnections,
     maxHeaderBytes,
@@ -56,6 +57,7 @@ export function inForce<C extends Config>(running: C, loaded: Config): C {
   };
   const config = {
     ...loaded,
+    workers,
     listen,
     admin,
     data,

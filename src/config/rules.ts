@@ -15,6 +15,7 @@ export interface Rule {
 export const ownPaths = ['/openapi.json', '/openapi.yaml', '/docs', '/usage'] as const;
 
 export const rules: readonly Rule[] = [
+  { reads: ['workers', 'redis.url'], flaws: workersWithoutRedis },
   { reads: ['admin.host', 'admin.token'], flaws: openAdmin },
   { reads: ['admin.port', 'listen.port', 'admin.host', 'listen.host'], flaws: sharedPort },
   // Node refuses to make a server that breaks this one.
@@ -23,6 +24,15 @@ export const rules: readonly Rule[] = [
   { reads: ['cors.origins'], flaws: anyAndMore },
   { reads: ['mounts'], flaws: overlappingMounts },
 ];
+
+function workersWithoutRedis(settings: SettingsReader): Flaw[] {
+  const workers = settings.raw('workers');
+  if (typeof workers === 'string' || workers === 1 || settings.textOrNull('redis.url') !== null) return [];
+  const way = 'share the state in a Redis (REDIS_URL), or set workers: 1';
+  return [
+    flaw('/workers', `${workers} workers need shared state, because embedded state belongs to one process: ${way}`),
+  ];
+}
 
 function openAdmin(settings: SettingsReader): Flaw[] {
   const host = settings.text('admin.host');

@@ -2,10 +2,10 @@ import type { Config } from '../config/config.ts';
 import type { Contract } from '../contract/contract.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { KeyStore } from '../keys/store.ts';
-import type { Uses } from '../keys/uses.ts';
+import type { CallsOfDeprecated, Uses } from '../keys/uses.ts';
 import type { Observe } from '../observe/events.ts';
 import { createReference, REFERENCE_PATHS } from '../reference/reference.ts';
-import type { State } from '../state/state.ts';
+import type { Eventually, State } from '../state/state.ts';
 import { createReport } from './contract-reports.ts';
 import type { Exchange } from './exchange.ts';
 import type { Guard } from './guard.ts';
@@ -29,6 +29,7 @@ export interface Lasting {
   readonly keyring: Keyring;
   readonly keys: KeyStore;
   readonly uses: Uses;
+  readonly deprecatedBy: (keyId: string) => Eventually<CallsOfDeprecated>;
   readonly guard: Guard;
   readonly upstream: Upstream;
   readonly observe: Observe;
@@ -37,7 +38,7 @@ export interface Lasting {
 
 /** The pipeline of one configuration. A request stays on the one it began on, whatever is reloaded meanwhile. */
 export function buildPipeline(config: Config, contract: Contract, lasting: Lasting): Pipeline {
-  const { state, keyring, keys, uses, guard, upstream, observe, clock } = lasting;
+  const { state, keyring, keys, uses, deprecatedBy, guard, upstream, observe, clock } = lasting;
   const cors = createCors(config.cors);
   const answer = createAnswer({ cors, guard, observe });
   const { maxBodyBytes } = config.door;
@@ -64,7 +65,7 @@ export function buildPipeline(config: Config, contract: Contract, lasting: Lasti
   return createPipeline({
     door: createDoor(config.door, observe),
     authenticate: createAuthenticate({ keyring, guard, clock }),
-    usage: createUsage({ state, keys, uses, answer, operations: contract.operations, clock }),
+    usage: createUsage({ state, keys, deprecatedBy, answer, operations: contract.operations, clock }),
     admit: createAdmit({ state, observe }),
     contract: createContract({
       maxBodyBytes,

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { Contract } from '../contract/contract.ts';
 import { Keyring } from '../keys/keyring.ts';
-import { Uses } from '../keys/uses.ts';
+import { type CallsOfDeprecated, Uses } from '../keys/uses.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Remembered } from '../state/embedded.ts';
 import { buildPipeline } from './build.ts';
@@ -23,6 +23,8 @@ export interface ServingParts {
   readonly guard: Guard;
   readonly observe: Observe;
   readonly clock: () => number;
+  /** The same key's calls at the other processes of this gateway, where there are some; those of this one too. */
+  readonly deprecatedAtAll?: (keyId: string) => Promise<CallsOfDeprecated>;
 }
 
 /** All that carries requests: the public listener, the pipeline behind it, and the connections to the store. */
@@ -38,12 +40,14 @@ export interface Serving {
   close(): Promise<void>;
 }
 
-export function createServing({ config, contract, remembered, guard, observe, clock }: ServingParts): Serving {
+export function createServing(parts: ServingParts): Serving {
+  const { config, contract, remembered, guard, observe, clock } = parts;
   const { state, keys } = remembered;
   const keyring = new Keyring(keys, config.plans, { recheckAfter: remembered.recheckKeysAfter });
   const uses = new Uses(remembered.uses, { clock, failed: (error) => observe({ type: 'uses.unsaved', error }) });
   const upstream = createUpstream(config.upstream.url, config.upstream);
-  const lasting = { state, keyring, keys, uses, guard, upstream, observe, clock };
+  const deprecatedBy = parts.deprecatedAtAll ?? ((keyId) => uses.deprecatedBy(keyId));
+  const lasting = { state, keyring, keys, uses, deprecatedBy, guard, upstream, observe, clock };
 
   let { mounts } = config;
   let pipeline = buildPipeline(config, contract, lasting);

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Operation } from '../contract/contract.ts';
 import type { Client, KeyRecord } from '../keys/key.ts';
 import type { KeyStore } from '../keys/store.ts';
-import type { Uses } from '../keys/uses.ts';
+import type { CallsOfDeprecated } from '../keys/uses.ts';
 import type { Admission } from '../limits/admission.ts';
-import type { State } from '../state/state.ts';
+import type { Eventually, State } from '../state/state.ts';
 import { createAllowance } from './allowance.ts';
 import type { Exchange } from './exchange.ts';
 import type { Answer } from './reply/answer.ts';
@@ -26,7 +26,8 @@ export interface Usage {
 export interface UsageParts {
   readonly state: State;
   readonly keys: KeyStore;
-  readonly uses: Uses;
+  /** Deprecated operations that a key called at this gateway. */
+  readonly deprecatedBy: (keyId: string) => Eventually<CallsOfDeprecated>;
   readonly answer: Answer;
   readonly operations: readonly Operation[];
   readonly clock: () => number;
@@ -34,13 +35,17 @@ export interface UsageParts {
 
 const DAY = 86_400_000;
 
-export function createUsage({ state, keys, uses, answer, operations, clock }: UsageParts): Usage {
+export function createUsage({ state, keys, deprecatedBy, answer, operations, clock }: UsageParts): Usage {
   const costs = Object.fromEntries(operations.map(({ id, cost }) => [id, cost]));
   const allowance = createAllowance(ALLOWANCE);
   const sunsets = new Map(operations.map(({ id, sunset }) => [id, sunset]));
 
   async function bodyFor(client: KnownClient, admission: Admission): Promise<string> {
-    const [record, rung] = await Promise.all([keys.get(client.keyId), state.rung(client.subject, client.limits)]);
+    const [record, rung, deprecated] = await Promise.all([
+      keys.get(client.keyId),
+      state.rung(client.subject, client.limits),
+      deprecatedBy(client.keyId),
+    ]);
     return JSON.stringify({
       plan: client.plan,
       account: client.account,
@@ -49,7 +54,7 @@ export function createUsage({ state, keys, uses, answer, operations, clock }: Us
       costs,
       ban: banOf(client, admission, rung),
       key: record && keyFacts(record, client, clock()),
-      deprecated: [...uses.deprecatedBy(client.keyId)].map(([operation, at]) => ({
+      deprecated: [...deprecated].map(([operation, at]) => ({
         operation,
         lastCall: iso(at),
         sunset: iso((sunsets.get(operation) ?? 0) * 1000),

@@ -7,6 +7,9 @@ export interface UseShelf {
   load(ids: readonly string[]): Eventually<Map<string, number>>;
 }
 
+/** When deprecated operations were last called, Unix milliseconds, by operation. */
+export type CallsOfDeprecated = ReadonlyMap<string, number>;
+
 /** Milliseconds between writes: so old may the answer to "last used" be at another gateway, or after a crash. */
 const EVERY = 5_000;
 /** Keys written in one step. */
@@ -50,7 +53,7 @@ export class Uses {
   }
 
   /** Deprecated operations that the key called at this gateway since it was started, and when it last did. */
-  deprecatedBy(keyId: string): ReadonlyMap<string, number> {
+  deprecatedBy(keyId: string): CallsOfDeprecated {
     return this.#deprecated.get(keyId) ?? new Map();
   }
 

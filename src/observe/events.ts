@@ -25,6 +25,13 @@ export type Event =
   /** A request was decided without the shared state. */
   | { readonly type: 'state.alone'; readonly policy: string }
   | { readonly type: 'state.warning'; readonly warning: string }
+  | { readonly type: 'worker.started'; readonly worker: number; readonly pid: number }
+  | WorkerEndedEvent
+  /** The primary process gives no answers in time: this worker counts failures of callers by itself. */
+  | { readonly type: 'primary.silent'; readonly error: unknown }
+  | { readonly type: 'primary.heard' }
+  /** The primary process is gone: this worker finishes what it has begun, and ends. */
+  | { readonly type: 'primary.gone'; readonly inFlight: number }
   | { readonly type: 'started'; readonly url: string; readonly adminUrl: string; readonly state: string }
   | { readonly type: 'stopping'; readonly inFlight: number }
   | { readonly type: 'stopped'; readonly cutOff: number };
@@ -49,6 +56,19 @@ export interface RequestEvent {
   /** Milliseconds; `upstream` until the head of the store's answer, `null` when it was not asked. */
   readonly duration: number;
   readonly upstream: number | null;
+}
+
+/** A worker has ended without being told to by its primary process. */
+export interface WorkerEndedEvent {
+  readonly type: 'worker.ended';
+  readonly worker: number;
+  readonly pid: number;
+  /** Such as `signal SIGKILL` or `code 1`; or why the primary process gave it up. */
+  readonly reason: string;
+  /** Not so where somebody had asked it to stop: then it left nothing undone. */
+  readonly unexpected: boolean;
+  /** Milliseconds until another one takes its place; `null`: none does, for the gateway stops. */
+  readonly replacedAfter: number | null;
 }
 
 /** A request or an answer that does not fit the contract, where that is only told. Holds no values. */

@@ -7,10 +7,17 @@ export interface Log {
   readonly observe: Observe;
 }
 
-/** JSON lines on standard output; or wherever `destination` takes them. Keys are ids here, never secrets. */
-export function createLog({ level, requests }: Config['log'], destination?: { write(line: string): void }): Log {
+export interface LogOptions {
+  /** Where lines go; standard output without it. */
+  readonly destination?: { write(line: string): void };
+  /** The number of the worker that speaks; on every line. */
+  readonly worker?: number;
+}
+
+/** JSON lines. Keys are ids here, never secrets. */
+export function createLog({ level, requests }: Config['log'], { destination, worker }: LogOptions = {}): Log {
   const logger = pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    { level, base: worker === undefined ? null : { worker }, timestamp: pino.stdTimeFunctions.isoTime },
     ...(destination ? [destination] : []),
   );
 
@@ -31,6 +38,18 @@ export function createLog({ level, requests }: Config['log'], destination?: { wr
       case 'uses.unsaved':
         logger.warn({ reason: reasonOf(event.error) }, event.type);
         return;
+      case 'primary.silent':
+        logger.warn({ reason: reasonOf(event.error) }, event.type);
+        return;
+      case 'primary.gone':
+        logger.warn({ inFlight: event.inFlight }, event.type);
+        return;
+      case 'worker.ended': {
+        const { type, unexpected, ...fields } = event;
+        if (unexpected) logger.error(fields, type);
+        else logger.info(fields, type);
+        return;
+      }
       case 'reload.refused':
         logger.error({ reason: event.reason, problems: event.problems }, event.type);
         return;

@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Observe, RequestEvent } from './events.ts';
+import type { Figures } from './figures.ts';
 import { counterTally, histogramTally } from './tallies.ts';
 
 export interface Metrics {
@@ -7,18 +8,26 @@ export interface Metrics {
   readonly contentType: string;
   /** The exposition text for Prometheus. */
   text(): Promise<string>;
+  /** The same as values, to be added to those of other processes. */
+  figures(): Promise<Figures>;
 }
 
-/** Read when Prometheus asks. */
-export interface Gauges {
+/** Of a process that carries requests; read when Prometheus asks. */
+export interface CarryingGauges {
   readonly inFlight: () => number;
   readonly subjects: () => number;
+}
+
+/** Of a process whose workers carry them. */
+export interface SupervisingGauges {
+  /** How many serve. */
+  readonly workers: () => number;
 }
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** Counts what happened. Every label value comes from a fixed set: operations, plans, codes; never from a request. */
-export function createMetrics(gauges: Gauges): Metrics {
+export function createMetrics(gauges: CarryingGauges | SupervisingGauges): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
 
@@ -77,17 +86,8 @@ export function createMetrics(gauges: Gauges): Metrics {
     help: 'Requests decided without the shared state, by policy: counted here (local), refused (deny), unchecked (allow).',
     labelNames: ['policy'],
   });
+  const workerExits = 'workers' in gauges ? supervise(gauges) : () => {};
   let stateMode = 'normal';
-  new Gauge({
-    name: 'storegate_state_mode',
-    help: 'How admission is decided now: normal, or the policy for an outage of the shared state.',
-    labelNames: ['mode'],
-    registers: [registry],
-    collect() {
-      this.reset();
-      this.set({ mode: stateMode }, 1);
-    },
-  });
   const durations = histogramTally(
     registry,
     {
@@ -106,8 +106,33 @@ export function createMetrics(gauges: Gauges): Metrics {
     },
     SECONDS,
   );
-  gauge('storegate_requests_in_flight', 'Requests that have no whole answer yet.', gauges.inFlight);
-  gauge('storegate_subjects', 'Keys and accounts whose counters this gateway remembers.', gauges.subjects);
+  if ('inFlight' in gauges) carry(gauges);
+
+  function supervise({ workers }: SupervisingGauges): () => void {
+    gauge('storegate_workers', 'Worker processes that serve now.', workers);
+    return counterTally(registry, {
+      name: 'storegate_worker_exits_total',
+      help: 'Worker processes that ended without being asked to.',
+      labelNames: [],
+    });
+  }
+
+  function carry({ inFlight, subjects }: CarryingGauges): void {
+    gauge('storegate_requests_in_flight', 'Requests that have no whole answer yet.', inFlight);
+    gauge('storegate_subjects', 'Keys and accounts whose counters this gateway remembers.', subjects);
+    new Gauge({
+      name: 'storegate_state_mode',
+      help: 'How admission is decided now: normal, or the policy for an outage of the shared state.',
+      labelNames: ['mode'],
+      // Of several processes each has a mode of its own: every mode that any of them has is 1.
+      aggregator: 'max',
+      registers: [registry],
+      collect() {
+        this.reset();
+        this.set({ mode: stateMode }, 1);
+      },
+    });
+  }
 
   function gauge(name: string, help: string, read: () => number): void {
     new Gauge({
@@ -139,7 +164,9 @@ export function createMetrics(gauges: Gauges): Metrics {
       else if (event.type === 'key.retiring') retiring(event.plan);
       else if (event.type === 'reload.done') reloads('done');
       else if (event.type === 'reload.refused') reloads('refused');
-      else if (event.type === 'state.alone') alone(event.policy);
+      else if (event.type === 'worker.ended') {
+        if (event.unexpected) workerExits();
+      } else if (event.type === 'state.alone') alone(event.policy);
       else if (event.type === 'state.outage') {
         stateOutages();
         stateMode = event.policy;
@@ -147,5 +174,6 @@ export function createMetrics(gauges: Gauges): Metrics {
     },
     contentType: registry.contentType,
     text: () => registry.metrics(),
+    figures: () => registry.getMetricsAsJSON(),
   };
 }

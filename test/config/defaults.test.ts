@@ -23,6 +23,7 @@ function windows(perMinute: number, perDay: number) {
 
 function defaultsIn(cwd: string, gateway: string): Config {
   return {
+    workers: 1,
     listen: { host: '0.0.0.0', port: 8080 },
     admin: { host: '127.0.0.1', port: 9901, token: null },
     data: join(cwd, 'data'),

@@ -22,6 +22,7 @@ interface Row {
 }
 
 const table: readonly Row[] = [
+  row('STOREGATE_WORKERS', 'workers: auto', '1', (c) => c.workers, [1, 1, 1]),
   row('STOREGATE_HOST', 'listen: { host: 10.0.0.1 }', '::1', (c) => c.listen.host, ['0.0.0.0', '10.0.0.1', '::1']),
   row('STOREGATE_PORT', 'listen: { port: 81 }', '0', (c) => c.listen.port, [8080, 81, 0]),
   row('STOREGATE_ADMIN_HOST', 'admin: { host: "::1" }', 'localhost', (c) => c.admin.host, [

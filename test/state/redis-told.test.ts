@@ -23,7 +23,10 @@ afterAll(() => server.stop());
 beforeEach(async () => {
   proxy = await startProxy(server.port);
   lines = [];
-  const log = createLog({ level: 'info', requests: true }, { write: (line) => void lines.push(JSON.parse(line)) });
+  const log = createLog(
+    { level: 'info', requests: true },
+    { destination: { write: (line) => void lines.push(JSON.parse(line)) } },
+  );
   metrics = createMetrics({ inFlight: () => 0, subjects: () => gateway.state.size });
   const observe = toAll(metrics.observe, log.observe);
   gateway = await openRedis({ ...DEFAULTS, url: proxy.url, deadline: 250 }, { observe });

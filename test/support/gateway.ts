@@ -68,7 +68,7 @@ export class TestGateway {
 
   async open(): Promise<void> {
     const storeUrl = this.#storeUrl ?? (await this.#openStore());
-    const log = createLog(this.config.log, { write: (line) => void this.log.push(JSON.parse(line)) });
+    const log = createLog(this.config.log, { destination: { write: (line) => void this.log.push(JSON.parse(line)) } });
     this.#gateway = await createGateway(withStore(this.config, storeUrl), {
       clock: this.clock.read,
       log,

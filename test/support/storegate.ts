@@ -13,15 +13,19 @@ export interface Running {
   readonly exit: Promise<number | null>;
 }
 
-/** Starts `storegate <args>` in `cwd` with nothing of our environment but what it needs. */
+/**
+ * Starts `storegate <args>` in `cwd` with nothing of our environment but what it needs. `ownGroup`: its processes are a
+ * group, as those of a terminal are, which can be signalled as one.
+ */
 export function storegate(
   args: readonly string[],
-  { cwd, env = {} }: { cwd: string; env?: Record<string, string> },
+  { cwd, env = {}, ownGroup = false }: { cwd: string; env?: Record<string, string>; ownGroup?: boolean },
 ): Running {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...args], {
     cwd,
     env: { PATH: process.env.PATH, STOREGATE_HOST: '127.0.0.1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: ownGroup,
   });
   let out = '';
   let err = '';

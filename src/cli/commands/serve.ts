@@ -4,6 +4,7 @@ import { withStore } from '../../config/describe.ts';
 import { loadConfig } from '../../config/load.ts';
 import { createGateway, type Gateway } from '../../gateway/gateway.ts';
 import { ReloadRefused } from '../../gateway/reload.ts';
+import { createPrimary } from '../../workers/primary.ts';
 import { makeDemoKeys, welcome } from '../demo.ts';
 import { type Terminal, untilStopped } from '../terminal.ts';
 import { startStore, storeFile } from './store.ts';
@@ -23,7 +24,8 @@ export function addServe(program: Command, terminal: Terminal): void {
       const { storeUrl, stopStore } = await findStore(config);
       try {
         const load = () => loadConfig(terminal);
-        const gateway = await createGateway(withStore(config, storeUrl), { load });
+        const create = config.workers === 1 ? createGateway : createPrimary;
+        const gateway = await create(withStore(config, storeUrl), { load });
         const stopListening = terminal.onHangup(() => {
           if (!terminal.stop.aborted) void reload(gateway);
         });

@@ -4,7 +4,7 @@ import type { Records, Remembered } from '../embedded.ts';
 import type { State } from '../state.ts';
 import { openBus } from './bus.ts';
 import { checkRedis } from './checks.ts';
-import { connect } from './client.ts';
+import { type Connection, connect } from './client.ts';
 import { announce } from './gateways.ts';
 import { createLanes } from './lanes.ts';
 import { recordsInRedis } from './records.ts';
@@ -15,11 +15,38 @@ import { SharedState } from './shared.ts';
 /** Milliseconds that a command may wait for the state. */
 const PATIENCE = 2_000;
 
-/** What commands need beside running gateways: no gateway is announced. Throws RedisError, with nothing left open. */
-export async function openBeside(settings: RedisSettings): Promise<Records & { state: State; close: () => void }> {
+/** What there is to manage in a Redis, without being one of the gateways that share it. */
+export interface Beside extends Records {
+  readonly state: State;
+  readonly close: () => void;
+}
+
+/** What commands need beside running gateways. Throws RedisError, with nothing left open. */
+export async function openBeside(settings: RedisSettings): Promise<Beside> {
+  return beside(await connect(settings), settings);
+}
+
+/**
+ * What a process needs that answers to operators while its workers carry the requests. Looks whether Redis can do what they
+ * will need. Throws RedisError, with nothing left open.
+ */
+export async function openForWorkers(
+  settings: RedisSettings,
+  { observe }: { observe: Observe },
+): Promise<Beside & { readonly kind: string }> {
   const redis = await connect(settings);
+  try {
+    await check(redis, observe);
+    return { ...beside(redis, settings), kind: kindOf(settings) };
+  } catch (error) {
+    redis.disconnect();
+    throw error;
+  }
+}
+
+function beside(redis: Connection, settings: RedisSettings): Beside {
   const lanes = createLanes(redis, settings, () => {});
-  // Nobody listens: a command is over before anything could change under it.
+  // Nobody listens: nothing is kept here that could change elsewhere.
   const bus = { listen: () => () => {}, close: () => {} };
   return {
     ...recordsInRedis(redis, { bus, lanes, deadline: PATIENCE }),
@@ -31,11 +58,20 @@ export async function openBeside(settings: RedisSettings): Promise<Records & { s
   };
 }
 
+export interface OpenOptions {
+  readonly observe: Observe;
+  /**
+   * Workers of this gateway, each of which opens the state for itself. While Redis is away they give out together what one
+   * process would: each its share. Whoever started them has looked at the Redis already.
+   */
+  readonly workers?: number;
+}
+
 /** State that several gateways share. Throws RedisError, with nothing left open. */
-export async function openRedis(settings: RedisSettings, { observe }: { observe: Observe }): Promise<Remembered> {
+export async function openRedis(settings: RedisSettings, { observe, workers = 1 }: OpenOptions): Promise<Remembered> {
   const redis = await connect(settings);
   try {
-    for (const warning of await checkRedis(redis)) observe({ type: 'state.warning', warning });
+    if (workers === 1) await check(redis, observe);
     const id = randomUUID();
     const bus = await openBus(redis);
     const gateways = await announce(redis, id);
@@ -45,16 +81,16 @@ export async function openRedis(settings: RedisSettings, { observe }: { observe:
       redis: (doubts) => new RedisState(redis, { deadline, doubts }),
       lanes,
       bus,
-      settings,
+      settings: { ...settings, divide: settings.divide || workers > 1 },
       gateway: id,
-      gateways: gateways.count,
+      gateways: () => (settings.divide ? Math.max(gateways.count(), workers) : workers),
       observe,
     });
     return {
       state,
       ...recordsInRedis(redis, { bus, lanes, deadline }),
       recheckKeysAfter: settings.keysFor,
-      kind: `redis, ${settings.topology}`,
+      kind: kindOf(settings),
       ready: () => settings.readyWhenAway || !lanes.away,
       async close() {
         await state.close();
@@ -68,4 +104,12 @@ export async function openRedis(settings: RedisSettings, { observe }: { observe:
     redis.disconnect();
     throw error;
   }
+}
+
+async function check(redis: Connection, observe: Observe): Promise<void> {
+  for (const warning of await checkRedis(redis)) observe({ type: 'state.warning', warning });
+}
+
+function kindOf({ topology }: RedisSettings): string {
+  return `redis, ${topology}`;
 }

@@ -1,0 +1,134 @@
+import { createServing, type Serving } from '../gateway/serving.ts';
+import { type Observe, toAll } from '../observe/events.ts';
+import { createLog } from '../observe/log.ts';
+import { createMetrics, type Metrics } from '../observe/metrics.ts';
+import type { Remembered } from '../state/embedded.ts';
+import { openRedis } from '../state/redis/open.ts';
+import { Channel, type ChannelOptions, type Handlers } from './channel.ts';
+import { createSharedGuard } from './guard.ts';
+import { type Farewell, type Orders, type PrimaryCalls, unpacked, type WorkerCalls } from './protocol.ts';
+
+/** Milliseconds: the primary process only takes a note of what it is told. */
+const TELLING = 5_000;
+
+/** A worker that serves. */
+interface Work {
+  readonly url: string;
+  readonly serving: Serving;
+  readonly metrics: Metrics;
+  readonly observe: Observe;
+  use: Handlers<WorkerCalls>['use'];
+  close(): Promise<void>;
+}
+
+/** What a worker does for its primary process, and what it does when it has none any more. */
+export class Carrier {
+  readonly #primary: Channel<PrimaryCalls, WorkerCalls>;
+  #work: Work | null = null;
+  #turn: Promise<unknown> = Promise.resolve();
+  #farewell: Promise<Farewell> | null = null;
+
+  constructor(send: ChannelOptions<WorkerCalls>['send']) {
+    const handlers: Handlers<WorkerCalls> = {
+      start: (orders) =>
+        this.#inTurn(async () => {
+          this.#work = await begin(orders, this.#primary);
+          return this.#work.url;
+        }),
+      use: (settings) => this.#inTurn(async () => this.#work?.use(settings)),
+      deprecated: (keyId) => this.#work?.serving.uses.deprecatedBy(keyId) ?? new Map(),
+      inFlight: () => this.#work?.serving.inFlight ?? 0,
+      figures: async () => (await this.#work?.metrics.figures()) ?? [],
+      drain: () => this.#drain(),
+    };
+    this.#primary = new Channel({ peer: 'the primary process', send, handlers });
+  }
+
+  /** Takes what arrived from the primary process. */
+  receive(message: unknown): void {
+    this.#primary.receive(message);
+  }
+
+  /** Somebody else asks the worker to stop: the primary process learns of it once everything is finished. */
+  async leave(): Promise<void> {
+    await this.#primary.call('leave', await this.#drain(), TELLING);
+  }
+
+  /** The primary process is gone: nobody would ever ask this worker to stop. */
+  async abandoned(): Promise<void> {
+    this.#primary.close('its process has ended');
+    // Before it serves it has nothing to finish, and would wait for ever for the address to listen on.
+    if (!this.#work) return;
+    const { observe, serving } = this.#work;
+    if (!this.#farewell) observe({ type: 'primary.gone', inFlight: serving.inFlight });
+    await this.#drain();
+  }
+
+  #drain(): Promise<Farewell> {
+    this.#farewell ??= this.#inTurn(async () => {
+      const work = this.#work;
+      const cutOff = (await work?.serving.drain()) ?? 0;
+      await work?.close();
+      return { cutOff, figures: (await work?.metrics.figures()) ?? [] };
+    });
+    return this.#farewell;
+  }
+
+  /** One after the other, in the order in which they were asked for. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(work);
+    this.#turn = turn.catch(() => {});
+    return turn;
+  }
+}
+
+async function begin(
+  { worker, workers, settings: sent }: Orders,
+  primary: Channel<PrimaryCalls, WorkerCalls>,
+): Promise<Work> {
+  let settings = unpacked(sent);
+  const { config, contract } = settings;
+  const log = createLog(config.log, { worker });
+  const metrics = createMetrics({ inFlight: () => serving.inFlight, subjects: () => remembered.state.size });
+  const observe = toAll(metrics.observe, log.observe, (event) => {
+    if (event.type !== 'state.outage' && event.type !== 'state.recovered') return;
+    // Where it cannot be told, it does not matter any more.
+    primary.call('ready', remembered.ready(), TELLING).catch(() => {});
+  });
+  const remembered: Remembered = await openRedis(config.redis!, { observe, workers });
+  const guard = createSharedGuard({ primary, ...config.door.guard, workers, observe });
+  const serving: Serving = createServing({
+    config,
+    contract,
+    remembered,
+    guard,
+    observe,
+    clock: Date.now,
+    deprecatedAtAll: (keyId) =>
+      primary.call('deprecated', keyId, TELLING).catch(() => serving.uses.deprecatedBy(keyId)),
+  });
+
+  async function close(): Promise<void> {
+    guard.close();
+    await serving.close();
+    await remembered.close();
+  }
+
+  try {
+    const url = await serving.listen();
+    return {
+      url,
+      serving,
+      metrics,
+      observe,
+      use(next) {
+        settings = unpacked(next, settings);
+        serving.use(settings);
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,108 @@
+import { type Carried, carried, restored } from './errors.ts';
+
+/** What one side answers, by name: one argument, one answer; both must be what structured clone can carry. */
+// biome-ignore lint/suspicious/noExplicitAny: each name has types of its own.
+export type Calls = { readonly [name: string]: (argument: any) => unknown };
+
+type Argument<F extends Calls[string]> = Parameters<F>[0];
+type Answer<F extends Calls[string]> = Awaited<ReturnType<F>>;
+
+export type Handlers<C extends Calls> = {
+  readonly [N in keyof C]: (argument: Argument<C[N]>) => ReturnType<C[N]> | Promise<Answer<C[N]>>;
+};
+
+/** What goes over the wire. Other messages on it, such as those of node:cluster itself, are none of ours. */
+type Frame =
+  | { readonly storegate: 'call'; readonly id: number; readonly name: string; readonly argument: unknown }
+  | { readonly storegate: 'answer'; readonly id: number; readonly value: unknown }
+  | { readonly storegate: 'failure'; readonly id: number; readonly error: Carried };
+
+interface Pending {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** No answer came: not in time, or never any more because the other side is gone. */
+export class NoAnswer extends Error {
+  override name = 'NoAnswer';
+}
+
+export interface ChannelOptions<Ours extends Calls> {
+  /** Sends one frame; calls back with an error when it could not be sent. */
+  readonly send: (frame: object, sent: (error: Error | null) => void) => void;
+  /** Who is on the other side, for messages: `worker 2`. */
+  readonly peer: string;
+  readonly handlers: Handlers<Ours>;
+}
+
+/** Calls between two processes, in both directions, each with a deadline. Frames arrive in the order they were sent. */
+export class Channel<Theirs extends Calls, Ours extends Calls> {
+  readonly #options: ChannelOptions<Ours>;
+  readonly #pending = new Map<number, Pending>();
+  #calls = 0;
+  #closed: NoAnswer | null = null;
+
+  constructor(options: ChannelOptions<Ours>) {
+    this.#options = options;
+  }
+
+  /**
+   * Rejects with what the other side threw (RemoteError), or with NoAnswer `deadline` milliseconds from now, or when the
+   * other side goes away.
+   */
+  call<N extends keyof Theirs & string>(
+    name: N,
+    argument: Argument<Theirs[N]>,
+    deadline: number,
+  ): Promise<Answer<Theirs[N]>> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) return reject(this.#closed);
+      const id = ++this.#calls;
+      const { peer, send } = this.#options;
+      const late = () => this.#settle(id)?.reject(new NoAnswer(`${peer} did not answer within ${deadline} ms`));
+      const timer = setTimeout(late, deadline).unref();
+      this.#pending.set(id, { resolve: resolve as Pending['resolve'], reject, timer });
+      send({ storegate: 'call', id, name, argument } satisfies Frame, (error) => {
+        if (error) this.#settle(id)?.reject(new NoAnswer(`${peer} cannot be reached`, { cause: error }));
+      });
+    });
+  }
+
+  /** Takes what arrived from the other side. */
+  receive(message: unknown): void {
+    if (!isFrame(message)) return;
+    if (message.storegate === 'call') void this.#answer(message);
+    else if (message.storegate === 'answer') this.#settle(message.id)?.resolve(message.value);
+    else this.#settle(message.id)?.reject(restored(message.error));
+  }
+
+  /** The other side is gone: whoever waits for it learns so, and nobody can call it any more. */
+  close(reason: string): void {
+    this.#closed ??= new NoAnswer(`${this.#options.peer} is gone: ${reason}`);
+    for (const id of [...this.#pending.keys()]) this.#settle(id)!.reject(this.#closed);
+  }
+
+  async #answer({ id, name, argument }: Extract<Frame, { storegate: 'call' }>): Promise<void> {
+    const { handlers, send } = this.#options;
+    // An answer that cannot be sent is one that nobody waits for any more.
+    const reply = (frame: Frame) => void (this.#closed ?? send(frame, () => {}));
+    try {
+      const value = await handlers[name]!(argument);
+      reply({ storegate: 'answer', id, value });
+    } catch (error) {
+      reply({ storegate: 'failure', id, error: carried(error) });
+    }
+  }
+
+  #settle(id: number): Pending | undefined {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    clearTimeout(pending?.timer);
+    return pending;
+  }
+}
+
+function isFrame(message: unknown): message is Frame {
+  return typeof message === 'object' && message !== null && 'storegate' in message;
+}

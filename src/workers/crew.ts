@@ -1,0 +1,189 @@
+import cluster from 'node:cluster';
+import { resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import type { Guard } from '../gateway/guard.ts';
+import type { Settings } from '../gateway/reload.ts';
+import type { ServedConfig } from '../gateway/serving.ts';
+import type { CallsOfDeprecated } from '../keys/uses.ts';
+import type { Observe } from '../observe/events.ts';
+import { type Figures, lastingFigures } from '../observe/figures.ts';
+import { Member } from './member.ts';
+import { type Orders, packed } from './protocol.ts';
+import { shareOf } from './share.ts';
+
+/** Milliseconds before a worker is replaced that keeps dying: twice as many each time. */
+const FIRST_WAIT = 100;
+const LONGEST_WAIT = 30_000;
+/** Who has lived so long, milliseconds, did not die of its start. */
+const SETTLED = 10_000;
+
+export interface CrewParts {
+  readonly settings: Settings<ServedConfig>;
+  readonly guard: Guard;
+  readonly observe: Observe;
+}
+
+/** The workers: as many as the configuration says, however often one of them ends. */
+export class Crew {
+  readonly #size: number;
+  readonly #guard: Guard;
+  readonly #observe: Observe;
+  readonly #members = new Map<number, Member>();
+  readonly #stop = new AbortController();
+  readonly #killAll = () => this.kill();
+  /** In force. Whoever starts gets these. */
+  #settings: Settings<ServedConfig>;
+  /** What those who ended had counted. */
+  #departed: Figures = [];
+  #burials: Promise<void> = Promise.resolve();
+  #kept: Promise<void>[] = [];
+
+  constructor({ settings, guard, observe }: CrewParts) {
+    this.#size = settings.config.workers;
+    this.#settings = settings;
+    this.#guard = guard;
+    this.#observe = observe;
+  }
+
+  /** How many serve now. */
+  get serving(): number {
+    return this.#serving().length;
+  }
+
+  /** Whether every one that serves may be sent requests as far as the state is concerned. */
+  get ready(): boolean {
+    return this.#serving().every(({ ready }) => ready);
+  }
+
+  /** Starts all; answers where clients reach them. Throws when one cannot: then none is left. */
+  async start(): Promise<string> {
+    // Structured clone keeps what a configuration is made of, as JSON would not.
+    cluster.setupPrimary({ exec: resolve(import.meta.dirname, 'worker.ts'), args: [], serialization: 'advanced' });
+    process.once('exit', this.#killAll);
+    const members = Array.from({ length: this.#size }, (_, i) => this.#hire(i + 1));
+    try {
+      const urls = await Promise.all(members.map((member) => this.#begin(member)));
+      this.#kept = members.map((member) => this.#keep(member));
+      return urls[0]!;
+    } catch (error) {
+      this.kill();
+      await Promise.all(members.map(({ ended }) => ended));
+      throw error;
+    }
+  }
+
+  /** Puts settings in force at all of them. One that does not take them is replaced by one that begins with them. */
+  async use(settings: Settings<ServedConfig>): Promise<void> {
+    this.#settings = settings;
+    const sent = this.#sent();
+    await Promise.all(
+      [...this.#members.values()].map((member) =>
+        member.use(sent).catch((error: Error) => member.giveUp(`did not take the new configuration: ${error.message}`)),
+      ),
+    );
+  }
+
+  /** Of all that serve and of all that ended. Who does not answer in time is there with what it said last. */
+  async figures(): Promise<readonly Figures[]> {
+    await Promise.all(this.#serving().map((member) => member.refresh().catch(() => {})));
+    for (let last: unknown; last !== this.#burials; ) {
+      last = this.#burials;
+      await last;
+    }
+    return [this.#departed, ...[...this.#members.values()].map(({ figures }) => figures)];
+  }
+
+  async inFlight(): Promise<number> {
+    const counts = this.#serving().map((member) => member.inFlight().catch(() => 0));
+    return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Lets all finish what they have begun; answers how many requests were cut off. Nobody is left then. */
+  async drain(): Promise<number> {
+    this.#stop.abort();
+    const { drainTimeout } = this.#settings.config.door;
+    const cutOff = await Promise.all([...this.#members.values()].map((member) => member.drain(drainTimeout)));
+    await Promise.all(this.#kept);
+    process.off('exit', this.#killAll);
+    return cutOff.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Ends all at once. */
+  kill(): void {
+    this.#stop.abort();
+    for (const member of this.#members.values()) member.kill();
+  }
+
+  #serving(): Member[] {
+    return [...this.#members.values()].filter(({ serves }) => serves);
+  }
+
+  /** What a worker cannot tell in time is not shown. */
+  async #deprecatedBy(keyId: string): Promise<CallsOfDeprecated> {
+    const calls = await Promise.all(this.#serving().map((member) => member.deprecated(keyId).catch(() => new Map())));
+    const latest = new Map<string, number>();
+    for (const [operation, at] of calls.flatMap((found) => [...found]))
+      latest.set(operation, Math.max(at, latest.get(operation) ?? 0));
+    return latest;
+  }
+
+  #sent(): Orders['settings'] {
+    const { config, contract } = this.#settings;
+    return packed({ config: shareOf(config, this.#size), contract });
+  }
+
+  #hire(number: number): Member {
+    const member = new Member(number, cluster.fork(), {
+      fail: this.#guard.fail,
+      look: this.#guard.look,
+      deprecated: (keyId) => this.#deprecatedBy(keyId),
+    });
+    this.#members.set(number, member);
+    return member;
+  }
+
+  async #begin(member: Member): Promise<string> {
+    const { number, pid } = member;
+    const url = await member.start({ worker: number, workers: this.#size, settings: this.#sent() });
+    this.#observe({ type: 'worker.started', worker: number, pid });
+    return url;
+  }
+
+  /** Replaces a worker whenever it ends, until the gateway stops. */
+  async #keep(first: Member): Promise<void> {
+    let deaths = 0;
+    for (let member = first; ; ) {
+      const { reason, unexpected } = await member.ended;
+      this.#bury(member);
+      const { number: worker, pid, bornAt } = member;
+      const stopping = this.#stop.signal.aborted;
+      deaths = unexpected && performance.now() - bornAt < SETTLED ? deaths + 1 : 0;
+      const wait = deaths === 0 ? 0 : Math.min(FIRST_WAIT * 2 ** (deaths - 1), LONGEST_WAIT);
+      if (unexpected || !stopping) {
+        const replacedAfter = stopping ? null : wait;
+        this.#observe({ type: 'worker.ended', worker, pid, reason, unexpected, replacedAfter });
+      }
+      if (!(await this.#waited(wait))) return;
+      member = this.#hire(worker);
+      const next = member;
+      void this.#begin(next).catch((error: Error) => next.giveUp(`could not start: ${error.message}`));
+    }
+  }
+
+  /** Answers whether the gateway is still to go on afterwards. */
+  async #waited(milliseconds: number): Promise<boolean> {
+    const { signal } = this.#stop;
+    if (signal.aborted) return false;
+    await setTimeout(milliseconds, undefined, { signal }).catch(() => {});
+    return !signal.aborted;
+  }
+
+  /** A metric that falls would look like a restart of the whole gateway: what was counted stays. */
+  #bury(member: Member): void {
+    if (this.#members.get(member.number) === member) this.#members.delete(member.number);
+    const { figures } = member;
+    this.#burials = this.#burials.then(async () => {
+      this.#departed = await lastingFigures([this.#departed, figures]);
+    });
+  }
+}

@@ -1,0 +1,73 @@
+import { networkOf } from '../gateway/address.ts';
+import { createGuard, type Guard } from '../gateway/guard.ts';
+import { Cache } from '../keys/cache.ts';
+import type { Window } from '../limits/limits.ts';
+import type { Observe } from '../observe/events.ts';
+import { Breaker } from '../state/redis/breaker.ts';
+import type { Channel } from './channel.ts';
+import type { PrimaryCalls, WorkerCalls } from './protocol.ts';
+
+/** Milliseconds that a request without a valid key may wait for the primary process, which answers within one. */
+const DEADLINE = 1_000;
+/** Exhausted callers that are remembered; of any other the primary process is asked. */
+const REMEMBERED = 10_000;
+
+export interface SharedGuardOptions {
+  readonly primary: Pick<Channel<PrimaryCalls, WorkerCalls>, 'call'>;
+  readonly failures: number;
+  /** Milliseconds. */
+  readonly span: number;
+  readonly workers: number;
+  readonly observe: Observe;
+}
+
+/**
+ * The guard of a worker: the primary process counts for all of them. Who is exhausted stays so until its window ends, and
+ * is not asked about before. While the primary process is silent each worker counts by itself, up to its share of the
+ * failures, so that all together never let more pass than one process would.
+ */
+export function createSharedGuard(options: SharedGuardOptions): Guard & { close(): void } {
+  const { primary, failures, span, workers, observe } = options;
+  const window: Window = { name: 'failures', kind: 'fixed', limit: failures, span };
+  const alone = createGuard({ failures: Math.max(1, Math.floor(failures / workers)), span });
+  /** Caller to the end of the window that it has exhausted. */
+  const exhausted = new Cache<number>(REMEMBERED);
+  const silence = new Breaker({
+    misses: 1,
+    probe: () => primary.call('look', 'unknown', DEADLINE),
+    opened: (error) => observe({ type: 'primary.silent', error }),
+    closed: () => observe({ type: 'primary.heard' }),
+  });
+
+  function known(caller: string) {
+    const now = Date.now();
+    const resetAt = exhausted.get(caller) ?? 0;
+    return resetAt > now ? { readings: [{ window, remaining: 0, resetAt }], now, exhausted: true } : null;
+  }
+
+  async function ask<N extends 'fail' | 'look'>(name: N, address: string) {
+    if (silence.isOpen) return await alone[name](address);
+    try {
+      return await primary.call(name, address, DEADLINE);
+    } catch (error) {
+      silence.miss(error);
+      return await alone[name](address);
+    }
+  }
+
+  return {
+    get size() {
+      return alone.size;
+    },
+    async fail(address) {
+      const caller = networkOf(address);
+      const before = known(caller);
+      if (before) return before;
+      const standing = (await ask('fail', address)) as Awaited<ReturnType<Guard['fail']>>;
+      if (standing.exhausted) exhausted.set(caller, standing.readings[0]!.resetAt);
+      return standing;
+    },
+    look: async (address) => known(networkOf(address)) ?? (await ask('look', address)),
+    close: () => silence.stop(),
+  };
+}

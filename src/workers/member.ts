@@ -1,0 +1,147 @@
+import type { Worker } from 'node:cluster';
+import { setTimeout } from 'node:timers/promises';
+import type { CallsOfDeprecated } from '../keys/uses.ts';
+import type { Figures } from '../observe/figures.ts';
+import { Channel, type Handlers, NoAnswer } from './channel.ts';
+import { RemoteError, WorkersError } from './errors.ts';
+import type { Farewell, Orders, PrimaryCalls, SentSettings, WorkerCalls } from './protocol.ts';
+
+/** Milliseconds. A start opens everything, on a machine that may be busy; a reload compiles a contract. */
+const START = 60_000;
+const RELOAD = 30_000;
+const FIGURES = 1_000;
+/** What letting go of Redis and the store may take after the drain. */
+const LETTING_GO = 5_000;
+
+/** How the process of a worker ended. */
+export interface Ending {
+  readonly reason: string;
+  /** Not so where it was asked to stop, by its primary process or by a signal. */
+  readonly unexpected: boolean;
+}
+
+/** One worker, as its primary process sees it. */
+export class Member {
+  readonly number: number;
+  readonly bornAt = performance.now();
+  /** Resolves when the process is gone. */
+  readonly ended: Promise<Ending>;
+  readonly #worker: Worker;
+  readonly #channel: Channel<WorkerCalls, PrimaryCalls>;
+  #phase: 'starting' | 'serving' | 'leaving' = 'starting';
+  #ready = true;
+  #farewell: Farewell | null = null;
+  #givenUp: string | null = null;
+  #figures: Figures = [];
+
+  constructor(number: number, worker: Worker, answers: Pick<Handlers<PrimaryCalls>, 'fail' | 'look' | 'deprecated'>) {
+    this.number = number;
+    this.#worker = worker;
+    this.#channel = new Channel<WorkerCalls, PrimaryCalls>({
+      peer: `worker ${number}`,
+      send: (frame, sent) => void worker.send(frame, sent),
+      handlers: {
+        ...answers,
+        ready: (isReady) => {
+          this.#ready = isReady;
+        },
+        leave: (farewell) => this.#takeLeave(farewell),
+      },
+    });
+    worker.on('message', (message) => this.#channel.receive(message));
+    this.ended = this.#end();
+  }
+
+  get pid(): number {
+    return this.#worker.process.pid ?? 0;
+  }
+
+  get serves(): boolean {
+    return this.#phase === 'serving';
+  }
+
+  get ready(): boolean {
+    return this.#ready;
+  }
+
+  /** As they were last heard. */
+  get figures(): Figures {
+    return this.#figures;
+  }
+
+  /** Answers where clients reach it. Throws WorkersError, or what the worker threw where that is a bug. */
+  async start(orders: Orders): Promise<string> {
+    try {
+      const url = await this.#channel.call('start', orders, START);
+      this.#phase = 'serving';
+      return url;
+    } catch (error) {
+      if (error instanceof NoAnswer || (error instanceof RemoteError && error.expected))
+        throw new WorkersError(error.message, { cause: error });
+      throw error;
+    }
+  }
+
+  use(settings: SentSettings): Promise<void> {
+    return this.#channel.call('use', settings, RELOAD);
+  }
+
+  deprecated(keyId: string): Promise<CallsOfDeprecated> {
+    return this.#channel.call('deprecated', keyId, FIGURES);
+  }
+
+  inFlight(): Promise<number> {
+    return this.#channel.call('inFlight', null, FIGURES);
+  }
+
+  async refresh(): Promise<void> {
+    this.#figures = await this.#channel.call('figures', null, FIGURES);
+  }
+
+  /** Lets it finish what it has begun, for `patience` milliseconds; answers how many requests were cut off. */
+  async drain(patience: number): Promise<number> {
+    try {
+      if (this.#phase === 'starting') this.#farewell = { cutOff: 0, figures: [] };
+      else await this.#finish(patience);
+      this.kill();
+    } catch (error) {
+      // It may just have left because somebody else had asked it to.
+      if (!this.#farewell) this.giveUp((error as Error).message);
+    }
+    await this.ended;
+    return this.#farewell?.cutOff ?? 0;
+  }
+
+  async #finish(patience: number): Promise<void> {
+    this.#takeLeave(await this.#channel.call('drain', null, patience + LETTING_GO));
+    this.#worker.disconnect();
+    await Promise.race([this.ended, setTimeout(LETTING_GO, undefined, { ref: false })]);
+  }
+
+  #takeLeave(farewell: Farewell): void {
+    this.#phase = 'leaving';
+    this.#farewell = farewell;
+    this.#figures = farewell.figures;
+  }
+
+  /** Ends it at once, and says why. */
+  giveUp(reason: string): void {
+    this.#givenUp ??= reason;
+    this.kill();
+  }
+
+  kill(): void {
+    this.#worker.process.kill('SIGKILL');
+  }
+
+  async #end(): Promise<Ending> {
+    const how = await new Promise<string>((resolve) => {
+      this.#worker.once('exit', (code, signal) => resolve(signal ? `signal ${signal}` : `code ${code}`));
+      // A process that could not be made does not exit either. Other errors are those of calls, which reject.
+      this.#worker.on('error', (error) => this.#worker.process.pid === undefined && resolve(error.message));
+    });
+    this.#phase = 'leaving';
+    this.#channel.close(how);
+    return { reason: this.#givenUp ?? how, unexpected: this.#farewell === null || this.#givenUp !== null };
+  }
+}

@@ -1,0 +1,82 @@
+import { loadContract } from '../contract/contract.ts';
+import type { Gateway, Overrides } from '../gateway/gateway.ts';
+import { createGuard } from '../gateway/guard.ts';
+import { createOperating } from '../gateway/operating.ts';
+import type { ServedConfig } from '../gateway/serving.ts';
+import { toAll } from '../observe/events.ts';
+import { totalText } from '../observe/figures.ts';
+import { createLog } from '../observe/log.ts';
+import { createMetrics } from '../observe/metrics.ts';
+import { openForWorkers } from '../state/redis/open.ts';
+import { Crew } from './crew.ts';
+
+/**
+ * Puts a gateway together whose requests are carried by workers: this process starts them and answers to operators. The
+ * configuration must name a Redis and more than one worker. Throws, with everything closed again, when contract or state are
+ * unfit. Nothing listens before `start`.
+ */
+export async function createPrimary(
+  config: ServedConfig,
+  { load, clock = Date.now, log = createLog(config.log) }: Overrides = {},
+): Promise<Gateway> {
+  const contract = loadContract(config.contract.file, { unknownQuery: config.contract.unknownQuery });
+  const initial = { config, contract };
+  const metrics = createMetrics({ workers: () => crew.serving });
+  const observe = toAll(metrics.observe, log.observe);
+  const { state, kind, close, ...records } = await openForWorkers(config.redis!, { observe });
+  const crew = new Crew({ settings: initial, guard: createGuard(config.door.guard), observe });
+  const operating = createOperating<ServedConfig>({
+    initial,
+    load,
+    swap: (settings) => crew.use(settings),
+    records,
+    state,
+    uses: { lastUsed: async (ids) => await records.uses.load(ids) },
+    metrics: {
+      contentType: metrics.contentType,
+      text: async () => totalText(await metrics.figures(), await crew.figures()),
+    },
+    readiness,
+    observe,
+    clock,
+  });
+  let stopping: Promise<void> | null = null;
+
+  function readiness() {
+    if (stopping !== null) return 'stopping';
+    if (crew.serving === 0) return 'no_worker';
+    return crew.ready ? 'ready' : 'state_away';
+  }
+
+  async function letGo(): Promise<void> {
+    await operating.close();
+    close();
+  }
+
+  async function drainAndLetGo(): Promise<void> {
+    observe({ type: 'stopping', inFlight: await crew.inFlight() });
+    const cutOff = await crew.drain();
+    await letGo();
+    observe({ type: 'stopped', cutOff });
+  }
+
+  return {
+    async start() {
+      try {
+        const adminUrl = await operating.listen();
+        const url = await crew.start();
+        observe({ type: 'started', url, adminUrl, state: kind });
+        return { url, adminUrl };
+      } catch (error) {
+        stopping = letGo();
+        await stopping;
+        throw error;
+      }
+    },
+    reload: operating.reload,
+    stop() {
+      stopping ??= drainAndLetGo();
+      return stopping;
+    },
+  };
+}

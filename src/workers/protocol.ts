@@ -1,0 +1,75 @@
+import { deepFreeze } from '../config/freeze.ts';
+import { type Contract, loadContract } from '../contract/contract.ts';
+import type { Guard } from '../gateway/guard.ts';
+import type { Settings } from '../gateway/reload.ts';
+import type { ServedConfig } from '../gateway/serving.ts';
+import type { CallsOfDeprecated } from '../keys/uses.ts';
+import type { Figures } from '../observe/figures.ts';
+
+/**
+ * Settings on their way to a worker. The contract goes as one document: the files it was read from may have changed since,
+ * and every worker must have the very same.
+ */
+export interface SentSettings {
+  readonly config: ServedConfig;
+  readonly contract: string;
+}
+
+/** What a worker needs to begin. */
+export interface Orders {
+  /** From 1. */
+  readonly worker: number;
+  /** How many share the work, and the limits of the door and the store. */
+  readonly workers: number;
+  readonly settings: SentSettings;
+}
+
+/** What the primary process asks of a worker. `start`, `use` and `drain` are done in their order. */
+export type WorkerCalls = {
+  /** Opens everything and listens; answers where clients reach it. */
+  start: (orders: Orders) => string;
+  /** From the next request on, these settings hold. */
+  use: (settings: SentSettings) => void;
+  inFlight: (nothing: null) => number;
+  /** Deprecated operations that a key, by its id, called at this worker. */
+  deprecated: (keyId: string) => CallsOfDeprecated;
+  figures: (nothing: null) => Figures;
+  /** Finishes what has begun and lets go of everything. */
+  drain: (nothing: null) => Farewell;
+};
+
+/** What a worker asks of its primary process. */
+export type PrimaryCalls = {
+  /** The guard, for an address: one window for all workers. */
+  fail: (address: string) => Awaited<ReturnType<Guard['fail']>>;
+  look: (address: string) => Awaited<ReturnType<Guard['look']>>;
+  /** Deprecated operations that a key, by its id, called at any worker. */
+  deprecated: (keyId: string) => CallsOfDeprecated;
+  /** Whether requests may be sent to this worker as far as the state is concerned. */
+  ready: (isReady: boolean) => void;
+  /** The worker was asked to stop by somebody else, and is through. */
+  leave: (farewell: Farewell) => void;
+};
+
+/** The last that is heard of a worker. */
+export interface Farewell {
+  /** Requests that had to be cut off. */
+  readonly cutOff: number;
+  readonly figures: Figures;
+}
+
+/** The admin token stays behind: no request needs it. */
+export function packed({ config, contract }: Settings<ServedConfig>): SentSettings {
+  return { config: { ...config, admin: { ...config.admin, token: null } }, contract: contract.json };
+}
+
+/** `before`: the contract is compiled again only where it is another one. */
+export function unpacked(
+  { config, contract: text }: SentSettings,
+  before: Settings<ServedConfig> | null = null,
+): Settings<ServedConfig> {
+  const { file, unknownQuery } = config.contract;
+  const same = before?.contract.json === text && before.config.contract.unknownQuery === unknownQuery;
+  const contract: Contract = same ? before.contract : loadContract(file, { text, unknownQuery });
+  return { config: deepFreeze(config), contract };
+}

@@ -1,0 +1,36 @@
+import { availableParallelism } from 'node:os';
+import { describe, expect, test } from '@jest/globals';
+import { loadConfig } from '../../src/config/load.ts';
+import { folderWith } from './folder.ts';
+import { mistakesOf } from './mistakes.ts';
+
+const REDIS = { REDIS_URL: 'redis://127.0.0.1' };
+const workersOf = (env: Record<string, string>, gateway = '') => {
+  const cwd = folderWith({ 'gateway.yaml': gateway });
+  return loadConfig({ env: { STOREGATE_CONFIG: 'gateway.yaml', ...env }, cwd }).workers;
+};
+
+describe('workers', () => {
+  test('are one unless somebody asks for more', () => {
+    expect([workersOf({}), workersOf(REDIS)]).toEqual([1, 1]);
+  });
+
+  test('with auto: one for each processor where the state is shared, and one where it is embedded', () => {
+    expect(workersOf(REDIS, 'workers: auto')).toBe(availableParallelism());
+    expect(workersOf({ STOREGATE_WORKERS: 'auto' })).toBe(1);
+  });
+
+  test('are as many as the file says, or the environment, which beats it', () => {
+    expect(workersOf(REDIS, 'workers: 3')).toBe(3);
+    expect(workersOf({ ...REDIS, STOREGATE_WORKERS: '2' }, 'workers: 3')).toBe(2);
+    expect(workersOf({ STOREGATE_WORKERS: '1' }, 'workers: auto')).toBe(1);
+  });
+
+  test('above one without Redis are a mistake of whoever asked for them', () => {
+    const cwd = folderWith({ 'gateway.yaml': 'workers: 1' });
+    const env = { STOREGATE_CONFIG: 'gateway.yaml', STOREGATE_WORKERS: '2' };
+    expect(mistakesOf(() => loadConfig({ env, cwd }))).toEqual([
+      expect.stringMatching(/^STOREGATE_WORKERS: 2 workers need shared state, .*REDIS_URL.* workers: 1$/),
+    ]);
+  });
+});

@@ -1,0 +1,229 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startStore } from '../../src/cli/commands/store.ts';
+import { shippedFiles } from '../../src/config/load.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { until } from '../support/until.ts';
+import { beside, flood, GatewayWithWorkers, PATIENT } from '../support/workers.ts';
+
+const FAILURES = 20;
+const settings = (more = '') => `${PATIENT}plans: { file: plans.yaml }
+contract: { file: openapi.yaml }
+door: { trustedProxies: [127.0.0.0/8], guard: { failures: ${FAILURES}, span: 1h } }
+${more}`;
+const plans = (limit: number) => `plans:
+  free: { windows: [{ limit: ${limit}, per: hour }] }
+  enterprise: { custom: true }
+`;
+const contract = readFileSync(shippedFiles.contract, 'utf8');
+
+let folder: string;
+let redis: RedisServer;
+let store: Awaited<ReturnType<typeof startStore>>;
+let gateway: GatewayWithWorkers;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'storegate-'));
+  redis = await startRedis();
+  store = await startStore(join(folder, 'store.db'), { host: '127.0.0.1', port: 0 });
+  const files = { 'gateway.yaml': settings(), 'plans.yaml': plans(50), 'openapi.yaml': contract };
+  gateway = await GatewayWithWorkers.start({ redisUrl: redis.url, storeUrl: store.url, files });
+}, 60_000);
+afterAll(async () => {
+  await gateway?.stop();
+  await store.store.close();
+  await redis.stop();
+  rmSync(folder, { recursive: true, force: true });
+}, 30_000);
+
+const withKey = (key: string) => ({ 'X-API-Key': key });
+const from = (address: string) => ({ 'X-Forwarded-For': address });
+const statuses = (answers: readonly { status: number }[]) => [...new Set(answers.map(({ status }) => status))];
+const categories = (key: string, load: { callers: number; requests: number }) =>
+  flood(`${gateway.url}/categories`, { ...load, headers: withKey(key) });
+/** Sends until nothing but `status` is answered by any worker. */
+const everyWorkerAnswers = (status: number, key: string) =>
+  until(`every worker answers ${status}`, async () => {
+    const answers = await gateway.fromEveryWorker('/categories', withKey(key));
+    return answers.every((answer) => answer.status === status);
+  });
+/** Ends a worker as a crash would; answers its process once another one has taken its place. */
+async function crashOne(): Promise<number> {
+  const [victim] = gateway.pids;
+  process.kill(victim!, 'SIGKILL');
+  await until('another one has taken its place', () => !gateway.pids.includes(victim!));
+  return victim!;
+}
+
+describe('with several workers', () => {
+  test('a hundred callers of one key get exactly its limit, and every remainder once', async () => {
+    const { key } = await gateway.key('300/hour,5000/day');
+    const answers = await categories(key, { callers: 100, requests: 900 });
+    const admitted = answers.filter(({ status }) => status === 200);
+    const remainders = admitted.map(({ headers }) => Number(headers['x-ratelimit-remaining']));
+    expect(remainders.sort((a, b) => a - b)).toEqual([...new Array(300).keys()]);
+    expect(new Set(statuses(answers)).isSubsetOf(new Set([200, 429, 403]))).toBe(true);
+    await until('all are in the log', () => gateway.told('request').length === 900);
+    const shares = Map.groupBy(gateway.told('request'), ({ worker }) => worker as number);
+    expect([...shares.keys()].sort()).toEqual([1, 2]);
+    for (const lines of shares.values()) expect(lines.length).toBeGreaterThan(100);
+  }, 60_000);
+
+  test('failures of a caller are counted once for all of them, and no other caller is touched', async () => {
+    const headers = from('198.51.100.7');
+    const answers = await flood(`${gateway.url}/pets`, { callers: 15, requests: 90, headers });
+    const refused = answers.filter(({ status }) => status === 401);
+    const remainders = refused.map((answer) => Number(answer.headers['x-ratelimit-remaining']));
+    expect(remainders.sort((a, b) => a - b)).toEqual([...new Array(FAILURES).keys()]);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(90 - FAILURES);
+    const repeated = await gateway.fromEveryWorker('/pets', headers);
+    expect(statuses(repeated)).toEqual([429]);
+    expect(repeated[0]!.headers['x-ratelimit-remaining']).toBe('0');
+    expect(Number(repeated[0]!.headers['retry-after'])).toBeGreaterThan(3_000);
+    expect((await gateway.get('/pets', from('198.51.100.8'))).status).toBe(401);
+  });
+
+  test('a page shows where the caller stands, whichever worker saw it fail', async () => {
+    const headers = from('198.51.100.9');
+    await flood(`${gateway.url}/pets`, { callers: 4, requests: 4, headers });
+    const pages = await gateway.fromEveryWorker('/openapi.json', headers);
+    expect(new Set(pages.map((page) => page.headers['x-ratelimit-remaining']))).toEqual(new Set([`${FAILURES - 4}`]));
+  });
+
+  test('a key that operators revoke, and one that they ban, is refused by every worker', async () => {
+    const one = await gateway.key('100000/day');
+    const other = await gateway.key('100000/day');
+    for (const { key } of [one, other]) await everyWorkerAnswers(200, key);
+    await gateway.admin('DELETE', `/keys/${one.id}`);
+    await everyWorkerAnswers(401, one.key);
+    await gateway.admin('PUT', `/bans/${other.id}`, { length: '1h', reason: 'all of them' });
+    await everyWorkerAnswers(403, other.key);
+    await gateway.admin('DELETE', `/bans/${other.id}`);
+    await everyWorkerAnswers(200, other.key);
+  }, 60_000);
+
+  test('a client reads in /usage what it did at any of them', async () => {
+    const { key } = await gateway.key('100000/day');
+    await gateway.get('/pets/1', withKey(key));
+    const usages = await gateway.fromEveryWorker('/usage', withKey(key));
+    for (const { body } of usages) expect(JSON.parse(body)).toMatchObject({ deprecated: [{ operation: 'getPet' }] });
+  });
+
+  test('each announces itself to Redis, and the primary process does not', async () => {
+    expect(await redis.admin.zcard('sg:g')).toBe(2);
+  });
+
+  test('commands and the admin API see one gateway', async () => {
+    expect((await gateway.admin('GET', '/config')).body.settings).toContainEqual(
+      expect.objectContaining({ name: 'workers', value: '2', restart: true }),
+    );
+    expect(await beside(gateway, 'check')).toMatchObject({ code: 0 });
+  });
+});
+
+describe('a reload', () => {
+  const limits = async (key: string) => {
+    const answers = await gateway.fromEveryWorker('/categories', withKey(key));
+    return new Set(answers.map(({ headers }) => headers['x-ratelimit-limit']));
+  };
+  const free = async () => (await gateway.admin('POST', '/keys', { account: 'acme', plan: 'free' })).body.key as string;
+
+  test('holds at every worker once it is answered, and is told once', async () => {
+    const key = await free();
+    expect(await limits(key)).toEqual(new Set(['50']));
+    const told = gateway.told('reload.done').length;
+    const counted = await gateway.metric('storegate_reloads_total');
+    gateway.write('plans.yaml', plans(70));
+    expect((await gateway.admin('POST', '/reload')).body).toEqual({ changed: ['plans'], needRestart: [] });
+    expect(await limits(key)).toEqual(new Set(['70']));
+    expect(gateway.told('reload.done')).toHaveLength(told + 1);
+    expect(await gateway.metric('storegate_reloads_total', { result: 'done' })).toBe(counted + 1);
+  });
+
+  test('with a mistake in it changes no worker, and whoever starts later gets what is in force', async () => {
+    const key = await free();
+    gateway.write('openapi.yaml', contract.replace('operationId: listCategories', 'operationId: listEverything'));
+    gateway.write('plans.yaml', plans(90));
+    gateway.write('gateway.yaml', settings('workers: many\n'));
+    const { status, body } = await gateway.admin('POST', '/reload');
+    expect({ status, code: body.code }).toEqual({ status: 422, code: 'configuration_unfit' });
+    expect(body.details).toEqual([expect.objectContaining({ message: expect.stringContaining('workers') })]);
+    expect(await limits(key)).toEqual(new Set(['70']));
+
+    await crashOne();
+    const before = gateway.told('request').length;
+    expect(await limits(key)).toEqual(new Set(['70']));
+    const operations = gateway.told('request').slice(before);
+    expect(new Set(operations.map(({ operation }) => operation))).toEqual(new Set(['listCategories']));
+    gateway.write('gateway.yaml', settings());
+    gateway.write('plans.yaml', plans(70));
+    gateway.write('openapi.yaml', contract);
+    expect((await gateway.admin('POST', '/reload')).body).toEqual({ changed: [], needRestart: [] });
+  }, 60_000);
+
+  test('reaches a worker that is just starting', async () => {
+    const key = await free();
+    const [victim] = gateway.pids;
+    process.kill(victim!, 'SIGKILL');
+    await until('its end is told', () => gateway.told('worker.ended').at(-1)?.pid === victim);
+    gateway.write('plans.yaml', plans(80));
+    await gateway.admin('POST', '/reload');
+    await until('another one has taken its place', () => !gateway.pids.includes(victim!));
+    expect(await limits(key)).toEqual(new Set(['80']));
+  }, 60_000);
+
+  test('replaces a worker that cannot take it, and tells', async () => {
+    const key = await free();
+    const [stuck] = gateway.pids;
+    process.kill(stuck!, 'SIGSTOP');
+    gateway.write('plans.yaml', plans(85));
+    const reload = gateway.admin('POST', '/reload');
+    process.kill(stuck!, 'SIGKILL');
+    expect((await reload).body).toEqual({ changed: ['plans'], needRestart: [] });
+    await until('another one has taken its place', () => !gateway.pids.includes(stuck!));
+    expect(await limits(key)).toEqual(new Set(['85']));
+  }, 60_000);
+});
+
+describe('the metrics', () => {
+  const sent = { operation: 'listCategories', method: 'GET', status: '200' };
+  const total = () => gateway.metric('storegate_requests_total', sent);
+  const timed = () => gateway.metric('storegate_request_duration_seconds_count', { operation: 'listCategories' });
+
+  test('are those of all workers together, and nothing that was counted is lost with one of them', async () => {
+    const { key } = await gateway.key('100000/day');
+    // Only 200 is asked for above: the histogram has the refused ones too.
+    const before = { total: await total(), timed: await timed() };
+    const exits = await gateway.metric('storegate_worker_exits_total');
+    expect(statuses(await categories(key, { callers: 20, requests: 100 }))).toEqual([200]);
+    await until('all are counted', async () => (await total()) === before.total + 100);
+    expect(await timed()).toBe(before.timed + 100);
+
+    const victim = await crashOne();
+    expect(await total()).toBe(before.total + 100);
+    expect(statuses(await categories(key, { callers: 20, requests: 100 }))).toEqual([200]);
+    await until('all are counted', async () => (await total()) === before.total + 200);
+    expect(await timed()).toBe(before.timed + 200);
+    expect(await gateway.metric('storegate_workers')).toBe(2);
+    expect(await gateway.metric('storegate_worker_exits_total')).toBe(exits + 1);
+    expect(gateway.told('worker.ended').at(-1)).toMatchObject({ pid: victim, reason: 'signal SIGKILL', level: 50 });
+  }, 60_000);
+
+  test('are answered although a worker is stuck, with what it said last', async () => {
+    const before = await total();
+    const [stuck] = gateway.pids;
+    process.kill(stuck!, 'SIGSTOP');
+    try {
+      expect(await total()).toBe(before);
+    } finally {
+      process.kill(stuck!, 'SIGCONT');
+    }
+  });
+
+  test('show one start where several processes have one each, and no mode of the state twice', async () => {
+    const startedAt = await gateway.metric('process_start_time_seconds');
+    expect(Math.abs(startedAt - Date.now() / 1000)).toBeLessThan(3_600);
+    expect(await gateway.metric('storegate_state_mode', { mode: 'normal' })).toBe(1);
+  });
+});

@@ -1,0 +1,187 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { AdminCall } from './admin.ts';
+import { adminOf } from './admin.ts';
+import { finished, type Running, storegate } from './storegate.ts';
+import { until } from './until.ts';
+
+export interface WorkersOptions {
+  readonly redisUrl: string;
+  readonly storeUrl?: string;
+  readonly workers?: number;
+  /** Texts of files in its folder; gateway.yaml is read without being named. */
+  readonly files?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Settings for gateway.yaml: everything shares the processors of the test machine, and that is no outage. */
+export const PATIENT = 'redis: { deadline: 10s }\n';
+
+/** A line of the log. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was said.
+export type Line = Record<string, any>;
+
+/** What a request was answered with. */
+export interface Answered {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+/** The gateway as people start it, with workers: a primary process of its own, on free ports. Stop it after use. */
+export class GatewayWithWorkers {
+  readonly folder = mkdtempSync(join(tmpdir(), 'storegate-'));
+  readonly env: Readonly<Record<string, string>>;
+  readonly running: Running;
+  url = '';
+  adminUrl = '';
+
+  private constructor({ redisUrl, storeUrl, workers = 2, files = {}, env = {} }: WorkersOptions) {
+    for (const [name, text] of Object.entries({ 'gateway.yaml': PATIENT, ...files })) this.write(name, text);
+    this.env = {
+      REDIS_URL: redisUrl,
+      ...(storeUrl === undefined ? {} : { STORE_URL: storeUrl }),
+      STOREGATE_WORKERS: `${workers}`,
+      STOREGATE_CONFIG: 'gateway.yaml',
+      STOREGATE_PORT: '0',
+      STOREGATE_ADMIN_PORT: '0',
+      ...env,
+    };
+    this.running = storegate(['serve', '--no-demo-keys'], { cwd: this.folder, env: this.env, ownGroup: true });
+  }
+
+  static async start(options: WorkersOptions): Promise<GatewayWithWorkers> {
+    const gateway = new GatewayWithWorkers(options);
+    let code: number | null | undefined;
+    void gateway.running.exit.then((ended) => {
+      code = ended;
+    });
+    await until('the gateway has started or ended', () => gateway.told('started').length > 0 || code !== undefined);
+    const [started] = gateway.told('started');
+    if (!started) throw new Error(`it ended with ${code}: ${gateway.running.err()}`);
+    gateway.url = started.url;
+    gateway.adminUrl = started.adminUrl;
+    return gateway;
+  }
+
+  write(file: string, text: string): void {
+    writeFileSync(join(this.folder, file), text);
+  }
+
+  /** Every line of the log so far. */
+  get log(): Line[] {
+    const lines = this.running.out().split('\n').slice(0, -1);
+    return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Line);
+  }
+
+  told(type: string): Line[] {
+    return this.log.filter(({ msg }) => msg === type);
+  }
+
+  /** The process of each worker, in their order; one that has ended counts until its follower has started. */
+  get pids(): number[] {
+    const latest = new Map<number, number>();
+    for (const { worker, pid } of this.told('worker.started')) latest.set(worker, pid);
+    return [...latest].sort(([a], [b]) => a - b).map(([, pid]) => pid);
+  }
+
+  get admin(): AdminCall {
+    return adminOf(this.adminUrl);
+  }
+
+  async key(limits: string, plan = 'enterprise'): Promise<{ id: string; key: string }> {
+    const { status, body } = await this.admin('POST', '/keys', { account: 'acme', plan, limits });
+    if (status !== 201) throw new Error(JSON.stringify(body));
+    return body;
+  }
+
+  /** A request on a connection of its own, which may reach any worker. */
+  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answered> {
+    return get(`${this.url}${path}`, headers);
+  }
+
+  /** Requests until every worker has answered some of them; answers all. */
+  async fromEveryWorker(path: string, headers: Readonly<Record<string, string>>): Promise<Answered[]> {
+    const before = this.told('request').length;
+    const answers: Answered[] = [];
+    const reached = () => {
+      const requests = this.told('request').slice(before);
+      return new Set(requests.map(({ worker }) => worker)).size === this.pids.length;
+    };
+    await until('every worker has answered', async () => {
+      answers.push(await this.get(path, headers));
+      return reached();
+    });
+    return answers;
+  }
+
+  /** A sum of what `/metrics` says now, over all lines whose labels fit. */
+  async metric(name: string, labels: Readonly<Record<string, string>> = {}): Promise<number> {
+    const exposition = await (await fetch(`${this.adminUrl}/metrics`)).text();
+    const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+    const lines = exposition
+      .split('\n')
+      .filter(
+        (line) =>
+          (line.startsWith(`${name} `) || line.startsWith(`${name}{`)) && wanted.every((one) => line.includes(one)),
+      );
+    return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+  }
+
+  async stop(): Promise<void> {
+    const group = -this.running.child.pid!;
+    if (isAlive(group)) process.kill(group, 'SIGKILL');
+    await this.running.exit;
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** A command beside the gateway, in its folder. */
+export function beside({ folder, env }: GatewayWithWorkers, ...args: string[]) {
+  return finished(args, { cwd: folder, env });
+}
+
+export async function get(
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+  agent: Agent | false = false,
+): Promise<Answered> {
+  const call = request(url, { headers, agent });
+  call.end();
+  const [response] = (await once(call, 'response')) as [IncomingMessage];
+  return { status: response.statusCode!, headers: response.headers, body: await text(response) };
+}
+
+/** So many callers, each with a connection of its own that it keeps, share `requests` among them. */
+export async function flood(
+  url: string,
+  { callers, requests, headers }: { callers: number; requests: number; headers: Readonly<Record<string, string>> },
+): Promise<Answered[]> {
+  const answers: Answered[] = [];
+  let left = requests;
+  async function call(): Promise<void> {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    while (left-- > 0) answers.push(await get(url, headers, agent));
+    agent.destroy();
+  }
+  await Promise.all(Array.from({ length: callers }, call));
+  return answers;
+}
+
+/** Whether there is such a process; one that has ended but was not waited for yet is none. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function allGone(pids: readonly number[]): Promise<void> {
+  return until('no process is left', () => !pids.some(isAlive));
+}

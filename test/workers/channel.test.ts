@@ -1,0 +1,86 @@
+import { describe, expect, test } from '@jest/globals';
+import { ListenError } from '../../src/listen.ts';
+import { Channel, type Handlers, NoAnswer } from '../../src/workers/channel.ts';
+import { RemoteError } from '../../src/workers/errors.ts';
+
+type Calls = {
+  echo: (value: unknown) => unknown;
+  fail: (kind: 'expected' | 'bug') => void;
+  never: (nothing: null) => void;
+};
+
+const HANDLERS: Handlers<Calls> = {
+  echo: (value) => value,
+  fail(kind) {
+    if (kind === 'bug') throw new TypeError('x is undefined');
+    throw new ListenError('127.0.0.1', 80, Object.assign(new Error('bind'), { code: 'EACCES' }));
+  },
+  never: () => new Promise(() => {}),
+};
+
+/** Two ends whose frames are copied as between processes. */
+function pair() {
+  const ends: Channel<Calls, Calls>[] = [];
+  const make = (peer: string, other: number) =>
+    new Channel<Calls, Calls>({
+      peer,
+      handlers: HANDLERS,
+      send(frame, sent) {
+        const copy: unknown = structuredClone(frame);
+        queueMicrotask(() => ends[other]!.receive(copy));
+        sent(null);
+      },
+    });
+  ends.push(make('worker 2', 1), make('the primary process', 0));
+  return { one: ends[0]!, other: ends[1]! };
+}
+
+describe('a call', () => {
+  test('brings its argument there and the answer back, in both directions and many at once', async () => {
+    const { one, other } = pair();
+    const values = [1n, new Map([['a', [1, 2]]]), null, undefined, { deep: { er: Number.POSITIVE_INFINITY } }];
+    expect(await Promise.all(values.map((value) => one.call('echo', value, 1_000)))).toEqual(values);
+    expect(await other.call('echo', 'back', 1_000)).toBe('back');
+  });
+
+  test('throws what was thrown there, and says whether anybody expected that', async () => {
+    const { one } = pair();
+    const told = await one.call('fail', 'expected', 1_000).catch((error: unknown) => error);
+    expect(told).toBeInstanceOf(RemoteError);
+    expect(told).toMatchObject({ message: 'cannot listen on 127.0.0.1:80: this user may not use it', expected: true });
+    const bug = (await one.call('fail', 'bug', 1_000).catch((error: unknown) => error)) as RemoteError;
+    expect(bug).toMatchObject({ message: 'x is undefined', expected: false });
+    expect(bug.stack).toContain('channel.test.ts');
+  });
+
+  test('ends without an answer when its time is over', async () => {
+    const { one } = pair();
+    const call = one.call('never', null, 20);
+    await expect(call).rejects.toThrow(new NoAnswer('worker 2 did not answer within 20 ms'));
+  });
+
+  test('ends without an answer when the other side goes away, and so does every later one', async () => {
+    const { one } = pair();
+    const waiting = one.call('never', null, 60_000);
+    one.close('signal SIGKILL');
+    await expect(waiting).rejects.toThrow(new NoAnswer('worker 2 is gone: signal SIGKILL'));
+    await expect(one.call('echo', 1, 60_000)).rejects.toThrow('worker 2 is gone: signal SIGKILL');
+  });
+
+  test('ends at once when it cannot be sent, or what it brings cannot', async () => {
+    const broken = new Channel<Calls, Calls>({
+      peer: 'worker 1',
+      handlers: HANDLERS,
+      send: (_, sent) => sent(new Error('channel closed')),
+    });
+    await expect(broken.call('echo', 1, 60_000)).rejects.toThrow('worker 1 cannot be reached');
+    await expect(pair().one.call('echo', () => {}, 60_000)).rejects.toThrow(/could not be cloned/);
+  });
+
+  test('is not disturbed by other messages, by late answers or by answers to nobody', async () => {
+    const { one } = pair();
+    for (const message of [null, 'text', { cmd: 'NODE_x' }, { storegate: 'answer', id: 999, value: 1 }])
+      one.receive(message);
+    expect(await one.call('echo', 'still here', 1_000)).toBe('still here');
+  });
+});

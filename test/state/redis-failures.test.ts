@@ -289,6 +289,20 @@ describe('under the policy', () => {
     expect(gateway.events.filter((e) => e.type === 'state.alone' && e.policy === 'allow')).toHaveLength(before + 30);
   });
 
+  test('local, the workers of one gateway together admit what is left', async () => {
+    const workers = await Promise.all([1, 2, 3].map(() => openShared({ url: proxy.url }, { workers: 3 })));
+    const subject = fresh();
+    await workers[0]!.state.admit(subject, LENIENT, 1);
+    for (const { state } of workers) await state.admit(subject, LENIENT, 0);
+    proxy.shut();
+    let admitted = 0;
+    for (let i = 0; i < 15; i++)
+      if ((await workers[i % 3]!.state.admit(subject, LENIENT, 1)).verdict === 'admitted') admitted++;
+    // Nine are left of ten.
+    expect(admitted).toBe(9);
+    await Promise.all(workers.map((worker) => worker.close()));
+  });
+
   test('local with a share, gateways together admit what is left', async () => {
     await open({ divide: true });
     const second = await openShared({ url: proxy.url, divide: true });

@@ -23,6 +23,13 @@ interface Count {
   charged: number;
 }
 
+/** How a subject stood last. */
+interface Known {
+  readonly admission: Admission;
+  /** What is left in it is this gateway's share already, which must not be divided once more. */
+  readonly divided: boolean;
+}
+
 export interface LocalCountsOptions {
   readonly gateway: string;
   readonly clock: () => number;
@@ -35,7 +42,7 @@ export class LocalCounts {
   readonly #gateway: string;
   readonly #clock: () => number;
   readonly #gateways: () => number;
-  readonly #known = new Cache<Admission>(KNOWN);
+  readonly #known = new Cache<Known>(KNOWN);
   readonly #counts = new Map<string, Count>();
   readonly #doubtful = new Map<string, number>();
   #sums = 0;
@@ -66,7 +73,7 @@ export class LocalCounts {
 
   /** Keeps how a subject stands. */
   note(subject: string, admission: Admission): void {
-    this.#known.set(subject, admission);
+    this.#known.set(subject, { admission, divided: false });
   }
 
   /** Decides alone. Throws `Outage` where so many are counted already that memory would have no bound. */
@@ -75,7 +82,7 @@ export class LocalCounts {
     const count = this.#countOf(subject, limits, now);
     const decided = admit(count.ledger, count.share, cost, now);
     const admission = count.share === limits ? decided : inWholeLimits(decided, limits);
-    this.#known.set(subject, admission);
+    this.#known.set(subject, { admission, divided: count.share !== limits });
     return admission;
   }
 
@@ -123,7 +130,8 @@ export class LocalCounts {
     const gateways = Math.max(1, this.#gateways());
     const share = gateways === 1 ? limits : shareOf(limits, gateways);
     const known = this.#known.get(subject);
-    const ledger = known ? ledgerFrom(known, share, gateways, now) : newLedger(share.windows);
+    const sharers = known?.divided ? 1 : gateways;
+    const ledger = known ? ledgerFrom(known.admission, share, sharers, now) : newLedger(share.windows);
     const count = {
       limits,
       share,

@@ -11,11 +11,14 @@ export interface SharedGateway extends Remembered {
 }
 
 /** The deadline is longer than the product's: a busy test machine is no outage. */
-export async function openShared(settings: Partial<RedisSettings> & { readonly url: string }): Promise<SharedGateway> {
+export async function openShared(
+  settings: Partial<RedisSettings> & { readonly url: string },
+  { workers = 1 }: { readonly workers?: number } = {},
+): Promise<SharedGateway> {
   const events: Event[] = [];
   const remembered = await openRedis(
     { ...DEFAULTS, deadline: 250, ...settings },
-    { observe: (event) => void events.push(event) },
+    { observe: (event) => void events.push(event), workers },
   );
   return { ...remembered, events, told: (type) => events.filter((event) => event.type === type).length };
 }

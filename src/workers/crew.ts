@@ -14,7 +14,7 @@ import { shareOf } from './share.ts';
 /** Milliseconds before a worker is replaced that keeps dying: twice as many each time. */
 const FIRST_WAIT = 100;
 const LONGEST_WAIT = 30_000;
-/** Who has lived so long, milliseconds, did not die of its start. */
+/** Who has served for so long, milliseconds, did not die of its start. */
 const SETTLED = 10_000;
 
 export interface CrewParts {
@@ -155,9 +155,9 @@ export class Crew {
     for (let member = first; ; ) {
       const { reason, unexpected } = await member.ended;
       this.#bury(member);
-      const { number: worker, pid, bornAt } = member;
+      const { number: worker, pid, servedFor } = member;
       const stopping = this.#stop.signal.aborted;
-      deaths = unexpected && performance.now() - bornAt < SETTLED ? deaths + 1 : 0;
+      deaths = unexpected && servedFor < SETTLED ? deaths + 1 : 0;
       const wait = deaths === 0 ? 0 : Math.min(FIRST_WAIT * 2 ** (deaths - 1), LONGEST_WAIT);
       if (unexpected || !stopping) {
         const replacedAfter = stopping ? null : wait;

@@ -8,7 +8,7 @@ import type { Farewell, Orders, PrimaryCalls, SentSettings, WorkerCalls } from '
 
 /** Milliseconds. A start opens everything, on a machine that may be busy; a reload compiles a contract. */
 const START = 60_000;
-const RELOAD = 30_000;
+const RELOAD = 15_000;
 const FIGURES = 1_000;
 /** What letting go of Redis and the store may take after the drain. */
 const LETTING_GO = 5_000;
@@ -23,12 +23,12 @@ export interface Ending {
 /** One worker, as its primary process sees it. */
 export class Member {
   readonly number: number;
-  readonly bornAt = performance.now();
   /** Resolves when the process is gone. */
   readonly ended: Promise<Ending>;
   readonly #worker: Worker;
   readonly #channel: Channel<WorkerCalls, PrimaryCalls>;
   #phase: 'starting' | 'serving' | 'leaving' = 'starting';
+  #servingSince = Number.POSITIVE_INFINITY;
   #ready = true;
   #farewell: Farewell | null = null;
   #givenUp: string | null = null;
@@ -60,6 +60,11 @@ export class Member {
     return this.#phase === 'serving';
   }
 
+  /** Milliseconds since it began to serve; below 0 if it never did. */
+  get servedFor(): number {
+    return performance.now() - this.#servingSince;
+  }
+
   get ready(): boolean {
     return this.#ready;
   }
@@ -74,6 +79,7 @@ export class Member {
     try {
       const url = await this.#channel.call('start', orders, START);
       this.#phase = 'serving';
+      this.#servingSince = performance.now();
       return url;
     } catch (error) {
       if (error instanceof NoAnswer || (error instanceof RemoteError && error.expected))

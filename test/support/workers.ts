@@ -56,16 +56,25 @@ export class GatewayWithWorkers {
 
   static async start(options: WorkersOptions): Promise<GatewayWithWorkers> {
     const gateway = new GatewayWithWorkers(options);
+    try {
+      await gateway.#begin();
+      return gateway;
+    } catch (error) {
+      await gateway.stop();
+      throw error;
+    }
+  }
+
+  async #begin(): Promise<void> {
     let code: number | null | undefined;
-    void gateway.running.exit.then((ended) => {
+    void this.running.exit.then((ended) => {
       code = ended;
     });
-    await until('the gateway has started or ended', () => gateway.told('started').length > 0 || code !== undefined);
-    const [started] = gateway.told('started');
-    if (!started) throw new Error(`it ended with ${code}: ${gateway.running.err()}`);
-    gateway.url = started.url;
-    gateway.adminUrl = started.adminUrl;
-    return gateway;
+    await until('the gateway has started or ended', () => this.told('started').length > 0 || code !== undefined);
+    const [started] = this.told('started');
+    if (!started) throw new Error(`it ended with ${code}: ${this.running.err()}`);
+    this.url = started.url;
+    this.adminUrl = started.adminUrl;
   }
 
   write(file: string, text: string): void {

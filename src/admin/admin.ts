@@ -23,8 +23,8 @@ export interface AdminOptions {
   readonly desk: Desk;
   readonly metrics: Pick<Metrics, 'contentType' | 'text'>;
   readonly observe: Observe;
-  /** Of this run, for commands of the gateway's own user on this machine. */
-  readonly ownToken: string;
+  /** Of this run, for commands of the gateway's own user on this machine; `null`: they reach the state by themselves. */
+  readonly ownToken: string | null;
   /** Whether requests may be sent to the gateway now. */
   readonly readiness: () => Readiness;
 }

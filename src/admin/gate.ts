@@ -21,11 +21,14 @@ const GUESSES = { failures: 10, span: 60_000 };
 /** Whoever reaches the loopback address of a gateway without any token is its operator. */
 const LOCAL: Operator = { name: 'local', role: 'admin' };
 
-/** `ownToken`: of this run of the gateway, for commands on its machine; its holder is the local operator. */
-export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken: string): Gate {
+/**
+ * `ownToken`: of this run of the gateway, for commands on its machine; its holder is the local operator. `null`: nobody has
+ * one.
+ */
+export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken: string | null): Gate {
   const guard = createGuard(GUESSES);
   const configured = configuredToken(admin.token);
-  const own = { ...LOCAL, hash: hashToken(ownToken), createdAt: 0 };
+  const own = ownToken === null ? [] : [{ ...LOCAL, hash: hashToken(ownToken), createdAt: 0 }];
   let lastKnown: readonly TokenRecord[] | null = null;
 
   /** While the state is away those of before hold: an outage is when operators are needed most. */
@@ -39,6 +42,9 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
     }
     return lastKnown;
   }
+
+  // Whoever calls for the first time while the state is away finds those of the start. Not to have them is told to callers.
+  known().catch(() => {});
 
   async function refused(address: string): Promise<AdminError> {
     const { exhausted, readings, now } = await guard.fail(address);
@@ -66,7 +72,7 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
     },
     async operator({ headers, socket }) {
       const [, token] = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
-      const configuredOne = token === undefined ? null : operatorOf(token, [...configured, own]);
+      const configuredOne = token === undefined ? null : operatorOf(token, [...configured, ...own]);
       if (configuredOne) return configuredOne;
       const stored = await known();
       const found = token === undefined ? null : operatorOf(token, stored);

@@ -23,7 +23,7 @@ export interface OperatingParts<C extends Config> {
   readonly uses: Desk['uses'];
   readonly metrics: Pick<Metrics, 'contentType' | 'text'>;
   /** Of this run alone; lets the gateway's own user in, see `state/memory/lock.ts`. */
-  readonly ownToken: string;
+  readonly ownToken: string | null;
   readonly readiness: () => Readiness;
   readonly observe: Observe;
   readonly clock: () => number;

@@ -70,7 +70,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
     const loaded = load();
     const sameContract = sameReading(current.config, loaded) && isUnchanged(current.contract);
     const contract = sameContract ? current.contract : contractOf(loaded);
-    await refuseLostPlans(loaded.plans, keys);
+    await refuseLostPlans(current.config.plans, loaded.plans, keys);
 
     const different = differences(current.config, loaded);
     const changed = different.filter((name) => !needsRestart(name));
@@ -115,7 +115,9 @@ function contractOf({ contract: { file, unknownQuery } }: Config): Contract {
 }
 
 /** A plan that keys still have must not disappear: their requests would be refused as nobody wanted. */
-async function refuseLostPlans({ plans }: Plans, keys: KeyStore): Promise<void> {
+async function refuseLostPlans({ plans: before }: Plans, { plans }: Plans, keys: KeyStore): Promise<void> {
+  // Mostly none is gone, and then no state is needed, nor a look at each of a million keys.
+  if ([...before.keys()].every((plan) => plans.has(plan))) return;
   const lost = new Map<string, number>();
   for (const { plan, revokedAt } of await keys.list()) {
     if (revokedAt === null && !plans.has(plan)) lost.set(plan, (lost.get(plan) ?? 0) + 1);

@@ -21,8 +21,11 @@ export interface KeyringOptions {
 
 interface Found {
   /** `null`: no such key was issued. */
-  readonly client: Client | null;
+  readonly record: KeyRecord | null;
   readonly recheckAt: number;
+  /** What the record says under these plans. */
+  client: Client | null;
+  plans: Plans;
 }
 
 /** From the hash of a secret to its client, with a bounded memory for those found and for those not. */
@@ -64,28 +67,39 @@ export class Keyring {
     return this.#takesForeign;
   }
 
-  /** From the next request on, these plans hold. */
+  /** From the next request on, these plans hold, for keys that are known without another look-up. */
   usePlans(plans: Plans): void {
     this.#plans = plans;
     this.#limits = new WeakMap();
-    this.#forget();
   }
 
   /** The client of a key, or `null` where no such key was issued. Throws `Outage` where that cannot be told. */
   find(hash: string): Eventually<Client | null> {
     const found = this.#clients.get(hash) ?? this.#strangers.get(hash);
-    if (found && (found.recheckAt === Infinity || this.#clock() < found.recheckAt)) return found.client;
+    if (found && this.#isFresh(found)) return this.#clientIn(found, hash);
     return this.#lookups.get(hash) ?? this.#lookUp(hash, found);
   }
 
   /** The client of a key that was found lately, with no look-up; `null` says nothing about the key. */
   known(hash: string): Client | null {
     const found = this.#clients.get(hash);
-    return found && (found.recheckAt === Infinity || this.#clock() < found.recheckAt) ? found.client : null;
+    return found && this.#isFresh(found) ? this.#clientIn(found, hash) : null;
   }
 
   close(): void {
     this.#stopWatching();
+  }
+
+  #isFresh({ recheckAt }: Found): boolean {
+    return recheckAt === Infinity || this.#clock() < recheckAt;
+  }
+
+  #clientIn(found: Found, hash: string): Client | null {
+    if (found.plans !== this.#plans) {
+      found.client = found.record && this.#clientOf(found.record, hash);
+      found.plans = this.#plans;
+    }
+    return found.client;
   }
 
   /** Once there are some, there always are. An outage is told by the look-ups of keys. */
@@ -112,12 +126,12 @@ export class Keyring {
 
   #lookUp(hash: string, stale: Found | undefined): Eventually<Client | null> {
     const asked = this.#store.find(hash);
-    if (!(asked instanceof Promise)) return this.#remember(hash, this.#clientOrNull(asked, hash));
+    if (!(asked instanceof Promise)) return this.#remember(hash, asked);
     const lookup: Promise<Client | null> = asked.then(
-      (record) => this.#arrived(hash, lookup, this.#clientOrNull(record, hash)),
+      (record) => this.#arrived(hash, lookup, record),
       (error) => {
         // A key that was good stays good while the store is away: an outage must not lock everybody out.
-        if (stale && error instanceof Outage) return this.#arrived(hash, lookup, stale.client);
+        if (stale && error instanceof Outage) return this.#arrived(hash, lookup, stale.record);
         this.#isCurrent(hash, lookup);
         throw error;
       },
@@ -127,8 +141,8 @@ export class Keyring {
   }
 
   /** Remembers an answer, unless the key has changed since it was asked for: it may be older than the change. */
-  #arrived(hash: string, lookup: Promise<Client | null>, client: Client | null): Client | null {
-    return this.#isCurrent(hash, lookup) ? this.#remember(hash, client) : client;
+  #arrived(hash: string, lookup: Promise<Client | null>, record: KeyRecord | null): Client | null {
+    return this.#isCurrent(hash, lookup) ? this.#remember(hash, record) : record && this.#clientOf(record, hash);
   }
 
   /** Ends a look-up; answers whether no change has overtaken it. */
@@ -136,18 +150,16 @@ export class Keyring {
     return this.#lookups.get(hash) === lookup && this.#lookups.delete(hash);
   }
 
-  #remember(hash: string, client: Client | null): Client | null {
+  #remember(hash: string, record: KeyRecord | null): Client | null {
     const found = {
-      client,
+      record,
       recheckAt: this.#recheckAfter === Infinity ? Infinity : this.#clock() + this.#recheckAfter,
+      client: record && this.#clientOf(record, hash),
+      plans: this.#plans,
     };
-    if (client) this.#clients.set(hash, found);
+    if (record) this.#clients.set(hash, found);
     else this.#strangers.set(hash, found);
-    return client;
-  }
-
-  #clientOrNull(record: KeyRecord | null, hash: string): Client | null {
-    return record && this.#clientOf(record, hash);
+    return found.client;
   }
 
   #clientOf(record: KeyRecord, hash: string): Client {

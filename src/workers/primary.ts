@@ -36,6 +36,8 @@ export async function createPrimary(
       contentType: metrics.contentType,
       text: async () => totalText(await metrics.figures(), await crew.figures()),
     },
+    // Commands beside it ask Redis themselves.
+    ownToken: null,
     readiness,
     observe,
     clock,

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { isTheError } from '../support/expect-headers.ts';
 import { TestGateway } from '../support/gateway.ts';
@@ -59,3 +61,18 @@ describe('under the policy deny', () => {
     await again.stop();
   }, 20_000);
 });
+
+test('while Redis is away, metrics are scraped for the first time and limits are changed', async () => {
+  const plans = (limit: number) => `plans:\n  free: { windows: [{ limit: ${limit}, per: minute }] }\n`;
+  gateway = await TestGateway.start({
+    plans: plans(5),
+    settings: 'redis: { deadline: 1s, misses: 1 }',
+    env: { REDIS_URL: redis.url },
+  });
+  const { secret } = await gateway.key();
+  await get(secret);
+  await redis.kill();
+  expect((await gateway.admin.get('/metrics')).status).toBe(200);
+  writeFileSync(join(gateway.folder, 'plans.yaml'), plans(50));
+  await until('the limit is raised', async () => (await get(secret)).headers['x-ratelimit-limit'] === '50');
+}, 20_000);

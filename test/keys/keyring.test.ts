@@ -115,6 +115,21 @@ test('a change of one key leaves the others known', async () => {
   expect(keyring.find('h1')).toMatchObject({ keyId: 'key_1' });
 });
 
+test('keys that are known, and look-ups under way, take the limits of new plans without another look-up', async () => {
+  const { store, keyring } = open();
+  const asked = keyring.find('h1');
+  const late = keyring.find('h2');
+  store.lookups[0]!.answer(RECORD);
+  await asked;
+  const windows = [window(5, MINUTE)];
+  keyring.usePlans({ ...PLANS, plans: new Map([['free', { name: 'free', count: 'key', windows }]]) });
+  store.lookups[1]!.answer({ ...RECORD, id: 'key_2', hash: 'h2' });
+  expect(await late).toMatchObject({ limits: { windows } });
+  expect(keyring.known('h1')).toMatchObject({ keyId: 'key_1', limits: { windows } });
+  expect(keyring.find('h1')).toBe(keyring.known('h1'));
+  expect(store.lookups).toHaveLength(2);
+});
+
 describe('while the store is away', () => {
   test('a key that was good stays good', async () => {
     const { store, clock, keyring } = open();

@@ -7,7 +7,8 @@ import { haproxy } from './haproxy.ts';
 import { nginx } from './nginx.ts';
 import { nginxLimit } from './nginx-limit.ts';
 import { nginxLuaRedis } from './nginx-lua-redis.ts';
-import { storegate, storegateLog, storegateRedis } from './storegate.ts';
+import { refusal } from './refusal.ts';
+import { storegate, storegateLog, storegateRedis, storegateWorkers } from './storegate.ts';
 import type { Target } from './target.ts';
 import { undici } from './undici.ts';
 import { usual } from './usual.ts';
@@ -21,8 +22,10 @@ export const targets: readonly Target[] = [
   nginxLuaRedis,
   storegate,
   storegateRedis,
+  storegateWorkers,
   storegateLog,
   undici,
+  refusal,
   fastGateway,
   fastify,
   fastifyLimit,

@@ -11,6 +11,8 @@ const project = new URL('../../', import.meta.url).pathname;
 export interface StoregateOptions {
   /** Counts in Redis. */
   readonly redis?: boolean;
+  /** Processes that carry requests. */
+  readonly workers?: number;
   /** Keeps the shipped log: a line per request. */
   readonly log?: boolean;
   /** More options of Node.js, such as a profiler. */
@@ -87,6 +89,7 @@ async function environment(
     STOREGATE_PLANS: join(folder, 'plans.yaml'),
     STORE_URL: backend.url,
     ...(options.redis ? { REDIS_URL: redis!.url } : {}),
+    ...(options.workers ? { STOREGATE_WORKERS: String(options.workers) } : {}),
     ...(options.log ? {} : { LOG_LEVEL: 'silent' }),
   };
 }

@@ -8,6 +8,12 @@ export const storegate = storegateTarget('storegate', 'storegate, embedded state
 /** The same with shared state. */
 export const storegateRedis = storegateTarget('storegate-redis', 'storegate, Redis state', { redis: true });
 
+/** The same in two processes: what a request costs must not grow. */
+export const storegateWorkers: Target = {
+  ...storegateTarget('storegate-workers', 'storegate, Redis state, 2 workers', { redis: true, workers: 2 }),
+  works: ['get', 'refused'],
+};
+
 /** What a line per request costs; the lines themselves go nowhere. */
 export const storegateLog: Target = {
   ...storegateTarget('storegate-log', 'storegate, embedded state, access log', { log: true }),

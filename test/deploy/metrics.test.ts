@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { CATALOGUE } from '../../src/gateway/reply/refusals.ts';
-import { type Exposition, exposed } from './exposition.ts';
+import type { Exposition } from './exposition.ts';
+import { ofOneProcess, ofTwoWorkers } from './gateways.ts';
 import { namesIn, type Selector } from './promql.ts';
 import { alerts, dashboardExpressions, recordings } from './shipped.ts';
 
@@ -23,15 +24,20 @@ const POSSIBLE = labels({
   operation: ['mount /files'],
 });
 
-let exposition: Exposition;
+/** What one process has nothing to say about. */
+const OF_WORKERS = ['storegate_worker_exits_total', 'storegate_workers'];
+
+let oneProcess: Exposition;
+let twoWorkers: Exposition;
 beforeAll(async () => {
-  exposition = await exposed();
+  oneProcess = await ofOneProcess();
+  twoWorkers = await ofTwoWorkers();
 });
 
 /** The labels of a metric and what they can be; those of a recording rule are at most those of what it is made from. */
-function labelsOf(metric: string): Labels | null {
+function labelsOf(metric: string, exposition: Exposition): Labels | null {
   const recording = recordings.find(({ record }) => record === metric);
-  if (recording) return union(namesIn(recording.expr).selectors.map((one) => labelsOf(one.metric)));
+  if (recording) return union(namesIn(recording.expr).selectors.map((one) => labelsOf(one.metric, exposition)));
   const known = exposition.get(metric);
   return PROMETHEUS.get(metric) ?? (known ? union([known, SCRAPED]) : null);
 }
@@ -45,15 +51,15 @@ function union(all: readonly (Labels | null)[]): Labels {
 }
 
 /** What is wrong with an expression, where it asks for something that no gateway ever says. */
-function faultsIn(expr: string): string[] {
+function faultsIn(expr: string, exposition: Exposition): string[] {
   const { selectors, groupings } = namesIn(expr);
-  const known = union(selectors.map(({ metric }) => labelsOf(metric)));
+  const known = union(selectors.map(({ metric }) => labelsOf(metric, exposition)));
   const strange = groupings.filter((label) => !known.has(label)).map((label) => `nothing has the label ${label}`);
-  return [...selectors.flatMap(faultsOf), ...strange];
+  return [...selectors.flatMap((one) => faultsOf(one, exposition)), ...strange];
 }
 
-function faultsOf({ metric, matchers }: Selector): string[] {
-  const known = labelsOf(metric);
+function faultsOf({ metric, matchers }: Selector, exposition: Exposition): string[] {
+  const known = labelsOf(metric, exposition);
   if (!known) return [`there is no metric ${metric}`];
   return matchers.flatMap(({ label, value }) => {
     if (!known.has(label)) return [`${metric} has no label ${label}`];
@@ -66,27 +72,35 @@ function faultsOf({ metric, matchers }: Selector): string[] {
   });
 }
 
+const own = (exposition: Exposition) =>
+  [...exposition.keys()].filter((name) => name.startsWith('storegate_') && !/_(bucket|sum|count)$/.test(name));
+
 describe('what a gateway exposes', () => {
   test('is everything that it counts', () => {
-    expect([...exposition.keys()]).toEqual(
+    expect([...oneProcess.keys()]).toEqual(
       expect.arrayContaining([
         'storegate_bans_total',
         'storegate_state_alone_total',
         'storegate_contract_faults_total',
       ]),
     );
-    expect([...exposition.get('storegate_reloads_total')!.get('result')!].sort()).toEqual(['done', 'refused']);
+    expect([...oneProcess.get('storegate_reloads_total')!.get('result')!].sort()).toEqual(['done', 'refused']);
+  });
+
+  test('is the same with several workers, and what is to be known about these', () => {
+    const differ = new Set(own(twoWorkers)).symmetricDifference(new Set(own(oneProcess)));
+    expect([...differ].sort()).toEqual(OF_WORKERS);
+    const labelNames = (exposition: Exposition) =>
+      Object.fromEntries(own(exposition).map((name) => [name, [...exposition.get(name)!.keys()].sort()]));
+    expect(labelNames(twoWorkers)).toMatchObject(labelNames(oneProcess));
   });
 
   test('is all shown on the dashboard', () => {
     const shown = dashboardExpressions
       .flatMap(([, expr]) => namesIn(expr).selectors.map(({ metric }) => metric))
       .join();
-    const own = [...exposition.keys()].filter(
-      (name) => name.startsWith('storegate_') && !/_(bucket|sum|count)$/.test(name),
-    );
-    expect(own.length).toBeGreaterThan(12);
-    expect(own.filter((name) => !shown.includes(name))).toEqual([]);
+    expect(own(twoWorkers).length).toBeGreaterThan(14);
+    expect(own(twoWorkers).filter((name) => !shown.includes(name))).toEqual([]);
   });
 });
 
@@ -95,7 +109,9 @@ test.each([
   ...recordings.map(({ record, expr }) => ['rule', record, expr] as const),
   ...dashboardExpressions.map(([title, expr]) => ['panel', title, expr] as const),
 ])('the %s %s asks for nothing but what a gateway exposes', (_kind, _name, expr) => {
-  expect(faultsIn(expr)).toEqual([]);
+  expect(faultsIn(expr, twoWorkers)).toEqual([]);
+  const known = new Map<string, Labels>([...oneProcess, ...OF_WORKERS.map((name) => [name, labels({})] as const)]);
+  expect(faultsIn(expr, known)).toEqual([]);
 });
 
 test.each([
@@ -107,5 +123,5 @@ test.each([
   ],
   ['sum by (plan) (storegate_requests_total)', 'nothing has the label plan'],
 ])('%s would be found out', (expr, fault) => {
-  expect(faultsIn(expr)).toEqual([fault]);
+  expect(faultsIn(expr, twoWorkers)).toEqual([fault]);
 });

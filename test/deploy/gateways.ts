@@ -1,0 +1,125 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startStore } from '../../src/cli/commands/store.ts';
+import { shippedFiles } from '../../src/config/load.ts';
+import { adminOf } from '../support/admin.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { until } from '../support/until.ts';
+import { GatewayWithWorkers, PATIENT } from '../support/workers.ts';
+import { type Exposition, expositionOf, scraped } from './exposition.ts';
+
+const PLANS = `plans:
+  free: { windows: [{ limit: 5, per: minute }] }
+  enterprise: { custom: true }
+bans: { strikes: 3, lengths: [1m] }
+`;
+const HAPPENED = ['storegate_bans_total{', 'storegate_contract_faults_total{', 'nodejs_gc_duration_seconds_count{'];
+const ALONE = ['storegate_state_alone_total{', 'storegate_state_mode{mode="local"}'];
+
+/** What real gateways of one process give Prometheus after everything that they count has happened. */
+export async function ofOneProcess(): Promise<Exposition> {
+  return expositionOf([await fromEmbeddedGateway(), await fromGatewayThatLostRedis()]);
+}
+
+async function fromEmbeddedGateway(): Promise<string> {
+  const gateway = await TestGateway.start({ plans: PLANS });
+  try {
+    await letHappen(gateway, '', () => gateway.clock.pass(150));
+    return await scraped(gateway.adminUrl, HAPPENED);
+  } finally {
+    await gateway.stop();
+  }
+}
+
+async function fromGatewayThatLostRedis(): Promise<string> {
+  const redis = await startRedis();
+  const settings = 'redis: { deadline: 1s, misses: 1 }';
+  const gateway = await TestGateway.start({ settings, env: { REDIS_URL: redis.url } });
+  try {
+    const { secret } = await gateway.key();
+    const ask = async () => void (await gateway.client.get('/pets').set('X-API-Key', secret));
+    // As Prometheus does it: who may ask is remembered from the scrape before the outage.
+    await scraped(gateway.adminUrl, ['storegate_admissions_total{'], ask);
+    await redis.kill();
+    return await scraped(gateway.adminUrl, ALONE, ask);
+  } finally {
+    await gateway.stop();
+    await redis.stop();
+  }
+}
+
+/** The same of one with two workers that have crashed, and whose followers have then lost Redis. */
+export async function ofTwoWorkers(): Promise<Exposition> {
+  const folder = mkdtempSync(join(tmpdir(), 'storegate-'));
+  const { store, url: storeUrl } = await startStore(join(folder, 'store.db'), { host: '127.0.0.1', port: 0 });
+  const redis = await startRedis();
+  const files = { 'gateway.yaml': PATIENT, 'plans.yaml': PLANS };
+  const env = { STOREGATE_PLANS: 'plans.yaml' };
+  const gateway = await GatewayWithWorkers.start({ redisUrl: redis.url, storeUrl, files, env });
+  try {
+    return expositionOf([await afterCrashes(gateway), await afterTheLossOf(redis, gateway)]);
+  } finally {
+    await gateway.stop();
+    await redis.stop();
+    await store.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function afterCrashes(gateway: GatewayWithWorkers): Promise<string> {
+  // An alert asks how often workers ended: what began at 1 would hide the first time.
+  await scraped(gateway.adminUrl, ['\nstoregate_worker_exits_total 0\n', '\nstoregate_workers 2\n']);
+  await letHappen(gateway, PATIENT);
+  // What a worker counts after its last scrape is lost in a crash.
+  await scraped(gateway.adminUrl, HAPPENED);
+  let text = '';
+  // One after the other: while none is left the system may give the port to somebody else.
+  for (const [i, pid] of gateway.pids.entries()) {
+    process.kill(pid, 'SIGKILL');
+    const replaced = [`\nstoregate_worker_exits_total ${i + 1}\n`, '\nstoregate_workers 2\n'];
+    text = await scraped(gateway.adminUrl, [...HAPPENED, ...replaced]);
+  }
+  return text;
+}
+
+async function afterTheLossOf(redis: RedisServer, gateway: GatewayWithWorkers): Promise<string> {
+  const { key } = await gateway.key('1000/day');
+  const headers = { 'X-API-Key': key };
+  await gateway.fromEveryWorker('/pets', headers);
+  await redis.kill();
+  return await scraped(gateway.adminUrl, ALONE, async () => void (await gateway.get('/pets', headers)));
+}
+
+/** Answers, refusals, a ban, a replaced secret, both results of a reload, a fault that is only told, and rubbish collected. */
+async function letHappen(
+  { folder, url, adminUrl }: { readonly folder: string; readonly url: string; readonly adminUrl: string },
+  settings: string,
+  pass = () => {},
+): Promise<void> {
+  const write = (file: string, text: string) => writeFileSync(join(folder, file), text);
+  const admin = adminOf(adminUrl);
+  const creating = 'operationId: createPet\n';
+  const contract = readFileSync(shippedFiles.contract, 'utf8');
+  write('own.yaml', contract.replace(creating, `${creating}      x-report-only: true\n`));
+  write('gateway.yaml', `${settings}contract: { file: own.yaml }\n`);
+  await admin('POST', '/reload');
+  write('plans.yaml', 'plans: []\n');
+  await admin('POST', '/reload');
+
+  const { id, key } = (await admin('POST', '/keys', { account: 'acme', plan: 'free' })).body;
+  await admin('POST', `/keys/${id}/rotate`, { overlap: '1h' });
+  const ask = async (headers: Readonly<Record<string, string>>, init: RequestInit = {}) => {
+    const response = await fetch(`${url}/pets`, { ...init, headers });
+    await response.text();
+    return response.status;
+  };
+  const withKey = { 'X-API-Key': key };
+  await ask({ ...withKey, 'Content-Type': 'application/json' }, { method: 'POST', body: '{"nonsense":true}' });
+  await ask({});
+  await until('a ban has begun', async () => {
+    pass();
+    return (await ask(withKey)) === 403;
+  });
+}

@@ -10,6 +10,11 @@ import type { Farewell, Orders, PrimaryCalls, SentSettings, WorkerCalls } from '
 const START = 60_000;
 const RELOAD = 15_000;
 const FIGURES = 1_000;
+/** How often a worker is asked whether it still answers, how long it has for it, and how often it may fail to in a row. */
+const PULSE = 2_000;
+const PULSE_ANSWER = 5_000;
+/** Not one: whoever was stopped with the whole machine finds its deadlines over when it wakes. */
+const PULSES_MISSED = 2;
 /** What letting go of Redis and the store may take after the drain. */
 const LETTING_GO = 5_000;
 
@@ -80,6 +85,7 @@ export class Member {
       const url = await this.#channel.call('start', orders, START);
       this.#phase = 'serving';
       this.#servingSince = performance.now();
+      void this.#watch();
       return url;
     } catch (error) {
       if (error instanceof NoAnswer || (error instanceof RemoteError && error.expected))
@@ -138,6 +144,26 @@ export class Member {
 
   kill(): void {
     this.#worker.process.kill('SIGKILL');
+  }
+
+  /** A worker that hangs is handed connections all the same: it is ended, so that another one takes its place. */
+  async #watch(): Promise<void> {
+    let missed = 0;
+    while (this.serves && missed < PULSES_MISSED) {
+      await setTimeout(PULSE, undefined, { ref: false });
+      missed = (await this.#answers()) ? 0 : missed + 1;
+    }
+    if (this.serves) this.giveUp(`did not answer for ${(PULSES_MISSED * PULSE_ANSWER) / 1000} s`);
+  }
+
+  async #answers(): Promise<boolean> {
+    try {
+      await this.#channel.call('inFlight', null, PULSE_ANSWER);
+      return true;
+    } catch (error) {
+      // Whatever else it is, it was told by a worker that does not hang.
+      return !(error instanceof NoAnswer);
+    }
   }
 
   async #end(): Promise<Ending> {

@@ -217,6 +217,19 @@ describe('a worker', () => {
     expect((await gateway.get('/categories', { 'X-API-Key': key })).status).toBe(200);
   }, 60_000);
 
+  test('that hangs is ended and replaced', async () => {
+    const gateway = await start();
+    const { key } = await gateway.key('1000/day');
+    const [stuck, other] = gateway.pids;
+    process.kill(stuck!, 'SIGSTOP');
+    await until('its end is told', () => gateway.told('worker.ended').length === 1, 30_000);
+    expect(gateway.told('worker.ended')).toMatchObject([{ pid: stuck, reason: 'did not answer for 10 s', level: 50 }]);
+    await until('another one has taken its place', () => gateway.pids[0] !== stuck);
+    expect(gateway.pids[1]).toBe(other);
+    const answers = await gateway.fromEveryWorker('/categories', { 'X-API-Key': key });
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  }, 60_000);
+
   test('that has lost Redis makes the gateway unready where the operator wants that', async () => {
     const own = await startRedis();
     const files = { 'gateway.yaml': 'redis: { readyWhenAway: false, deadline: 1s, misses: 1 }\n' };

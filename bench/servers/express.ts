@@ -1,9 +1,10 @@
 import { Agent } from 'node:http';
 import express from 'express';
 import { createProxyMiddleware } from 'http-proxy-middleware';
-import { backendUrl, CONNECTIONS, port } from './environment.ts';
+import { backendUrl, port } from './environment.ts';
 
-const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+// As in the usual stack.
+const agent = new Agent({ keepAlive: true });
 
 express()
   .disable('x-powered-by')

@@ -1,13 +1,15 @@
 import { Agent } from 'node:http';
 import express from 'express';
 import { createProxyMiddleware, fixRequestBody } from 'http-proxy-middleware';
-import { backendUrl, CONNECTIONS, port } from './environment.ts';
+import { backendUrl, port } from './environment.ts';
 import { authenticate } from './usual/authenticate.ts';
 import { limit } from './usual/limit.ts';
 import { measure } from './usual/measure.ts';
 import { validate } from './usual/validate.ts';
 
-const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+// No bound: with fixRequestBody a connection is lost for each caller that leaves in the middle of a POST, and a round ends with
+// such callers. Bounded by 128, the stack answers nobody after some fifty rounds.
+const agent = new Agent({ keepAlive: true });
 
 express()
   .disable('x-powered-by')

@@ -19,6 +19,7 @@ export async function startBackend(children: Children): Promise<Backend> {
   const { pid } = await startNginx(children, {
     name: 'backend',
     port,
+    place: 'beside',
     server: `add_header ${BODY_LENGTH} $content_length always;
     if ($request_method = POST) { return 201 '${CREATED}'; }
     return 200 '${PETS}';`,

@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { type Place, placed } from './processors.ts';
 
 export interface Command {
   /** Names its log and the error texts. */
@@ -16,6 +17,8 @@ export interface Command {
   readonly cwd?: string;
   /** It is ready once this loopback port accepts. */
   readonly port: number;
+  /** By default it is what is measured. */
+  readonly place?: Place;
   /** Where its standard output goes; by default to its log. */
   readonly output?: string;
 }
@@ -87,10 +90,10 @@ export class Children {
     await gone;
   }
 
-  #spawn({ file, args, env, cwd, output }: Command, log: string): ChildProcess {
+  #spawn({ file, args, env, cwd, output, place = 'measured' }: Command, log: string): ChildProcess {
     const errors = openSync(log, 'a');
     const out = output === undefined ? errors : openSync(output, 'a');
-    const child = spawn(file, args, {
+    const child = spawn(...placed(place, file, args), {
       cwd: cwd ?? this.folder,
       env: { PATH: process.env.PATH, HOME: this.folder, ...env },
       detached: true,

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { placed } from './processors.ts';
 import type { Request } from './work.ts';
 
 const run = promisify(execFile);
@@ -31,7 +32,7 @@ export async function load(request: Request, options: LoadOptions): Promise<Load
   const file = join(options.folder, 'load.lua');
   writeFileSync(file, luaOf(request) + (options.script ?? ''));
   const args = ['-t1', `-c${options.connections}`, `-d${options.seconds}s`, '-s', file, request.url];
-  const { stdout } = await run('wrk', args, { timeout: (options.seconds + 15) * 1_000 });
+  const { stdout } = await run(...placed('beside', 'wrk', args), { timeout: (options.seconds + 15) * 1_000 });
   const [, summary] = /^@(.+)$/m.exec(stdout)!;
   return JSON.parse(summary!) as Load;
 }

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Child, Children } from './children.ts';
+import type { Place } from './processors.ts';
 
 export interface NginxOptions {
   readonly name: string;
@@ -9,6 +10,7 @@ export interface NginxOptions {
   readonly http?: string;
   /** Inside `server`. */
   readonly server: string;
+  readonly place?: Place;
   /** Dynamic modules by file name, without `.so`. */
   readonly modules?: readonly string[];
 }
@@ -26,7 +28,8 @@ export function startNginx(children: Children, options: NginxOptions): Promise<C
   const file = join(folder, 'nginx.conf');
   writeFileSync(file, configuration(folder, options));
   const args = ['-p', folder, '-e', 'stderr', '-c', file];
-  return children.start({ name: options.name, file: 'nginx', args, port: options.port });
+  const { name, port, place = 'measured' } = options;
+  return children.start({ name, file: 'nginx', args, port, place });
 }
 
 /** Passes on over kept connections: HTTP/1.1 with no Connection header, as nginx's manual asks for. */

@@ -1,6 +1,7 @@
 import type { Comparison, Result } from './comparison.ts';
 import { PACE } from './latency.ts';
 import { type Mark, marks } from './marks.ts';
+import { keptApart } from './processors.ts';
 import type { Spread } from './statistics.ts';
 import { units } from './targets/all.ts';
 import { type Work, works } from './work.ts';
@@ -21,8 +22,11 @@ function conditions({ machine, rounds, seconds, connections, skipped }: Comparis
   const { processor, cores, memoryGiB, system, date, loadBefore } = machine;
   const versions = Object.entries(machine.versions).map(([name, version]) => `${name} ${version}`);
   return [
-    `${date}: ${processor}, ${cores} cores shared by load generator, proxy, backend and Redis, ${memoryGiB} GiB; ${system}; load before the run ${loadBefore}.`,
+    `${date}: ${processor}, ${cores} cores, ${memoryGiB} GiB; ${system}; load before the run ${loadBefore}.`,
     `${rounds} interleaved rounds of ${seconds} s, ${connections} connections.`,
+    keptApart
+      ? 'Each proxy had one core for itself while it was measured; load generator, backend and Redis had the rest.'
+      : 'Load generator, proxy, backend and Redis shared the cores.',
     'CPU is that of the proxy in microseconds per request; × is against nginx in the same run.',
     '',
     `Versions: ${versions.join(', ')}.`,

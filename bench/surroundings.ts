@@ -1,6 +1,7 @@
 import { makeSecret } from '../src/keys/secret.ts';
 import { startBackend } from './backend.ts';
 import { Children } from './children.ts';
+import { stepAside } from './processors.ts';
 import { startRedis } from './redis-server.ts';
 import { missingExecutable } from './targets/executable.ts';
 import type { Running, Surroundings, Target } from './targets/target.ts';
@@ -16,6 +17,7 @@ export async function withSurroundings<T>(node: string, work: (surroundings: Sur
     const missing = missingExecutable(name);
     if (missing !== null) throw new Error(`${missing}; npm run bench -- --install gets all`);
   }
+  stepAside();
   const children = new Children();
   let surroundings: Surroundings | null = null;
   try {

@@ -1,7 +1,10 @@
+import { Agent } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { adminOf } from '../support/admin.ts';
 import { carriesTheHeadersOfEveryAnswer, isTheError } from '../support/expect-headers.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../support/limits.ts';
+import { plainRequest } from '../support/plain-request.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -17,6 +20,30 @@ async function exhaust(key: string) {
   while (response.status === 200) response = await get(key);
   return response;
 }
+
+test('keys that take turns on one connection are told apart, and one that is revoked meanwhile is refused', async () => {
+  const [first, second] = [await gateway.key({ plan: 'free' }), await gateway.key({ plan: 'pro' })];
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const ports = new Set<number | undefined>();
+  agent.on('free', ({ localPort }) => ports.add(localPort));
+  const ask = async (key: string) => {
+    const { status, headers } = await plainRequest(gateway.url, {
+      path: '/pets',
+      headers: { 'X-API-Key': key },
+      agent,
+    });
+    return [status, headers['x-ratelimit-limit'], headers['x-ratelimit-remaining']];
+  };
+  expect(await ask(first.secret)).toEqual([200, '60', '59']);
+  expect(await ask(second.secret)).toEqual([200, '300', '299']);
+  expect(await ask(first.secret)).toEqual([200, '60', '58']);
+  expect(await ask(first.secret)).toEqual([200, '60', '57']);
+  await adminOf(gateway.adminUrl)('DELETE', `/keys/${first.id}`);
+  expect((await ask(first.secret))[0]).toBe(401);
+  expect(await ask(second.secret)).toEqual([200, '300', '298']);
+  agent.destroy();
+  expect(ports.size).toBe(1);
+});
 
 describe('the first request', () => {
   test('is answered by the store, with where the key stands', async () => {

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { Client } from '../../keys/key.ts';
 import type { Keyring } from '../../keys/keyring.ts';
 import { hashSecret, isWellFormed, MAX_KEY_LENGTH } from '../../keys/secret.ts';
@@ -28,12 +29,14 @@ export interface AuthenticateParts {
 
 /** From the key in the headers to its client. Refuses with 401, or with 429 an address that keeps failing. */
 export function createAuthenticate({ keyring, guard, clock }: AuthenticateParts): Authenticate {
+  const hashes = new Hashes();
+
   return function authenticate(exchange) {
     const secret = secretIn(exchange.head);
     if (secret instanceof Refusal) return fail(exchange, secret);
     if (secret.length > (keyring.takesForeign ? MAX_FOREIGN_LENGTH : MAX_KEY_LENGTH))
       return fail(exchange, unauthorized('invalid_api_key'));
-    const hash = hashSecret(secret);
+    const hash = hashes.of(secret, exchange.request.socket);
     const known = keyring.known(hash);
     if (known) return accept(exchange, known);
     // The form is looked at only now: who is known has it, and who is not costs no look-up without it.
@@ -60,6 +63,20 @@ export function createAuthenticate({ keyring, guard, clock }: AuthenticateParts)
     return new Refusal('too_many_failed_attempts', {
       headers: retryAfter(standing.readings[0]!.resetAt, standing.now),
     });
+  }
+}
+
+/** Hashes secrets, but not the same one again and again: most connections have one, which is a tenth of a refusal. */
+class Hashes {
+  /** What a connection sent last, and no longer than there is the connection. */
+  readonly #last = new WeakMap<Socket, { readonly secret: string; readonly hash: string }>();
+
+  of(secret: string, connection: Socket): string {
+    const last = this.#last.get(connection);
+    if (last?.secret === secret) return last.hash;
+    const hash = hashSecret(secret);
+    this.#last.set(connection, { secret, hash });
+    return hash;
   }
 }
 

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
 import type { Config } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
@@ -8,6 +7,7 @@ import { Gathering } from '../gathering.ts';
 import { type Head, hasBody, readHead } from '../head.ts';
 import { interruptionOf } from '../interruption.ts';
 import { Refusal } from '../reply/refusals.ts';
+import { requestIds } from '../request-ids.ts';
 import { parseTarget, type Target } from '../target.ts';
 
 export interface Door {
@@ -23,13 +23,14 @@ const REFUSED_METHODS = new Set(['TRACE', 'CONNECT']);
 
 export function createDoor(config: Config['door'], observe: Observe): Door {
   const proxies = trustedProxies(config.trustedProxies);
+  const nextId = requestIds();
 
   function open(request: IncomingMessage, response: ServerResponse): Exchange {
     const head = readHead(request.rawHeaders);
     const peer = plainAddress(request.socket.remoteAddress);
     const behindProxy = proxies.has(peer);
     const exchange: Exchange = {
-      id: randomUUID(),
+      id: nextId(),
       request,
       response,
       method: request.method ?? '',

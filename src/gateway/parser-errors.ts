@@ -4,7 +4,6 @@ import type { Socket } from 'node:net';
 import type { Observe } from '../observe/events.ts';
 import { plainAddress } from './address.ts';
 import type { Guard } from './guard.ts';
-import { errorBody } from './reply/answer.ts';
 import { pushLimitHeaders } from './reply/headers.ts';
 import { Refusal } from './reply/refusals.ts';
 
@@ -28,7 +27,7 @@ export function createParserErrors({ guard, observe }: { guard: Guard; observe: 
     const refusal = refusalOf(error, socket);
     const address = plainAddress(socket.remoteAddress);
     const id = randomUUID();
-    const body = errorBody(refusal);
+    const { body } = refusal;
     const headers = ['X-Request-Id', id];
     pushLimitHeaders(headers, await guard.look(address));
     headers.push('Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store');

@@ -65,7 +65,7 @@ export function createAnswer({ cors, guard, observe }: { cors: Cors; guard: Guar
     if (failure instanceof Outage) observe({ type: 'outage', id: exchange.id, error: failure });
     else if (!(failure instanceof Refusal)) observe({ type: 'bug', id: exchange.id, error: failure });
     if (response.headersSent) return cutOff(exchange);
-    return send(exchange, refusal.status, failureHeaders(exchange, refusal), errorBody(refusal));
+    return send(exchange, refusal.status, failureHeaders(exchange, refusal), refusal.body);
   }
 
   /** The last resort: when even the answer to a failure fails, the request ends without one, and nothing else does. */
@@ -83,14 +83,6 @@ export function createAnswer({ cors, guard, observe }: { cors: Cors; guard: Guar
   }
 
   return { headers, send, notModified: (exchange, own) => send(exchange, 304, own, ''), fail: failSafely };
-}
-
-/** The Error object of the contract; `details` only where there are some. */
-export function errorBody(refusal: Pick<Refusal, 'code' | 'message' | 'status' | 'details'>): string {
-  const { code, message, status, details } = refusal;
-  if (details) return JSON.stringify({ code, message, status, details });
-  // What floods get, for half the price: codes are words of our own.
-  return `{"code":"${code}","message":${JSON.stringify(message)},"status":${status}}`;
 }
 
 function failureHeaders(exchange: Exchange, refusal: Refusal): string[] {

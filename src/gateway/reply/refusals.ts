@@ -182,6 +182,7 @@ export class Refusal {
   readonly details: readonly Fault[] | null;
   readonly headers: readonly string[];
   readonly close: boolean;
+  #body: string | null = null;
 
   constructor(code: Code, { message, details, headers = [], close = false }: Particulars = {}) {
     this.code = code;
@@ -190,5 +191,16 @@ export class Refusal {
     this.details = details ?? null;
     this.headers = headers;
     this.close = close;
+  }
+
+  /** The Error object of the contract; `details` only where there are some. */
+  get body(): string {
+    this.#body ??= this.#toJson();
+    return this.#body;
+  }
+
+  #toJson(): string {
+    const { code, message, status, details } = this;
+    return JSON.stringify(details ? { code, message, status, details } : { code, message, status });
   }
 }

@@ -1,9 +1,9 @@
 import type { Admission } from '../../limits/admission.ts';
-import type { Ladder } from '../../limits/limits.ts';
+import type { Window } from '../../limits/limits.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Eventually, State } from '../../state/state.ts';
 import type { Exchange } from '../exchange.ts';
-import { retryAfter, wholeSeconds } from '../reply/headers.ts';
+import { wholeSeconds } from '../reply/headers.ts';
 import { Refusal } from '../reply/refusals.ts';
 import type { KnownClient } from './authenticate.ts';
 
@@ -18,7 +18,8 @@ const BAN_WARNING = ['X-Ban-Warning', 'strikes-left=1'];
 export type Admit = (exchange: Exchange, client: KnownClient, cost: number) => Eventually<Admission | Refusal>;
 
 export function createAdmit({ state, observe }: { state: State; observe: Observe }): Admit {
-  const spell = speller();
+  const limited = keepingLast(limitedBy);
+  const banned = keepingLast(bannedUntil);
 
   return function admit(exchange, client, cost) {
     const asked = state.admit(client.subject, client.limits, cost);
@@ -34,41 +35,37 @@ export function createAdmit({ state, observe }: { state: State; observe: Observe
     if (admission.banBegins) {
       observe({ type: 'ban', id: exchange.id, keyId: client.keyId, plan: client.plan, until: admission.bannedUntil });
     }
-    return admission.verdict === 'banned'
-      ? banned(admission, spell(admission.bannedUntil))
-      : limited(admission, client.limits.ladder);
+    const wait = wholeSeconds(admission.retryAt - admission.now);
+    if (admission.verdict === 'banned') return banned(admission.bannedUntil, wait, null);
+    const { ladder } = client.limits;
+    return limited(admission.violated!, wait, ladder !== null && admission.strikes === ladder.strikes - 1);
   }
 }
 
-function limited(admission: Admission, ladder: Ladder | null): Refusal {
-  const { limit, name, span } = admission.violated!;
-  const wait = wholeSeconds(admission.retryAt - admission.now);
-  const lastWarning = ladder !== null && admission.strikes === ladder.strikes - 1;
+/** Keeps the refusal it made last: a flood gets the same one again and again, until a second has passed. */
+function keepingLast<A, B, C>(make: (a: A, b: B, c: C) => Refusal): (a: A, b: B, c: C) => Refusal {
+  let last: { readonly a: A; readonly b: B; readonly c: C; readonly refusal: Refusal } | null = null;
+  return (a, b, c) => {
+    if (last?.a !== a || last.b !== b || last.c !== c) last = { a, b, c, refusal: make(a, b, c) };
+    return last.refusal;
+  };
+}
+
+function limitedBy({ limit, name, span }: Window, wait: number, lastWarning: boolean): Refusal {
   const warning = lastWarning ? 'the next request before that bans this key.' : 'sending on leads to a ban.';
   return new Refusal(span >= DAY ? 'daily_quota_exceeded' : 'rate_limit_exceeded', {
     message: `The limit of ${limit} per ${name} is reached. Try again in ${seconds(wait)}, and not before: ${warning}`,
-    headers: [...retryAfter(admission.retryAt, admission.now), ...(lastWarning ? BAN_WARNING : [])],
+    headers: ['Retry-After', `${wait}`, ...(lastWarning ? BAN_WARNING : [])],
   });
 }
 
-function banned(admission: Admission, until: string): Refusal {
+/** `end`: Unix milliseconds, told in UTC and rounded up to whole seconds. */
+function bannedUntil(end: number, wait: number): Refusal {
+  const until = new Date(Math.ceil(end / 1000) * 1000).toISOString().replace('.000Z', 'Z');
   return new Refusal('key_banned', {
     message: `This key is banned until ${until}. Wait until then; a key that goes on sending after 429 is banned longer each time.`,
-    headers: retryAfter(admission.retryAt, admission.now),
+    headers: ['Retry-After', `${wait}`],
   });
-}
-
-/** Spells instants, in UTC and rounded up to whole seconds. A flood from one banned key asks for the same one again and again. */
-function speller(): (at: number) => string {
-  let last = Number.NaN;
-  let text = '';
-  return (at) => {
-    if (at !== last) {
-      last = at;
-      text = new Date(Math.ceil(at / 1000) * 1000).toISOString().replace('.000Z', 'Z');
-    }
-    return text;
-  };
 }
 
 function seconds(count: number): string {

@@ -101,9 +101,19 @@ function ambiguous(message: string): Refusal {
   return unauthorized('invalid_api_key', message);
 }
 
+/** Refusals without a message of their own: the same for everybody. */
+const plain = new Map<Code, Refusal>();
+
 /** 401 always says how to do better (RFC 9110 section 11.6.1). */
 function unauthorized(code: Code, message?: string): Refusal {
+  const known = message === undefined ? plain.get(code) : undefined;
+  if (known) return known;
   const challenge =
     code === 'missing_api_key' ? 'Bearer realm="storegate"' : 'Bearer realm="storegate", error="invalid_token"';
-  return new Refusal(code, { ...(message === undefined ? {} : { message }), headers: ['WWW-Authenticate', challenge] });
+  const refusal = new Refusal(code, {
+    ...(message === undefined ? {} : { message }),
+    headers: ['WWW-Authenticate', challenge],
+  });
+  if (message === undefined) plain.set(code, refusal);
+  return refusal;
 }

@@ -6,8 +6,9 @@ import { type Plan, planOf } from './plan.ts';
 import { type Spread, spread } from './statistics.ts';
 import { measureSubjects, type SubjectFigures } from './subjects.ts';
 import { type Started, startAll, withSurroundings } from './surroundings.ts';
+import { units } from './targets/all.ts';
 import { storegate } from './targets/storegate.ts';
-import type { Surroundings } from './targets/target.ts';
+import type { Target } from './targets/target.ts';
 import { prepare } from './verify.ts';
 import { type Work, works } from './work.ts';
 
@@ -46,18 +47,40 @@ const WARM_UP_ROUNDS = 6;
 export function compare(options: Options, say: (line: string) => void): Promise<Comparison> {
   return withSurroundings(options.node, async (surroundings) => {
     const plan = planOf(options);
+    const others = [...plan.keys()].filter((target) => !units.includes(target));
     const skipped: { name: string; reason: string }[] = [];
-    const started = await startAll([...plan.keys()], surroundings, ({ name }, reason) => {
+    const skip = ({ name }: Target, reason: string) => {
       skipped.push({ name, reason });
       say(`skipped ${name}: ${reason}`);
-    });
-    const names = started.map(({ target }) => target.name);
-    const machine = describeMachine(options.node, names);
+    };
+    const beside = await startAll(
+      units.filter((unit) => plan.has(unit)),
+      surroundings,
+      skip,
+    );
+    const machine = describeMachine(
+      options.node,
+      [...plan.keys()].map(({ name }) => name),
+    );
     if (machine.loadBefore > BUSY)
       say(`the machine is busy with something else (load ${machine.loadBefore}): take care`);
-    const results = await measureAll(plan, started, surroundings, options, say);
-    const latencies = options.quick ? [] : await addedLatency(started, surroundings, say);
-    const counted = !options.quick && names.includes(storegate.name);
+
+    const measured: Measured[] = subjectsOf(plan, beside);
+    const latencies: Latency[] = options.quick ? [] : await addedLatency(beside, surroundings, say);
+    const context = { ...surroundings, ...options, folder: surroundings.children.folder };
+    // One at a time, beside its units: the more processes there are, running or not, the more each in JavaScript needs.
+    for (const target of others) {
+      const [started] = await startAll([target], surroundings, skip);
+      if (!started) continue;
+      const own = subjectsOf(plan, [started]);
+      say(`${target.name}: ${own.length} works, ${options.rounds} rounds of ${options.seconds} s`);
+      await measureInTurns([...measured.filter((unit) => isUnitOf(unit, own)), ...own], context);
+      measured.push(...own);
+      if (!options.quick) latencies.push(...(await addedLatency([started], surroundings, say)).filter(isNoRepetition));
+      await started.running.stop();
+    }
+    const results = measured.filter(({ samples }) => samples.length > 0).map(toResult);
+    const counted = !options.quick && others.includes(storegate);
     const subjects = counted ? await measureSubjects(options.node, say) : null;
     const { rounds, seconds, connections } = options;
     const whole = options.only === null && options.works.length === works.length;
@@ -65,31 +88,41 @@ export function compare(options: Options, say: (line: string) => void): Promise<
   });
 }
 
-/** Every target is checked and warmed up first; then the rounds go around all of them, so that all share the same weather. */
-async function measureAll(
-  plan: Plan,
-  started: readonly Started[],
-  { children, backend, redis }: Surroundings,
-  options: Options,
-  say: (line: string) => void,
-): Promise<Result[]> {
-  const subjects = started.flatMap(({ target, running }) =>
-    plan.get(target)!.map((work) => ({ target, running, work, samples: [] as Sample[] })),
+interface Measured extends Subject {
+  readonly samples: Sample[];
+}
+
+function subjectsOf(plan: Plan, started: readonly Started[]): Measured[] {
+  return started.flatMap(({ target, running }) =>
+    plan.get(target)!.map((work) => ({ target, running, work, samples: [] })),
   );
-  const settings = {
-    seconds: options.seconds,
-    connections: options.connections,
-    folder: children.folder,
-    backend,
-    redis,
-  };
-  say(`${subjects.length} measurements, ${options.rounds} rounds of ${options.seconds} s`);
-  for (const subject of subjects) await warmUp(subject, settings);
-  for (let round = 1; round <= options.rounds; round++) {
-    say(`round ${round}`);
+}
+
+/** Whether a unit's work is what one of these is a multiple of. */
+function isUnitOf({ work }: Measured, subjects: readonly Measured[]): boolean {
+  return subjects.some(
+    (subject) => subject.work === work || (subject.work.name === 'unknown' && work.name === 'refused'),
+  );
+}
+
+/** The backend itself is timed each time. */
+function isNoRepetition({ target }: Latency): boolean {
+  return target !== 'direct';
+}
+
+/** All are checked and warmed up first; then the rounds go around them, so that all share the same weather. */
+async function measureInTurns(
+  subjects: readonly Measured[],
+  settings: MeasureOptions & { readonly rounds: number },
+): Promise<void> {
+  for (const subject of subjects) if (subject.samples.length === 0) await warmUp(subject, settings);
+  for (let round = 1; round <= settings.rounds; round++) {
     for (const subject of subjects) subject.samples.push(await measure(subject, settings));
   }
-  return subjects.map(({ target, work, samples }) => ({
+}
+
+function toResult({ target, work, samples }: Measured): Result {
+  return {
     target: target.name,
     title: target.title,
     work: work.name,
@@ -98,7 +131,7 @@ async function measureAll(
     backendCpu: spread(samples.map(({ backendCpu }) => backendCpu)),
     decisions: spread(samples.map(({ decisions }) => decisions)).median,
     requestsPerSecond: spread(samples.map(({ requestsPerSecond }) => requestsPerSecond)),
-  }));
+  };
 }
 
 async function warmUp(subject: Subject, settings: MeasureOptions): Promise<void> {

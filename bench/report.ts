@@ -23,7 +23,7 @@ function conditions({ machine, rounds, seconds, connections, skipped }: Comparis
   const versions = Object.entries(machine.versions).map(([name, version]) => `${name} ${version}`);
   return [
     `${date}: ${processor}, ${cores} cores, ${memoryGiB} GiB; ${system}; load before the run ${loadBefore}.`,
-    `${rounds} interleaved rounds of ${seconds} s, ${connections} connections.`,
+    `One proxy at a time beside nginx, ${rounds} interleaved rounds of ${seconds} s, ${connections} connections.`,
     keptApart
       ? 'Each proxy had one core for itself while it was measured; load generator, backend and Redis had the rest.'
       : 'Load generator, proxy, backend and Redis shared the cores.',

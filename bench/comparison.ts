@@ -65,7 +65,8 @@ export function compare(options: Options, say: (line: string) => void): Promise<
     if (machine.loadBefore > BUSY)
       say(`the machine is busy with something else (load ${machine.loadBefore}): take care`);
 
-    const measured: Measured[] = subjectsOf(plan, beside);
+    const ofUnits = subjectsOf(plan, beside);
+    const measured = [...ofUnits];
     const latencies: Latency[] = options.quick ? [] : await addedLatency(beside, surroundings, say);
     const context = { ...surroundings, ...options, folder: surroundings.children.folder };
     // One at a time, beside its units: the more processes there are, running or not, the more each in JavaScript needs.
@@ -74,7 +75,7 @@ export function compare(options: Options, say: (line: string) => void): Promise<
       if (!started) continue;
       const own = subjectsOf(plan, [started]);
       say(`${target.name}: ${own.length} works, ${options.rounds} rounds of ${options.seconds} s`);
-      await measureInTurns([...measured.filter((unit) => isUnitOf(unit, own)), ...own], context);
+      await measureInTurns([...ofUnits.filter((unit) => isUnitOf(unit, own)), ...own], context);
       measured.push(...own);
       if (!options.quick) latencies.push(...(await addedLatency([started], surroundings, say)).filter(isNoRepetition));
       await started.running.stop();

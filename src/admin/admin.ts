@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import express, { type NextFunction, type Request, type Response } from 'express';
+import { listen } from '../common/listen.ts';
 import type { Config } from '../config/config.ts';
-import { listen } from '../listen.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { type AdminApi, createAdminApi } from './api.ts';

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Eventually } from '../state/state.ts';
+import type { Eventually } from '../common/eventually.ts';
 import type { Trail } from './journal.ts';
 
 /** What a token may do: look; act on keys, bans and usage; change plans, configuration and tokens too. */

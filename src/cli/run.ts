@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander';
+import { ListenError } from '../common/listen.ts';
 import { ConfigError } from '../config/problems/problems.ts';
 import { ContractError } from '../contract/contract.ts';
 import { KeyError } from '../keys/manage.ts';
-import { ListenError } from '../listen.ts';
 import { StateFileError } from '../state/memory/file.ts';
 import { RedisError } from '../state/redis/client.ts';
 import { WorkersError } from '../workers/errors.ts';

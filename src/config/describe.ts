@@ -1,5 +1,5 @@
+import { deepFreeze } from '../common/freeze.ts';
 import type { Config } from './config.ts';
-import { deepFreeze } from './freeze.ts';
 import { formatPosition } from './problems/problems.ts';
 import { maskUrl, printable } from './problems/quote.ts';
 import type { Origin, Setting, Settings } from './settings.ts';

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
+import { deepFreeze } from '../common/freeze.ts';
 import { assemble } from './assemble.ts';
 import type { Config } from './config.ts';
 import { remember } from './describe.ts';
 import { type Environment, readEnvironment } from './environment.ts';
-import { deepFreeze } from './freeze.ts';
 import { mergeSettings } from './merge.ts';
 import { readPlans } from './plans.ts';
 import { ConfigError } from './problems/problems.ts';

@@ -1,6 +1,6 @@
+import { deepFreeze } from '../common/freeze.ts';
 import type { Config } from './config.ts';
 import { remember, settingsBehind } from './describe.ts';
-import { deepFreeze } from './freeze.ts';
 
 /** Settings that are built into listeners, connections and the state: another value of them needs a restart. */
 const FIXED = [

@@ -1,5 +1,5 @@
+import { deepFreeze } from '../common/freeze.ts';
 import type { Window } from '../limits/limits.ts';
-import { deepFreeze } from './freeze.ts';
 import { dotted, step } from './problems/pointers.ts';
 import { ConfigError } from './problems/problems.ts';
 import { quote } from './problems/quote.ts';

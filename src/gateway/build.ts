@@ -1,3 +1,4 @@
+import type { Eventually } from '../common/eventually.ts';
 import type { Config } from '../config/config.ts';
 import type { Contract } from '../contract/contract.ts';
 import type { Keyring } from '../keys/keyring.ts';
@@ -5,7 +6,7 @@ import type { KeyStore } from '../keys/store.ts';
 import type { CallsOfDeprecated, Uses } from '../keys/uses.ts';
 import type { Observe } from '../observe/events.ts';
 import { createReference, REFERENCE_PATHS } from '../reference/reference.ts';
-import type { Eventually, State } from '../state/state.ts';
+import type { State } from '../state/state.ts';
 import { createReport } from './contract-reports.ts';
 import type { Exchange } from './exchange.ts';
 import type { Guard } from './guard.ts';

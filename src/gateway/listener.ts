@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { listen as bind } from '../common/listen.ts';
 import type { Config } from '../config/config.ts';
-import { listen as bind } from '../listen.ts';
 import type { Observe } from '../observe/events.ts';
 import { Connection } from './connection.ts';
 import type { Guard } from './guard.ts';

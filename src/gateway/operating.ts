@@ -2,12 +2,13 @@ import { createAdmin, type Readiness } from '../admin/admin.ts';
 import type { Desk } from '../admin/desk.ts';
 import { AdminError } from '../admin/errors.ts';
 import type { Reloaded } from '../admin/reload.ts';
+import type { Eventually } from '../common/eventually.ts';
 import type { Config } from '../config/config.ts';
 import { watchFiles } from '../config/watch.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Records } from '../state/embedded.ts';
-import type { Eventually, State } from '../state/state.ts';
+import type { State } from '../state/state.ts';
 import { createReloader, FILE_CHANGED, ReloadRefused, type Settings } from './reload.ts';
 import { urlOf } from './url.ts';
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Reloaded } from '../admin/reload.ts';
+import type { Eventually } from '../common/eventually.ts';
 import type { Config, Plans } from '../config/config.ts';
 import { ConfigError, formatProblem } from '../config/problems/problems.ts';
 import { differences, inForce, needsRestart } from '../config/restart.ts';
@@ -12,7 +13,6 @@ import {
 import type { KeyStore } from '../keys/store.ts';
 import type { Observe } from '../observe/events.ts';
 import { Outage } from '../outage.ts';
-import type { Eventually } from '../state/state.ts';
 
 /** What can be swapped between two requests; frozen. */
 export interface Settings<C extends Config> {

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
+import type { Eventually } from '../common/eventually.ts';
 import type { Operation } from '../contract/contract.ts';
 import type { Client, KeyRecord } from '../keys/key.ts';
 import type { KeyStore } from '../keys/store.ts';
 import type { CallsOfDeprecated } from '../keys/uses.ts';
 import type { Admission } from '../limits/admission.ts';
-import type { Eventually, State } from '../state/state.ts';
+import type { State } from '../state/state.ts';
 import { createAllowance } from './allowance.ts';
 import type { Exchange } from './exchange.ts';
 import type { Answer } from './reply/answer.ts';

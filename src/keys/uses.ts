@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Eventually } from '../state/state.ts';
+import type { Eventually } from '../common/eventually.ts';
 
 /** Where it is kept when keys were last used. Unix milliseconds by key id; a later time beats an earlier one. */
 export interface UseShelf {

@@ -1,4 +1,4 @@
-import { Cache } from '../keys/cache.ts';
+import { Cache } from '../common/cache.ts';
 import type { Admission, Reading } from '../limits/admission.ts';
 import type { Limits } from '../limits/limits.ts';
 

@@ -1,8 +1,6 @@
+import type { Eventually } from '../common/eventually.ts';
 import type { Admission } from '../limits/admission.ts';
 import type { Limits } from '../limits/limits.ts';
-
-/** A value now, where the state is in this process, or a promise of one, where it is not. */
-export type Eventually<T> = T | Promise<T>;
 
 /** A ban in force; `until` in Unix milliseconds. */
 export interface Ban {

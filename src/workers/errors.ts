@@ -1,5 +1,5 @@
+import { ListenError } from '../common/listen.ts';
 import { ContractError } from '../contract/contract.ts';
-import { ListenError } from '../listen.ts';
 import { RedisError } from '../state/redis/client.ts';
 
 /** The workers cannot carry requests; the message says why in one sentence. */

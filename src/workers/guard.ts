@@ -1,9 +1,9 @@
+import { Cache } from '../common/cache.ts';
+import { Breaker } from '../common/circuit-breaker.ts';
 import { networkOf } from '../gateway/address.ts';
 import { createGuard, type Guard } from '../gateway/guard.ts';
-import { Cache } from '../keys/cache.ts';
 import type { Window } from '../limits/limits.ts';
 import type { Observe } from '../observe/events.ts';
-import { Breaker } from '../state/redis/breaker.ts';
 import type { Channel } from './channel.ts';
 import type { PrimaryCalls, WorkerCalls } from './protocol.ts';
 

@@ -1,4 +1,4 @@
-import { deepFreeze } from '../config/freeze.ts';
+import { deepFreeze } from '../common/freeze.ts';
 import { type Contract, loadContract } from '../contract/contract.ts';
 import type { Guard } from '../gateway/guard.ts';
 import type { Settings } from '../gateway/reload.ts';

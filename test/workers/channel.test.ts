@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { ListenError } from '../../src/listen.ts';
+import { ListenError } from '../../src/common/listen.ts';
 import { Channel, type Handlers, NoAnswer } from '../../src/workers/channel.ts';
 import { RemoteError } from '../../src/workers/errors.ts';
 

@@ -1,6 +1,6 @@
+import type { Eventually } from '../../common/eventually.ts';
 import type { Observe } from '../../observe/events.ts';
 import { Outage } from '../../outage.ts';
-import type { Eventually } from '../../state/state.ts';
 import { CallerLeft, type Exchange } from '../exchange.ts';
 import type { Guard } from '../guard.ts';
 import { hasBody } from '../head.ts';

@@ -1,7 +1,8 @@
+import type { Eventually } from '../../common/eventually.ts';
 import type { Admission } from '../../limits/admission.ts';
 import type { Window } from '../../limits/limits.ts';
 import type { Observe } from '../../observe/events.ts';
-import type { Eventually, State } from '../../state/state.ts';
+import type { State } from '../../state/state.ts';
 import type { Exchange } from '../exchange.ts';
 import { wholeSeconds } from '../reply/headers.ts';
 import { Refusal } from '../reply/refusals.ts';

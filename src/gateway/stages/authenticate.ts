@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
+import type { Eventually } from '../../common/eventually.ts';
 import type { Client } from '../../keys/key.ts';
 import type { Keyring } from '../../keys/keyring.ts';
 import { hashSecret, isWellFormed, MAX_KEY_LENGTH } from '../../keys/secret.ts';
 import type { Limits } from '../../limits/limits.ts';
 import { Outage } from '../../outage.ts';
-import type { Eventually } from '../../state/state.ts';
 import { isAmong } from '../address.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Guard } from '../guard.ts';

@@ -1,5 +1,5 @@
+import type { Eventually } from '../../common/eventually.ts';
 import type { Fault, MediaRule, Operation } from '../../contract/contract.ts';
-import type { Eventually } from '../../state/state.ts';
 import type { Report } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';
 import { hasBody } from '../head.ts';

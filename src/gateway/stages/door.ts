@@ -1,9 +1,9 @@
 import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
+import { Gathering } from '../../common/gathering.ts';
 import type { Config } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
 import { callerAddress, plainAddress, trustedProxies } from '../address.ts';
 import { CallerLeft, type Exchange } from '../exchange.ts';
-import { Gathering } from '../gathering.ts';
 import { type Head, hasBody, readHead } from '../head.ts';
 import { interruptionOf } from '../interruption.ts';
 import { Refusal } from '../reply/refusals.ts';

@@ -1,5 +1,5 @@
+import { Breaker } from '../../common/circuit-breaker.ts';
 import type { Observe } from '../../observe/events.ts';
-import { Breaker } from './breaker.ts';
 import { type Connection, laneOf, lookAround, reasonOf } from './client.ts';
 import { withDeadline } from './deadline.ts';
 import { keyOf, PROBE_LIFE } from './keys.ts';

@@ -1,4 +1,4 @@
-import { Cache } from '../../keys/cache.ts';
+import { Cache } from '../../common/cache.ts';
 import { type Admission, admit } from '../../limits/admission.ts';
 import { eachWindow, type Ledger, newConduct, newLedger } from '../../limits/ledger.ts';
 import type { Limits, Window } from '../../limits/limits.ts';

@@ -1,9 +1,10 @@
+import type { Eventually } from '../../common/eventually.ts';
 import type { Admission } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Observe } from '../../observe/events.ts';
 import { Outage } from '../../outage.ts';
 import { Refused } from '../refused.ts';
-import type { Ban, Eventually, State } from '../state.ts';
+import type { Ban, State } from '../state.ts';
 import type { Bus } from './bus.ts';
 import { RedisClock } from './clock.ts';
 import type { Lanes } from './lanes.ts';

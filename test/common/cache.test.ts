@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Cache } from '../../src/keys/cache.ts';
+import { Cache } from '../../src/common/cache.ts';
 
 test('holds at most twice its size', () => {
   const cache = new Cache<number>(10);

@@ -4,8 +4,8 @@ import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { cliReference } from '../src/cli/reference.ts';
 import { environmentVariables } from '../src/config/environment.ts';
+import { CATALOGUE } from '../src/errors/refusals.ts';
 import { EXPOSED_HEADERS } from '../src/gateway/reply/headers.ts';
-import { CATALOGUE } from '../src/gateway/reply/refusals.ts';
 import { errorCodes } from '../src/reference/error-codes.ts';
 
 const root = resolve(import.meta.dirname, '..');

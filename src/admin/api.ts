@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import { ConfigError } from '../config/problems/problems.ts';
-import { type Contract, type Fault, loadContract, type Operation } from '../contract/contract.ts';
+import { type Contract, loadContract, type Operation } from '../contract/contract.ts';
+import type { Fault } from '../errors/fault.ts';
+import { Outage } from '../errors/outage.ts';
 import { KeyError } from '../keys/manage.ts';
 import { KeyConflict } from '../keys/store.ts';
-import { Outage } from '../outage.ts';
 import type { AdminOperation, AdminOperations, Answer, Call } from './call.ts';
 import type { Desk } from './desk.ts';
 import { type AdminCode, AdminError } from './errors.ts';

@@ -1,4 +1,4 @@
-import type { Fault } from '../contract/contract.ts';
+import type { Fault } from '../errors/fault.ts';
 
 /** Every code that an answer of the admin API can carry. Codes are for programs and never change their meaning. */
 export const ADMIN_CODES = {

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
+import { createGuard } from '../callers/guard.ts';
 import type { Config } from '../config/config.ts';
 import { isLoopback } from '../config/schema/formats.ts';
-import { createGuard } from '../gateway/guard.ts';
-import { wholeSeconds } from '../gateway/reply/headers.ts';
-import { Outage } from '../outage.ts';
+import { Outage } from '../errors/outage.ts';
+import { wholeSeconds } from '../errors/retry-after.ts';
 import { AdminError } from './errors.ts';
 import { configuredToken, hashToken, type Operator, operatorOf, type TokenRecord, type TokenStore } from './tokens.ts';
 

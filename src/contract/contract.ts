@@ -9,7 +9,6 @@ import { Schemas } from './schema/schemas.ts';
 import { namesIn, outlineOf, parseTemplate, type Segment, TemplateError } from './template.ts';
 import type { Contract, Operation, UnknownQuery } from './types.ts';
 
-export type { Fault } from './faults.ts';
 export type { MediaRule } from './media/rules.ts';
 export { ContractError, formatProblem, type Problem } from './problems.ts';
 export type { BodyRule, Contract, Match, Operation, UnknownQuery } from './types.ts';

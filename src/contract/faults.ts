@@ -1,13 +1,6 @@
 import type { ErrorObject } from 'ajv';
+import type { Fault } from '../errors/fault.ts';
 import { escapeToken, shown, unescapeToken } from './names.ts';
-
-/** One thing that is wrong with a request or an answer. Names what the contract says, never a value that was sent. */
-export interface Fault {
-  readonly in: 'path' | 'query' | 'header' | 'cookie' | 'body';
-  /** JSON pointer (RFC 6901); for a parameter `/<name>` and deeper. */
-  readonly pointer: string;
-  readonly message: string;
-}
 
 /** The most faults told at once, in one list or in one part of a value. */
 export const MAX_FAULTS = 50;

@@ -1,6 +1,7 @@
+import type { Fault } from '../errors/fault.ts';
 import type { Document } from './document/document.ts';
 import { isObject, type Json } from './document/source.ts';
-import { type Fault, NONE } from './faults.ts';
+import { NONE } from './faults.ts';
 import { type Content, createContent } from './media/content.ts';
 import type { MediaRules } from './media/rules.ts';
 import type { Findings } from './problems.ts';

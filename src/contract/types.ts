@@ -1,5 +1,5 @@
+import type { Fault } from '../errors/fault.ts';
 import type { Extensions } from './extensions.ts';
-import type { Fault } from './faults.ts';
 import type { MediaRule } from './media/rules.ts';
 import type { Problem } from './problems.ts';
 import type { Routed } from './router.ts';

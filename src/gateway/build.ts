@@ -1,3 +1,4 @@
+import type { Guard } from '../callers/guard.ts';
 import type { Eventually } from '../common/eventually.ts';
 import type { Config } from '../config/config.ts';
 import type { Contract } from '../contract/contract.ts';
@@ -9,7 +10,6 @@ import { createReference, REFERENCE_PATHS } from '../reference/reference.ts';
 import type { State } from '../state/state.ts';
 import { createReport } from './contract-reports.ts';
 import type { Exchange } from './exchange.ts';
-import type { Guard } from './guard.ts';
 import { createMounts } from './mounts.ts';
 import { createPages } from './pages.ts';
 import { createPipeline, type Pipeline } from './pipeline.ts';

@@ -1,4 +1,5 @@
-import type { Contract, Fault } from '../contract/contract.ts';
+import type { Contract } from '../contract/contract.ts';
+import type { Fault } from '../errors/fault.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Exchange } from './exchange.ts';
 

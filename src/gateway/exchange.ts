@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Operation } from '../contract/contract.ts';
 import type { Client } from '../keys/key.ts';
+import type { Standing } from '../limits/admission.ts';
 import type { Head } from './head.ts';
-import type { Standing } from './reply/headers.ts';
 import type { Target } from './target.ts';
 
 /**

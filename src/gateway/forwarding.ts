@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { plainAddress } from './address.ts';
+import { plainAddress } from '../callers/address.ts';
 import type { Exchange } from './exchange.ts';
 import type { KnownClient } from './stages/authenticate.ts';
 

@@ -1,13 +1,13 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { Refusal } from '../errors/refusals.ts';
 import type { Exchange } from './exchange.ts';
 import { hasBody } from './head.ts';
 import type { Mounts } from './mounts.ts';
 import type { Pages } from './pages.ts';
 import type { Answer } from './reply/answer.ts';
 import { type Cors, isPreflight } from './reply/cors.ts';
-import { Refusal } from './reply/refusals.ts';
 import type { Route } from './routes.ts';
 import type { Admit } from './stages/admit.ts';
 import type { Authenticate } from './stages/authenticate.ts';

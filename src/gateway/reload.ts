@@ -10,9 +10,9 @@ import {
   formatProblem as formatContractProblem,
   loadContract,
 } from '../contract/contract.ts';
+import { Outage } from '../errors/outage.ts';
 import type { KeyStore } from '../keys/store.ts';
 import type { Observe } from '../observe/events.ts';
-import { Outage } from '../outage.ts';
 
 /** What can be swapped between two requests; frozen. */
 export interface Settings<C extends Config> {

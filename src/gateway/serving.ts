@@ -1,3 +1,4 @@
+import type { Guard } from '../callers/guard.ts';
 import type { Config } from '../config/config.ts';
 import type { Contract } from '../contract/contract.ts';
 import { Keyring } from '../keys/keyring.ts';
@@ -5,7 +6,6 @@ import { type CallsOfDeprecated, Uses } from '../keys/uses.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Remembered } from '../state/embedded.ts';
 import { buildPipeline } from './build.ts';
-import type { Guard } from './guard.ts';
 import { createListener } from './listener.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { Settings } from './reload.ts';

@@ -1,8 +1,8 @@
 import { Cache } from '../common/cache.ts';
 import type { Eventually } from '../common/eventually.ts';
 import type { Plans } from '../config/config.ts';
+import { Outage } from '../errors/outage.ts';
 import type { Ladder, Limits, Window } from '../limits/limits.ts';
-import { Outage } from '../outage.ts';
 import type { Client, KeyRecord } from './key.ts';
 import type { KeyStore } from './store.ts';
 

@@ -3,13 +3,17 @@ import { adoptWindows, eachWindow, type Ledger, newConduct } from './ledger.ts';
 import type { Ladder, Limits, Window } from './limits.ts';
 import { meterOf } from './windows.ts';
 
-/** The answer to "may this request go on", with what is left in every window. Times are Unix milliseconds. */
-export interface Admission {
-  readonly verdict: 'admitted' | 'limited' | 'banned';
-  /** The state's clock when it decided; waits are counted from here. */
-  readonly now: number;
+/** Where a caller stands: in its own windows, or in the guard window of its address before it is known. */
+export interface Standing {
   /** One per window, in the order of the limits. */
   readonly readings: readonly Reading[];
+  /** The clock that the times of the readings belong to, Unix milliseconds; waits are counted from here. */
+  readonly now: number;
+}
+
+/** The answer to "may this request go on", by the state's clock. Times are Unix milliseconds. */
+export interface Admission extends Standing {
+  readonly verdict: 'admitted' | 'limited' | 'banned';
   /** When to come back: never before the longest violated window resets or the ban ends. 0 when admitted. */
   readonly retryAt: number;
   /** The longest window that the request does not fit into; `null` when it fits all. */

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import type { Config } from '../config/config.ts';
-import { Outage } from '../outage.ts';
+import { Outage } from '../errors/outage.ts';
 import type { Observe } from './events.ts';
 
 export interface Log {

@@ -1,4 +1,4 @@
-import { CATALOGUE, type Code } from '../gateway/reply/refusals.ts';
+import { CATALOGUE, type Code } from '../errors/refusals.ts';
 
 export interface ErrorCode {
   readonly code: Code;

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import type { Guard } from '../gateway/guard.ts';
+import type { Guard } from '../callers/guard.ts';
 import type { Settings } from '../gateway/reload.ts';
 import type { ServedConfig } from '../gateway/serving.ts';
 import type { CallsOfDeprecated } from '../keys/uses.ts';

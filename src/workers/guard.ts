@@ -1,7 +1,7 @@
+import { networkOf } from '../callers/address.ts';
+import { createGuard, type Guard } from '../callers/guard.ts';
 import { Cache } from '../common/cache.ts';
 import { Breaker } from '../common/circuit-breaker.ts';
-import { networkOf } from '../gateway/address.ts';
-import { createGuard, type Guard } from '../gateway/guard.ts';
 import type { Window } from '../limits/limits.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Channel } from './channel.ts';

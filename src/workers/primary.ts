@@ -1,6 +1,6 @@
+import { createGuard } from '../callers/guard.ts';
 import { loadContract } from '../contract/contract.ts';
 import type { Gateway, Overrides } from '../gateway/gateway.ts';
-import { createGuard } from '../gateway/guard.ts';
 import { createOperating } from '../gateway/operating.ts';
 import type { ServedConfig } from '../gateway/serving.ts';
 import { toAll } from '../observe/events.ts';

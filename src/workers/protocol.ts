@@ -1,6 +1,6 @@
+import type { Guard } from '../callers/guard.ts';
 import { deepFreeze } from '../common/freeze.ts';
 import { type Contract, loadContract } from '../contract/contract.ts';
-import type { Guard } from '../gateway/guard.ts';
 import type { Settings } from '../gateway/reload.ts';
 import type { ServedConfig } from '../gateway/serving.ts';
 import type { CallsOfDeprecated } from '../keys/uses.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Refusal } from '../../src/gateway/reply/refusals.ts';
+import { Refusal } from '../../src/errors/refusals.ts';
 import { parseTarget } from '../../src/gateway/target.ts';
 
 describe('a request target', () => {

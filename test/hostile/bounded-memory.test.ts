@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { createGuard } from '../../src/callers/guard.ts';
 import { Cache } from '../../src/common/cache.ts';
 import { Gathering } from '../../src/common/gathering.ts';
-import { createGuard } from '../../src/gateway/guard.ts';
 import { makeSecret } from '../../src/keys/secret.ts';
 import { Stand } from './stand.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Plan, Plans } from '../../src/config/config.ts';
-import { CATALOGUE } from '../../src/gateway/reply/refusals.ts';
+import { CATALOGUE } from '../../src/errors/refusals.ts';
 import type { Ladder, Window } from '../../src/limits/limits.ts';
 import { errorsSection } from '../../src/reference/page/errors.ts';
 import { html, withCode } from '../../src/reference/page/html.ts';

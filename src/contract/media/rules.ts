@@ -1,6 +1,7 @@
+import type { Fault } from '../../errors/fault.ts';
 import type { Document } from '../document/document.ts';
 import type { Json } from '../document/source.ts';
-import { type Fault, NONE, type ValueFault } from '../faults.ts';
+import { NONE, type ValueFault } from '../faults.ts';
 import { readJson } from '../json.ts';
 import { read } from '../parameters/reading.ts';
 import { shapeOf } from '../parameters/shape.ts';

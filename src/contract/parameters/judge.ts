@@ -1,4 +1,5 @@
-import { type Fault, NONE } from '../faults.ts';
+import type { Fault } from '../../errors/fault.ts';
+import { NONE } from '../faults.ts';
 import { escapeToken } from '../names.ts';
 import type { Sent } from './collector.ts';
 import type { Parameter } from './parameter.ts';

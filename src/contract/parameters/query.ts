@@ -1,4 +1,5 @@
-import { type Fault, MAX_FAULTS, NONE } from '../faults.ts';
+import type { Fault } from '../../errors/fault.ts';
+import { MAX_FAULTS, NONE } from '../faults.ts';
 import { escapeToken, shown } from '../names.ts';
 import { Collector } from './collector.ts';
 import { judge } from './judge.ts';

@@ -1,12 +1,12 @@
+import type { Guard } from '../../callers/guard.ts';
 import type { Eventually } from '../../common/eventually.ts';
+import { Outage } from '../../errors/outage.ts';
+import { Refusal } from '../../errors/refusals.ts';
 import type { Observe } from '../../observe/events.ts';
-import { Outage } from '../../outage.ts';
 import { CallerLeft, type Exchange } from '../exchange.ts';
-import type { Guard } from '../guard.ts';
 import { hasBody } from '../head.ts';
 import type { Cors } from './cors.ts';
 import { pushLimitHeaders } from './headers.ts';
-import { Refusal } from './refusals.ts';
 
 /** A refused body up to this many bytes is read and dropped, so that the connection can go on; more ends it. */
 const DROPPABLE = 64 * 1024;

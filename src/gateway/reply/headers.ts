@@ -1,12 +1,6 @@
-import { bindingReading, type Reading } from '../../limits/admission.ts';
+import { wholeSeconds } from '../../errors/retry-after.ts';
+import { bindingReading, type Reading, type Standing } from '../../limits/admission.ts';
 import type { Window } from '../../limits/limits.ts';
-
-/** Where a caller stands: its own windows, or the guard window of its address before it is known. */
-export interface Standing {
-  readonly readings: readonly Reading[];
-  /** The clock that the readings' times belong to, Unix milliseconds. */
-  readonly now: number;
-}
 
 /** Headers that browsers let a page read (Fetch standard, CORS-safelisted are not enough for any of these). */
 export const EXPOSED_HEADERS =
@@ -48,15 +42,6 @@ export function pushLimitHeaders(headers: string[], { readings, now }: Standing)
     STANDING,
     list,
   );
-}
-
-/** Retry-After in delay-seconds (RFC 9110 section 10.2.3): never early, never 0. */
-export function retryAfter(retryAt: number, now: number): string[] {
-  return ['Retry-After', `${wholeSeconds(retryAt - now)}`];
-}
-
-export function wholeSeconds(milliseconds: number): number {
-  return Math.max(1, Math.ceil(milliseconds / 1000));
 }
 
 const policies = new WeakMap<Window, string>();

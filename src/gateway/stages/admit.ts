@@ -1,11 +1,11 @@
 import type { Eventually } from '../../common/eventually.ts';
+import { Refusal } from '../../errors/refusals.ts';
+import { wholeSeconds } from '../../errors/retry-after.ts';
 import type { Admission } from '../../limits/admission.ts';
 import type { Window } from '../../limits/limits.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { State } from '../../state/state.ts';
 import type { Exchange } from '../exchange.ts';
-import { wholeSeconds } from '../reply/headers.ts';
-import { Refusal } from '../reply/refusals.ts';
 import type { KnownClient } from './authenticate.ts';
 
 const DAY = 86_400_000;

@@ -1,16 +1,16 @@
 import type { Socket } from 'node:net';
+import { isAmong } from '../../callers/address.ts';
+import type { Guard } from '../../callers/guard.ts';
 import type { Eventually } from '../../common/eventually.ts';
+import { Outage } from '../../errors/outage.ts';
+import { type Code, Refusal } from '../../errors/refusals.ts';
+import { retryAfter } from '../../errors/retry-after.ts';
 import type { Client } from '../../keys/key.ts';
 import type { Keyring } from '../../keys/keyring.ts';
 import { hashSecret, isWellFormed, MAX_KEY_LENGTH } from '../../keys/secret.ts';
 import type { Limits } from '../../limits/limits.ts';
-import { Outage } from '../../outage.ts';
-import { isAmong } from '../address.ts';
 import type { Exchange } from '../exchange.ts';
-import type { Guard } from '../guard.ts';
 import type { Head } from '../head.ts';
-import { retryAfter } from '../reply/headers.ts';
-import { type Code, Refusal } from '../reply/refusals.ts';
 
 /** Secrets of other systems are of any form; no longer than this. */
 const MAX_FOREIGN_LENGTH = 512;

@@ -1,9 +1,10 @@
 import type { Eventually } from '../../common/eventually.ts';
-import type { Fault, MediaRule, Operation } from '../../contract/contract.ts';
+import type { MediaRule, Operation } from '../../contract/contract.ts';
+import type { Fault } from '../../errors/fault.ts';
+import { Refusal } from '../../errors/refusals.ts';
 import type { Report } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';
 import { hasBody } from '../head.ts';
-import { Refusal } from '../reply/refusals.ts';
 import type { Route } from '../routes.ts';
 import { readBody } from './door.ts';
 

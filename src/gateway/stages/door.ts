@@ -1,12 +1,12 @@
 import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
+import { callerAddress, plainAddress, trustedProxies } from '../../callers/address.ts';
 import { Gathering } from '../../common/gathering.ts';
 import type { Config } from '../../config/config.ts';
+import { Refusal } from '../../errors/refusals.ts';
 import type { Observe } from '../../observe/events.ts';
-import { callerAddress, plainAddress, trustedProxies } from '../address.ts';
 import { CallerLeft, type Exchange } from '../exchange.ts';
 import { type Head, hasBody, readHead } from '../head.ts';
 import { interruptionOf } from '../interruption.ts';
-import { Refusal } from '../reply/refusals.ts';
 import { requestIds } from '../request-ids.ts';
 import { parseTarget, type Target } from '../target.ts';
 

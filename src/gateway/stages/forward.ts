@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { Operation } from '../../contract/contract.ts';
+import { Outage } from '../../errors/outage.ts';
 import type { Observe } from '../../observe/events.ts';
-import { Outage } from '../../outage.ts';
 import { CallerLeft, type Exchange } from '../exchange.ts';
 import { pushReturned, requestHeaders } from '../forwarding.ts';
 import type { Answer } from '../reply/answer.ts';

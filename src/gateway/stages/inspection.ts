@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
-import type { Fault, Operation } from '../../contract/contract.ts';
-import { Outage } from '../../outage.ts';
+import type { Operation } from '../../contract/contract.ts';
+import type { Fault } from '../../errors/fault.ts';
+import { Outage } from '../../errors/outage.ts';
 import type { Report } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';
 

@@ -1,4 +1,4 @@
-import { Outage } from '../../outage.ts';
+import { Outage } from '../../errors/outage.ts';
 import { withDeadline } from './deadline.ts';
 
 /** Milliseconds that operators' commands may take. */

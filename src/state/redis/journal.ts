@@ -7,7 +7,7 @@ import {
   OnceTaken,
   type Trail,
 } from '../../admin/journal.ts';
-import { Outage } from '../../outage.ts';
+import { Outage } from '../../errors/outage.ts';
 import { asked } from './asking.ts';
 import type { Connection } from './client.ts';
 import { keyOf } from './keys.ts';

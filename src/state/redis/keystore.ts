@@ -1,6 +1,6 @@
+import { Outage } from '../../errors/outage.ts';
 import { type KeyRecord, readRecord } from '../../keys/key.ts';
 import { KeyConflict, type KeyStore, KeyTaken } from '../../keys/store.ts';
-import { Outage } from '../../outage.ts';
 import { asked } from './asking.ts';
 import type { Bus } from './bus.ts';
 import type { Connection } from './client.ts';

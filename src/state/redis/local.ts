@@ -1,9 +1,9 @@
 import { Cache } from '../../common/cache.ts';
+import { Outage } from '../../errors/outage.ts';
 import { type Admission, admit } from '../../limits/admission.ts';
 import { eachWindow, type Ledger, newConduct, newLedger } from '../../limits/ledger.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import { meterOf } from '../../limits/windows.ts';
-import { Outage } from '../../outage.ts';
 import type { Doubts, Sum } from './redis.ts';
 
 /** Subjects counted in one outage; whoever comes after them is told that limits cannot be checked. */

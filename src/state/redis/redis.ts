@@ -1,6 +1,6 @@
+import { Outage } from '../../errors/outage.ts';
 import type { Admission } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/limits.ts';
-import { Outage } from '../../outage.ts';
 import type { Ban, State } from '../state.ts';
 import { bannedSubjects } from './banned.ts';
 import { type Batch, Batches } from './batches.ts';

@@ -1,8 +1,8 @@
 import type { Eventually } from '../../common/eventually.ts';
+import { Outage } from '../../errors/outage.ts';
 import type { Admission } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Observe } from '../../observe/events.ts';
-import { Outage } from '../../outage.ts';
 import { Refused } from '../refused.ts';
 import type { Ban, State } from '../state.ts';
 import type { Bus } from './bus.ts';

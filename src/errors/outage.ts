@@ -1,4 +1,4 @@
-import type { Code } from './gateway/reply/refusals.ts';
+import type { Code } from './refusals.ts';
 
 /**
  * A part of the installation is away or unfit: nobody's request is wrong, and a policy or the code decides what callers

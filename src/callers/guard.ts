@@ -1,7 +1,7 @@
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
+import type { Standing } from '../limits/admission.ts';
 import type { Window } from '../limits/limits.ts';
 import { networkOf } from './address.ts';
-import type { Standing } from './reply/headers.ts';
 
 /** So many callers are counted one by one; beyond, callers share these, so that memory stays bounded. */
 const OWN_COUNTERS = 100_000;

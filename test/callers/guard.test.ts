@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createGuard } from '../../src/gateway/guard.ts';
+import { createGuard } from '../../src/callers/guard.ts';
 
 describe('the guard', () => {
   test('counts failures per caller and tells when there were too many', async () => {

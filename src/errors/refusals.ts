@@ -1,4 +1,4 @@
-import type { Fault } from '../../contract/contract.ts';
+import type { Fault } from './fault.ts';
 
 /**
  * Every code an answer of the gateway can carry. Codes are for programs and never change their meaning; a retired one is

@@ -5,13 +5,13 @@ import type { Fault } from '../errors/fault.ts';
 import { Outage } from '../errors/outage.ts';
 import { KeyError } from '../keys/manage.ts';
 import { KeyConflict } from '../keys/store.ts';
+import { OnceTaken } from '../operators/audit-log.ts';
+import { mayActAs } from '../operators/tokens.ts';
 import type { AdminOperation, AdminOperations, Answer, Call } from './call.ts';
 import type { Desk } from './desk.ts';
 import { type AdminCode, AdminError } from './errors.ts';
-import { OnceTaken } from './journal.ts';
 import { OnceCall } from './once.ts';
 import { createOperations } from './operations.ts';
-import { mayActAs } from './tokens.ts';
 
 /** The contract of the admin API. */
 export const ADMIN_CONTRACT = resolve(import.meta.dirname, '../../config/admin.openapi.yaml');

@@ -1,5 +1,5 @@
-import type { Once, Trail } from './journal.ts';
-import type { Operator, Role } from './tokens.ts';
+import type { Once, Trail } from '../operators/audit-log.ts';
+import type { Operator, Role } from '../operators/tokens.ts';
 
 /** A call of the admin API, however it came: over HTTP or from a command beside the gateway. */
 export interface Call {

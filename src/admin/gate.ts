@@ -5,8 +5,15 @@ import type { Config } from '../config/config.ts';
 import { isLoopback } from '../config/schema/formats.ts';
 import { Outage } from '../errors/outage.ts';
 import { wholeSeconds } from '../errors/retry-after.ts';
+import {
+  configuredToken,
+  hashToken,
+  type Operator,
+  operatorOf,
+  type TokenRecord,
+  type TokenStore,
+} from '../operators/tokens.ts';
 import { AdminError } from './errors.ts';
-import { configuredToken, hashToken, type Operator, operatorOf, type TokenRecord, type TokenStore } from './tokens.ts';
 
 /** Who may come in on the admin listener. */
 export interface Gate {

@@ -1,6 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite';
+import {
+  type Deed,
+  type Entry,
+  type Journal,
+  ONCE_LIFE,
+  type Once,
+  OnceTaken,
+  type Trail,
+} from '../operators/audit-log.ts';
 import { transaction } from '../state/memory/file.ts';
-import { type Deed, type Entry, type Journal, ONCE_LIFE, type Once, OnceTaken, type Trail } from './journal.ts';
 
 /** Writes a trail; to be called inside the transaction of the change it belongs to. */
 export function trailWriter(db: DatabaseSync): (trail: Trail) => void {

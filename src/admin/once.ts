@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import type { Once } from '../operators/audit-log.ts';
 import type { Answer, Call } from './call.ts';
 import { AdminError } from './errors.ts';
-import type { Once } from './journal.ts';
 
 /**
  * One call that must not be done twice. The answer is kept sealed with a key made from the Idempotency-Key, which is not kept:

@@ -1,11 +1,11 @@
 import type { Reloaded } from '../admin/reload.ts';
-import { makeToken } from '../admin/tokens.ts';
 import { createGuard } from '../callers/guard.ts';
 import type { Config } from '../config/config.ts';
 import { loadContract } from '../contract/contract.ts';
 import { toAll } from '../observe/events.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { createMetrics } from '../observe/metrics.ts';
+import { makeToken } from '../operators/tokens.ts';
 import { openEmbedded } from '../state/embedded.ts';
 import { openRedis } from '../state/redis/open.ts';
 import { createOperating } from './operating.ts';

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Trail } from '../admin/journal.ts';
 import { trailWriter } from '../admin/journal-file.ts';
+import type { Trail } from '../operators/audit-log.ts';
 import { transaction } from '../state/memory/file.ts';
 import { type KeyRecord, readRecord } from './key.ts';
 import { KeyConflict, type KeyStore, KeyTaken } from './store.ts';

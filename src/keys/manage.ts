@@ -1,5 +1,5 @@
-import type { Trail } from '../admin/journal.ts';
 import type { Plans } from '../config/config.ts';
+import type { Trail } from '../operators/audit-log.ts';
 import { checkDraft, type KeyDraft, KeyError } from './draft.ts';
 import type { KeyRecord } from './key.ts';
 import { hashSecret, makeKeyId, makeSecret } from './secret.ts';

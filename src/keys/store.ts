@@ -1,5 +1,5 @@
-import type { Trail } from '../admin/journal.ts';
 import type { Eventually } from '../common/eventually.ts';
+import type { Trail } from '../operators/audit-log.ts';
 import type { KeyRecord } from './key.ts';
 
 /** Where keys are kept. The secrets themselves never get here. A change and its trail are one step: both or neither. */

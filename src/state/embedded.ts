@@ -1,12 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Journal } from '../admin/journal.ts';
 import { journalInFile } from '../admin/journal-file.ts';
-import type { TokenStore } from '../admin/tokens.ts';
 import { tokensInFile } from '../admin/tokens-file.ts';
 import { keysInFile } from '../keys/file.ts';
 import type { KeyStore } from '../keys/store.ts';
 import type { UseShelf } from '../keys/uses.ts';
 import { usesInFile } from '../keys/uses-file.ts';
+import type { Journal } from '../operators/audit-log.ts';
+import type { TokenStore } from '../operators/tokens.ts';
 import { ledgerShelf, openStateFile } from './memory/file.ts';
 import { type Announcement, lockFolder } from './memory/lock.ts';
 import { MemoryState } from './memory/memory.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { makeToken } from '../../src/admin/tokens.ts';
+import { makeToken } from '../../src/operators/tokens.ts';
 import { adminOf } from '../support/admin.ts';
 import { TestGateway } from '../support/gateway.ts';
 

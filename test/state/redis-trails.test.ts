@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Once, OnceTaken, type Trail } from '../../src/admin/journal.ts';
 import { Outage } from '../../src/errors/outage.ts';
+import { type Once, OnceTaken, type Trail } from '../../src/operators/audit-log.ts';
 import { Trails } from '../../src/state/redis/journal.ts';
 import { keyOf } from '../../src/state/redis/keys.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';

@@ -1,8 +1,8 @@
+import { CONFIGURED, hashToken, makeToken, type TokenRecord } from '../../operators/tokens.ts';
 import { type AdminOperations, created, ok } from '../call.ts';
 import type { Desk } from '../desk.ts';
 import { AdminError } from '../errors.ts';
 import { time } from '../shown.ts';
-import { CONFIGURED, hashToken, makeToken, type TokenRecord } from '../tokens.ts';
 
 const shown = ({ name, role, createdAt }: TokenRecord) => ({ name, role, created: time(createdAt) });
 

@@ -1,3 +1,4 @@
+import { Outage } from '../../errors/outage.ts';
 import {
   type Deed,
   type Entry,
@@ -6,8 +7,7 @@ import {
   type Once,
   OnceTaken,
   type Trail,
-} from '../../admin/journal.ts';
-import { Outage } from '../../errors/outage.ts';
+} from '../../operators/audit-log.ts';
 import { asked } from './asking.ts';
 import type { Connection } from './client.ts';
 import { keyOf } from './keys.ts';

@@ -1,5 +1,5 @@
-import type { TokenRecord, TokenStore } from '../../admin/tokens.ts';
 import type { UseShelf } from '../../keys/uses.ts';
+import type { TokenRecord, TokenStore } from '../../operators/tokens.ts';
 import type { Records } from '../embedded.ts';
 import { asked } from './asking.ts';
 import type { Connection } from './client.ts';

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Eventually } from '../common/eventually.ts';
-import type { Trail } from './journal.ts';
+import type { Trail } from './audit-log.ts';
 
 /** What a token may do: look; act on keys, bans and usage; change plans, configuration and tokens too. */
 export const ROLES = ['read', 'operate', 'admin'] as const;

@@ -1,5 +1,5 @@
 import type { Limits } from '../src/limits/limits.ts';
-import { MemoryState } from '../src/state/memory/memory.ts';
+import { MemoryState } from '../src/state/embedded/counters.ts';
 import { spread } from './statistics.ts';
 import type { SubjectFigures } from './subjects.ts';
 

@@ -5,14 +5,16 @@
  *
  * Starts a redis-server of its own in a temporary folder and prints the table of docs/redis.md.
  */
+
+import type { RedisSettings } from '../../src/config/config.ts';
 import { createKey } from '../../src/keys/manage.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import { connect } from '../../src/state/redis/client.ts';
+import { RedisState } from '../../src/state/redis/counters.ts';
 import { openBeside, openRedis } from '../../src/state/redis/open.ts';
-import { RedisState } from '../../src/state/redis/redis.ts';
-import { DEFAULTS, type RedisSettings } from '../../src/state/redis/settings.ts';
 import type { State } from '../../src/state/state.ts';
 import { type RedisServer, startRedis } from '../../test/support/redis/server.ts';
+import { DEFAULTS } from '../../test/support/redis/settings.ts';
 
 const MINUTE = { name: 'minute', kind: 'fixed', span: 60_000 } as const;
 const DAY = { name: 'day', kind: 'fixed', span: 86_400_000 } as const;

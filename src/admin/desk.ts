@@ -1,7 +1,7 @@
 import type { Config, Plans } from '../config/config.ts';
 import type { Uses } from '../keys/uses.ts';
-import type { Records } from '../state/embedded.ts';
 import type { State } from '../state/state.ts';
+import type { Records } from '../state/storage.ts';
 import type { Reloaded } from './reload.ts';
 
 /** All that the operations of the admin API work with, in a running gateway or beside it. */

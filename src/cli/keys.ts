@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
-import { keysInFile } from '../keys/file.ts';
 import type { KeyStore } from '../keys/store.ts';
-import { openStateFile } from '../state/memory/file.ts';
+import { openStateFile } from '../state/embedded/file.ts';
+import { keysInFile } from '../state/embedded/keystore.ts';
 import { openBeside } from '../state/redis/open.ts';
 
 /** The keys, wherever the gateway keeps them, for as long as `work` takes; running gateways notice what changed. */

@@ -3,7 +3,7 @@ import { ListenError } from '../common/listen.ts';
 import { ConfigError } from '../config/problems/problems.ts';
 import { ContractError } from '../contract/contract.ts';
 import { KeyError } from '../keys/manage.ts';
-import { StateFileError } from '../state/memory/file.ts';
+import { StateFileError } from '../state/embedded/file.ts';
 import { RedisError } from '../state/redis/client.ts';
 import { WorkersError } from '../workers/errors.ts';
 import { StoreError } from './commands/store.ts';

@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import type { RedisSettings } from '../state/redis/settings.ts';
-import type { Config, LogLevel, Mount, Plans } from './config.ts';
+import type { Config, LogLevel, Mount, Plans, RedisSettings } from './config.ts';
 import type { SettingsReader } from './settings.ts';
 import { parseDuration, parseSize } from './units.ts';
 

@@ -6,7 +6,7 @@ import { toAll } from '../observe/events.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { makeToken } from '../operators/tokens.ts';
-import { openEmbedded } from '../state/embedded.ts';
+import { openEmbedded } from '../state/embedded/open.ts';
 import { openRedis } from '../state/redis/open.ts';
 import { createOperating } from './operating.ts';
 import { createServing, type ServedConfig } from './serving.ts';

@@ -7,8 +7,8 @@ import type { Config } from '../config/config.ts';
 import { watchFiles } from '../config/watch.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Metrics } from '../observe/metrics.ts';
-import type { Records } from '../state/embedded.ts';
 import type { State } from '../state/state.ts';
+import type { Records } from '../state/storage.ts';
 import { createReloader, FILE_CHANGED, ReloadRefused, type Settings } from './reload.ts';
 import { urlOf } from './url.ts';
 
@@ -23,7 +23,7 @@ export interface OperatingParts<C extends Config> {
   readonly state: State;
   readonly uses: Desk['uses'];
   readonly metrics: Pick<Metrics, 'contentType' | 'text'>;
-  /** Of this run alone; lets the gateway's own user in, see `state/memory/lock.ts`. */
+  /** Of this run alone; lets the gateway's own user in, see `state/embedded/lock.ts`. */
   readonly ownToken: string | null;
   readonly readiness: () => Readiness;
   readonly observe: Observe;

@@ -4,7 +4,7 @@ import type { Contract } from '../contract/contract.ts';
 import { Keyring } from '../keys/keyring.ts';
 import { type CallsOfDeprecated, Uses } from '../keys/uses.ts';
 import type { Observe } from '../observe/events.ts';
-import type { Remembered } from '../state/embedded.ts';
+import type { Remembered } from '../state/storage.ts';
 import { buildPipeline } from './build.ts';
 import { createListener } from './listener.ts';
 import type { Pipeline } from './pipeline.ts';

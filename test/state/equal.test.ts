@@ -2,13 +2,13 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Admission } from '../../src/limits/admission.ts';
 import type { Limits } from '../../src/limits/limits.ts';
-import { MemoryState } from '../../src/state/memory/memory.ts';
+import { MemoryState } from '../../src/state/embedded/counters.ts';
 import { type Connection, connect } from '../../src/state/redis/client.ts';
-import { RedisState } from '../../src/state/redis/redis.ts';
-import { DEFAULTS } from '../../src/state/redis/settings.ts';
+import { RedisState } from '../../src/state/redis/counters.ts';
 import type { State } from '../../src/state/state.ts';
 import { DAY, HOUR, limits, MINUTE, SECOND, TestClock, window } from '../support/limits.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { DEFAULTS } from '../support/redis/settings.ts';
 
 /** Small limits and a short ladder, so that random sequences reach every corner of the rules. */
 const LADDER = { strikes: 3, within: 10 * SECOND, grace: 100, lengths: [20 * SECOND, MINUTE, HOUR], forget: HOUR };

@@ -6,9 +6,9 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { shippedFiles } from '../../src/config/load.ts';
 import { loadPlans } from '../../src/config/plans.ts';
 import { createKey, revokeKey } from '../../src/keys/manage.ts';
-import { openEmbedded } from '../../src/state/embedded.ts';
-import { openStateFile, StateFileError } from '../../src/state/memory/file.ts';
-import { announcedIn } from '../../src/state/memory/lock.ts';
+import { openStateFile, StateFileError } from '../../src/state/embedded/file.ts';
+import { announcedIn } from '../../src/state/embedded/lock.ts';
+import { openEmbedded } from '../../src/state/embedded/open.ts';
 import { HOUR, limits, MINUTE, TestClock, window } from '../support/limits.ts';
 import { until } from '../support/until.ts';
 

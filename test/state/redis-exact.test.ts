@@ -3,11 +3,12 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { RedisSettings } from '../../src/config/config.ts';
 import type { Limits } from '../../src/limits/limits.ts';
-import { DEFAULTS, type RedisSettings } from '../../src/state/redis/settings.ts';
 import { DAY, HOUR, limits, SECOND, window } from '../support/limits.ts';
 import type { Admitted, Orders } from '../support/redis/caller.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { DEFAULTS } from '../support/redis/settings.ts';
 import { type ClusterSet, startCluster } from '../support/redis/topologies.ts';
 
 const GATEWAYS = 4;

@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { keyOf } from '../../src/state/redis/keys.ts';
-import { DEFAULTS, type RedisSettings } from '../../src/state/redis/settings.ts';
+import type { RedisSettings } from '../../src/config/config.ts';
+import { keyOf } from '../../src/state/redis/key-names.ts';
 import { DAY, HOUR, LADDER, limits, MINUTE, window } from '../support/limits.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { DEFAULTS } from '../support/redis/settings.ts';
 import { until } from '../support/until.ts';
 
 const TEN = limits([window(10, HOUR)]);

@@ -4,7 +4,7 @@ import type { KeyRecord } from '../../src/keys/key.ts';
 import { Keyring } from '../../src/keys/keyring.ts';
 import { createKey, revokeKey } from '../../src/keys/manage.ts';
 import { hashSecret } from '../../src/keys/secret.ts';
-import { keyOf } from '../../src/state/redis/keys.ts';
+import { keyOf } from '../../src/state/redis/key-names.ts';
 import { DAY, HOUR, LADDER, limits, MINUTE, window } from '../support/limits.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { MemoryState } from '../../src/state/memory/memory.ts';
-import { LocalCounts } from '../../src/state/redis/local.ts';
+import { MemoryState } from '../../src/state/embedded/counters.ts';
+import { LocalCounts } from '../../src/state/shared/local-counts.ts';
 import { DAY, HOUR, limits, MINUTE, TestClock, window } from '../support/limits.ts';
 
 const PLANS = [

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type { RedisSettings } from '../../src/state/redis/settings.ts';
+import type { RedisSettings } from '../../src/config/config.ts';
 import { Authority } from '../support/redis/certificates.ts';
 import { openShared } from '../support/redis/gateway.ts';
 import { freePort, type RedisServer, startRedis } from '../support/redis/server.ts';

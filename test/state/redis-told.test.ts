@@ -2,12 +2,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import { toAll } from '../../src/observe/events.ts';
 import { createLog } from '../../src/observe/log.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
-import type { Remembered } from '../../src/state/embedded.ts';
 import { openRedis } from '../../src/state/redis/open.ts';
-import { DEFAULTS } from '../../src/state/redis/settings.ts';
+import type { Remembered } from '../../src/state/storage.ts';
 import { HOUR, limits, window } from '../support/limits.ts';
 import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { DEFAULTS } from '../support/redis/settings.ts';
 import { until } from '../support/until.ts';
 
 let server: RedisServer;

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Connection, connect } from '../../src/state/redis/client.ts';
-import { keyOf } from '../../src/state/redis/keys.ts';
-import { RedisState } from '../../src/state/redis/redis.ts';
-import { DEFAULTS } from '../../src/state/redis/settings.ts';
+import { RedisState } from '../../src/state/redis/counters.ts';
+import { keyOf } from '../../src/state/redis/key-names.ts';
 import { slotOf } from '../../src/state/redis/slots.ts';
 import { HOUR, limits, window } from '../support/limits.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
+import { DEFAULTS } from '../support/redis/settings.ts';
 import { type ClusterSet, type SentinelSet, startCluster, startSentinelSet } from '../support/redis/topologies.ts';
 import { until } from '../support/until.ts';
 import { keepsThePromisesOfState } from './contract.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Outage } from '../../src/errors/outage.ts';
 import { type Once, OnceTaken, type Trail } from '../../src/operators/audit-log.ts';
-import { Trails } from '../../src/state/redis/journal.ts';
-import { keyOf } from '../../src/state/redis/keys.ts';
+import { Trails } from '../../src/state/redis/audit-log.ts';
+import { keyOf } from '../../src/state/redis/key-names.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 
 let server: RedisServer;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe } from '@jest/globals';
 import type { Connection } from '../../src/state/redis/client.ts';
 import { connect } from '../../src/state/redis/client.ts';
-import { RedisState } from '../../src/state/redis/redis.ts';
-import { DEFAULTS } from '../../src/state/redis/settings.ts';
+import { RedisState } from '../../src/state/redis/counters.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { DEFAULTS } from '../support/redis/settings.ts';
 import { keepsThePromisesOfState } from './contract.ts';
 
 describe('the state in Redis', () => {

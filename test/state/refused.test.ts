@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Limits } from '../../src/limits/limits.ts';
-import { MemoryState } from '../../src/state/memory/memory.ts';
-import { Refused } from '../../src/state/refused.ts';
+import { MemoryState } from '../../src/state/embedded/counters.ts';
+import { Refused } from '../../src/state/shared/refused.ts';
 import { DAY, HOUR, LADDER, limits, MINUTE, SECOND, TestClock, window } from '../support/limits.ts';
 
 const KEEP = 5 * SECOND;

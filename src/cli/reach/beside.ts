@@ -5,12 +5,13 @@ import type { Desk } from '../../admin/desk.ts';
 import { AdminError } from '../../admin/errors.ts';
 import type { Config } from '../../config/config.ts';
 import type { Operator } from '../../operators/tokens.ts';
-import { type Records, recordsInFile } from '../../state/embedded.ts';
-import { ledgerShelf, openStateFile, StateFileError } from '../../state/memory/file.ts';
-import { announcedIn, type FolderLock, lockFolder } from '../../state/memory/lock.ts';
-import { MemoryState } from '../../state/memory/memory.ts';
+import { MemoryState } from '../../state/embedded/counters.ts';
+import { ledgerShelf, openStateFile, StateFileError } from '../../state/embedded/file.ts';
+import { announcedIn, type FolderLock, lockFolder } from '../../state/embedded/lock.ts';
+import { recordsInFile } from '../../state/embedded/open.ts';
 import { openBeside } from '../../state/redis/open.ts';
 import type { State } from '../../state/state.ts';
+import type { Records } from '../../state/storage.ts';
 import { type Api, CallError, queryOf, type Sent } from './api.ts';
 import { reachRemote } from './remote.ts';
 

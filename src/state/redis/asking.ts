@@ -1,5 +1,5 @@
 import { Outage } from '../../errors/outage.ts';
-import { withDeadline } from './deadline.ts';
+import { withDeadline } from '../shared/deadline.ts';
 
 /** Milliseconds that operators' commands may take. */
 const PATIENCE = 2_000;

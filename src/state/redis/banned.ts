@@ -1,7 +1,7 @@
 import { Cluster } from 'ioredis';
 import type { Ban } from '../state.ts';
 import type { Connection } from './client.ts';
-import { LEDGERS, subjectIn } from './keys.ts';
+import { LEDGERS, subjectIn } from './key-names.ts';
 
 /** Names looked at in one step of the walk. */
 const STEP = 1_000;

@@ -1,6 +1,6 @@
 import { Cluster } from 'ioredis';
 import { type Connection, duplicate } from './client.ts';
-import { CHANNEL } from './keys.ts';
+import { CHANNEL } from './key-names.ts';
 import { type Message, readMessage } from './messages.ts';
 
 /** What other gateways, and this one, tell about changes. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Cluster } from 'ioredis';
 import { type Connection, RedisError } from './client.ts';
-import { CHANNEL, keyOf, PROBE_LIFE } from './keys.ts';
+import { CHANNEL, keyOf, PROBE_LIFE } from './key-names.ts';
 import { loadScript, runScript } from './scripts.ts';
 
 /** From here on scripts may write after they have read the clock, and replicas are told what was written. */

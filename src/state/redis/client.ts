@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
-import type { RedisSettings } from './settings.ts';
+import type { RedisSettings } from '../../config/config.ts';
 
 export type Connection = Redis | Cluster;
 

@@ -1,6 +1,6 @@
+import { withDeadline } from '../shared/deadline.ts';
 import type { Connection } from './client.ts';
-import { withDeadline } from './deadline.ts';
-import { GATEWAY_LIFE, GATEWAYS_LIFE, keyOf } from './keys.ts';
+import { GATEWAY_LIFE, GATEWAYS_LIFE, keyOf } from './key-names.ts';
 import { loadScript, runScript } from './scripts.ts';
 
 const SCRIPT = loadScript('announce-1.lua');

@@ -1,12 +1,12 @@
 import { Outage } from '../../errors/outage.ts';
 import { type KeyRecord, readRecord } from '../../keys/key.ts';
 import { KeyConflict, type KeyStore, KeyTaken } from '../../keys/store.ts';
+import type { Lanes } from '../shared/circuit-breakers.ts';
 import { asked } from './asking.ts';
+import type { Trails } from './audit-log.ts';
 import type { Bus } from './bus.ts';
 import type { Connection } from './client.ts';
-import type { Trails } from './journal.ts';
-import { CHANNEL, keyOf } from './keys.ts';
-import type { Lanes } from './lanes.ts';
+import { CHANNEL, keyOf } from './key-names.ts';
 import { keyChanged } from './messages.ts';
 import { loadScript, runScript } from './scripts.ts';
 

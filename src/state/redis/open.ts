@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import type { RedisSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
-import type { Records, Remembered } from '../embedded.ts';
+import { createLanes } from '../shared/circuit-breakers.ts';
+import { SharedState } from '../shared/shared-state.ts';
 import type { State } from '../state.ts';
+import type { Records, Remembered } from '../storage.ts';
 import { openBus } from './bus.ts';
 import { checkRedis } from './checks.ts';
 import { type Connection, connect } from './client.ts';
+import { RedisState } from './counters.ts';
 import { announce } from './gateways.ts';
-import { createLanes } from './lanes.ts';
 import { recordsInRedis } from './records.ts';
-import { RedisState } from './redis.ts';
-import type { RedisSettings } from './settings.ts';
-import { SharedState } from './shared.ts';
 
 /** Milliseconds that a command may wait for the state. */
 const PATIENCE = 2_000;

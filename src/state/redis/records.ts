@@ -1,10 +1,10 @@
 import type { UseShelf } from '../../keys/uses.ts';
 import type { TokenRecord, TokenStore } from '../../operators/tokens.ts';
-import type { Records } from '../embedded.ts';
+import type { Records } from '../storage.ts';
 import { asked } from './asking.ts';
+import { journalInRedis, Trails } from './audit-log.ts';
 import type { Connection } from './client.ts';
-import { journalInRedis, Trails } from './journal.ts';
-import { keyOf } from './keys.ts';
+import { keyOf } from './key-names.ts';
 import { applyChange, type KeyChange, type KeysInRedisOptions, keysInRedis } from './keystore.ts';
 
 /** Times read or written in one command. */

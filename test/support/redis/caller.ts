@@ -1,6 +1,6 @@
+import type { RedisSettings } from '../../../src/config/config.ts';
 import type { Limits } from '../../../src/limits/limits.ts';
 import { openRedis } from '../../../src/state/redis/open.ts';
-import type { RedisSettings } from '../../../src/state/redis/settings.ts';
 
 /** What one gateway process is to do: so many callers, each sending its requests one after the other. */
 export interface Orders {

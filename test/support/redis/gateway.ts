@@ -1,7 +1,8 @@
+import type { RedisSettings } from '../../../src/config/config.ts';
 import type { Event } from '../../../src/observe/events.ts';
-import type { Remembered } from '../../../src/state/embedded.ts';
 import { openRedis } from '../../../src/state/redis/open.ts';
-import { DEFAULTS, type RedisSettings } from '../../../src/state/redis/settings.ts';
+import type { Remembered } from '../../../src/state/storage.ts';
+import { DEFAULTS } from './settings.ts';
 
 /** What one gateway has of its state in Redis, and what it told. */
 export interface SharedGateway extends Remembered {

@@ -1,7 +1,7 @@
 import type { Limits } from '../../limits/limits.ts';
-import type { Lanes } from './lanes.ts';
-import type { LocalCounts } from './local.ts';
-import type { RedisState, Sum } from './redis.ts';
+import type { RedisState, Sum } from '../redis/counters.ts';
+import type { Lanes } from './circuit-breakers.ts';
+import type { LocalCounts } from './local-counts.ts';
 
 /** Sums on their way at a time: requests go before them. */
 const AT_ONCE = 50;

@@ -10,7 +10,7 @@ import {
 } from '../../operators/audit-log.ts';
 import { asked } from './asking.ts';
 import type { Connection } from './client.ts';
-import { keyOf } from './keys.ts';
+import { keyOf } from './key-names.ts';
 
 /** Entries read at once while the journal is searched. */
 const PAGE = 500;

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { trailWriter } from '../admin/journal-file.ts';
-import type { Trail } from '../operators/audit-log.ts';
-import { transaction } from '../state/memory/file.ts';
-import { type KeyRecord, readRecord } from './key.ts';
-import { KeyConflict, type KeyStore, KeyTaken } from './store.ts';
+import { type KeyRecord, readRecord } from '../../keys/key.ts';
+import { KeyConflict, type KeyStore, KeyTaken } from '../../keys/store.ts';
+import type { Trail } from '../../operators/audit-log.ts';
+import { trailWriter } from './audit-log.ts';
+import { transaction } from './file.ts';
 
 /** Milliseconds between looks for what another process changed. Asking costs microseconds. */
 const LOOK_EVERY = 200;

@@ -1,6 +1,6 @@
-import { Cache } from '../common/cache.ts';
-import type { Admission, Reading } from '../limits/admission.ts';
-import type { Limits } from '../limits/limits.ts';
+import { Cache } from '../../common/cache.ts';
+import type { Admission, Reading } from '../../limits/admission.ts';
+import type { Limits } from '../../limits/limits.ts';
 
 /** Refusals of one subject that the state has yet to hear of. Unix milliseconds by the state's clock, oldest first. */
 export interface Strikes {

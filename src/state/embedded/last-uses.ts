@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { transaction } from '../state/memory/file.ts';
-import type { UseShelf } from './uses.ts';
+import type { UseShelf } from '../../keys/uses.ts';
+import { transaction } from './file.ts';
 
 /** When keys were last used, in the embedded state file. */
 export function usesInFile(db: DatabaseSync): UseShelf {

@@ -1,10 +1,10 @@
 import { Breaker } from '../../common/circuit-breaker.ts';
+import type { RedisSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
-import { type Connection, laneOf, lookAround, reasonOf } from './client.ts';
+import { type Connection, laneOf, lookAround, reasonOf } from '../redis/client.ts';
+import { keyOf, PROBE_LIFE } from '../redis/key-names.ts';
+import { slotOf } from '../redis/slots.ts';
 import { withDeadline } from './deadline.ts';
-import { keyOf, PROBE_LIFE } from './keys.ts';
-import type { RedisSettings } from './settings.ts';
-import { slotOf } from './slots.ts';
 
 /** Parts of Redis that fail apart: one Redis is one lane, each master of a Cluster is one. */
 export interface Lanes {

@@ -1,12 +1,12 @@
 import { Outage } from '../../errors/outage.ts';
 import type { Admission } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/limits.ts';
+import { type Batch, Batches } from '../shared/batches.ts';
+import { DeadlineError, withDeadline } from '../shared/deadline.ts';
 import type { Ban, State } from '../state.ts';
 import { bannedSubjects } from './banned.ts';
-import { type Batch, Batches } from './batches.ts';
 import type { Connection } from './client.ts';
-import { DeadlineError, withDeadline } from './deadline.ts';
-import { CHANNEL, keyOf } from './keys.ts';
+import { CHANNEL, keyOf } from './key-names.ts';
 import { subjectBanned, subjectChanged } from './messages.ts';
 import { AnswerReader, packLimits } from './packing.ts';
 import { loadScript, runScript, type Script } from './scripts.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Conduct, Ledger } from '../../limits/ledger.ts';
 import type { Window } from '../../limits/limits.ts';
-import type { LedgerShelf } from './memory.ts';
+import type { LedgerShelf } from './counters.ts';
 
 /** Each entry brings the file from the version of its index to the next. Never edit one that was released. */
 const MIGRATIONS = [

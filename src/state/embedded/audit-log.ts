@@ -7,8 +7,8 @@ import {
   type Once,
   OnceTaken,
   type Trail,
-} from '../operators/audit-log.ts';
-import { transaction } from '../state/memory/file.ts';
+} from '../../operators/audit-log.ts';
+import { transaction } from './file.ts';
 
 /** Writes a trail; to be called inside the transaction of the change it belongs to. */
 export function trailWriter(db: DatabaseSync): (trail: Trail) => void {

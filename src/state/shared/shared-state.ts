@@ -1,18 +1,18 @@
 import type { Eventually } from '../../common/eventually.ts';
+import type { RedisSettings } from '../../config/config.ts';
 import { Outage } from '../../errors/outage.ts';
 import type { Admission } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Observe } from '../../observe/events.ts';
-import { Refused } from '../refused.ts';
+import type { Bus } from '../redis/bus.ts';
+import type { Doubts, RedisState } from '../redis/counters.ts';
+import { ForeignKeyError } from '../redis/packing.ts';
 import type { Ban, State } from '../state.ts';
-import type { Bus } from './bus.ts';
+import type { Lanes } from './circuit-breakers.ts';
 import { RedisClock } from './clock.ts';
-import type { Lanes } from './lanes.ts';
-import { LocalCounts } from './local.ts';
-import { ForeignKeyError } from './packing.ts';
-import type { Doubts, RedisState } from './redis.ts';
-import type { RedisSettings } from './settings.ts';
-import { Settling } from './settling.ts';
+import { LocalCounts } from './local-counts.ts';
+import { Settling } from './reconciliation.ts';
+import { Refused } from './refused.ts';
 
 /** How often strikes are sent on, milliseconds, and of how many subjects at a time. */
 const STRIKE_BEAT = 250;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { MemoryState } from '../../src/state/memory/memory.ts';
+import { MemoryState } from '../../src/state/embedded/counters.ts';
 import { DAY, limits, MINUTE, TestClock, window } from '../support/limits.ts';
 import { keepsThePromisesOfState } from './contract.ts';
 

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { TokenRecord, TokenStore } from '../operators/tokens.ts';
-import { transaction } from '../state/memory/file.ts';
-import { trailWriter } from './journal-file.ts';
+import type { TokenRecord, TokenStore } from '../../operators/tokens.ts';
+import { trailWriter } from './audit-log.ts';
+import { transaction } from './file.ts';
 
 /** The operators' tokens in the embedded state file. */
 export function tokensInFile(db: DatabaseSync): TokenStore {

@@ -1,8 +1,8 @@
 import { Outage } from '../../errors/outage.ts';
 import type { Admission } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/limits.ts';
-import { AnswerReader } from './packing.ts';
-import type { Doubts } from './redis.ts';
+import type { Doubts } from '../redis/counters.ts';
+import { AnswerReader } from '../redis/packing.ts';
 
 /** Requests in one script call: a longer one would keep Redis from everybody else for too long. */
 const MOST = 200;

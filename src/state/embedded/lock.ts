@@ -1,16 +1,8 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { Announcement } from '../storage.ts';
 import { StateFileError } from './file.ts';
-
-/**
- * How commands reach the gateway that has locked a folder. The token is of this run alone: another gateway at the same
- * address refuses it, and whoever may read it could change the folder itself.
- */
-export interface Announcement {
-  readonly url: string;
-  readonly token: string;
-}
 
 export interface FolderLock {
   /** Tells commands beside, for as long as the lock is held. */

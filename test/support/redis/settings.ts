@@ -1,0 +1,16 @@
+import type { RedisSettings } from '../../../src/config/config.ts';
+
+/** What the shipped gateway.yaml says. */
+export const DEFAULTS = {
+  topology: 'single',
+  nodes: [],
+  master: 'mymaster',
+  sentinelPassword: null,
+  deadline: 50,
+  misses: 3,
+  whenAway: 'local',
+  divide: false,
+  readyWhenAway: true,
+  refusedFor: 5_000,
+  keysFor: 30_000,
+} as const satisfies Omit<RedisSettings, 'url'>;

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Operation } from '../contract/contract.ts';
 import type { Client } from '../keys/key.ts';
 import type { Standing } from '../limits/admission.ts';
-import type { Head } from './head.ts';
-import type { Target } from './target.ts';
+import type { Head } from './wire/head.ts';
+import type { Target } from './wire/target.ts';
 
 /**
  * One request and what has become known of it on its way. Stages hand their results to each other as values; what they

@@ -3,9 +3,8 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Refusal } from '../errors/refusals.ts';
 import type { Exchange } from './exchange.ts';
-import { hasBody } from './head.ts';
-import type { Mounts } from './mounts.ts';
-import type { Pages } from './pages.ts';
+import type { Pages } from './own/pages.ts';
+import { USAGE_PATH, type Usage } from './own/usage.ts';
 import type { Answer } from './reply/answer.ts';
 import { type Cors, isPreflight } from './reply/cors.ts';
 import type { Route } from './routes.ts';
@@ -14,7 +13,8 @@ import type { Authenticate } from './stages/authenticate.ts';
 import type { CheckContract } from './stages/contract.ts';
 import type { Door } from './stages/door.ts';
 import type { Forward } from './stages/forward.ts';
-import { USAGE_PATH, type Usage } from './usage.ts';
+import type { Mounts } from './upstream/mounts.ts';
+import { hasBody } from './wire/head.ts';
 
 /** What the pipeline is made of: the stages in their order, and what answers beside them. */
 export interface Parts {

@@ -1,7 +1,7 @@
-import { createServing, type Serving } from '../gateway/serving.ts';
 import { type Observe, toAll } from '../observe/events.ts';
 import { createLog } from '../observe/log.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
+import { createServing, type Serving } from '../run/serving.ts';
 import { openRedis } from '../state/redis/open.ts';
 import type { Remembered } from '../state/storage.ts';
 import { Channel, type ChannelOptions, type Handlers } from './channel.ts';

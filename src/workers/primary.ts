@@ -1,12 +1,12 @@
 import { createGuard } from '../callers/guard.ts';
 import { loadContract } from '../contract/contract.ts';
-import type { Gateway, Overrides } from '../gateway/gateway.ts';
-import { createOperating } from '../gateway/operating.ts';
-import type { ServedConfig } from '../gateway/serving.ts';
 import { toAll } from '../observe/events.ts';
 import { totalText } from '../observe/figures.ts';
 import { createLog } from '../observe/log.ts';
 import { createMetrics } from '../observe/metrics.ts';
+import type { Gateway, Overrides } from '../run/gateway.ts';
+import { createOperating } from '../run/operating.ts';
+import type { ServedConfig } from '../run/serving.ts';
 import { openForWorkers } from '../state/redis/open.ts';
 import { Crew } from './crew.ts';
 

@@ -1,10 +1,10 @@
 import type { Guard } from '../callers/guard.ts';
 import { deepFreeze } from '../common/freeze.ts';
 import { type Contract, loadContract } from '../contract/contract.ts';
-import type { Settings } from '../gateway/reload.ts';
-import type { ServedConfig } from '../gateway/serving.ts';
 import type { CallsOfDeprecated } from '../keys/uses.ts';
 import type { Figures } from '../observe/figures.ts';
+import type { Settings } from '../run/reload.ts';
+import type { ServedConfig } from '../run/serving.ts';
 
 /**
  * Settings on their way to a worker. The contract goes as one document: the files it was read from may have changed since,

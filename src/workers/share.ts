@@ -1,4 +1,4 @@
-import type { ServedConfig } from '../gateway/serving.ts';
+import type { ServedConfig } from '../run/serving.ts';
 
 /** What one of several workers may take of what the whole gateway may: connections of callers, and to the store. */
 export function shareOf(config: ServedConfig, workers: number): ServedConfig {

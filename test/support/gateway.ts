@@ -7,9 +7,9 @@ import { withKeys } from '../../src/cli/keys.ts';
 import type { Config } from '../../src/config/config.ts';
 import { withStore } from '../../src/config/describe.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
 import { createKey, type KeyDraft } from '../../src/keys/manage.ts';
 import { createLog } from '../../src/observe/log.ts';
+import { createGateway, type Gateway } from '../../src/run/gateway.ts';
 import { TestClock } from './limits.ts';
 
 export interface GatewayOptions {

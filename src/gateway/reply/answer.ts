@@ -4,7 +4,7 @@ import { Outage } from '../../errors/outage.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import type { Observe } from '../../observe/events.ts';
 import { CallerLeft, type Exchange } from '../exchange.ts';
-import { hasBody } from '../head.ts';
+import { hasBody } from '../wire/head.ts';
 import type { Cors } from './cors.ts';
 import { pushLimitHeaders } from './headers.ts';
 

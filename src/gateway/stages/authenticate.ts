@@ -10,7 +10,7 @@ import type { Keyring } from '../../keys/keyring.ts';
 import { hashSecret, isWellFormed, MAX_KEY_LENGTH } from '../../keys/secret.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Exchange } from '../exchange.ts';
-import type { Head } from '../head.ts';
+import type { Head } from '../wire/head.ts';
 
 /** Secrets of other systems are of any form; no longer than this. */
 const MAX_FOREIGN_LENGTH = 512;

@@ -4,8 +4,8 @@ import type { Fault } from '../../errors/fault.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import type { Report } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';
-import { hasBody } from '../head.ts';
 import type { Route } from '../routes.ts';
+import { hasBody } from '../wire/head.ts';
 import { readBody } from './door.ts';
 
 /** A request that fits its operation, with the very bytes that were checked. Only `contract` makes one. */

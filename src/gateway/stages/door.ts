@@ -5,10 +5,10 @@ import type { Config } from '../../config/config.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import type { Observe } from '../../observe/events.ts';
 import { CallerLeft, type Exchange } from '../exchange.ts';
-import { type Head, hasBody, readHead } from '../head.ts';
-import { interruptionOf } from '../interruption.ts';
-import { requestIds } from '../request-ids.ts';
-import { parseTarget, type Target } from '../target.ts';
+import { type Head, hasBody, readHead } from '../wire/head.ts';
+import { interruptionOf } from '../wire/interruption.ts';
+import { requestIds } from '../wire/request-ids.ts';
+import { parseTarget, type Target } from '../wire/target.ts';
 
 export interface Door {
   /** Begins the exchange of a request: its id, its caller, and the one event at its end. Never throws. */

@@ -4,12 +4,12 @@ import type { Operation } from '../../contract/contract.ts';
 import { Outage } from '../../errors/outage.ts';
 import type { Observe } from '../../observe/events.ts';
 import { CallerLeft, type Exchange } from '../exchange.ts';
-import { pushReturned, requestHeaders } from '../forwarding.ts';
 import type { Answer } from '../reply/answer.ts';
-import type { Lease, Upstream } from '../upstream.ts';
+import type { Lease, Upstream } from '../upstream/connections.ts';
+import { pushReturned, requestHeaders } from '../upstream/headers.ts';
+import { type AnswerSink, type Inspection, Inspector } from '../upstream/inspection.ts';
 import type { KnownClient } from './authenticate.ts';
 import type { Checked } from './contract.ts';
-import { type AnswerSink, type Inspection, Inspector } from './inspection.ts';
 
 /** Hands the checked request to the store, and its answer, or what became of it, to the caller. */
 export type Forward = (exchange: Exchange, client: KnownClient, checked: Checked) => void;

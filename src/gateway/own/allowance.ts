@@ -1,6 +1,6 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import type { Standing } from '../limits/admission.ts';
-import type { Window } from '../limits/limits.ts';
+import type { Standing } from '../../limits/admission.ts';
+import type { Window } from '../../limits/limits.ts';
 
 /** How often one key may ask what is free of charge, so that asking costs the state no more than requests do. */
 export interface Allowance {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Refusal } from '../../src/errors/refusals.ts';
-import { parseTarget } from '../../src/gateway/target.ts';
+import { Refusal } from '../../../src/errors/refusals.ts';
+import { parseTarget } from '../../../src/gateway/wire/target.ts';
 
 describe('a request target', () => {
   test.each([

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { plainAddress } from '../callers/address.ts';
-import type { Guard } from '../callers/guard.ts';
-import { Refusal } from '../errors/refusals.ts';
-import type { Observe } from '../observe/events.ts';
-import { pushLimitHeaders } from './reply/headers.ts';
+import { plainAddress } from '../../callers/address.ts';
+import type { Guard } from '../../callers/guard.ts';
+import { Refusal } from '../../errors/refusals.ts';
+import type { Observe } from '../../observe/events.ts';
+import { pushLimitHeaders } from '../reply/headers.ts';
 
 /** An error of Node's parser: `rawPacket` is the read it happened in. */
 interface ParserError extends NodeJS.ErrnoException {

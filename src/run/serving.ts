@@ -1,15 +1,15 @@
 import type { Guard } from '../callers/guard.ts';
 import type { Config } from '../config/config.ts';
 import type { Contract } from '../contract/contract.ts';
+import type { Pipeline } from '../gateway/pipeline.ts';
+import { createUpstream } from '../gateway/upstream/connections.ts';
+import { createListener } from '../gateway/wire/listener.ts';
 import { Keyring } from '../keys/keyring.ts';
 import { type CallsOfDeprecated, Uses } from '../keys/uses.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Remembered } from '../state/storage.ts';
 import { buildPipeline } from './build.ts';
-import { createListener } from './listener.ts';
-import type { Pipeline } from './pipeline.ts';
 import type { Settings } from './reload.ts';
-import { createUpstream } from './upstream.ts';
 import { urlOf } from './url.ts';
 
 /** A configuration whose store is known. */

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
-import { plainAddress } from '../callers/address.ts';
-import type { Exchange } from './exchange.ts';
-import type { KnownClient } from './stages/authenticate.ts';
+import { plainAddress } from '../../callers/address.ts';
+import type { Exchange } from '../exchange.ts';
+import type { KnownClient } from '../stages/authenticate.ts';
 
 /** Headers about one connection only (RFC 9110 section 7.6.1); they stop here, both ways. */
 const HOP_BY_HOP = [

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { requestIds } from '../../src/gateway/request-ids.ts';
+import { requestIds } from '../../../src/gateway/wire/request-ids.ts';
 
 test('every id has the form of a UUID, and none is made twice, across the end of a series', () => {
   const next = requestIds();

@@ -1,6 +1,6 @@
 import { buildConnector, Client } from 'undici';
-import type { Upstream as UpstreamSettings } from '../config/config.ts';
-import { Outage } from '../errors/outage.ts';
+import type { Upstream as UpstreamSettings } from '../../config/config.ts';
+import { Outage } from '../../errors/outage.ts';
 
 /** Requests that may wait for each connection the store is allowed; more would only wait for their callers to give up. */
 const WAITING_PER_CONNECTION = 8;

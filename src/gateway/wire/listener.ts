@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Guard } from '../callers/guard.ts';
-import { listen as bind } from '../common/listen.ts';
-import type { Config } from '../config/config.ts';
-import type { Observe } from '../observe/events.ts';
+import type { Guard } from '../../callers/guard.ts';
+import { listen as bind } from '../../common/listen.ts';
+import type { Config } from '../../config/config.ts';
+import type { Observe } from '../../observe/events.ts';
+import type { Pipeline } from '../pipeline.ts';
 import { Connection } from './connection.ts';
 import { createParserErrors } from './parser-errors.ts';
-import type { Pipeline } from './pipeline.ts';
 
 /** The public listener: Node's server with the door's limits, feeding the pipeline. */
 export interface Listener {

@@ -2,16 +2,16 @@ import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createProxyMiddleware, type RequestHandler } from 'http-proxy-middleware';
-import type { Mount, Upstream } from '../config/config.ts';
-import { Outage } from '../errors/outage.ts';
-import { Refusal } from '../errors/refusals.ts';
-import { CallerLeft, type Exchange } from './exchange.ts';
-import { isReturned, optionsOf, requestHeaders } from './forwarding.ts';
-import { interruptionOf } from './interruption.ts';
-import type { Answer } from './reply/answer.ts';
-import type { KnownClient } from './stages/authenticate.ts';
-import { tooLarge } from './stages/door.ts';
-import { outageOf } from './stages/forward.ts';
+import type { Mount, Upstream } from '../../config/config.ts';
+import { Outage } from '../../errors/outage.ts';
+import { Refusal } from '../../errors/refusals.ts';
+import { CallerLeft, type Exchange } from '../exchange.ts';
+import type { Answer } from '../reply/answer.ts';
+import type { KnownClient } from '../stages/authenticate.ts';
+import { tooLarge } from '../stages/door.ts';
+import { outageOf } from '../stages/forward.ts';
+import { interruptionOf } from '../wire/interruption.ts';
+import { isReturned, optionsOf, requestHeaders } from './headers.ts';
 
 /** Path prefixes that go to a target as they are: streams, WebSockets, whatever is outside the contract. */
 export interface Mounts {

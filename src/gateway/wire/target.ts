@@ -1,4 +1,4 @@
-import { Refusal } from '../errors/refusals.ts';
+import { Refusal } from '../../errors/refusals.ts';
 
 /** Where a request wants to go: one canonical path for routing, contract, limits, metrics and the store. */
 export interface Target {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Refusal } from '../errors/refusals.ts';
+import type { Refusal } from '../../errors/refusals.ts';
 
 const interrupted = new WeakMap<IncomingMessage, Refusal>();
 

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
-import type { Eventually } from '../common/eventually.ts';
-import type { Operation } from '../contract/contract.ts';
-import { Refusal } from '../errors/refusals.ts';
-import { retryAfter } from '../errors/retry-after.ts';
-import type { Client, KeyRecord } from '../keys/key.ts';
-import type { KeyStore } from '../keys/store.ts';
-import type { CallsOfDeprecated } from '../keys/uses.ts';
-import type { Admission } from '../limits/admission.ts';
-import type { State } from '../state/state.ts';
+import type { Eventually } from '../../common/eventually.ts';
+import type { Operation } from '../../contract/contract.ts';
+import { Refusal } from '../../errors/refusals.ts';
+import { retryAfter } from '../../errors/retry-after.ts';
+import type { Client, KeyRecord } from '../../keys/key.ts';
+import type { KeyStore } from '../../keys/store.ts';
+import type { CallsOfDeprecated } from '../../keys/uses.ts';
+import type { Admission } from '../../limits/admission.ts';
+import type { State } from '../../state/state.ts';
+import type { Exchange } from '../exchange.ts';
+import type { Answer } from '../reply/answer.ts';
+import type { KnownClient } from '../stages/authenticate.ts';
 import { createAllowance } from './allowance.ts';
-import type { Exchange } from './exchange.ts';
-import type { Answer } from './reply/answer.ts';
-import type { KnownClient } from './stages/authenticate.ts';
 
 /** Where a client asks how it stands. The gateway answers it itself, whatever the contract says. */
 export const USAGE_PATH = '/usage';

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Guard } from '../callers/guard.ts';
-import { Refusal } from '../errors/refusals.ts';
-import type { Exchange } from './exchange.ts';
-import type { Answer } from './reply/answer.ts';
+import type { Guard } from '../../callers/guard.ts';
+import { Refusal } from '../../errors/refusals.ts';
+import type { Exchange } from '../exchange.ts';
+import type { Answer } from '../reply/answer.ts';
 
 /** Paths of the public listener that need no key: the contract and its reference. */
 export interface Pages {

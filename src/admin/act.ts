@@ -2,24 +2,24 @@ import type { Answer, Task } from './call.ts';
 import type { Desk } from './desk.ts';
 
 /**
- * Does what is not kept with the journal in one step. It is noted first, so that nothing is done unnoticed; if it then
+ * Does what is not kept with the audit log in one step. It is noted first, so that nothing is done unnoticed; if it then
  * cannot be done, that is noted too, and the call may be repeated.
  */
 export async function act(
   desk: Desk,
   task: Task,
-  deed: { action: string; target: string; before: unknown; after: unknown },
+  entry: { action: string; target: string; before: unknown; after: unknown },
   answer: Answer,
   work: () => Promise<void>,
 ): Promise<Answer> {
-  const trail = task.trail(deed, answer);
-  await desk.journal.append(trail);
+  const note = task.note(entry, answer);
+  await desk.auditLog.append(note);
   try {
     await work();
   } catch (error) {
-    const undone = { ...trail.deed, action: `${deed.action}.failed`, after: deed.before };
-    await desk.journal.append({ deed: undone, once: null });
-    if (trail.once) await desk.journal.forget(trail.once.name);
+    const undone = { ...note.entry, action: `${entry.action}.failed`, after: entry.before };
+    await desk.auditLog.append({ entry: undone, idempotent: null });
+    if (note.idempotent) await desk.auditLog.forget(note.idempotent.name);
     throw error;
   }
   return answer;

@@ -4,9 +4,9 @@ import { listen } from '../common/listen.ts';
 import type { Config } from '../config/config.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import { AdminError, errorBody } from './admin-error.ts';
 import { type AdminApi, createAdminApi } from './api.ts';
 import type { Desk } from './desk.ts';
-import { AdminError, errorBody } from './errors.ts';
 import { createGate, type Gate } from './gate.ts';
 
 /** The operators' own door: nothing of it answers on the public port, and nothing public answers here. */

@@ -5,12 +5,12 @@ import type { Fault } from '../errors/fault.ts';
 import { Outage } from '../errors/outage.ts';
 import { KeyError } from '../keys/manage.ts';
 import { KeyConflict } from '../keys/store.ts';
-import { OnceTaken } from '../operators/audit-log.ts';
+import { IdempotencyConflict } from '../operators/audit-log.ts';
 import { mayActAs } from '../operators/tokens.ts';
+import { type AdminCode, AdminError } from './admin-error.ts';
 import type { AdminOperation, AdminOperations, Answer, Call } from './call.ts';
 import type { Desk } from './desk.ts';
-import { type AdminCode, AdminError } from './errors.ts';
-import { OnceCall } from './once.ts';
+import { IdempotentCall } from './idempotency.ts';
 import { createOperations } from './operations.ts';
 
 /** The contract of the admin API. */
@@ -100,24 +100,25 @@ async function perform(
 ): Promise<Answer> {
   const now = desk.clock();
   const key = headerOf(call.headers, 'idempotency-key');
-  const once = key === undefined || call.method !== 'POST' ? null : new OnceCall(call, key);
-  const before = once && (await desk.journal.answered(once.name, now));
-  if (once && before) return once.open(before);
+  const idempotent = key === undefined || call.method !== 'POST' ? null : new IdempotentCall(call, key);
+  const before = idempotent && (await desk.auditLog.answered(idempotent.name, now));
+  if (idempotent && before) return idempotent.open(before);
   try {
     return await run({
       ...asked,
       now,
       actor: call.operator.name,
-      trail: (deed, answer) => ({
-        deed: { ...deed, at: now, actor: call.operator.name, requestId: call.id },
-        once: once?.seal(answer) ?? null,
+      note: (entry, answer) => ({
+        entry: { ...entry, at: now, actor: call.operator.name, requestId: call.id },
+        idempotent: idempotent?.seal(answer) ?? null,
       }),
     });
   } catch (error) {
     // The same call at the same time was faster: its answer is ours.
-    const first = error instanceof OnceTaken && once ? await desk.journal.answered(once.name, now) : null;
+    const first =
+      error instanceof IdempotencyConflict && idempotent ? await desk.auditLog.answered(idempotent.name, now) : null;
     if (!first) throw error;
-    return once!.open(first);
+    return idempotent!.open(first);
   }
 }
 

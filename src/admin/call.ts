@@ -1,4 +1,4 @@
-import type { Once, Trail } from '../operators/audit-log.ts';
+import type { AuditNote, IdempotentAnswer } from '../operators/audit-log.ts';
 import type { Operator, Role } from '../operators/tokens.ts';
 
 /** A call of the admin API, however it came: over HTTP or from a command beside the gateway. */
@@ -33,7 +33,7 @@ export interface Task {
   // biome-ignore lint/suspicious/noExplicitAny: the contract has checked it, each operation says what it is.
   readonly body: any;
   /** What is kept with a change: who did what; and the answer, if the call must not be done twice. */
-  trail(deed: { action: string; target: string; before: unknown; after: unknown }, answer: Answer): Trail;
+  note(entry: { action: string; target: string; before: unknown; after: unknown }, answer: Answer): AuditNote;
 }
 
 export interface AdminOperation {
@@ -44,7 +44,7 @@ export interface AdminOperation {
 export type AdminOperations = Readonly<Record<string, AdminOperation>>;
 
 /** Seals an answer for who has the Idempotency-Key; `null` without one. */
-export type Seal = (answer: Answer) => Once | null;
+export type Seal = (answer: Answer) => IdempotentAnswer | null;
 
 export const ok = (body: unknown): Answer => ({ status: 200, body });
 export const created = (body: unknown): Answer => ({ status: 201, body });

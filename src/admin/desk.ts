@@ -5,7 +5,7 @@ import type { Records } from '../state/storage.ts';
 import type { Reloaded } from './reload.ts';
 
 /** All that the operations of the admin API work with, in a running gateway or beside it. */
-export interface Desk extends Pick<Records, 'keys' | 'journal' | 'tokens'> {
+export interface Desk extends Pick<Records, 'keys' | 'auditLog' | 'tokens'> {
   /** Throws AdminError where counters and bans are out of reach. */
   readonly state: () => State;
   readonly uses: Pick<Uses, 'lastUsed'>;

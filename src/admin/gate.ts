@@ -13,7 +13,7 @@ import {
   type TokenRecord,
   type TokenStore,
 } from '../operators/tokens.ts';
-import { AdminError } from './errors.ts';
+import { AdminError } from './admin-error.ts';
 
 /** Who may come in on the admin listener. */
 export interface Gate {

@@ -1,4 +1,4 @@
-import { AdminError } from './errors.ts';
+import { AdminError } from './admin-error.ts';
 
 const DEFAULT = 100;
 

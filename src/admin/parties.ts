@@ -1,8 +1,8 @@
 import type { KeyRecord } from '../keys/key.ts';
 import { subjectOf, windowsOf } from '../keys/keyring.ts';
 import type { Limits } from '../limits/limits.ts';
+import { AdminError } from './admin-error.ts';
 import type { Desk } from './desk.ts';
-import { AdminError } from './errors.ts';
 import { time } from './shown.ts';
 
 /** Somebody who is counted: a key by itself, or an account where its plan counts accounts. */

@@ -5,7 +5,7 @@ import { isMap, isSeq, parseDocument } from 'yaml';
 import type { Plan, Plans } from '../config/config.ts';
 import { loadPlans } from '../config/plans.ts';
 import { ConfigError } from '../config/problems/problems.ts';
-import { AdminError } from './errors.ts';
+import { AdminError } from './admin-error.ts';
 
 /** The plans file with one plan in the place of what it says of it; comments and all else stay. */
 export function withPlan(file: string, { name, windows, count }: Plan): string {

@@ -38,8 +38,8 @@ export function shownKey(record: KeyRecord, now: number, lastUsed: number | null
   };
 }
 
-/** A key as the journal keeps it: what people can change. */
-export function journalledKey(record: KeyRecord, now: number) {
+/** A key as the audit log keeps it: what people can change. */
+export function auditedKey(record: KeyRecord, now: number) {
   const { created: _created, lastUsed: _lastUsed, ...rest } = shownKey(record, now, null);
   return rest;
 }

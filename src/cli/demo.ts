@@ -1,9 +1,9 @@
-import { journalledKey } from '../admin/shown.ts';
+import { auditedKey } from '../admin/shown.ts';
 import type { Config } from '../config/config.ts';
 import { formatWindows, parseWindows } from '../config/windows.ts';
 import { windowsOf } from '../keys/keyring.ts';
-import { createKey, type TrailOf } from '../keys/manage.ts';
-import { withKeys } from './keys.ts';
+import { type AuditNoteOf, createKey } from '../keys/manage.ts';
+import { withKeys } from './with-keystore.ts';
 
 /** Limits of the demo key of a plan that leaves them to each key. */
 const CUSTOM = parseWindows('5000/minute,1000000/day');
@@ -15,17 +15,17 @@ export interface DemoKey {
 }
 
 /** Nobody asked for them by name. */
-const trailOf: TrailOf = ({ after }) => ({
-  deed: {
+const auditNoteOf: AuditNoteOf = ({ after }) => ({
+  entry: {
     at: after.createdAt,
     actor: 'first start',
     action: 'keys.create',
     target: after.id,
     before: null,
-    after: journalledKey(after, after.createdAt),
+    after: auditedKey(after, after.createdAt),
     requestId: '',
   },
-  once: null,
+  idempotent: null,
 });
 
 /** One key for each plan, where no key was ever issued; `null` otherwise. */
@@ -44,7 +44,7 @@ export function makeDemoKeys(config: Config): Promise<DemoKey[] | null> {
         env: 'demo',
         windows: windows ? null : CUSTOM,
       };
-      const { secret } = await createKey(store, plans, draft, Date.now(), trailOf);
+      const { secret } = await createKey(store, plans, draft, Date.now(), auditNoteOf);
       made.push({ plan: plan.name, limits: formatWindows(windows ?? CUSTOM), secret });
     }
     return made;

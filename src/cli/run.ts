@@ -5,7 +5,7 @@ import { ContractError } from '../contract/contract.ts';
 import { KeyError } from '../keys/manage.ts';
 import { StateFileError } from '../state/embedded/file.ts';
 import { RedisError } from '../state/redis/client.ts';
-import { WorkersError } from '../workers/errors.ts';
+import { WorkersError } from '../workers/remote-error.ts';
 import { StoreError } from './commands/store.ts';
 import { createProgram } from './program.ts';
 import { CallError } from './reach/api.ts';

@@ -2,7 +2,7 @@
 const FIRST_PROBE = 100;
 const SLOWEST_PROBE = 1_000;
 
-export interface BreakerOptions {
+export interface CircuitBreakerOptions {
   /** Misses in a row that open it. */
   readonly misses: number;
   /** Whether what was away is well again; rejects or answers. */
@@ -15,15 +15,15 @@ export interface BreakerOptions {
  * Keeps requests from waiting for something that does not answer. After `misses` in a row nobody asks any more; a probe
  * in the background, slower each time, finds out when it is well and lets everybody ask again.
  */
-export class Breaker {
-  readonly #options: BreakerOptions;
+export class CircuitBreaker {
+  readonly #options: CircuitBreakerOptions;
   #misses = 0;
   #lastMiss: unknown = null;
   #isOpen = false;
   #timer: NodeJS.Timeout | null = null;
   #wait = FIRST_PROBE;
 
-  constructor(options: BreakerOptions) {
+  constructor(options: CircuitBreakerOptions) {
     this.#options = options;
   }
 

@@ -1,5 +1,5 @@
 import type { Plans } from '../config/config.ts';
-import type { Trail } from '../operators/audit-log.ts';
+import type { AuditNote } from '../operators/audit-log.ts';
 import { checkDraft, type KeyDraft, KeyError } from './draft.ts';
 import type { KeyRecord } from './key.ts';
 import { hashSecret, makeKeyId, makeSecret } from './secret.ts';
@@ -15,9 +15,9 @@ export interface KeyChange {
 }
 
 /** What is kept with a change. */
-export type TrailOf = (change: KeyChange) => Trail | null;
+export type AuditNoteOf = (change: KeyChange) => AuditNote | null;
 
-const NO_TRAIL: TrailOf = () => null;
+const NO_NOTE: AuditNoteOf = () => null;
 
 /** How often a change is tried again that somebody else's came before. */
 const TRIES = 5;
@@ -28,12 +28,12 @@ export async function createKey(
   plans: Plans,
   draft: KeyDraft,
   now: number,
-  trailOf: TrailOf = NO_TRAIL,
+  auditNoteOf: AuditNoteOf = NO_NOTE,
 ): Promise<{ secret: string; record: KeyRecord }> {
   checkDraft(plans, draft, now);
   const secret = makeSecret(draft.env ?? 'live');
   const record = recordOf(draft, hashSecret(secret), false, now);
-  await store.add(record, trailOf({ before: null, after: record, secret }));
+  await store.add(record, auditNoteOf({ before: null, after: record, secret }));
   return { secret, record };
 }
 
@@ -43,12 +43,12 @@ export async function importKey(
   plans: Plans,
   draft: KeyDraft & { readonly hash: string },
   now: number,
-  trailOf: TrailOf = NO_TRAIL,
+  auditNoteOf: AuditNoteOf = NO_NOTE,
 ): Promise<KeyRecord> {
   checkDraft(plans, draft, now);
   const record = recordOf(draft, draft.hash, true, now);
   try {
-    await store.add(record, trailOf({ before: null, after: record, secret: null }));
+    await store.add(record, auditNoteOf({ before: null, after: record, secret: null }));
   } catch (error) {
     if (error instanceof KeyTaken) throw new KeyError('a key with this hash is there already', 'conflict');
     throw error;
@@ -63,9 +63,9 @@ export function updateKey(
   id: string,
   patch: Partial<Omit<KeyDraft, 'account' | 'env'>>,
   now: number,
-  trailOf: TrailOf = NO_TRAIL,
+  auditNoteOf: AuditNoteOf = NO_NOTE,
 ): Promise<KeyRecord> {
-  return change(store, id, trailOf, (record) => {
+  return change(store, id, auditNoteOf, (record) => {
     refuseRevoked(record);
     const changed = { ...record, ...patch };
     // An expiry that has passed may stay as it is; it cannot be set.
@@ -80,9 +80,9 @@ export function setDisabled(
   id: string,
   disabled: boolean,
   now: number,
-  trailOf: TrailOf = NO_TRAIL,
+  auditNoteOf: AuditNoteOf = NO_NOTE,
 ): Promise<KeyRecord> {
-  return change(store, id, trailOf, (record) => {
+  return change(store, id, auditNoteOf, (record) => {
     refuseRevoked(record);
     if ((record.disabledAt !== null) === disabled) return null;
     return { after: { ...record, disabledAt: disabled ? now : null }, secret: null };
@@ -90,8 +90,13 @@ export function setDisabled(
 }
 
 /** Ends a key for good; its record stays. Revoking twice changes nothing. Throws KeyError for an unknown id. */
-export function revokeKey(store: KeyStore, id: string, now: number, trailOf: TrailOf = NO_TRAIL): Promise<KeyRecord> {
-  return change(store, id, trailOf, (record) =>
+export function revokeKey(
+  store: KeyStore,
+  id: string,
+  now: number,
+  auditNoteOf: AuditNoteOf = NO_NOTE,
+): Promise<KeyRecord> {
+  return change(store, id, auditNoteOf, (record) =>
     record.revokedAt === null ? { after: { ...record, revokedAt: now, previous: null }, secret: null } : null,
   );
 }
@@ -113,10 +118,10 @@ export async function rotateKey(
   id: string,
   { overlap, env = 'live', force = false }: Rotation,
   now: number,
-  trailOf: TrailOf = NO_TRAIL,
+  auditNoteOf: AuditNoteOf = NO_NOTE,
 ): Promise<{ secret: string; record: KeyRecord }> {
   let secret = '';
-  const record = await change(store, id, trailOf, (before) => {
+  const record = await change(store, id, auditNoteOf, (before) => {
     refuseRevoked(before);
     if (before.previous && before.previous.until > now && !force) {
       const until = new Date(before.previous.until).toISOString();
@@ -133,7 +138,7 @@ export async function rotateKey(
 async function change(
   store: KeyStore,
   id: string,
-  trailOf: TrailOf,
+  auditNoteOf: AuditNoteOf,
   work: (before: KeyRecord) => { after: KeyRecord; secret: string | null } | null,
 ): Promise<KeyRecord> {
   for (let tries = 1; ; tries++) {
@@ -143,7 +148,7 @@ async function change(
     if (!changed) return before;
     const after = { ...changed.after, version: before.version + 1 };
     try {
-      await store.replace(after, trailOf({ before, after, secret: changed.secret }));
+      await store.replace(after, auditNoteOf({ before, after, secret: changed.secret }));
       return after;
     } catch (error) {
       if (!(error instanceof KeyConflict) || tries === TRIES) throw error;

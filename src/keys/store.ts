@@ -1,8 +1,8 @@
 import type { Eventually } from '../common/eventually.ts';
-import type { Trail } from '../operators/audit-log.ts';
+import type { AuditNote } from '../operators/audit-log.ts';
 import type { KeyRecord } from './key.ts';
 
-/** Where keys are kept. The secrets themselves never get here. A change and its trail are one step: both or neither. */
+/** Where keys are kept. The secrets themselves never get here. A change and its note are one step: both or neither. */
 export interface KeyStore {
   /** By SHA-256 of the secret; also of the one before a rotation, until the record forgets it. */
   find(hash: string): Eventually<KeyRecord | null>;
@@ -11,13 +11,13 @@ export interface KeyStore {
   list(): Eventually<KeyRecord[]>;
   /** Whether no key was ever issued; costs nothing to speak of, however many there are. */
   isEmpty(): Eventually<boolean>;
-  /** Throws when the id or hash is taken (KeyTaken), and OnceTaken. */
-  add(record: KeyRecord, trail?: Trail | null): Eventually<void>;
+  /** Throws when the id or hash is taken (KeyTaken), and IdempotencyConflict. */
+  add(record: KeyRecord, note?: AuditNote | null): Eventually<void>;
   /**
    * Puts `record` in the place of the one with its id. Throws when there is none; KeyConflict, when the stored one is not of
-   * the version before; KeyTaken and OnceTaken.
+   * the version before; KeyTaken and IdempotencyConflict.
    */
-  replace(record: KeyRecord, trail?: Trail | null): Eventually<void>;
+  replace(record: KeyRecord, note?: AuditNote | null): Eventually<void>;
   /** Whether any key came from another system. */
   hasImported(): Eventually<boolean>;
   /**

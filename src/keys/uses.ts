@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Eventually } from '../common/eventually.ts';
 
 /** Where it is kept when keys were last used. Unix milliseconds by key id; a later time beats an earlier one. */
-export interface UseShelf {
+export interface LastUseStore {
   save(uses: ReadonlyMap<string, number>): Eventually<void>;
   load(ids: readonly string[]): Eventually<Map<string, number>>;
 }
@@ -20,7 +20,7 @@ const MOST_OPERATIONS = 50;
 
 /** When each key was last used, and which deprecated operations it called lately. Noting costs one entry of a map. */
 export class Uses {
-  readonly #shelf: UseShelf;
+  readonly #store: LastUseStore;
   readonly #clock: () => number;
   readonly #failed: (error: unknown) => void;
   readonly #deprecated = new Map<string, Map<string, number>>();
@@ -29,8 +29,8 @@ export class Uses {
   #flushing = Promise.resolve();
 
   /** `failed`: told when what was noted could not be kept; it is tried again. */
-  constructor(shelf: UseShelf, { clock, failed }: { clock: () => number; failed: (error: unknown) => void }) {
-    this.#shelf = shelf;
+  constructor(store: LastUseStore, { clock, failed }: { clock: () => number; failed: (error: unknown) => void }) {
+    this.#store = store;
     this.#clock = clock;
     this.#failed = failed;
     this.#timer = setInterval(() => {
@@ -58,7 +58,7 @@ export class Uses {
   }
 
   async lastUsed(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    const uses = await this.#shelf.load(ids);
+    const uses = await this.#store.load(ids);
     for (const id of ids) {
       const at = this.#unsaved.get(id);
       if (at !== undefined) uses.set(id, Math.max(at, uses.get(id) ?? 0));
@@ -72,7 +72,7 @@ export class Uses {
     this.#unsaved = new Map();
     for (let at = 0; at < uses.length; at += AT_ONCE) {
       try {
-        await this.#shelf.save(new Map(uses.slice(at, at + AT_ONCE)));
+        await this.#store.save(new Map(uses.slice(at, at + AT_ONCE)));
       } catch (error) {
         for (const [id, time] of uses.slice(at)) this.#unsaved.set(id, Math.max(time, this.#unsaved.get(id) ?? 0));
         this.#failed(error);

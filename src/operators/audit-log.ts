@@ -1,7 +1,7 @@
 import type { Eventually } from '../common/eventually.ts';
 
 /** One change that somebody made. */
-export interface Deed {
+export interface AuditDraft {
   /** Unix milliseconds. */
   readonly at: number;
   /** The name of the token, or who ran the command. */
@@ -16,11 +16,11 @@ export interface Deed {
   readonly requestId: string;
 }
 
-/** A deed with its place in the journal, counted up from 1. */
-export type Entry = Deed & { readonly number: number };
+/** A audit entry with its place in the audit log, counted up from 1. */
+export type AuditEntry = AuditDraft & { readonly number: number };
 
 /** The answer to a call that must not be done twice. */
-export interface Once {
+export interface IdempotentAnswer {
   /** Digest of who asked and of the Idempotency-Key. */
   readonly name: string;
   /** Digest of what was asked. */
@@ -29,18 +29,18 @@ export interface Once {
   readonly sealed: string;
 }
 
-/** What is kept with a change, in one step with it: the change, its deed and its answer, or none of them. */
-export interface Trail {
-  readonly deed: Deed;
-  readonly once: Once | null;
+/** What is kept with a change, in one step with it: the change, its audit entry and its answer, or none of them. */
+export interface AuditNote {
+  readonly entry: AuditDraft;
+  readonly idempotent: IdempotentAnswer | null;
 }
 
 /** The call was answered before, or is this very moment: nothing was changed. */
-export class OnceTaken extends Error {
-  override name = 'OnceTaken';
+export class IdempotencyConflict extends Error {
+  override name = 'IdempotencyConflict';
 }
 
-export interface EntryQuery {
+export interface AuditQuery {
   readonly actor?: string | undefined;
   readonly action?: string | undefined;
   readonly target?: string | undefined;
@@ -50,16 +50,16 @@ export interface EntryQuery {
 }
 
 /** Milliseconds for which the answer to a call is kept. */
-export const ONCE_LIFE = 24 * 3_600_000;
+export const IDEMPOTENCY_LIFETIME = 24 * 3_600_000;
 
 /** What people did: nothing in it is ever changed or taken away. */
-export interface Journal {
-  /** Notes a change that is kept elsewhere; noted before it is made, so that none goes unnoticed. Throws OnceTaken. */
-  append(trail: Trail): Eventually<void>;
+export interface AuditLog {
+  /** Notes a change that is kept elsewhere; noted before it is made, so that none goes unnoticed. Throws IdempotencyConflict. */
+  append(note: AuditNote): Eventually<void>;
   /** Newest first. */
-  list(query: EntryQuery): Eventually<Entry[]>;
+  list(query: AuditQuery): Eventually<AuditEntry[]>;
   /** Lets the call be made again: what was noted could not be done. */
   forget(name: string): Eventually<void>;
   /** The answer that was kept under this name. */
-  answered(name: string, now: number): Eventually<Once | null>;
+  answered(name: string, now: number): Eventually<IdempotentAnswer | null>;
 }

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Eventually } from '../common/eventually.ts';
-import type { Trail } from './audit-log.ts';
+import type { AuditNote } from './audit-log.ts';
 
 /** What a token may do: look; act on keys, bans and usage; change plans, configuration and tokens too. */
 export const ROLES = ['read', 'operate', 'admin'] as const;
@@ -18,9 +18,9 @@ export interface TokenRecord {
 export interface TokenStore {
   list(): Eventually<TokenRecord[]>;
   /** Answers `false`, and does nothing, where the name is taken. */
-  add(record: TokenRecord, trail: Trail): Eventually<boolean>;
+  add(record: TokenRecord, note: AuditNote): Eventually<boolean>;
   /** Answers `false`, and does nothing, where there is none of this name. */
-  remove(name: string, trail: Trail): Eventually<boolean>;
+  remove(name: string, note: AuditNote): Eventually<boolean>;
 }
 
 /** Who calls, and what it may do. */

@@ -37,23 +37,23 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   const { clock = Date.now, load } = overrides;
   const contract = loadContract(config.contract.file, { unknownQuery: config.contract.unknownQuery });
   const log = overrides.log ?? createLog(config.log);
-  const metrics = createMetrics({ inFlight: () => serving.inFlight, subjects: () => remembered.state.size });
+  const metrics = createMetrics({ inFlight: () => serving.inFlight, subjects: () => storage.state.size });
   const observe = toAll(metrics.observe, log.observe);
 
-  const remembered = config.redis ? await openRedis(config.redis, { observe }) : openEmbedded(config.data, clock);
+  const storage = config.redis ? await openRedis(config.redis, { observe }) : openEmbedded(config.data, clock);
   const guard = createGuard(config.door.guard);
-  const serving = createServing({ config, contract, remembered, guard, observe, clock });
+  const serving = createServing({ config, contract, storage, guard, observe, clock });
   const ownToken = makeToken();
   const operating = createOperating({
     initial: { config, contract },
     load,
     swap: serving.use,
-    records: remembered,
-    state: remembered.state,
+    records: storage,
+    state: storage.state,
     uses: serving.uses,
     metrics,
     ownToken,
-    readiness: () => (stopping !== null ? 'stopping' : remembered.ready() ? 'ready' : 'state_away'),
+    readiness: () => (stopping !== null ? 'stopping' : storage.ready() ? 'ready' : 'state_away'),
     observe,
     clock,
   });
@@ -62,7 +62,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   async function letGo(): Promise<void> {
     await operating.close();
     await serving.close();
-    await remembered.close();
+    await storage.close();
   }
 
   async function drainAndLetGo(): Promise<void> {
@@ -77,8 +77,8 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
       try {
         const adminUrl = await operating.listen();
         const url = await serving.listen();
-        remembered.announce?.({ url: adminUrl, token: ownToken });
-        observe({ type: 'started', url, adminUrl, state: remembered.kind });
+        storage.announce?.({ url: adminUrl, token: ownToken });
+        observe({ type: 'started', url, adminUrl, state: storage.kind });
         return { url, adminUrl };
       } catch (error) {
         stopping = letGo();

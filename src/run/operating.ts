@@ -1,6 +1,6 @@
 import { createAdmin, type Readiness } from '../admin/admin.ts';
+import { AdminError } from '../admin/admin-error.ts';
 import type { Desk } from '../admin/desk.ts';
-import { AdminError } from '../admin/errors.ts';
 import type { Reloaded } from '../admin/reload.ts';
 import type { Eventually } from '../common/eventually.ts';
 import type { Config } from '../config/config.ts';
@@ -19,7 +19,7 @@ export interface OperatingParts<C extends Config> {
   /** Puts new settings in force wherever requests are carried. */
   readonly swap: (settings: Settings<C>) => Eventually<void>;
   /** Stays its owner's to close. */
-  readonly records: Pick<Records, 'keys' | 'journal' | 'tokens'>;
+  readonly records: Pick<Records, 'keys' | 'auditLog' | 'tokens'>;
   readonly state: State;
   readonly uses: Desk['uses'];
   readonly metrics: Pick<Metrics, 'contentType' | 'text'>;
@@ -42,11 +42,11 @@ export interface Operating {
 export function createOperating<C extends Config>(parts: OperatingParts<C>): Operating {
   const { initial, load, swap, records, state, uses, metrics, ownToken, readiness, observe, clock } = parts;
   const { config } = initial;
-  const { keys, journal, tokens } = records;
+  const { keys, auditLog, tokens } = records;
   const reloader = createReloader({ initial, load: load ?? (() => config), keys, observe, swap });
   const desk: Desk = {
     keys,
-    journal,
+    auditLog,
     tokens,
     uses,
     clock,

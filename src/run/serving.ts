@@ -7,7 +7,7 @@ import { createListener } from '../gateway/wire/listener.ts';
 import { Keyring } from '../keys/keyring.ts';
 import { type CallsOfDeprecated, Uses } from '../keys/uses.ts';
 import type { Observe } from '../observe/events.ts';
-import type { Remembered } from '../state/storage.ts';
+import type { Storage } from '../state/storage.ts';
 import { buildPipeline } from './build.ts';
 import type { Settings } from './reload.ts';
 import { urlOf } from './url.ts';
@@ -19,7 +19,7 @@ export interface ServingParts {
   readonly config: ServedConfig;
   readonly contract: Contract;
   /** Stays its owner's to close. */
-  readonly remembered: Remembered;
+  readonly storage: Storage;
   readonly guard: Guard;
   readonly observe: Observe;
   readonly clock: () => number;
@@ -41,10 +41,10 @@ export interface Serving {
 }
 
 export function createServing(parts: ServingParts): Serving {
-  const { config, contract, remembered, guard, observe, clock } = parts;
-  const { state, keys } = remembered;
-  const keyring = new Keyring(keys, config.plans, { recheckAfter: remembered.recheckKeysAfter });
-  const uses = new Uses(remembered.uses, { clock, failed: (error) => observe({ type: 'uses.unsaved', error }) });
+  const { config, contract, storage, guard, observe, clock } = parts;
+  const { state, keys } = storage;
+  const keyring = new Keyring(keys, config.plans, { recheckAfter: storage.recheckKeysAfter });
+  const uses = new Uses(storage.uses, { clock, failed: (error) => observe({ type: 'uses.unsaved', error }) });
   const upstream = createUpstream(config.upstream.url, config.upstream);
   const deprecatedBy = parts.deprecatedAtAll ?? ((keyId) => uses.deprecatedBy(keyId));
   const lasting = { state, keyring, keys, uses, deprecatedBy, guard, upstream, observe, clock };

@@ -1,19 +1,19 @@
 import type { KeyStore } from '../keys/store.ts';
-import type { UseShelf } from '../keys/uses.ts';
-import type { Journal } from '../operators/audit-log.ts';
+import type { LastUseStore } from '../keys/uses.ts';
+import type { AuditLog } from '../operators/audit-log.ts';
 import type { TokenStore } from '../operators/tokens.ts';
 import type { State } from './state.ts';
 
 /** What people manage: all of it outlives the process and may be changed beside a running gateway. */
 export interface Records {
   readonly keys: KeyStore;
-  readonly journal: Journal;
+  readonly auditLog: AuditLog;
   readonly tokens: TokenStore;
-  readonly uses: UseShelf;
+  readonly uses: LastUseStore;
 }
 
 /** Everything a gateway remembers, wherever it is kept. */
-export interface Remembered extends Records {
+export interface Storage extends Records {
   readonly state: State & { readonly size: number };
   /** Milliseconds after which a key is looked up again although nobody told of a change; Infinity: changes are always told. */
   readonly recheckKeysAfter: number;

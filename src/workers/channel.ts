@@ -1,4 +1,4 @@
-import { type Carried, carried, restored } from './errors.ts';
+import { type Carried, carried, restored } from './remote-error.ts';
 
 /** What one side answers, by name: one argument, one answer; both must be what structured clone can carry. */
 // biome-ignore lint/suspicious/noExplicitAny: each name has types of its own.

@@ -1,7 +1,7 @@
 import { networkOf } from '../callers/address.ts';
 import { createGuard, type Guard } from '../callers/guard.ts';
 import { Cache } from '../common/cache.ts';
-import { Breaker } from '../common/circuit-breaker.ts';
+import { CircuitBreaker } from '../common/circuit-breaker.ts';
 import type { Window } from '../limits/limits.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Channel } from './channel.ts';
@@ -32,7 +32,7 @@ export function createSharedGuard(options: SharedGuardOptions): Guard & { close(
   const alone = createGuard({ failures: Math.max(1, Math.floor(failures / workers)), span });
   /** Caller to the end of the window that it has exhausted. */
   const exhausted = new Cache<number>(REMEMBERED);
-  const silence = new Breaker({
+  const silence = new CircuitBreaker({
     misses: 1,
     probe: () => primary.call('look', 'unknown', DEADLINE),
     opened: (error) => observe({ type: 'primary.silent', error }),

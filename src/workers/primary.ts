@@ -8,7 +8,7 @@ import type { Gateway, Overrides } from '../run/gateway.ts';
 import { createOperating } from '../run/operating.ts';
 import type { ServedConfig } from '../run/serving.ts';
 import { openForWorkers } from '../state/redis/open.ts';
-import { Crew } from './crew.ts';
+import { WorkerPool } from './pool.ts';
 
 /**
  * Puts a gateway together whose requests are carried by workers: this process starts them and answers to operators. The
@@ -21,20 +21,20 @@ export async function createPrimary(
 ): Promise<Gateway> {
   const contract = loadContract(config.contract.file, { unknownQuery: config.contract.unknownQuery });
   const initial = { config, contract };
-  const metrics = createMetrics({ workers: () => crew.serving });
+  const metrics = createMetrics({ workers: () => pool.serving });
   const observe = toAll(metrics.observe, log.observe);
   const { state, kind, close, ...records } = await openForWorkers(config.redis!, { observe });
-  const crew = new Crew({ settings: initial, guard: createGuard(config.door.guard), observe });
+  const pool = new WorkerPool({ settings: initial, guard: createGuard(config.door.guard), observe });
   const operating = createOperating<ServedConfig>({
     initial,
     load,
-    swap: (settings) => crew.use(settings),
+    swap: (settings) => pool.use(settings),
     records,
     state,
     uses: { lastUsed: async (ids) => await records.uses.load(ids) },
     metrics: {
       contentType: metrics.contentType,
-      text: async () => totalText(await metrics.figures(), await crew.figures()),
+      text: async () => totalText(await metrics.figures(), await pool.figures()),
     },
     // Commands beside it ask Redis themselves.
     ownToken: null,
@@ -46,8 +46,8 @@ export async function createPrimary(
 
   function readiness() {
     if (stopping !== null) return 'stopping';
-    if (crew.serving === 0) return 'no_worker';
-    return crew.ready ? 'ready' : 'state_away';
+    if (pool.serving === 0) return 'no_worker';
+    return pool.ready ? 'ready' : 'state_away';
   }
 
   async function letGo(): Promise<void> {
@@ -56,8 +56,8 @@ export async function createPrimary(
   }
 
   async function drainAndLetGo(): Promise<void> {
-    observe({ type: 'stopping', inFlight: await crew.inFlight() });
-    const cutOff = await crew.drain();
+    observe({ type: 'stopping', inFlight: await pool.inFlight() });
+    const cutOff = await pool.drain();
     await letGo();
     observe({ type: 'stopped', cutOff });
   }
@@ -66,7 +66,7 @@ export async function createPrimary(
     async start() {
       try {
         const adminUrl = await operating.listen();
-        const url = await crew.start();
+        const url = await pool.start();
         observe({ type: 'started', url, adminUrl, state: kind });
         return { url, adminUrl };
       } catch (error) {

@@ -16,7 +16,7 @@ export interface SentSettings {
 }
 
 /** What a worker needs to begin. */
-export interface Orders {
+export interface StartOrder {
   /** From 1. */
   readonly worker: number;
   /** How many share the work, and the limits of the door and the store. */
@@ -27,7 +27,7 @@ export interface Orders {
 /** What the primary process asks of a worker. `start`, `use` and `drain` are done in their order. */
 export type WorkerCalls = {
   /** Opens everything and listens; answers where clients reach it. */
-  start: (orders: Orders) => string;
+  start: (orders: StartOrder) => string;
   /** From the next request on, these settings hold. */
   use: (settings: SentSettings) => void;
   inFlight: (nothing: null) => number;
@@ -35,7 +35,7 @@ export type WorkerCalls = {
   deprecated: (keyId: string) => CallsOfDeprecated;
   figures: (nothing: null) => Figures;
   /** Finishes what has begun and lets go of everything. */
-  drain: (nothing: null) => Farewell;
+  drain: (nothing: null) => LastReport;
 };
 
 /** What a worker asks of its primary process. */
@@ -48,11 +48,11 @@ export type PrimaryCalls = {
   /** Whether requests may be sent to this worker as far as the state is concerned. */
   ready: (isReady: boolean) => void;
   /** The worker was asked to stop by somebody else, and is through. */
-  leave: (farewell: Farewell) => void;
+  leave: (lastReport: LastReport) => void;
 };
 
 /** The last that is heard of a worker. */
-export interface Farewell {
+export interface LastReport {
   /** Requests that had to be cut off. */
   readonly cutOff: number;
   readonly figures: Figures;

@@ -4,15 +4,15 @@ import cluster from 'node:cluster';
 // anything else is loaded, for that takes its time.
 for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 
-const { Carrier } = await import('./carrier.ts');
+const { WorkerProcess } = await import('./process.ts');
 
-const carrier = new Carrier((frame, sent) => void process.send!(frame, sent));
-process.on('message', (message) => carrier.receive(message));
+const worker = new WorkerProcess((frame, sent) => void process.send!(frame, sent));
+process.on('message', (message) => worker.receive(message));
 
 cluster.worker!.on('disconnect', () => {
   // Node ends a worker at once whose primary process has gone, unless the worker is known to leave by itself.
   cluster.worker!.exitedAfterDisconnect = true;
-  void carrier.abandoned().finally(() => process.exit());
+  void worker.abandoned().finally(() => process.exit());
 });
 
-process.on('SIGTERM', () => void carrier.leave().finally(() => process.exit()));
+process.on('SIGTERM', () => void worker.leave().finally(() => process.exit()));

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { type UseShelf, Uses } from '../../src/keys/uses.ts';
+import { type LastUseStore, Uses } from '../../src/keys/uses.ts';
 import { TestClock } from '../support/limits.ts';
 
 /** A shelf in memory that can be made to fail. */
 function open() {
   const kept = new Map<string, number>();
-  const shelf: UseShelf & { away: boolean; saves: number } = {
+  const store: LastUseStore & { away: boolean; saves: number } = {
     away: false,
     saves: 0,
     save(uses) {
@@ -17,8 +17,8 @@ function open() {
   };
   const clock = new TestClock();
   const failures: unknown[] = [];
-  const uses = new Uses(shelf, { clock: clock.read, failed: (error) => failures.push(error) });
-  return { shelf, kept, clock, uses, failures };
+  const uses = new Uses(store, { clock: clock.read, failed: (error) => failures.push(error) });
+  return { store, kept, clock, uses, failures };
 }
 
 test('the last use is known before it is written, and after', async () => {
@@ -30,21 +30,21 @@ test('the last use is known before it is written, and after', async () => {
 });
 
 test('many are written in parts', async () => {
-  const { uses, kept, shelf } = open();
+  const { uses, kept, store } = open();
   for (let i = 0; i < 1_700; i++) uses.note(`key_${i}`);
   await uses.close();
   expect(kept.size).toBe(1_700);
-  expect(shelf.saves).toBe(4);
+  expect(store.saves).toBe(4);
 });
 
 test('what cannot be written is told, kept, and written later', async () => {
-  const { uses, kept, shelf, clock, failures } = open();
+  const { uses, kept, store, clock, failures } = open();
   uses.note('key_1');
-  shelf.away = true;
+  store.away = true;
   await uses.flush();
   expect(failures).toHaveLength(1);
   expect((await uses.lastUsed(['key_1'])).get('key_1')).toBe(clock.now);
-  shelf.away = false;
+  store.away = false;
   await uses.close();
   expect(kept.get('key_1')).toBe(clock.now);
 });

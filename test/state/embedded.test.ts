@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import { MemoryState } from '../../src/state/embedded/counters.ts';
+import { EmbeddedState } from '../../src/state/embedded/counters.ts';
 import { DAY, limits, MINUTE, TestClock, window } from '../support/limits.ts';
 import { keepsThePromisesOfState } from './contract.ts';
 
 describe('the embedded state', () => {
-  keepsThePromisesOfState(async (clock) => new MemoryState({ clock: clock.read }));
+  keepsThePromisesOfState(async (clock) => new EmbeddedState({ clock: clock.read }));
 
   test('forgets a subject once nothing of it matters, and not before', async () => {
     const clock = new TestClock();
-    const state = new MemoryState({ clock: clock.read });
+    const state = new EmbeddedState({ clock: clock.read });
     const minute = limits([window(1, MINUTE)]);
     for (let i = 0; i < 2_000; i++) state.admit(`key:${i}`, minute, 1);
     const forgetAll = () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Admission } from '../../src/limits/admission.ts';
 import type { Limits } from '../../src/limits/limits.ts';
-import { MemoryState } from '../../src/state/embedded/counters.ts';
+import { EmbeddedState } from '../../src/state/embedded/counters.ts';
 import { type Connection, connect } from '../../src/state/redis/client.ts';
 import { RedisState } from '../../src/state/redis/counters.ts';
 import type { State } from '../../src/state/state.ts';
@@ -104,7 +104,7 @@ test('memory and Redis give the same answer to every step of any sequence', asyn
   await fc.assert(
     fc.asyncProperty(sequence, async (steps) => {
       const clock = new TestClock();
-      const memory = new MemoryState({ clock: clock.read });
+      const memory = new EmbeddedState({ clock: clock.read });
       const remote = new RedisState(redis, { clock: clock.read, deadline: 5_000 });
       const subject = `key:${subjects++}`;
       try {
@@ -130,7 +130,7 @@ test('requests that share a call are answered as one after the other', async () 
       fc.array(fc.record({ subject: fc.nat({ max: 3 }), plan, cost }), { minLength: 1, maxLength: 60 }),
       async (requests) => {
         const clock = new TestClock();
-        const memory = new MemoryState({ clock: clock.read });
+        const memory = new EmbeddedState({ clock: clock.read });
         const remote = new RedisState(redis, { clock: clock.read, deadline: 5_000 });
         const run = subjects++;
         const answers = await Promise.all(requests.map((r) => remote.admit(`key:${run}-${r.subject}`, r.plan, r.cost)));

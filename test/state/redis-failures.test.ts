@@ -139,7 +139,7 @@ describe('a Redis that was killed', () => {
     expect(await times(9, subject)).toEqual([...admitted(7), 'limited', 'limited']);
     const again = await startRedis({ port: own.port });
     await back();
-    await until('the sum has arrived', async () => (await left(subject)) === 3);
+    await until('the reconciliation has arrived', async () => (await left(subject)) === 3);
     await own.stop();
     await again.stop();
   }, 20_000);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { MemoryState } from '../../src/state/embedded/counters.ts';
+import { EmbeddedState } from '../../src/state/embedded/counters.ts';
 import { LocalCounts } from '../../src/state/shared/local-counts.ts';
 import { DAY, HOUR, limits, MINUTE, TestClock, window } from '../support/limits.ts';
 
@@ -19,7 +19,7 @@ test('gateways that share what is left never admit more than is left, in any win
       requests,
       (plan, gateways, before, during) => {
         const clock = new TestClock();
-        const redis = new MemoryState({ clock: clock.read });
+        const redis = new EmbeddedState({ clock: clock.read });
         const alone = Array.from(
           { length: gateways },
           (_, i) => new LocalCounts({ gateway: `${i}`, clock: clock.read, gateways: () => gateways }),
@@ -48,17 +48,17 @@ test('gateways that share what is left never admit more than is left, in any win
   );
 });
 
-test('the sum for Redis is what was admitted alone, less what Redis has charged after all', () => {
+test('the reconciliation for Redis is what was admitted alone, less what Redis has charged after all', () => {
   const clock = new TestClock();
   const counts = new LocalCounts({ gateway: 'g', clock: clock.read, gateways: () => 1 });
-  const redis = new MemoryState({ clock: clock.read });
+  const redis = new EmbeddedState({ clock: clock.read });
   const plan = PLANS[0]!;
   counts.note('a', redis.admit('a', plan, 3));
-  counts.doubts.begin('a');
+  counts.inDoubt.begin('a');
   for (let i = 0; i < 6; i++) counts.admit('a', plan, 1);
   expect(counts.take('a')).toBeNull();
-  counts.doubts.end('a', 1);
-  expect(counts.take('a')?.sum).toEqual({
+  counts.inDoubt.end('a', 1);
+  expect(counts.take('a')?.reconciliation).toEqual({
     gateway: 'g',
     number: 1,
     bannedUntil: 0,
@@ -73,5 +73,5 @@ test('a window that was over before Redis came back is not added', () => {
   const plan = PLANS[0]!;
   counts.admit('a', plan, 2);
   clock.pass(MINUTE);
-  expect(counts.take('a')?.sum.windows.map(({ units }) => units)).toEqual([0, 2]);
+  expect(counts.take('a')?.reconciliation.windows.map(({ units }) => units)).toEqual([0, 2]);
 });

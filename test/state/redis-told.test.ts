@@ -3,7 +3,7 @@ import { toAll } from '../../src/observe/events.ts';
 import { createLog } from '../../src/observe/log.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
 import { openRedis } from '../../src/state/redis/open.ts';
-import type { Remembered } from '../../src/state/storage.ts';
+import type { Storage } from '../../src/state/storage.ts';
 import { HOUR, limits, window } from '../support/limits.ts';
 import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 
 let server: RedisServer;
 let proxy: TcpProxy;
-let gateway: Remembered;
+let gateway: Storage;
 let lines: Record<string, unknown>[];
 let metrics: ReturnType<typeof createMetrics>;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Limits } from '../../src/limits/limits.ts';
-import { MemoryState } from '../../src/state/embedded/counters.ts';
+import { EmbeddedState } from '../../src/state/embedded/counters.ts';
 import { Refused } from '../../src/state/shared/refused.ts';
 import { DAY, HOUR, LADDER, limits, MINUTE, SECOND, TestClock, window } from '../support/limits.ts';
 
@@ -10,7 +10,7 @@ const ONE = limits([window(1, MINUTE)]);
 
 function open() {
   const clock = new TestClock();
-  const state = new MemoryState({ clock: clock.read });
+  const state = new EmbeddedState({ clock: clock.read });
   const refused = new Refused({ clock: clock.read, keepFor: KEEP });
   let asked = 0;
   const admit = (subject: string, given: Limits = ONE, cost = 1) => {
@@ -51,7 +51,7 @@ test('never refuses what the state would admit, and says what it would say of th
       }),
       (plan, requests) => {
         const { clock, refused, admit } = open();
-        const truth = new MemoryState({ clock: clock.read });
+        const truth = new EmbeddedState({ clock: clock.read });
         for (const { pass, cost } of requests) {
           clock.pass(pass);
           const fromMemory = refused.answer('a', plan, cost);
@@ -142,7 +142,7 @@ test('what has changed is forgotten, also by an answer that was under way', () =
 
 test('memory is bounded', () => {
   const clock = new TestClock();
-  const state = new MemoryState({ clock: clock.read });
+  const state = new EmbeddedState({ clock: clock.read });
   const refused = new Refused({ clock: clock.read, keepFor: KEEP, size: 100 });
   for (let i = 0; i < 5_000; i++) {
     state.admit(`${i}`, ONE, 1);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import supertest from 'supertest';
 import { startStore } from '../../src/cli/commands/store.ts';
-import { withKeys } from '../../src/cli/keys.ts';
+import { withKeys } from '../../src/cli/with-keystore.ts';
 import type { Config } from '../../src/config/config.ts';
 import { withStore } from '../../src/config/describe.ts';
 import { loadConfig } from '../../src/config/load.ts';

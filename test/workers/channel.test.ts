@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { ListenError } from '../../src/common/listen.ts';
 import { Channel, type Handlers, NoAnswer } from '../../src/workers/channel.ts';
-import { RemoteError } from '../../src/workers/errors.ts';
+import { RemoteError } from '../../src/workers/remote-error.ts';
 
 type Calls = {
   echo: (value: unknown) => unknown;

@@ -1,8 +1,8 @@
 import { formatWindows } from '../../config/windows.ts';
 import type { KeyRecord } from '../../keys/key.ts';
+import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { Desk } from '../desk.ts';
-import { AdminError } from '../errors.ts';
 import { page } from '../page.ts';
 import { statusOf } from '../shown.ts';
 import { keyPage } from './keys.ts';

@@ -3,14 +3,14 @@ import type { Desk } from '../desk.ts';
 import { limitOf } from '../page.ts';
 import { time } from '../shown.ts';
 
-export function auditOperations({ journal }: Desk): AdminOperations {
+export function auditOperations({ auditLog }: Desk): AdminOperations {
   return {
     listAudit: {
       role: 'read',
       run: async ({ query: { actor, action, target, below, ...query } }) => {
         const limit = limitOf(query);
         const asked = { actor, action, target, below: below === undefined ? undefined : Number(below) };
-        const found = await journal.list({ ...asked, limit: limit + 1 });
+        const found = await auditLog.list({ ...asked, limit: limit + 1 });
         const entries = found.slice(0, limit).map((entry) => ({ ...entry, at: time(entry.at) }));
         return ok({ entries, next: found.length > limit ? entries.at(-1)!.number : null });
       },

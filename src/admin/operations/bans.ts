@@ -1,14 +1,14 @@
 import { parseDuration } from '../../config/units.ts';
 import { act } from '../act.ts';
+import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, type Answer, ok, type Task } from '../call.ts';
 import type { Desk } from '../desk.ts';
-import { AdminError } from '../errors.ts';
 import { countedOnes, type PartyStanding, partiesOf, standingOf } from '../parties.ts';
 import { time } from '../shown.ts';
 
 /** The longest ban: ten years. Who is meant to stay away for good has its keys revoked. */
 const LONGEST = 3_650 * 86_400_000;
-/** The state has its own clock: a ban and its entry in the journal may differ by so much. */
+/** The state has its own clock: a ban and its entry in the audit log may differ by so much. */
 const CLOCKS_DIFFER = 10_000;
 
 export function banOperations(desk: Desk): AdminOperations {
@@ -36,8 +36,8 @@ export function banOperations(desk: Desk): AdminOperations {
       })),
     });
     for (const [i, { subject, limits, length, before, until }] of plans.entries()) {
-      const deed = { action, target: subject, before: { until: before }, after: { until, reason } };
-      await act(desk, i === 0 ? task : unrepeatable(task), deed, answer, async () =>
+      const entry = { action, target: subject, before: { until: before }, after: { until, reason } };
+      await act(desk, i === 0 ? task : unrepeatable(task), entry, answer, async () =>
         desk.state().ban(subject, limits, length),
       );
     }
@@ -67,8 +67,8 @@ export function banOperations(desk: Desk): AdminOperations {
           const standing = await standingOf(desk, party);
           const after = { ...standing, banned: null, strikes: 0, rung: 0 };
           usage.push(after);
-          const deed = { target: party.subject, before: conduct(standing), after: conduct(after) };
-          await act(desk, task, { action: 'bans.pardon', ...deed }, ok(null), async () =>
+          const entry = { target: party.subject, before: conduct(standing), after: conduct(after) };
+          await act(desk, task, { action: 'bans.pardon', ...entry }, ok(null), async () =>
             desk.state().pardon(party.subject),
           );
         }
@@ -87,9 +87,9 @@ function lengthIn({ body }: Task): number {
   );
 }
 
-/** The answer to a repeated call is kept once, with the first of its deeds. */
+/** The answer to a repeated call is kept once, with the first of its audit entries. */
 function unrepeatable(task: Task): Task {
-  return { ...task, trail: (deed, answer) => ({ ...task.trail(deed, answer), once: null }) };
+  return { ...task, note: (entry, answer) => ({ ...task.note(entry, answer), idempotent: null }) };
 }
 
 function conduct({ banned, strikes, rung }: PartyStanding) {
@@ -101,7 +101,7 @@ async function shownBan(desk: Desk, subject: string, until: number) {
   const [kind, ...rest] = subject.split(':');
   const record = kind === 'key' ? await desk.keys.get(rest.join(':')) : null;
   const [plan = null, account = null] = kind === 'account' ? rest : [record?.plan, record?.account];
-  const [last] = await desk.journal.list({ target: subject, limit: 1 });
+  const [last] = await desk.auditLog.list({ target: subject, limit: 1 });
   const after = last?.after as { until?: string | null; reason?: string } | null | undefined;
   const imposed = typeof after?.until === 'string' && Math.abs(Date.parse(after.until) - until) < CLOCKS_DIFFER;
   return {

@@ -19,8 +19,8 @@ export function configOperations(desk: Desk): AdminOperations {
       role: 'admin',
       run: async (task) => {
         const reloaded = await desk.reload('asked through the admin API');
-        const deed = { action: 'config.reload', target: 'configuration', before: null, after: reloaded };
-        await desk.journal.append(task.trail(deed, ok(reloaded)));
+        const entry = { action: 'config.reload', target: 'configuration', before: null, after: reloaded };
+        await desk.auditLog.append(task.note(entry, ok(reloaded)));
         return ok(reloaded);
       },
     },

@@ -2,6 +2,7 @@ import { parseDuration } from '../../config/units.ts';
 import { parseWindows } from '../../config/windows.ts';
 import type { KeyRecord } from '../../keys/key.ts';
 import {
+  type AuditNoteOf,
   createKey,
   importKey,
   type KeyChange,
@@ -9,15 +10,14 @@ import {
   revokeKey,
   rotateKey,
   setDisabled,
-  type TrailOf,
   updateKey,
 } from '../../keys/manage.ts';
 import { hashSecret } from '../../keys/secret.ts';
+import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, type Answer, created, ok, type Task } from '../call.ts';
 import type { Desk } from '../desk.ts';
-import { AdminError } from '../errors.ts';
 import { page } from '../page.ts';
-import { journalledKey, shownKey, statusOf } from '../shown.ts';
+import { auditedKey, shownKey, statusOf } from '../shown.ts';
 
 /** For how long the old secret works when the caller does not say. */
 const OVERLAP = 24 * 3_600_000;
@@ -32,22 +32,22 @@ export function keyOperations(desk: Desk): AdminOperations {
   }
 
   /** Keeps with the change who made it, and the answer that the change will have. */
-  function trailOf({ trail, now }: Task, action: string, answer: (change: KeyChange) => Answer): TrailOf {
+  function auditNoteOf({ note, now }: Task, action: string, answer: (change: KeyChange) => Answer): AuditNoteOf {
     return (change) => {
       const { before, after } = change;
-      const deed = { before: before && journalledKey(before, now), after: journalledKey(after, now) };
-      return trail({ action, target: after.id, ...deed }, answer(change));
+      const entry = { before: before && auditedKey(before, now), after: auditedKey(after, now) };
+      return note({ action, target: after.id, ...entry }, answer(change));
     };
   }
 
   async function changed(
     task: Task,
     action: string,
-    change: (trailOf: TrailOf) => Promise<KeyRecord>,
+    change: (auditNoteOf: AuditNoteOf) => Promise<KeyRecord>,
   ): Promise<Answer> {
     const answer = (record: KeyRecord) => ok(shownKey(record, task.now, used));
     const used = await lastUsed(task.path.id!);
-    return answer(await change(trailOf(task, action, ({ after }) => answer(after))));
+    return answer(await change(auditNoteOf(task, action, ({ after }) => answer(after))));
   }
 
   const withSecret = (record: KeyRecord, secret: string, now: number) => ({
@@ -78,7 +78,7 @@ export function keyOperations(desk: Desk): AdminOperations {
           desk.plans(),
           draft,
           now,
-          trailOf(task, 'keys.create', ({ after, secret }) => answer(after, secret!)),
+          auditNoteOf(task, 'keys.create', ({ after, secret }) => answer(after, secret!)),
         );
         return answer(record, secret);
       },
@@ -89,8 +89,8 @@ export function keyOperations(desk: Desk): AdminOperations {
         const { now } = task;
         const draft = { ...draftOf(task), hash: base64url(task.body.hash) };
         const answer = (record: KeyRecord) => created(shownKey(record, now, null));
-        const trail = trailOf(task, 'keys.import', ({ after }) => answer(after));
-        return answer(await importKey(desk.keys, desk.plans(), draft, now, trail));
+        const note = auditNoteOf(task, 'keys.import', ({ after }) => answer(after));
+        return answer(await importKey(desk.keys, desk.plans(), draft, now, note));
       },
     },
     whoami: {
@@ -106,23 +106,23 @@ export function keyOperations(desk: Desk): AdminOperations {
     updateKey: {
       role: 'operate',
       run: (task) =>
-        changed(task, 'keys.update', (trail) =>
-          updateKey(desk.keys, desk.plans(), task.path.id!, patchOf(task), task.now, trail),
+        changed(task, 'keys.update', (note) =>
+          updateKey(desk.keys, desk.plans(), task.path.id!, patchOf(task), task.now, note),
         ),
     },
     revokeKey: {
       role: 'operate',
-      run: (task) => changed(task, 'keys.revoke', (trail) => revokeKey(desk.keys, task.path.id!, task.now, trail)),
+      run: (task) => changed(task, 'keys.revoke', (note) => revokeKey(desk.keys, task.path.id!, task.now, note)),
     },
     disableKey: {
       role: 'operate',
       run: (task) =>
-        changed(task, 'keys.disable', (trail) => setDisabled(desk.keys, task.path.id!, true, task.now, trail)),
+        changed(task, 'keys.disable', (note) => setDisabled(desk.keys, task.path.id!, true, task.now, note)),
     },
     enableKey: {
       role: 'operate',
       run: (task) =>
-        changed(task, 'keys.enable', (trail) => setDisabled(desk.keys, task.path.id!, false, task.now, trail)),
+        changed(task, 'keys.enable', (note) => setDisabled(desk.keys, task.path.id!, false, task.now, note)),
     },
     rotateKey: {
       role: 'operate',
@@ -132,8 +132,8 @@ export function keyOperations(desk: Desk): AdminOperations {
         if (overlap > LONGEST_OVERLAP) throw new AdminError('invalid_value', 'An overlap is at most 90d.');
         const rotation = { overlap, ...(body.env && { env: body.env }), ...(body.force && { force: true }) };
         const answer = (record: KeyRecord, secret: string) => ok(withSecret(record, secret, now));
-        const trail = trailOf(task, 'keys.rotate', ({ after, secret }) => answer(after, secret!));
-        const { record, secret } = await rotateKey(desk.keys, path.id!, rotation, now, trail);
+        const note = auditNoteOf(task, 'keys.rotate', ({ after, secret }) => answer(after, secret!));
+        const { record, secret } = await rotateKey(desk.keys, path.id!, rotation, now, note);
         return answer(record, secret);
       },
     },

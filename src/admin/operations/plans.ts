@@ -5,9 +5,9 @@ import { formatWindows, parseWindows } from '../../config/windows.ts';
 import type { KeyRecord } from '../../keys/key.ts';
 import { subjectOf, windowsOf } from '../../keys/keyring.ts';
 import type { Ladder } from '../../limits/limits.ts';
+import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok, type Task } from '../call.ts';
 import type { Desk } from '../desk.ts';
-import { AdminError } from '../errors.ts';
 import { checkPlans, replaceFile, withPlan } from '../plan-file.ts';
 
 export function planOperations(desk: Desk): AdminOperations {
@@ -26,9 +26,9 @@ export function planOperations(desk: Desk): AdminOperations {
     const old = readFileSync(file, 'utf8');
     const text = withPlan(file, plan);
     const tried = await trial(desk, plan.name, checkPlans(text), await usable());
-    const deed = { before: { limits: tried.before }, after: { limits: tried.after, count: plan.count } };
+    const entry = { before: { limits: tried.before }, after: { limits: tried.after, count: plan.count } };
     const answer = ok(tried);
-    await desk.journal.append(task.trail({ action: 'plans.put', target: plan.name, ...deed }, answer));
+    await desk.auditLog.append(task.note({ action: 'plans.put', target: plan.name, ...entry }, answer));
     replaceFile(file, text);
     try {
       await desk.reload('a plan was put through the admin API');

@@ -1,7 +1,7 @@
 import { act } from '../act.ts';
+import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok, type Task } from '../call.ts';
 import type { Desk } from '../desk.ts';
-import { AdminError } from '../errors.ts';
 import { countedOnes, type PartyStanding, partiesOf, standingOf } from '../parties.ts';
 
 export function usageOperations(desk: Desk): AdminOperations {
@@ -19,8 +19,8 @@ export function usageOperations(desk: Desk): AdminOperations {
         const parties = countedOnes(await partiesOf(desk, task.path.party!));
         const before = await standings(parties);
         const after = before.map((standing) => giveBack(standing, Number.POSITIVE_INFINITY, null));
-        const deed = { action: 'usage.reset', target: task.path.party!, before: units(before), after: units(after) };
-        return await act(desk, task, deed, ok({ usage: after }), async () => {
+        const entry = { action: 'usage.reset', target: task.path.party!, before: units(before), after: units(after) };
+        return await act(desk, task, entry, ok({ usage: after }), async () => {
           for (const { subject } of parties) await desk.state().reset(subject);
         });
       },
@@ -41,8 +41,8 @@ export function usageOperations(desk: Desk): AdminOperations {
     }
     const before = await standings(parties);
     const after = before.map((standing) => giveBack(standing, body.units, window));
-    const deed = { action: 'usage.grant', target: path.party!, before: units(before), after: units(after) };
-    return await act(desk, task, deed, ok({ usage: after }), async () => {
+    const entry = { action: 'usage.grant', target: path.party!, before: units(before), after: units(after) };
+    return await act(desk, task, entry, ok({ usage: after }), async () => {
       for (const { subject, limits } of parties) await desk.state().grant(subject, limits, body.units, window);
     });
   }
@@ -57,7 +57,7 @@ function giveBack(standing: PartyStanding, units: number, name: string | null): 
   return { ...standing, windows };
 }
 
-/** Units used by subject and window: what the journal says of a standing. */
+/** Units used by subject and window: what the audit log says of a standing. */
 function units(standings: readonly PartyStanding[]) {
   return Object.fromEntries(
     standings.map(({ subject, windows }) => [

@@ -125,7 +125,7 @@ function create(keys: Command, terminal: Terminal): void {
     perform(
       terminal,
       options,
-      (api) => api.call('POST', '/keys', { body: bodyOf(options), once: options.once }) as Promise<NewKey>,
+      (api) => api.call('POST', '/keys', { body: bodyOf(options), idempotencyKey: options.once }) as Promise<NewKey>,
       (key) => (options.keyOnly ? `${key.key}\n` : secretOf(key)),
     ),
   );
@@ -200,7 +200,7 @@ function rotate(keys: Command, terminal: Terminal): void {
         (api) =>
           api.call('POST', `/keys/${part(id)}/rotate`, {
             body: { overlap, env, force },
-            once: once as string | undefined,
+            idempotencyKey: once as string | undefined,
           }) as Promise<NewKey>,
         (key) => (keyOnly ? `${key.key}\n` : secretOf(key)),
       ),
@@ -222,7 +222,10 @@ function importKey(keys: Command, terminal: Terminal): void {
       terminal,
       options,
       (api) =>
-        api.call('POST', '/keys/import', { body: { ...bodyOf(options), hash: options.hash }, once: options.once }),
+        api.call('POST', '/keys/import', {
+          body: { ...bodyOf(options), hash: options.hash },
+          idempotencyKey: options.once,
+        }),
       (key) => `${(key as Key).id} is imported; its old secret works now.\n`,
     ),
   );

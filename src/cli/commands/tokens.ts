@@ -24,7 +24,8 @@ export function tokensCommand(terminal: Terminal): Command {
       perform(
         terminal,
         options,
-        (api) => api.call('POST', '/tokens', { body: { name, role }, once }) as Promise<{ token: string }>,
+        (api) =>
+          api.call('POST', '/tokens', { body: { name, role }, idempotencyKey: once }) as Promise<{ token: string }>,
         ({ token }) =>
           tokenOnly ? `${token}\n` : `${token}\nThis is ${name}, role ${role}. The token is not shown again.\n`,
       ),

@@ -36,7 +36,12 @@ export function usageCommand(terminal: Terminal): Command {
     ),
     'usage reset acme',
   ).action((party: string, { once, ...options }: Common & { once?: string }) =>
-    perform(terminal, options, (api) => usageIn(api.call('POST', `/usage/${part(party)}/reset`, { once })), shown),
+    perform(
+      terminal,
+      options,
+      (api) => usageIn(api.call('POST', `/usage/${part(party)}/reset`, { idempotencyKey: once })),
+      shown,
+    ),
   );
   const grant = usage
     .command('grant')
@@ -49,7 +54,8 @@ export function usageCommand(terminal: Terminal): Command {
       perform(
         terminal,
         options,
-        (api) => usageIn(api.call('POST', `/usage/${part(party)}/grant`, { body: { units, window }, once })),
+        (api) =>
+          usageIn(api.call('POST', `/usage/${part(party)}/grant`, { body: { units, window }, idempotencyKey: once })),
         shown,
       ),
   );

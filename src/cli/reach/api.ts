@@ -9,7 +9,7 @@ export interface Sent {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: unknown;
   /** The call must not be done twice. */
-  readonly once?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
 }
 
 /** A call was refused, or nobody answered it; the message says why and what to do. */

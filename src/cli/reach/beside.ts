@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
+import { AdminError } from '../../admin/admin-error.ts';
 import { type AdminApi, createAdminApi } from '../../admin/api.ts';
 import type { Desk } from '../../admin/desk.ts';
-import { AdminError } from '../../admin/errors.ts';
 import type { Config } from '../../config/config.ts';
 import type { Operator } from '../../operators/tokens.ts';
-import { MemoryState } from '../../state/embedded/counters.ts';
-import { ledgerShelf, openStateFile, StateFileError } from '../../state/embedded/file.ts';
+import { EmbeddedState } from '../../state/embedded/counters.ts';
+import { ledgersInFile, openStateFile, StateFileError } from '../../state/embedded/file.ts';
 import { announcedIn, type FolderLock, lockFolder } from '../../state/embedded/lock.ts';
 import { recordsInFile } from '../../state/embedded/open.ts';
 import { openBeside } from '../../state/redis/open.ts';
@@ -16,7 +16,7 @@ import { type Api, CallError, queryOf, type Sent } from './api.ts';
 import { reachRemote } from './remote.ts';
 
 /** What a gateway of this configuration remembers, with or without one running. */
-interface Remembered {
+interface Storage {
   readonly records: Records;
   /** Throws AdminError where a running gateway has the counters to itself. */
   readonly state: () => State;
@@ -26,11 +26,11 @@ interface Remembered {
 /** The admin API in this process, on the state that the configuration names. `load` reads the configuration. */
 export async function reachBeside(load: () => Config): Promise<Api> {
   let config = load();
-  const remembered = config.redis ? await openShared(config.redis) : openFolder(config);
+  const storage = config.redis ? await openShared(config.redis) : openFolder(config);
   const desk: Desk = {
-    ...remembered.records,
-    uses: { lastUsed: async (ids) => await remembered.records.uses.load(ids) },
-    state: remembered.state,
+    ...storage.records,
+    uses: { lastUsed: async (ids) => await storage.records.uses.load(ids) },
+    state: storage.state,
     config: () => config,
     plans: () => config.plans,
     // A running gateway sees by itself that a file has changed.
@@ -53,12 +53,12 @@ export async function reachBeside(load: () => Config): Promise<Api> {
         return await askRunning(config.data, refused, (running) => running.call(method, path, sent));
       }
     },
-    close: () => remembered.close(),
+    close: () => storage.close(),
   };
 }
 
 async function ask(api: AdminApi, operator: Operator, method: string, path: string, sent: Sent): Promise<unknown> {
-  const { query, body, once } = sent;
+  const { query, body, idempotencyKey } = sent;
   const answer = await api.call({
     id: randomUUID(),
     operator,
@@ -67,7 +67,7 @@ async function ask(api: AdminApi, operator: Operator, method: string, path: stri
     query: queryOf(query),
     headers: [
       ...(body === undefined ? [] : ['Content-Type', 'application/json']),
-      ...(once === undefined ? [] : ['Idempotency-Key', once]),
+      ...(idempotencyKey === undefined ? [] : ['Idempotency-Key', idempotencyKey]),
     ],
     body: body === undefined ? null : Buffer.from(JSON.stringify(body)),
   });
@@ -90,14 +90,14 @@ async function askRunning<T>(folder: string, refused: CallError, call: (running:
   }
 }
 
-async function openShared(settings: NonNullable<Config['redis']>): Promise<Remembered> {
+async function openShared(settings: NonNullable<Config['redis']>): Promise<Storage> {
   const { state, close, ...records } = await openBeside(settings);
   return { records, state: () => state, close: async () => close() };
 }
 
-function openFolder({ data, admin }: Config): Remembered {
+function openFolder({ data, admin }: Config): Storage {
   const db = openStateFile(data);
-  let counting: { state: MemoryState; lock: FolderLock } | null = null;
+  let counting: { state: EmbeddedState; lock: FolderLock } | null = null;
 
   function state(): State {
     counting ??= count();
@@ -107,7 +107,7 @@ function openFolder({ data, admin }: Config): Remembered {
   function count() {
     try {
       const lock = lockFolder(data);
-      return { state: new MemoryState({ shelf: ledgerShelf(db) }), lock };
+      return { state: new EmbeddedState({ store: ledgersInFile(db) }), lock };
     } catch (error) {
       if (!(error instanceof StateFileError)) throw error;
       throw new AdminError(

@@ -12,12 +12,12 @@ export function reachRemote(url: string, token: string | null): Api {
   const base = url.replace(/\/+$/, '');
   const dispatcher = new Agent();
 
-  async function send(method: string, path: string, { query, body, once }: Sent): Promise<Response> {
+  async function send(method: string, path: string, { query, body, idempotencyKey }: Sent): Promise<Response> {
     const search = queryOf(query);
     const headers: Record<string, string> = { Accept: 'application/json' };
     if (token !== null) headers.Authorization = `Bearer ${token}`;
     if (body !== undefined) headers['Content-Type'] = 'application/json';
-    if (once !== undefined) headers['Idempotency-Key'] = once;
+    if (idempotencyKey !== undefined) headers['Idempotency-Key'] = idempotencyKey;
     try {
       return await fetch(`${base}${path}${search && `?${search}`}`, {
         method,

@@ -1,7 +1,7 @@
 import type { Plans } from '../../config/config.ts';
 import type { Contract } from '../../contract/contract.ts';
 import type { Assets } from '../assets.ts';
-import { errorsSection } from './errors.ts';
+import { errorsSection } from './error-table.ts';
 import { type Html, html } from './html.ts';
 import { limitsSection } from './limits.ts';
 import { contentsButton, navigation } from './navigation.ts';

@@ -12,22 +12,22 @@ const GRAIN = 1_000;
 const BATCH = 500;
 
 /** Where ledgers outlive the process. */
-export interface LedgerShelf {
+export interface LedgerStore {
   load(): Iterable<readonly [subject: string, ledger: Ledger]>;
   save(ledgers: Iterable<readonly [subject: string, ledger: Ledger]>): void;
 }
 
-export interface MemoryStateOptions {
+export interface EmbeddedStateOptions {
   /** Unix milliseconds. */
   readonly clock?: () => number;
   /** Read at the start, written at `close`. */
-  readonly shelf?: LedgerShelf | null;
+  readonly store?: LedgerStore | null;
 }
 
 /** The embedded state: one process, one map, every step atomic because nothing in it waits. */
-export class MemoryState implements State {
+export class EmbeddedState implements State {
   readonly #clock: () => number;
-  readonly #shelf: LedgerShelf | null;
+  readonly #store: LedgerStore | null;
   readonly #ledgers = new Map<string, Ledger>();
   readonly #forgetting = new Forgetting(GRAIN);
   readonly #timer: NodeJS.Timeout;
@@ -35,10 +35,10 @@ export class MemoryState implements State {
   #ladder: Ladder | null = null;
   #closed = false;
 
-  constructor({ clock = Date.now, shelf = null }: MemoryStateOptions = {}) {
+  constructor({ clock = Date.now, store = null }: EmbeddedStateOptions = {}) {
     this.#clock = clock;
-    this.#shelf = shelf;
-    for (const [subject, ledger] of shelf?.load() ?? []) this.#keep(subject, ledger);
+    this.#store = store;
+    for (const [subject, ledger] of store?.load() ?? []) this.#keep(subject, ledger);
     this.#timer = setInterval(() => this.#forgetInTurns(), GRAIN).unref();
   }
 
@@ -120,7 +120,7 @@ export class MemoryState implements State {
     if (this.#closed) return;
     this.#closed = true;
     clearInterval(this.#timer);
-    this.#shelf?.save(this.#ledgers);
+    this.#store?.save(this.#ledgers);
     this.#ledgers.clear();
   }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Conduct, Ledger } from '../../limits/ledger.ts';
 import type { Window } from '../../limits/limits.ts';
-import type { LedgerShelf } from './counters.ts';
+import type { LedgerStore } from './counters.ts';
 
 /** Each entry brings the file from the version of its index to the next. Never edit one that was released. */
 const MIGRATIONS = [
@@ -100,7 +100,7 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
 }
 
 /** Ledgers in the state file: read and emptied at the start, written in one transaction at a graceful stop. */
-export function ledgerShelf(db: DatabaseSync): LedgerShelf {
+export function ledgersInFile(db: DatabaseSync): LedgerStore {
   return {
     *load() {
       const rows = db.prepare('SELECT subject, ledger FROM ledgers').all() as { subject: string; ledger: string }[];

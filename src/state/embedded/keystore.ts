@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type KeyRecord, readRecord } from '../../keys/key.ts';
 import { KeyConflict, type KeyStore, KeyTaken } from '../../keys/store.ts';
-import type { Trail } from '../../operators/audit-log.ts';
-import { trailWriter } from './audit-log.ts';
+import type { AuditNote } from '../../operators/audit-log.ts';
+import { auditWriter } from './audit-log.ts';
 import { transaction } from './file.ts';
 
 /** Milliseconds between looks for what another process changed. Asking costs microseconds. */
@@ -18,16 +18,16 @@ export function keysInFile(db: DatabaseSync): KeyStore {
   const imported = db.prepare(`SELECT 1 FROM keys WHERE json_extract(record, '$.imported') = 1 LIMIT 1`);
   const insert = db.prepare('INSERT INTO keys (id, hash, record) VALUES (?, ?, ?)');
   const update = db.prepare('UPDATE keys SET hash = ?, previous = ?, record = ? WHERE id = ?');
-  const write = trailWriter(db);
+  const write = auditWriter(db);
   const listeners = new Set<() => void>();
 
   const find = (hash: string) => parse(byHash.get(hash)) ?? parse(byPrevious.get(hash));
   const get = (id: string) => parse(byId.get(id));
 
-  function change(trail: Trail | null, work: () => void): void {
+  function change(note: AuditNote | null, work: () => void): void {
     transaction(db, () => {
       work();
-      if (trail) write(trail);
+      if (note) write(note);
     });
     for (const listener of listeners) listener();
   }
@@ -37,15 +37,15 @@ export function keysInFile(db: DatabaseSync): KeyStore {
     get,
     list: () => all.all().map((row) => parse(row)!),
     isEmpty: () => any.get() === undefined,
-    add(record, trail = null) {
-      change(trail, () => {
+    add(record, note = null) {
+      change(note, () => {
         if (get(record.id)) throw new KeyTaken(`the key id ${record.id} is taken`);
         if (find(record.hash)) throw new KeyTaken('the hash of the key is taken');
         insert.run(record.id, record.hash, JSON.stringify(record));
       });
     },
-    replace(record, trail = null) {
-      change(trail, () => {
+    replace(record, note = null) {
+      change(note, () => {
         const stored = get(record.id);
         if (!stored) throw new Error(`there is no key ${record.id}`);
         if (stored.version !== record.version - 1) throw new KeyConflict(`key ${record.id} was changed meanwhile`);

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { UseShelf } from '../../keys/uses.ts';
+import type { LastUseStore } from '../../keys/uses.ts';
 import { transaction } from './file.ts';
 
 /** When keys were last used, in the embedded state file. */
-export function usesInFile(db: DatabaseSync): UseShelf {
+export function usesInFile(db: DatabaseSync): LastUseStore {
   const one = db.prepare('SELECT at FROM uses WHERE id = ?');
   const put = db.prepare(
     'INSERT INTO uses (id, at) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET at = max(at, excluded.at)',

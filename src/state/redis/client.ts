@@ -76,7 +76,7 @@ export function lookAround(redis: Connection): void {
 }
 
 /** What fails together: one Redis, or the master that serves a name's slot. */
-export function laneOf(redis: Connection, slot: () => number): string {
+export function shardOf(redis: Connection, slot: () => number): string {
   return redis instanceof Cluster ? (redis.slots[slot()]?.[0] ?? '') : '';
 }
 

@@ -28,20 +28,20 @@ export interface RedisStateOptions {
   readonly deadline?: number;
   /** For tests: the scripts believe this clock instead of Redis's own. */
   readonly clock?: (() => number) | null;
-  readonly doubts?: Doubts;
+  readonly inDoubt?: InDoubtCharges;
 }
 
 /** Told of requests that have stopped waiting while Redis may still charge them. */
-export interface Doubts {
+export interface InDoubtCharges {
   begin(subject: string): void;
   /** `charged`: the units that Redis has charged after all; 0 too where that will never be known. */
   end(subject: string, charged: number): void;
 }
 
-const IGNORED: Doubts = { begin() {}, end() {} };
+const IGNORED: InDoubtCharges = { begin() {}, end() {} };
 
 /** What one gateway has admitted by itself, to be added once. Units and opening times in the order of the windows. */
-export interface Sum {
+export interface Reconciliation {
   readonly gateway: string;
   readonly number: number;
   readonly bannedUntil: number;
@@ -55,14 +55,14 @@ export class RedisState implements State {
   readonly #redis: Connection;
   readonly #deadline: number;
   readonly #clock: () => number | string;
-  readonly #doubts: Doubts;
+  readonly #inDoubt: InDoubtCharges;
   readonly #batches: Batches;
 
-  constructor(redis: Connection, { deadline = 50, clock = null, doubts = IGNORED }: RedisStateOptions = {}) {
+  constructor(redis: Connection, { deadline = 50, clock = null, inDoubt = IGNORED }: RedisStateOptions = {}) {
     this.#redis = redis;
     this.#deadline = deadline;
     this.#clock = clock ?? (() => '');
-    this.#doubts = doubts;
+    this.#inDoubt = inDoubt;
     // In a Cluster the keys of one script must share a slot: only requests of one subject go together.
     this.#batches = new Batches({ apart: redis.isCluster, send: (batch) => this.#admit(batch) });
   }
@@ -118,9 +118,16 @@ export class RedisState implements State {
   }
 
   /** Adds a sum, however often it is called with it. */
-  async charge(subject: string, limits: Limits, sum: Sum): Promise<void> {
-    const windows = sum.windows.flatMap(({ units, openedAt }) => [units, openedAt]);
-    const args = [this.#clock(), ...packLimits(limits), sum.gateway, sum.number, sum.bannedUntil, ...windows];
+  async charge(subject: string, limits: Limits, reconciliation: Reconciliation): Promise<void> {
+    const windows = reconciliation.windows.flatMap(({ units, openedAt }) => [units, openedAt]);
+    const args = [
+      this.#clock(),
+      ...packLimits(limits),
+      reconciliation.gateway,
+      reconciliation.number,
+      reconciliation.bannedUntil,
+      ...windows,
+    ];
     await this.#run(SCRIPTS.charge, subject, args);
   }
 
@@ -134,7 +141,7 @@ export class RedisState implements State {
     try {
       batch.settle(new AnswerReader(await withDeadline(running, this.#deadline)));
     } catch (error) {
-      if (error instanceof DeadlineError) batch.doubt(running, this.#doubts);
+      if (error instanceof DeadlineError) batch.inDoubt(running, this.#inDoubt);
       batch.fail(new Outage('state_unavailable', { cause: error }));
     }
   }

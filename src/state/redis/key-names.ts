@@ -30,7 +30,7 @@ export const keyOf = {
   probe: (subject: string) => `${PREFIX}probe:{${subject}}`,
   apiKey: (hash: string) => `${PREFIX}k:{${hash}}`,
   apiKeyId: (id: string) => `${PREFIX}i:{${id}}`,
-  once: (name: string) => `${PREFIX}o:{${name}}`,
+  idempotentAnswer: (name: string) => `${PREFIX}o:{${name}}`,
   audit: `${PREFIX}audit`,
   tokens: `${PREFIX}tokens`,
   used: `${PREFIX}used`,

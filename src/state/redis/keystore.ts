@@ -1,9 +1,9 @@
 import { Outage } from '../../errors/outage.ts';
 import { type KeyRecord, readRecord } from '../../keys/key.ts';
 import { KeyConflict, type KeyStore, KeyTaken } from '../../keys/store.ts';
-import type { Lanes } from '../shared/circuit-breakers.ts';
+import type { CircuitBreakers } from '../shared/circuit-breakers.ts';
 import { asked } from './asking.ts';
-import type { Trails } from './audit-log.ts';
+import type { AuditedChanges } from './audit-log.ts';
 import type { Bus } from './bus.ts';
 import type { Connection } from './client.ts';
 import { CHANNEL, keyOf } from './key-names.ts';
@@ -16,7 +16,7 @@ const CHANGE = loadScript('change-1.lua');
 
 export interface KeysInRedisOptions {
   readonly bus: Bus;
-  readonly lanes: Lanes;
+  readonly breakers: CircuitBreakers;
   /** Milliseconds a look-up on the request path may take. */
   readonly deadline: number;
 }
@@ -37,8 +37,8 @@ export interface KeyChange {
  */
 export function keysInRedis(
   redis: Connection,
-  trails: Pick<Trails<KeyChange>, 'make'>,
-  { bus, lanes, deadline }: KeysInRedisOptions,
+  auditedChanges: Pick<AuditedChanges<KeyChange>, 'make'>,
+  { bus, breakers, deadline }: KeysInRedisOptions,
 ): KeyStore {
   const place = (id: string) => asked(redis.get(keyOf.apiKeyId(id)));
 
@@ -51,14 +51,15 @@ export function keysInRedis(
 
   return {
     async find(hash) {
-      const lane = lanes.of(hash);
-      if (lane.isOpen) throw new Outage('state_unavailable', { cause: 'Redis is away', headers: ['Retry-After', '1'] });
+      const breaker = breakers.of(hash);
+      if (breaker.isOpen)
+        throw new Outage('state_unavailable', { cause: 'Redis is away', headers: ['Retry-After', '1'] });
       try {
         const found = await recordAt(redis, hash, deadline);
-        lane.hit();
+        breaker.hit();
         return found && ownsHash(found, hash) ? found : null;
       } catch (error) {
-        if (error instanceof Outage) lane.miss(error.cause);
+        if (error instanceof Outage) breaker.miss(error.cause);
         throw error;
       }
     },
@@ -71,17 +72,17 @@ export function keysInRedis(
       return records.filter((found) => found !== null);
     },
     isEmpty: async () => (await asked(redis.zcard(keyOf.apiKeys))) === 0,
-    async add(record, trail = null) {
-      await trails.make(trail, { record, at: null, forgotten: [] });
+    async add(record, note = null) {
+      await auditedChanges.make(note, { record, at: null, forgotten: [] });
     },
-    async replace(record, trail = null) {
+    async replace(record, note = null) {
       const at = await place(record.id);
       const before = at === null ? null : await recordAt(redis, at);
       if (at === null || before?.id !== record.id) throw new Error(`there is no key ${record.id}`);
       const forgotten = [before.hash, before.previous?.hash].filter(
         (hash): hash is string => hash !== undefined && hash !== record.hash && hash !== record.previous?.hash,
       );
-      await trails.make(trail, { record, at, forgotten });
+      await auditedChanges.make(note, { record, at, forgotten });
     },
     hasImported: async () => (await asked(redis.exists(keyOf.imported))) === 1,
     watch: (changed) =>

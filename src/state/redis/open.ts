@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { RedisSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
-import { createLanes } from '../shared/circuit-breakers.ts';
+import { createCircuitBreakers } from '../shared/circuit-breakers.ts';
 import { SharedState } from '../shared/shared-state.ts';
 import type { State } from '../state.ts';
-import type { Records, Remembered } from '../storage.ts';
+import type { Records, Storage } from '../storage.ts';
 import { openBus } from './bus.ts';
 import { checkRedis } from './checks.ts';
 import { type Connection, connect } from './client.ts';
@@ -45,14 +45,14 @@ export async function openForWorkers(
 }
 
 function beside(redis: Connection, settings: RedisSettings): Beside {
-  const lanes = createLanes(redis, settings, () => {});
+  const breakers = createCircuitBreakers(redis, settings, () => {});
   // Nobody listens: nothing is kept here that could change elsewhere.
   const bus = { listen: () => () => {}, close: () => {} };
   return {
-    ...recordsInRedis(redis, { bus, lanes, deadline: PATIENCE }),
+    ...recordsInRedis(redis, { bus, breakers, deadline: PATIENCE }),
     state: new RedisState(redis, { deadline: PATIENCE }),
     close() {
-      lanes.close();
+      breakers.close();
       redis.disconnect();
     },
   };
@@ -68,18 +68,18 @@ export interface OpenOptions {
 }
 
 /** State that several gateways share. Throws RedisError, with nothing left open. */
-export async function openRedis(settings: RedisSettings, { observe, workers = 1 }: OpenOptions): Promise<Remembered> {
+export async function openRedis(settings: RedisSettings, { observe, workers = 1 }: OpenOptions): Promise<Storage> {
   const redis = await connect(settings);
   try {
     if (workers === 1) await check(redis, observe);
     const id = randomUUID();
     const bus = await openBus(redis);
     const gateways = await announce(redis, id);
-    const lanes = createLanes(redis, settings, observe);
+    const breakers = createCircuitBreakers(redis, settings, observe);
     const { deadline } = settings;
     const state = new SharedState({
-      redis: (doubts) => new RedisState(redis, { deadline, doubts }),
-      lanes,
+      redis: (inDoubt) => new RedisState(redis, { deadline, inDoubt }),
+      breakers,
       bus,
       settings: { ...settings, divide: settings.divide || workers > 1 },
       gateway: id,
@@ -88,13 +88,13 @@ export async function openRedis(settings: RedisSettings, { observe, workers = 1 
     });
     return {
       state,
-      ...recordsInRedis(redis, { bus, lanes, deadline }),
+      ...recordsInRedis(redis, { bus, breakers, deadline }),
       recheckKeysAfter: settings.keysFor,
       kind: kindOf(settings),
-      ready: () => settings.readyWhenAway || !lanes.away,
+      ready: () => settings.readyWhenAway || !breakers.away,
       async close() {
         await state.close();
-        lanes.close();
+        breakers.close();
         await gateways.close();
         bus.close();
         redis.disconnect();

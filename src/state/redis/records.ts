@@ -1,8 +1,8 @@
-import type { UseShelf } from '../../keys/uses.ts';
+import type { LastUseStore } from '../../keys/uses.ts';
 import type { TokenRecord, TokenStore } from '../../operators/tokens.ts';
 import type { Records } from '../storage.ts';
 import { asked } from './asking.ts';
-import { journalInRedis, Trails } from './audit-log.ts';
+import { AuditedChanges, auditLogInRedis } from './audit-log.ts';
 import type { Connection } from './client.ts';
 import { keyOf } from './key-names.ts';
 import { applyChange, type KeyChange, type KeysInRedisOptions, keysInRedis } from './keystore.ts';
@@ -15,39 +15,39 @@ type Change = KeyChange | { readonly token: TokenRecord } | { readonly ended: st
 
 /** What people manage, in Redis. */
 export function recordsInRedis(redis: Connection, options: KeysInRedisOptions): Records {
-  const trails = new Trails<Change>(redis, async (change) => {
+  const auditedChanges = new AuditedChanges<Change>(redis, async (change) => {
     if (change === null) return;
     if ('token' in change) await addToken(redis, change.token);
     else if ('ended' in change) await asked(redis.hdel(keyOf.tokens, change.ended));
     else await applyChange(redis, change);
   });
   return {
-    keys: keysInRedis(redis, trails, options),
-    journal: journalInRedis(redis, trails),
-    tokens: tokensInRedis(redis, trails),
+    keys: keysInRedis(redis, auditedChanges, options),
+    auditLog: auditLogInRedis(redis, auditedChanges),
+    tokens: tokensInRedis(redis, auditedChanges),
     uses: usesInRedis(redis),
   };
 }
 
-function tokensInRedis(redis: Connection, trails: Trails<Change>): TokenStore {
+function tokensInRedis(redis: Connection, auditedChanges: AuditedChanges<Change>): TokenStore {
   return {
     async list() {
       const texts = Object.values(await asked(redis.hgetall(keyOf.tokens)));
       return texts.map((text) => JSON.parse(text) as TokenRecord).sort((a, b) => (a.name < b.name ? -1 : 1));
     },
-    async add(record, trail) {
+    async add(record, note) {
       if ((await asked(redis.hexists(keyOf.tokens, record.name))) === 1) return false;
       try {
-        await trails.make(trail, { token: record });
+        await auditedChanges.make(note, { token: record });
         return true;
       } catch (error) {
         if (error instanceof NameTaken) return false;
         throw error;
       }
     },
-    async remove(name, trail) {
+    async remove(name, note) {
       if ((await asked(redis.hexists(keyOf.tokens, name))) === 0) return false;
-      await trails.make(trail, { ended: name });
+      await auditedChanges.make(note, { ended: name });
       return true;
     },
   };
@@ -62,7 +62,7 @@ async function addToken(redis: Connection, record: TokenRecord): Promise<void> {
   if ((await asked(redis.hget(keyOf.tokens, record.name))) !== text) throw new NameTaken(record.name);
 }
 
-function usesInRedis(redis: Connection): UseShelf {
+function usesInRedis(redis: Connection): LastUseStore {
   return {
     async save(uses) {
       const all = [...uses];

@@ -1,7 +1,7 @@
 import { Outage } from '../../errors/outage.ts';
 import type { Admission } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/limits.ts';
-import type { Doubts } from '../redis/counters.ts';
+import type { InDoubtCharges } from '../redis/counters.ts';
 import { AnswerReader } from '../redis/packing.ts';
 
 /** Requests in one script call: a longer one would keep Redis from everybody else for too long. */
@@ -42,11 +42,11 @@ export class Batch {
   }
 
   /** Nobody waits for the answer any more, but what Redis has charged must not be charged again. */
-  doubt(running: Promise<unknown>, doubts: Doubts): void {
-    for (const { subject } of this.requests) doubts.begin(subject);
+  inDoubt(running: Promise<unknown>, inDoubt: InDoubtCharges): void {
+    for (const { subject } of this.requests) inDoubt.begin(subject);
     const end = (answer: AnswerReader | null) => {
       for (const { subject, limits, cost } of this.requests) {
-        doubts.end(subject, answer && admittedIn(answer, subject, limits) ? cost : 0);
+        inDoubt.end(subject, answer && admittedIn(answer, subject, limits) ? cost : 0);
       }
     };
     running.then(

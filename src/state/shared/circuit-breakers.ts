@@ -1,15 +1,15 @@
-import { Breaker } from '../../common/circuit-breaker.ts';
+import { CircuitBreaker } from '../../common/circuit-breaker.ts';
 import type { RedisSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
-import { type Connection, laneOf, lookAround, reasonOf } from '../redis/client.ts';
+import { type Connection, lookAround, reasonOf, shardOf } from '../redis/client.ts';
 import { keyOf, PROBE_LIFE } from '../redis/key-names.ts';
 import { slotOf } from '../redis/slots.ts';
 import { withDeadline } from './deadline.ts';
 
 /** Parts of Redis that fail apart: one Redis is one lane, each master of a Cluster is one. */
-export interface Lanes {
+export interface CircuitBreakers {
   /** The breaker on the way to a subject. */
-  of(subject: string): Breaker;
+  of(subject: string): CircuitBreaker;
   /** Whether any is away. */
   readonly away: boolean;
   /** Calls back when one is well again. */
@@ -17,18 +17,18 @@ export interface Lanes {
   close(): void;
 }
 
-export function createLanes(
+export function createCircuitBreakers(
   redis: Connection,
   settings: Pick<RedisSettings, 'misses' | 'deadline' | 'whenAway'>,
   observe: Observe,
-): Lanes {
-  const lanes = new Map<string, Breaker>();
+): CircuitBreakers {
+  const breakers = new Map<string, CircuitBreaker>();
   const listeners: (() => void)[] = [];
   let open = 0;
   let since = 0;
 
-  function create(subject: string): Breaker {
-    return new Breaker({
+  function create(subject: string): CircuitBreaker {
+    return new CircuitBreaker({
       misses: settings.misses,
       // A write, because a Redis that only reads is of no use. It goes where this subject's ledger is now.
       probe() {
@@ -49,20 +49,20 @@ export function createLanes(
 
   return {
     of(subject) {
-      const name = laneOf(redis, () => slotOf(subject));
-      let lane = lanes.get(name);
-      if (!lane) {
-        lane = create(subject);
-        lanes.set(name, lane);
+      const name = shardOf(redis, () => slotOf(subject));
+      let breaker = breakers.get(name);
+      if (!breaker) {
+        breaker = create(subject);
+        breakers.set(name, breaker);
       }
-      return lane;
+      return breaker;
     },
     get away() {
       return open > 0;
     },
     recovered: (listener) => void listeners.push(listener),
     close() {
-      for (const lane of lanes.values()) lane.stop();
+      for (const breaker of breakers.values()) breaker.stop();
     },
   };
 }

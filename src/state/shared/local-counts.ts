@@ -4,7 +4,7 @@ import { type Admission, admit } from '../../limits/admission.ts';
 import { eachWindow, type Ledger, newConduct, newLedger } from '../../limits/ledger.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import { meterOf } from '../../limits/windows.ts';
-import type { Doubts, Sum } from '../redis/counters.ts';
+import type { InDoubtCharges, Reconciliation } from '../redis/counters.ts';
 
 /** Subjects counted in one outage; whoever comes after them is told that limits cannot be checked. */
 const MOST = 200_000;
@@ -45,7 +45,7 @@ export class LocalCounts {
   readonly #known = new Cache<Known>(KNOWN);
   readonly #counts = new Map<string, Count>();
   readonly #doubtful = new Map<string, number>();
-  #sums = 0;
+  #reconciliations = 0;
 
   constructor({ gateway, clock, gateways }: LocalCountsOptions) {
     this.#gateway = gateway;
@@ -87,7 +87,7 @@ export class LocalCounts {
   }
 
   /** A request is decided here although Redis may yet charge it: what it adds up to is not known until the doubt ends. */
-  readonly doubts: Doubts = {
+  readonly inDoubt: InDoubtCharges = {
     begin: (subject) => void this.#doubtful.set(subject, (this.#doubtful.get(subject) ?? 0) + 1),
     end: (subject, charged) => {
       const others = this.#doubtful.get(subject)! - 1;
@@ -99,7 +99,7 @@ export class LocalCounts {
   };
 
   /** What is to be added in Redis for a subject; it is no longer counted here. `null`: nothing, or not yet known. */
-  take(subject: string): { limits: Limits; sum: Sum } | null {
+  take(subject: string): { limits: Limits; reconciliation: Reconciliation } | null {
     const count = this.#counts.get(subject);
     if (!count || this.#doubtful.has(subject)) return null;
     this.#counts.delete(subject);
@@ -114,7 +114,10 @@ export class LocalCounts {
     const bannedUntil = Math.max(ledger.conduct?.bannedUntil ?? 0, 0);
     const banned = bannedUntil > bannedBefore ? bannedUntil : 0;
     if (banned === 0 && windows.every(({ units }) => units === 0)) return null;
-    return { limits, sum: { gateway: this.#gateway, number: ++this.#sums, bannedUntil: banned, windows } };
+    return {
+      limits,
+      reconciliation: { gateway: this.#gateway, number: ++this.#reconciliations, bannedUntil: banned, windows },
+    };
   }
 
   /** A pardon, a reset or a ban: what was known no longer holds. */

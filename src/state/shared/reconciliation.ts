@@ -1,6 +1,6 @@
 import type { Limits } from '../../limits/limits.ts';
-import type { RedisState, Sum } from '../redis/counters.ts';
-import type { Lanes } from './circuit-breakers.ts';
+import type { Reconciliation, RedisState } from '../redis/counters.ts';
+import type { CircuitBreakers } from './circuit-breakers.ts';
 import type { LocalCounts } from './local-counts.ts';
 
 /** Sums on their way at a time: requests go before them. */
@@ -10,17 +10,17 @@ const AT_ONCE = 50;
  * Adds in Redis what was counted here. A sum whose answer was lost is sent again under its own number until Redis has
  * it, and only then the subject's next one; Redis adds each number once.
  */
-export class Settling {
+export class Reconciler {
   readonly #redis: RedisState;
   readonly #local: LocalCounts;
-  readonly #lanes: Lanes;
-  readonly #due = new Map<string, { limits: Limits; sum: Sum }>();
+  readonly #breakers: CircuitBreakers;
+  readonly #due = new Map<string, { limits: Limits; reconciliation: Reconciliation }>();
   readonly #sending = new Map<string, Promise<boolean>>();
 
-  constructor({ redis, local, lanes }: { redis: RedisState; local: LocalCounts; lanes: Lanes }) {
+  constructor({ redis, local, breakers }: { redis: RedisState; local: LocalCounts; breakers: CircuitBreakers }) {
     this.#redis = redis;
     this.#local = local;
-    this.#lanes = lanes;
+    this.#breakers = breakers;
   }
 
   /** Subjects whose sums Redis does not have. */
@@ -39,7 +39,7 @@ export class Settling {
     const subjects = [...new Set([...this.#due.keys(), ...this.#local.subjects()])];
     for (let at = 0; at < subjects.length; at += AT_ONCE) {
       await Promise.all(
-        subjects.slice(at, at + AT_ONCE).map((subject) => this.#lanes.of(subject).isOpen || this.one(subject)),
+        subjects.slice(at, at + AT_ONCE).map((subject) => this.#breakers.of(subject).isOpen || this.one(subject)),
       );
     }
   }
@@ -48,7 +48,7 @@ export class Settling {
     const due = this.#due.get(subject) ?? this.#local.take(subject);
     if (!due) return Promise.resolve(true);
     this.#due.set(subject, due);
-    const sending = this.#redis.charge(subject, due.limits, due.sum).then(
+    const sending = this.#redis.charge(subject, due.limits, due.reconciliation).then(
       () => {
         this.#due.delete(subject);
         this.#sending.delete(subject);
@@ -56,7 +56,7 @@ export class Settling {
       },
       (error) => {
         this.#sending.delete(subject);
-        this.#lanes.of(subject).miss(error.cause);
+        this.#breakers.of(subject).miss(error.cause);
         return false;
       },
     );

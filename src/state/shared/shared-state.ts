@@ -5,13 +5,13 @@ import type { Admission } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Bus } from '../redis/bus.ts';
-import type { Doubts, RedisState } from '../redis/counters.ts';
+import type { InDoubtCharges, RedisState } from '../redis/counters.ts';
 import { ForeignKeyError } from '../redis/packing.ts';
 import type { Ban, State } from '../state.ts';
-import type { Lanes } from './circuit-breakers.ts';
+import type { CircuitBreakers } from './circuit-breakers.ts';
 import { RedisClock } from './clock.ts';
 import { LocalCounts } from './local-counts.ts';
-import { Settling } from './reconciliation.ts';
+import { Reconciler } from './reconciliation.ts';
 import { Refused } from './refused.ts';
 
 /** How often strikes are sent on, milliseconds, and of how many subjects at a time. */
@@ -20,8 +20,8 @@ const MOST_STRUCK = 1_000;
 
 export interface SharedStateOptions {
   /** The state, told who must hear of doubts. */
-  readonly redis: (doubts: Doubts) => RedisState;
-  readonly lanes: Lanes;
+  readonly redis: (inDoubt: InDoubtCharges) => RedisState;
+  readonly breakers: CircuitBreakers;
   readonly bus: Bus;
   readonly settings: Pick<RedisSettings, 'whenAway' | 'divide' | 'refusedFor'>;
   /** Names this gateway among those that share the Redis. */
@@ -36,31 +36,31 @@ export interface SharedStateOptions {
  */
 export class SharedState implements State {
   readonly #redis: RedisState;
-  readonly #lanes: Lanes;
+  readonly #breakers: CircuitBreakers;
   readonly #policy: RedisSettings['whenAway'];
   readonly #observe: Observe;
   readonly #clock = new RedisClock();
   readonly #refused: Refused;
   readonly #local: LocalCounts;
-  readonly #settling: Settling;
+  readonly #reconciler: Reconciler;
   readonly #stopListening: () => void;
   readonly #beat: NodeJS.Timeout;
   #warnAgainAt = 0;
 
-  constructor({ redis, lanes, bus, settings, gateway, gateways, observe }: SharedStateOptions) {
-    this.#lanes = lanes;
+  constructor({ redis, breakers, bus, settings, gateway, gateways, observe }: SharedStateOptions) {
+    this.#breakers = breakers;
     this.#policy = settings.whenAway;
     this.#observe = observe;
     this.#refused = new Refused({ clock: this.#clock.read, keepFor: settings.refusedFor });
     this.#local = new LocalCounts({ gateway, clock: this.#clock.read, gateways: settings.divide ? gateways : () => 1 });
-    this.#redis = redis(this.#local.doubts);
-    this.#settling = new Settling({ redis: this.#redis, local: this.#local, lanes });
+    this.#redis = redis(this.#local.inDoubt);
+    this.#reconciler = new Reconciler({ redis: this.#redis, local: this.#local, breakers });
     this.#stopListening = bus.listen((message) => {
       if (message.type === 'subject') this.#forget(message.subject, message.banned);
       else if (message.type === 'anything') this.#refused.clear();
     });
     this.#beat = setInterval(() => void this.#sendStrikes(), STRIKE_BEAT).unref();
-    lanes.recovered(() => void this.#settling.all());
+    breakers.recovered(() => void this.#reconciler.all());
   }
 
   /** Subjects that are remembered here. */
@@ -69,15 +69,15 @@ export class SharedState implements State {
   }
 
   /** Subjects that wait for what was counted here to be added in Redis. */
-  get unsettled(): number {
-    return this.#settling.size;
+  get unreconciled(): number {
+    return this.#reconciler.size;
   }
 
   admit(subject: string, limits: Limits, cost: number): Eventually<Admission> {
     const refusal = this.#refused.answer(subject, limits, cost);
     if (refusal) return refusal;
-    const lane = this.#lanes.of(subject);
-    return lane.isOpen ? this.#decideAlone(subject, limits, cost, null) : this.#ask(subject, limits, cost);
+    const breaker = this.#breakers.of(subject);
+    return breaker.isOpen ? this.#decideAlone(subject, limits, cost, null) : this.#ask(subject, limits, cost);
   }
 
   look(subject: string, limits: Limits): Promise<Admission> {
@@ -117,18 +117,18 @@ export class SharedState implements State {
     clearInterval(this.#beat);
     this.#stopListening();
     await this.#sendStrikes();
-    await this.#settling.all();
+    await this.#reconciler.all();
     await this.#redis.close();
   }
 
   async #ask(subject: string, limits: Limits, cost: number): Promise<Admission> {
-    const lane = this.#lanes.of(subject);
+    const breaker = this.#breakers.of(subject);
     const { changes } = this.#refused;
     // What was counted here meanwhile goes first, on the same connection.
-    if (this.#local.has(subject)) this.#settling.one(subject);
+    if (this.#local.has(subject)) this.#reconciler.one(subject);
     try {
       const admission = await this.#redis.admit(subject, limits, cost);
-      lane.hit();
+      breaker.hit();
       this.#clock.learn(admission.now);
       this.#local.note(subject, admission);
       this.#refused.remember(subject, limits, cost, admission, changes);
@@ -137,7 +137,7 @@ export class SharedState implements State {
       if (!(error instanceof Outage)) throw error;
       // One subject's key is foreign: Redis itself is well.
       if (error.cause instanceof ForeignKeyError) this.#warn(error.cause.message);
-      else lane.miss(error.cause);
+      else breaker.miss(error.cause);
       return this.#decideAlone(subject, limits, cost, error.cause);
     }
   }
@@ -168,14 +168,14 @@ export class SharedState implements State {
     await Promise.all(
       this.#refused.takeStrikes(MOST_STRUCK).map(async (strikes) => {
         const { changes } = this.#refused;
-        const lane = this.#lanes.of(strikes.subject);
-        if (lane.isOpen) return;
+        const breaker = this.#breakers.of(strikes.subject);
+        if (breaker.isOpen) return;
         try {
           const standing = await this.#redis.strike(strikes.subject, strikes.limits, strikes.times);
           if (this.#refused.struck(strikes, standing, changes)) this.#local.note(strikes.subject, standing);
         } catch (error) {
           // These strikes are lost; the next ones will do.
-          lane.miss((error as Outage).cause);
+          breaker.miss((error as Outage).cause);
         }
       }),
     );

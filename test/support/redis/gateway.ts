@@ -1,11 +1,11 @@
 import type { RedisSettings } from '../../../src/config/config.ts';
 import type { Event } from '../../../src/observe/events.ts';
 import { openRedis } from '../../../src/state/redis/open.ts';
-import type { Remembered } from '../../../src/state/storage.ts';
+import type { Storage } from '../../../src/state/storage.ts';
 import { DEFAULTS } from './settings.ts';
 
 /** What one gateway has of its state in Redis, and what it told. */
-export interface SharedGateway extends Remembered {
+export interface SharedGateway extends Storage {
   readonly events: Event[];
   /** How often an event of this type was told. */
   told(type: Event['type']): number;
@@ -17,9 +17,9 @@ export async function openShared(
   { workers = 1 }: { readonly workers?: number } = {},
 ): Promise<SharedGateway> {
   const events: Event[] = [];
-  const remembered = await openRedis(
+  const storage = await openRedis(
     { ...DEFAULTS, deadline: 250, ...settings },
     { observe: (event) => void events.push(event), workers },
   );
-  return { ...remembered, events, told: (type) => events.filter((event) => event.type === type).length };
+  return { ...storage, events, told: (type) => events.filter((event) => event.type === type).length };
 }

@@ -7,8 +7,8 @@ import type { Observe } from '../observe/events.ts';
 import { type Figures, lastingFigures } from '../observe/figures.ts';
 import type { Settings } from '../run/reload.ts';
 import type { ServedConfig } from '../run/serving.ts';
-import { Member } from './member.ts';
-import { type Orders, packed } from './protocol.ts';
+import { WorkerHandle } from './handle.ts';
+import { packed, type StartOrder } from './protocol.ts';
 import { shareOf } from './share.ts';
 
 /** Milliseconds before a worker is replaced that keeps dying: twice as many each time. */
@@ -17,28 +17,28 @@ const LONGEST_WAIT = 30_000;
 /** Who has served for so long, milliseconds, did not die of its start. */
 const SETTLED = 10_000;
 
-export interface CrewParts {
+export interface WorkerPoolParts {
   readonly settings: Settings<ServedConfig>;
   readonly guard: Guard;
   readonly observe: Observe;
 }
 
 /** The workers: as many as the configuration says, however often one of them ends. */
-export class Crew {
+export class WorkerPool {
   readonly #size: number;
   readonly #guard: Guard;
   readonly #observe: Observe;
-  readonly #members = new Map<number, Member>();
+  readonly #handles = new Map<number, WorkerHandle>();
   readonly #stop = new AbortController();
   readonly #killAll = () => this.kill();
   /** In force. Whoever starts gets these. */
   #settings: Settings<ServedConfig>;
   /** What those who ended had counted. */
-  #departed: Figures = [];
-  #burials: Promise<void> = Promise.resolve();
+  #retired: Figures = [];
+  #retirements: Promise<void> = Promise.resolve();
   #kept: Promise<void>[] = [];
 
-  constructor({ settings, guard, observe }: CrewParts) {
+  constructor({ settings, guard, observe }: WorkerPoolParts) {
     this.#size = settings.config.workers;
     this.#settings = settings;
     this.#guard = guard;
@@ -60,14 +60,14 @@ export class Crew {
     // Structured clone keeps what a configuration is made of, as JSON would not.
     cluster.setupPrimary({ exec: resolve(import.meta.dirname, 'worker.ts'), args: [], serialization: 'advanced' });
     process.once('exit', this.#killAll);
-    const members = Array.from({ length: this.#size }, (_, i) => this.#hire(i + 1));
+    const handles = Array.from({ length: this.#size }, (_, i) => this.#fork(i + 1));
     try {
-      const urls = await Promise.all(members.map((member) => this.#begin(member)));
-      this.#kept = members.map((member) => this.#keep(member));
+      const urls = await Promise.all(handles.map((handle) => this.#begin(handle)));
+      this.#kept = handles.map((handle) => this.#keep(handle));
       return urls[0]!;
     } catch (error) {
       this.kill();
-      await Promise.all(members.map(({ ended }) => ended));
+      await Promise.all(handles.map(({ ended }) => ended));
       throw error;
     }
   }
@@ -77,24 +77,24 @@ export class Crew {
     this.#settings = settings;
     const sent = this.#sent();
     await Promise.all(
-      [...this.#members.values()].map((member) =>
-        member.use(sent).catch((error: Error) => member.giveUp(`did not take the new configuration: ${error.message}`)),
+      [...this.#handles.values()].map((handle) =>
+        handle.use(sent).catch((error: Error) => handle.giveUp(`did not take the new configuration: ${error.message}`)),
       ),
     );
   }
 
   /** Of all that serve and of all that ended. Who does not answer in time is there with what it said last. */
   async figures(): Promise<readonly Figures[]> {
-    await Promise.all(this.#serving().map((member) => member.refresh().catch(() => {})));
-    for (let last: unknown; last !== this.#burials; ) {
-      last = this.#burials;
+    await Promise.all(this.#serving().map((handle) => handle.refresh().catch(() => {})));
+    for (let last: unknown; last !== this.#retirements; ) {
+      last = this.#retirements;
       await last;
     }
-    return [this.#departed, ...[...this.#members.values()].map(({ figures }) => figures)];
+    return [this.#retired, ...[...this.#handles.values()].map(({ figures }) => figures)];
   }
 
   async inFlight(): Promise<number> {
-    const counts = this.#serving().map((member) => member.inFlight().catch(() => 0));
+    const counts = this.#serving().map((handle) => handle.inFlight().catch(() => 0));
     return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
   }
 
@@ -102,7 +102,7 @@ export class Crew {
   async drain(): Promise<number> {
     this.#stop.abort();
     const { drainTimeout } = this.#settings.config.door;
-    const cutOff = await Promise.all([...this.#members.values()].map((member) => member.drain(drainTimeout)));
+    const cutOff = await Promise.all([...this.#handles.values()].map((handle) => handle.drain(drainTimeout)));
     await Promise.all(this.#kept);
     process.off('exit', this.#killAll);
     return cutOff.reduce((sum, count) => sum + count, 0);
@@ -111,51 +111,51 @@ export class Crew {
   /** Ends all at once. */
   kill(): void {
     this.#stop.abort();
-    for (const member of this.#members.values()) member.kill();
+    for (const handle of this.#handles.values()) handle.kill();
   }
 
-  #serving(): Member[] {
-    return [...this.#members.values()].filter(({ serves }) => serves);
+  #serving(): WorkerHandle[] {
+    return [...this.#handles.values()].filter(({ serves }) => serves);
   }
 
   /** What a worker cannot tell in time is not shown. */
   async #deprecatedBy(keyId: string): Promise<CallsOfDeprecated> {
-    const calls = await Promise.all(this.#serving().map((member) => member.deprecated(keyId).catch(() => new Map())));
+    const calls = await Promise.all(this.#serving().map((handle) => handle.deprecated(keyId).catch(() => new Map())));
     const latest = new Map<string, number>();
     for (const [operation, at] of calls.flatMap((found) => [...found]))
       latest.set(operation, Math.max(at, latest.get(operation) ?? 0));
     return latest;
   }
 
-  #sent(): Orders['settings'] {
+  #sent(): StartOrder['settings'] {
     const { config, contract } = this.#settings;
     return packed({ config: shareOf(config, this.#size), contract });
   }
 
-  #hire(number: number): Member {
-    const member = new Member(number, cluster.fork(), {
+  #fork(number: number): WorkerHandle {
+    const handle = new WorkerHandle(number, cluster.fork(), {
       fail: this.#guard.fail,
       look: this.#guard.look,
       deprecated: (keyId) => this.#deprecatedBy(keyId),
     });
-    this.#members.set(number, member);
-    return member;
+    this.#handles.set(number, handle);
+    return handle;
   }
 
-  async #begin(member: Member): Promise<string> {
-    const { number, pid } = member;
-    const url = await member.start({ worker: number, workers: this.#size, settings: this.#sent() });
+  async #begin(handle: WorkerHandle): Promise<string> {
+    const { number, pid } = handle;
+    const url = await handle.start({ worker: number, workers: this.#size, settings: this.#sent() });
     this.#observe({ type: 'worker.started', worker: number, pid });
     return url;
   }
 
   /** Replaces a worker whenever it ends, until the gateway stops. */
-  async #keep(first: Member): Promise<void> {
+  async #keep(first: WorkerHandle): Promise<void> {
     let deaths = 0;
-    for (let member = first; ; ) {
-      const { reason, unexpected } = await member.ended;
-      this.#bury(member);
-      const { number: worker, pid, servedFor } = member;
+    for (let handle = first; ; ) {
+      const { reason, unexpected } = await handle.ended;
+      this.#retire(handle);
+      const { number: worker, pid, servedFor } = handle;
       const stopping = this.#stop.signal.aborted;
       deaths = unexpected && servedFor < SETTLED ? deaths + 1 : 0;
       const wait = deaths === 0 ? 0 : Math.min(FIRST_WAIT * 2 ** (deaths - 1), LONGEST_WAIT);
@@ -164,8 +164,8 @@ export class Crew {
         this.#observe({ type: 'worker.ended', worker, pid, reason, unexpected, replacedAfter });
       }
       if (!(await this.#waited(wait))) return;
-      member = this.#hire(worker);
-      const next = member;
+      handle = this.#fork(worker);
+      const next = handle;
       void this.#begin(next).catch((error: Error) => next.giveUp(`could not start: ${error.message}`));
     }
   }
@@ -179,11 +179,11 @@ export class Crew {
   }
 
   /** A metric that falls would look like a restart of the whole gateway: what was counted stays. */
-  #bury(member: Member): void {
-    if (this.#members.get(member.number) === member) this.#members.delete(member.number);
-    const { figures } = member;
-    this.#burials = this.#burials.then(async () => {
-      this.#departed = await lastingFigures([this.#departed, figures]);
+  #retire(handle: WorkerHandle): void {
+    if (this.#handles.get(handle.number) === handle) this.#handles.delete(handle.number);
+    const { figures } = handle;
+    this.#retirements = this.#retirements.then(async () => {
+      this.#retired = await lastingFigures([this.#retired, figures]);
     });
   }
 }

@@ -3,10 +3,10 @@ import { createLog } from '../observe/log.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
 import { createServing, type Serving } from '../run/serving.ts';
 import { openRedis } from '../state/redis/open.ts';
-import type { Remembered } from '../state/storage.ts';
+import type { Storage } from '../state/storage.ts';
 import { Channel, type ChannelOptions, type Handlers } from './channel.ts';
 import { createSharedGuard } from './guard.ts';
-import { type Farewell, type Orders, type PrimaryCalls, unpacked, type WorkerCalls } from './protocol.ts';
+import { type LastReport, type PrimaryCalls, type StartOrder, unpacked, type WorkerCalls } from './protocol.ts';
 
 /** Milliseconds: the primary process only takes a note of what it is told. */
 const TELLING = 5_000;
@@ -22,11 +22,11 @@ interface Work {
 }
 
 /** What a worker does for its primary process, and what it does when it has none any more. */
-export class Carrier {
+export class WorkerProcess {
   readonly #primary: Channel<PrimaryCalls, WorkerCalls>;
   #work: Work | null = null;
   #turn: Promise<unknown> = Promise.resolve();
-  #farewell: Promise<Farewell> | null = null;
+  #lastReport: Promise<LastReport> | null = null;
 
   constructor(send: ChannelOptions<WorkerCalls>['send']) {
     const handlers: Handlers<WorkerCalls> = {
@@ -60,18 +60,18 @@ export class Carrier {
     // Before it serves it has nothing to finish, and would wait for ever for the address to listen on.
     if (!this.#work) return;
     const { observe, serving } = this.#work;
-    if (!this.#farewell) observe({ type: 'primary.gone', inFlight: serving.inFlight });
+    if (!this.#lastReport) observe({ type: 'primary.gone', inFlight: serving.inFlight });
     await this.#drain();
   }
 
-  #drain(): Promise<Farewell> {
-    this.#farewell ??= this.#inTurn(async () => {
+  #drain(): Promise<LastReport> {
+    this.#lastReport ??= this.#inTurn(async () => {
       const work = this.#work;
       const cutOff = (await work?.serving.drain()) ?? 0;
       await work?.close();
       return { cutOff, figures: (await work?.metrics.figures()) ?? [] };
     });
-    return this.#farewell;
+    return this.#lastReport;
   }
 
   /** One after the other, in the order in which they were asked for. */
@@ -83,24 +83,24 @@ export class Carrier {
 }
 
 async function begin(
-  { worker, workers, settings: sent }: Orders,
+  { worker, workers, settings: sent }: StartOrder,
   primary: Channel<PrimaryCalls, WorkerCalls>,
 ): Promise<Work> {
   let settings = unpacked(sent);
   const { config, contract } = settings;
   const log = createLog(config.log, { worker });
-  const metrics = createMetrics({ inFlight: () => serving.inFlight, subjects: () => remembered.state.size });
+  const metrics = createMetrics({ inFlight: () => serving.inFlight, subjects: () => storage.state.size });
   const observe = toAll(metrics.observe, log.observe, (event) => {
     if (event.type !== 'state.outage' && event.type !== 'state.recovered') return;
     // Where it cannot be told, it does not matter any more.
-    primary.call('ready', remembered.ready(), TELLING).catch(() => {});
+    primary.call('ready', storage.ready(), TELLING).catch(() => {});
   });
-  const remembered: Remembered = await openRedis(config.redis!, { observe, workers });
+  const storage: Storage = await openRedis(config.redis!, { observe, workers });
   const guard = createSharedGuard({ primary, ...config.door.guard, workers, observe });
   const serving: Serving = createServing({
     config,
     contract,
-    remembered,
+    storage,
     guard,
     observe,
     clock: Date.now,
@@ -111,7 +111,7 @@ async function begin(
   async function close(): Promise<void> {
     guard.close();
     await serving.close();
-    await remembered.close();
+    await storage.close();
   }
 
   try {

@@ -3,8 +3,8 @@ import { setTimeout } from 'node:timers/promises';
 import type { CallsOfDeprecated } from '../keys/uses.ts';
 import type { Figures } from '../observe/figures.ts';
 import { Channel, type Handlers, NoAnswer } from './channel.ts';
-import { RemoteError, WorkersError } from './errors.ts';
-import type { Farewell, Orders, PrimaryCalls, SentSettings, WorkerCalls } from './protocol.ts';
+import type { LastReport, PrimaryCalls, SentSettings, StartOrder, WorkerCalls } from './protocol.ts';
+import { RemoteError, WorkersError } from './remote-error.ts';
 
 /** Milliseconds. A start opens everything, on a machine that may be busy; a reload compiles a contract. */
 const START = 60_000;
@@ -26,7 +26,7 @@ export interface Ending {
 }
 
 /** One worker, as its primary process sees it. */
-export class Member {
+export class WorkerHandle {
   readonly number: number;
   /** Resolves when the process is gone. */
   readonly ended: Promise<Ending>;
@@ -35,7 +35,7 @@ export class Member {
   #phase: 'starting' | 'serving' | 'leaving' = 'starting';
   #servingSince = Number.POSITIVE_INFINITY;
   #ready = true;
-  #farewell: Farewell | null = null;
+  #lastReport: LastReport | null = null;
   #givenUp: string | null = null;
   #figures: Figures = [];
 
@@ -50,7 +50,7 @@ export class Member {
         ready: (isReady) => {
           this.#ready = isReady;
         },
-        leave: (farewell) => this.#takeLeave(farewell),
+        leave: (lastReport) => this.#noteLastReport(lastReport),
       },
     });
     worker.on('message', (message) => this.#channel.receive(message));
@@ -80,7 +80,7 @@ export class Member {
   }
 
   /** Answers where clients reach it. Throws WorkersError, or what the worker threw where that is a bug. */
-  async start(orders: Orders): Promise<string> {
+  async start(orders: StartOrder): Promise<string> {
     try {
       const url = await this.#channel.call('start', orders, START);
       this.#phase = 'serving';
@@ -113,27 +113,27 @@ export class Member {
   /** Lets it finish what it has begun, for `patience` milliseconds; answers how many requests were cut off. */
   async drain(patience: number): Promise<number> {
     try {
-      if (this.#phase === 'starting') this.#farewell = { cutOff: 0, figures: [] };
+      if (this.#phase === 'starting') this.#lastReport = { cutOff: 0, figures: [] };
       else await this.#finish(patience);
       this.kill();
     } catch (error) {
       // It may just have left because somebody else had asked it to.
-      if (!this.#farewell) this.giveUp((error as Error).message);
+      if (!this.#lastReport) this.giveUp((error as Error).message);
     }
     await this.ended;
-    return this.#farewell?.cutOff ?? 0;
+    return this.#lastReport?.cutOff ?? 0;
   }
 
   async #finish(patience: number): Promise<void> {
-    this.#takeLeave(await this.#channel.call('drain', null, patience + LETTING_GO));
+    this.#noteLastReport(await this.#channel.call('drain', null, patience + LETTING_GO));
     this.#worker.disconnect();
     await Promise.race([this.ended, setTimeout(LETTING_GO, undefined, { ref: false })]);
   }
 
-  #takeLeave(farewell: Farewell): void {
+  #noteLastReport(lastReport: LastReport): void {
     this.#phase = 'leaving';
-    this.#farewell = farewell;
-    this.#figures = farewell.figures;
+    this.#lastReport = lastReport;
+    this.#figures = lastReport.figures;
   }
 
   /** Ends it at once, and says why. */
@@ -174,6 +174,6 @@ export class Member {
     });
     this.#phase = 'leaving';
     this.#channel.close(how);
-    return { reason: this.#givenUp ?? how, unexpected: this.#farewell === null || this.#givenUp !== null };
+    return { reason: this.#givenUp ?? how, unexpected: this.#lastReport === null || this.#givenUp !== null };
   }
 }

@@ -1,13 +1,13 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
-import type { Once } from '../operators/audit-log.ts';
+import type { IdempotentAnswer } from '../operators/audit-log.ts';
+import { AdminError } from './admin-error.ts';
 import type { Answer, Call } from './call.ts';
-import { AdminError } from './errors.ts';
 
 /**
  * One call that must not be done twice. The answer is kept sealed with a key made from the Idempotency-Key, which is not kept:
  * an answer may hold a secret, and secrets are never stored in a form that the state alone could give away.
  */
-export class OnceCall {
+export class IdempotentCall {
   readonly name: string;
   readonly #question: string;
   readonly #key: Buffer;
@@ -18,7 +18,7 @@ export class OnceCall {
     this.#key = Buffer.from(hkdfSync('sha256', idempotencyKey, this.name, 'answer', 32));
   }
 
-  seal(answer: Answer): Once {
+  seal(answer: Answer): IdempotentAnswer {
     const nonce = randomBytes(12);
     const cipher = createCipheriv('aes-256-gcm', this.#key, nonce);
     const sealed = Buffer.concat([
@@ -31,14 +31,14 @@ export class OnceCall {
   }
 
   /** The first answer. Throws AdminError where another call had this key. */
-  open(once: Once): Answer {
-    if (once.question !== this.#question) {
+  open(idempotent: IdempotentAnswer): Answer {
+    if (idempotent.question !== this.#question) {
       throw new AdminError(
         'idempotency_key_reused',
         'Another call was made with this Idempotency-Key: take a new one.',
       );
     }
-    const sealed = Buffer.from(once.sealed, 'base64');
+    const sealed = Buffer.from(idempotent.sealed, 'base64');
     const decipher = createDecipheriv('aes-256-gcm', this.#key, sealed.subarray(0, 12));
     decipher.setAuthTag(sealed.subarray(-16));
     const text = Buffer.concat([decipher.update(sealed.subarray(12, -16)), decipher.final()]).toString();

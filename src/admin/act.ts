@@ -1,4 +1,4 @@
-import type { Answer, Task } from './call.ts';
+import type { AdminAnswer, Task } from './call.ts';
 import type { Desk } from './desk.ts';
 
 /**
@@ -9,9 +9,9 @@ export async function act(
   desk: Desk,
   task: Task,
   entry: { action: string; target: string; before: unknown; after: unknown },
-  answer: Answer,
+  answer: AdminAnswer,
   work: () => Promise<void>,
-): Promise<Answer> {
+): Promise<AdminAnswer> {
   const note = task.note(entry, answer);
   await desk.auditLog.append(note);
   try {

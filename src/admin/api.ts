@@ -8,7 +8,7 @@ import { KeyConflict } from '../keys/store.ts';
 import { IdempotencyConflict } from '../operators/audit-log.ts';
 import { mayActAs } from '../operators/tokens.ts';
 import { type AdminCode, AdminError } from './admin-error.ts';
-import type { AdminOperation, AdminOperations, Answer, Call } from './call.ts';
+import type { AdminAnswer, AdminOperation, AdminOperations, Call } from './call.ts';
 import type { Desk } from './desk.ts';
 import { IdempotentCall } from './idempotency.ts';
 import { createOperations } from './operations.ts';
@@ -22,7 +22,7 @@ let adminContract: Contract | null = null;
 export interface AdminApi {
   readonly contract: Contract;
   /** Answers a call. Throws AdminError; anything else thrown is a bug. */
-  call(call: Call): Promise<Answer>;
+  call(call: Call): Promise<AdminAnswer>;
 }
 
 /** The admin API without its listener: commands beside a gateway call the same operations. */
@@ -97,7 +97,7 @@ async function perform(
   { run }: AdminOperation,
   call: Call,
   asked: ReturnType<typeof task>,
-): Promise<Answer> {
+): Promise<AdminAnswer> {
   const now = desk.clock();
   const key = headerOf(call.headers, 'idempotency-key');
   const idempotent = key === undefined || call.method !== 'POST' ? null : new IdempotentCall(call, key);

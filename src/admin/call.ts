@@ -16,7 +16,7 @@ export interface Call {
   readonly body: Buffer | null;
 }
 
-export interface Answer {
+export interface AdminAnswer {
   readonly status: number;
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -33,18 +33,18 @@ export interface Task {
   // biome-ignore lint/suspicious/noExplicitAny: the contract has checked it, each operation says what it is.
   readonly body: any;
   /** What is kept with a change: who did what; and the answer, if the call must not be done twice. */
-  note(entry: { action: string; target: string; before: unknown; after: unknown }, answer: Answer): AuditNote;
+  note(entry: { action: string; target: string; before: unknown; after: unknown }, answer: AdminAnswer): AuditNote;
 }
 
 export interface AdminOperation {
   readonly role: Role;
-  readonly run: (task: Task) => Promise<Answer>;
+  readonly run: (task: Task) => Promise<AdminAnswer>;
 }
 
 export type AdminOperations = Readonly<Record<string, AdminOperation>>;
 
 /** Seals an answer for who has the Idempotency-Key; `null` without one. */
-export type Seal = (answer: Answer) => IdempotentAnswer | null;
+export type Seal = (answer: AdminAnswer) => IdempotentAnswer | null;
 
-export const ok = (body: unknown): Answer => ({ status: 200, body });
-export const created = (body: unknown): Answer => ({ status: 201, body });
+export const ok = (body: unknown): AdminAnswer => ({ status: 200, body });
+export const created = (body: unknown): AdminAnswer => ({ status: 201, body });

@@ -2,7 +2,14 @@ import type { Config, Plans } from '../config/config.ts';
 import type { Uses } from '../keys/uses.ts';
 import type { State } from '../state/state.ts';
 import type { Records } from '../state/storage.ts';
-import type { Reloaded } from './reload.ts';
+
+/** What a reload did. */
+export interface Reloaded {
+  /** Settings, and files, that are different now. */
+  readonly changed: readonly string[];
+  /** Settings that are different in the files, but stay as they were until a restart. */
+  readonly needRestart: readonly string[];
+}
 
 /** All that the operations of the admin API work with, in a running gateway or beside it. */
 export interface Desk extends Pick<Records, 'keys' | 'auditLog' | 'tokens'> {

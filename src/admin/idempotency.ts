@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import type { IdempotentAnswer } from '../operators/audit-log.ts';
 import { AdminError } from './admin-error.ts';
-import type { Answer, Call } from './call.ts';
+import type { AdminAnswer, Call } from './call.ts';
 
 /**
  * One call that must not be done twice. The answer is kept sealed with a key made from the Idempotency-Key, which is not kept:
@@ -18,7 +18,7 @@ export class IdempotentCall {
     this.#key = Buffer.from(hkdfSync('sha256', idempotencyKey, this.name, 'answer', 32));
   }
 
-  seal(answer: Answer): IdempotentAnswer {
+  seal(answer: AdminAnswer): IdempotentAnswer {
     const nonce = randomBytes(12);
     const cipher = createCipheriv('aes-256-gcm', this.#key, nonce);
     const sealed = Buffer.concat([
@@ -31,7 +31,7 @@ export class IdempotentCall {
   }
 
   /** The first answer. Throws AdminError where another call had this key. */
-  open(idempotent: IdempotentAnswer): Answer {
+  open(idempotent: IdempotentAnswer): AdminAnswer {
     if (idempotent.question !== this.#question) {
       throw new AdminError(
         'idempotency_key_reused',
@@ -42,7 +42,7 @@ export class IdempotentCall {
     const decipher = createDecipheriv('aes-256-gcm', this.#key, sealed.subarray(0, 12));
     decipher.setAuthTag(sealed.subarray(-16));
     const text = Buffer.concat([decipher.update(sealed.subarray(12, -16)), decipher.final()]).toString();
-    const answer = JSON.parse(text) as Answer;
+    const answer = JSON.parse(text) as AdminAnswer;
     return { ...answer, headers: { ...answer.headers, 'Idempotency-Replayed': 'true' } };
   }
 }

@@ -1,5 +1,5 @@
+import { subjectOf, windowsOf } from '../keys/counting.ts';
 import type { KeyRecord } from '../keys/key.ts';
-import { subjectOf, windowsOf } from '../keys/keyring.ts';
 import type { Limits } from '../limits/limits.ts';
 import { AdminError } from './admin-error.ts';
 import type { Desk } from './desk.ts';

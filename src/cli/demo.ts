@@ -1,7 +1,7 @@
 import { auditedKey } from '../admin/shown.ts';
 import type { Config } from '../config/config.ts';
 import { formatWindows, parseWindows } from '../config/windows.ts';
-import { windowsOf } from '../keys/keyring.ts';
+import { windowsOf } from '../keys/counting.ts';
 import { type AuditNoteOf, createKey } from '../keys/manage.ts';
 import { withKeys } from './with-keystore.ts';
 

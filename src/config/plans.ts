@@ -8,7 +8,7 @@ import { type Flaw, schemaFlaws } from './schema/flaws.ts';
 import { schemaOf } from './schema/schema.ts';
 import { settingsOf } from './settings.ts';
 import { parseDuration } from './units.ts';
-import { type WindowEntry, windowFlaws, windowsOf } from './windows.ts';
+import { toWindows, type WindowEntry, windowFlaws } from './windows.ts';
 import { readYamlFile } from './yaml/file.ts';
 
 interface PlansDocument {
@@ -88,12 +88,12 @@ function plansOf({ plans, accounts, bans }: PlansDocument): Plans {
   return {
     plans: new Map(Object.entries(plans).map(([name, plan]) => [name, planOf(name, plan)])),
     ladder: bans === 'off' ? null : ladderOf({ ...ladderDefaults(), ...bans }),
-    accounts: new Map(Object.entries(accounts ?? {}).map(([name, { windows }]) => [name, windowsOf(windows)])),
+    accounts: new Map(Object.entries(accounts ?? {}).map(([name, { windows }]) => [name, toWindows(windows)])),
   };
 }
 
 function planOf(name: string, { windows, count = 'key' }: PlansDocument['plans'][string]): Plan {
-  return { name, count, windows: windows === undefined ? null : windowsOf(windows) };
+  return { name, count, windows: windows === undefined ? null : toWindows(windows) };
 }
 
 function ladderOf({ strikes, within, grace, lengths, forget }: LadderEntry): Ladder {

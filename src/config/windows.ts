@@ -28,7 +28,7 @@ export function parseWindows(value: unknown, source = 'limits'): readonly Window
   const entries = typeof value === 'string' ? readShort(value, source) : value;
   refuse(schemaFlaws(entries, 'plans', 'windows'), source);
   refuse(windowFlaws(entries as readonly WindowEntry[], ''), source);
-  return deepFreeze(windowsOf(entries as readonly WindowEntry[]));
+  return deepFreeze(toWindows(entries as readonly WindowEntry[]));
 }
 
 /** Writes windows in the short form; the reverse of `parseWindows`. */
@@ -47,7 +47,7 @@ export function windowFlaws(entries: readonly WindowEntry[], pointer: string): r
 }
 
 /** The windows of checked entries, from the shortest span to the longest. */
-export function windowsOf(entries: readonly WindowEntry[]): Window[] {
+export function toWindows(entries: readonly WindowEntry[]): Window[] {
   return entries
     .map(({ limit, per, kind = 'fixed' }) => ({ name: per, kind, limit, span: spanOf(per) }))
     .sort((a, b) => a.span - b.span);

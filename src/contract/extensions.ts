@@ -1,6 +1,6 @@
 import type { Json } from './document/source.ts';
+import type { Findings } from './findings.ts';
 import { isDate, isDateTime } from './formats.ts';
-import type { Findings } from './problems.ts';
 
 const STABILITIES = ['stable', 'beta', 'experimental'] as const;
 

@@ -65,6 +65,9 @@ const SENTENCES: Readonly<Record<string, (params: Params) => string>> = {
 /** A fault without the part of the message it is in. */
 export type ValueFault = Omit<Fault, 'in'>;
 
+/** Checks the bytes of a body; answers every fault in them. */
+export type CheckBytes = (bytes: Uint8Array) => readonly ValueFault[];
+
 /** The fault an ajv error stands for; `null` for those that only say that another error happened. */
 export function faultOf({ keyword, instancePath, params }: ErrorObject): ValueFault | null {
   const sentence = SENTENCES[keyword];

@@ -1,11 +1,11 @@
 import type { Document } from './document/document.ts';
 import { isObject, type Json, objectsIn } from './document/source.ts';
 import { type Extensions, readExtensions, replyHeaders } from './extensions.ts';
+import type { Findings } from './findings.ts';
 import { createContent } from './media/content.ts';
 import { MediaRules } from './media/rules.ts';
 import { createParameterCheck } from './parameters/checker.ts';
 import { type Parameter, Parameters } from './parameters/parameter.ts';
-import type { Findings } from './problems.ts';
 import { createResponseCheck } from './responses.ts';
 import type { Schemas } from './schema/schemas.ts';
 import type { BodyRule, Operation, UnknownQuery } from './types.ts';

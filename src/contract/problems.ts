@@ -1,5 +1,3 @@
-import type { Places } from './document/places.ts';
-
 /** A mistake in the contract, or a thing it says that is not enforced. */
 export interface Problem {
   /** The file, as it was given or as the given file refers to it. */
@@ -22,50 +20,4 @@ export class ContractError extends Error {
     this.name = 'ContractError';
     this.problems = problems;
   }
-}
-
-/** Collects what is found while a contract is loaded. The same finding at the same place is kept once. */
-export class Findings {
-  readonly #places: Places;
-  readonly #problems = new Map<string, Problem>();
-  readonly #notes = new Map<string, Problem>();
-
-  constructor(places: Places) {
-    this.#places = places;
-  }
-
-  /** A mistake in an object of the document, or in its member `key`. */
-  problem(node: object, key: string | number | null, message: string): void {
-    this.add(this.#places.of(node, key, message));
-  }
-
-  add(problem: Problem): void {
-    this.#problems.set(formatProblem(problem), problem);
-  }
-
-  /** Something the document says at that place that is not enforced. */
-  note(node: object, key: string | number | null, message: string): void {
-    const note = this.#places.of(node, key, message);
-    this.#notes.set(formatProblem(note), note);
-  }
-
-  get problems(): readonly Problem[] {
-    return [...this.#problems.values()].sort(byPlace);
-  }
-
-  get notes(): readonly Problem[] {
-    return [...this.#notes.values()].sort(byPlace);
-  }
-
-  /** @throws ContractError when there is any problem. */
-  throwIfAny(): void {
-    if (this.#problems.size > 0) throw new ContractError(this.problems);
-  }
-}
-
-function byPlace(a: Problem, b: Problem): number {
-  if (a.file !== b.file) return a.file < b.file ? -1 : 1;
-  const [lineA = 0, columnA = 0] = a.place.split(/[: ]/).map(Number);
-  const [lineB = 0, columnB = 0] = b.place.split(/[: ]/).map(Number);
-  return lineA - lineB || columnA - columnB;
 }

@@ -2,9 +2,9 @@ import type { Fault } from '../errors/fault.ts';
 import type { Document } from './document/document.ts';
 import { isObject, type Json } from './document/source.ts';
 import { NONE } from './faults.ts';
+import type { Findings } from './findings.ts';
 import { type Content, createContent } from './media/content.ts';
 import type { MediaRules } from './media/rules.ts';
-import type { Findings } from './problems.ts';
 
 /** Holds an answer to an operation against the contract. */
 export type CheckResponse = (status: number, contentType: string | undefined, body: Uint8Array) => readonly Fault[];

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Plans } from '../config/config.ts';
 import type { Window } from '../limits/limits.ts';
-import { windowsOf } from './keyring.ts';
+import { windowsOf } from './counting.ts';
 
 /** What whoever issues a key says about it. */
 export interface KeyDraft {

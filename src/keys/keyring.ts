@@ -3,6 +3,7 @@ import type { Eventually } from '../common/eventually.ts';
 import type { Plans } from '../config/config.ts';
 import { Outage } from '../errors/outage.ts';
 import type { Ladder, Limits, Window } from '../limits/limits.ts';
+import { subjectOf, windowsOf } from './counting.ts';
 import type { Client, KeyRecord } from './key.ts';
 import type { KeyStore } from './store.ts';
 
@@ -186,21 +187,4 @@ export class Keyring {
     }
     return limits;
   }
-}
-
-/** Whose counters a key moves: its own, or its account's where the plan counts accounts. */
-export function subjectOf({ id, plan, account }: Pick<KeyRecord, 'id' | 'plan' | 'account'>, plans: Plans): string {
-  return plans.plans.get(plan)?.count === 'account' ? `account:${plan}:${account}` : `key:${id}`;
-}
-
-/** The limits that hold for a key: its own, else its account's, else its plan's; `null` where none of them says. */
-export function windowsOf(
-  record: Pick<KeyRecord, 'windows' | 'account' | 'plan'>,
-  plans: Plans,
-): readonly Window[] | null {
-  const plan = plans.plans.get(record.plan);
-  if (!plan) return null;
-  // Keys that share counters share limits too, or the counters would mean something else for each of them.
-  const own = plan.count === 'account' ? null : record.windows;
-  return own ?? plans.accounts.get(record.account) ?? plan.windows;
 }

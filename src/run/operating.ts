@@ -1,7 +1,6 @@
 import { createAdmin, type Readiness } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
-import type { Desk } from '../admin/desk.ts';
-import type { Reloaded } from '../admin/reload.ts';
+import type { Desk, Reloaded } from '../admin/desk.ts';
 import type { Eventually } from '../common/eventually.ts';
 import type { Config } from '../config/config.ts';
 import { watchFiles } from '../config/watch.ts';
@@ -9,15 +8,15 @@ import type { Observe } from '../observe/events.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { State } from '../state/state.ts';
 import type { Records } from '../state/storage.ts';
-import { createReloader, FILE_CHANGED, ReloadRefused, type Settings } from './reload.ts';
+import { type ActiveConfig, createReloader, FILE_CHANGED, ReloadRefused } from './reload.ts';
 import { urlOf } from './url.ts';
 
 export interface OperatingParts<C extends Config> {
-  readonly initial: Settings<C>;
+  readonly initial: ActiveConfig<C>;
   /** Reads the configuration again; without it the files are not watched and stay as they were read. */
   readonly load: (() => Config) | undefined;
   /** Puts new settings in force wherever requests are carried. */
-  readonly swap: (settings: Settings<C>) => Eventually<void>;
+  readonly swap: (settings: ActiveConfig<C>) => Eventually<void>;
   /** Stays its owner's to close. */
   readonly records: Pick<Records, 'keys' | 'auditLog' | 'tokens'>;
   readonly state: State;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Reloaded } from '../admin/reload.ts';
+import type { Reloaded } from '../admin/desk.ts';
 import type { Eventually } from '../common/eventually.ts';
 import type { Config, Plans } from '../config/config.ts';
 import { ConfigError, formatProblem } from '../config/problems/problems.ts';
@@ -15,7 +15,7 @@ import type { KeyStore } from '../keys/store.ts';
 import type { Observe } from '../observe/events.ts';
 
 /** What can be swapped between two requests; frozen. */
-export interface Settings<C extends Config> {
+export interface ActiveConfig<C extends Config> {
   readonly config: C;
   readonly contract: Contract;
 }
@@ -35,17 +35,17 @@ export class ReloadRefused extends Error {
 }
 
 export interface ReloaderParts<C extends Config> {
-  readonly initial: Settings<C>;
+  readonly initial: ActiveConfig<C>;
   /** Reads the configuration. Throws ConfigError with every mistake. */
   readonly load: () => Config;
   readonly keys: KeyStore;
   /** Puts new settings in force; done once they are everywhere. */
-  readonly swap: (settings: Settings<C>) => Eventually<void>;
+  readonly swap: (settings: ActiveConfig<C>) => Eventually<void>;
   readonly observe: Observe;
 }
 
 export interface Reloader<C extends Config> {
-  readonly current: Settings<C>;
+  readonly current: ActiveConfig<C>;
   /** Checks everything, then swaps everything. Throws ReloadRefused, whatever was wrong. One at a time. */
   reload(reason: string): Promise<Reloaded>;
 }

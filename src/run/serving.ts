@@ -9,7 +9,7 @@ import { type CallsOfDeprecated, Uses } from '../keys/uses.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Storage } from '../state/storage.ts';
 import { buildPipeline } from './build.ts';
-import type { Settings } from './reload.ts';
+import type { ActiveConfig } from './reload.ts';
 import { urlOf } from './url.ts';
 
 /** A configuration whose store is known. */
@@ -34,7 +34,7 @@ export interface Serving {
   /** Answers where clients reach it. Rejects with ListenError. */
   listen(): Promise<string>;
   /** From the next request on, these settings hold. */
-  use(settings: Settings<ServedConfig>): void;
+  use(settings: ActiveConfig<ServedConfig>): void;
   /** Stops taking requests, lets those in flight finish; answers how many had to be cut off. */
   drain(): Promise<number>;
   close(): Promise<void>;

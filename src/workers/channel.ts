@@ -5,10 +5,10 @@ import { type Carried, carried, restored } from './remote-error.ts';
 export type Calls = { readonly [name: string]: (argument: any) => unknown };
 
 type Argument<F extends Calls[string]> = Parameters<F>[0];
-type Answer<F extends Calls[string]> = Awaited<ReturnType<F>>;
+type Result<F extends Calls[string]> = Awaited<ReturnType<F>>;
 
 export type Handlers<C extends Calls> = {
-  readonly [N in keyof C]: (argument: Argument<C[N]>) => ReturnType<C[N]> | Promise<Answer<C[N]>>;
+  readonly [N in keyof C]: (argument: Argument<C[N]>) => ReturnType<C[N]> | Promise<Result<C[N]>>;
 };
 
 /** What goes over the wire. Other messages on it, such as those of node:cluster itself, are none of ours. */
@@ -55,7 +55,7 @@ export class Channel<Theirs extends Calls, Ours extends Calls> {
     name: N,
     argument: Argument<Theirs[N]>,
     deadline: number,
-  ): Promise<Answer<Theirs[N]>> {
+  ): Promise<Result<Theirs[N]>> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(this.#closed);
       const id = ++this.#calls;

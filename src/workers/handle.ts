@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { CallsOfDeprecated } from '../keys/uses.ts';
 import type { Figures } from '../observe/figures.ts';
 import { Channel, type Handlers, NoAnswer } from './channel.ts';
-import type { LastReport, PrimaryCalls, SentSettings, StartOrder, WorkerCalls } from './protocol.ts';
+import type { LastReport, PrimaryCalls, SentConfig, StartOrder, WorkerCalls } from './protocol.ts';
 import { RemoteError, WorkersError } from './remote-error.ts';
 
 /** Milliseconds. A start opens everything, on a machine that may be busy; a reload compiles a contract. */
@@ -94,7 +94,7 @@ export class WorkerHandle {
     }
   }
 
-  use(settings: SentSettings): Promise<void> {
+  use(settings: SentConfig): Promise<void> {
     return this.#channel.call('use', settings, RELOAD);
   }
 

@@ -5,7 +5,7 @@ import type { Guard } from '../callers/guard.ts';
 import type { CallsOfDeprecated } from '../keys/uses.ts';
 import type { Observe } from '../observe/events.ts';
 import { type Figures, lastingFigures } from '../observe/figures.ts';
-import type { Settings } from '../run/reload.ts';
+import type { ActiveConfig } from '../run/reload.ts';
 import type { ServedConfig } from '../run/serving.ts';
 import { WorkerHandle } from './handle.ts';
 import { packed, type StartOrder } from './protocol.ts';
@@ -18,7 +18,7 @@ const LONGEST_WAIT = 30_000;
 const SETTLED = 10_000;
 
 export interface WorkerPoolParts {
-  readonly settings: Settings<ServedConfig>;
+  readonly settings: ActiveConfig<ServedConfig>;
   readonly guard: Guard;
   readonly observe: Observe;
 }
@@ -32,7 +32,7 @@ export class WorkerPool {
   readonly #stop = new AbortController();
   readonly #killAll = () => this.kill();
   /** In force. Whoever starts gets these. */
-  #settings: Settings<ServedConfig>;
+  #settings: ActiveConfig<ServedConfig>;
   /** What those who ended had counted. */
   #retired: Figures = [];
   #retirements: Promise<void> = Promise.resolve();
@@ -73,7 +73,7 @@ export class WorkerPool {
   }
 
   /** Puts settings in force at all of them. One that does not take them is replaced by one that begins with them. */
-  async use(settings: Settings<ServedConfig>): Promise<void> {
+  async use(settings: ActiveConfig<ServedConfig>): Promise<void> {
     this.#settings = settings;
     const sent = this.#sent();
     await Promise.all(

@@ -3,14 +3,14 @@ import { deepFreeze } from '../common/freeze.ts';
 import { type Contract, loadContract } from '../contract/contract.ts';
 import type { CallsOfDeprecated } from '../keys/uses.ts';
 import type { Figures } from '../observe/figures.ts';
-import type { Settings } from '../run/reload.ts';
+import type { ActiveConfig } from '../run/reload.ts';
 import type { ServedConfig } from '../run/serving.ts';
 
 /**
  * Settings on their way to a worker. The contract goes as one document: the files it was read from may have changed since,
  * and every worker must have the very same.
  */
-export interface SentSettings {
+export interface SentConfig {
   readonly config: ServedConfig;
   readonly contract: string;
 }
@@ -21,7 +21,7 @@ export interface StartOrder {
   readonly worker: number;
   /** How many share the work, and the limits of the door and the store. */
   readonly workers: number;
-  readonly settings: SentSettings;
+  readonly settings: SentConfig;
 }
 
 /** What the primary process asks of a worker. `start`, `use` and `drain` are done in their order. */
@@ -29,7 +29,7 @@ export type WorkerCalls = {
   /** Opens everything and listens; answers where clients reach it. */
   start: (orders: StartOrder) => string;
   /** From the next request on, these settings hold. */
-  use: (settings: SentSettings) => void;
+  use: (settings: SentConfig) => void;
   inFlight: (nothing: null) => number;
   /** Deprecated operations that a key, by its id, called at this worker. */
   deprecated: (keyId: string) => CallsOfDeprecated;
@@ -59,15 +59,15 @@ export interface LastReport {
 }
 
 /** The admin token stays behind: no request needs it. */
-export function packed({ config, contract }: Settings<ServedConfig>): SentSettings {
+export function packed({ config, contract }: ActiveConfig<ServedConfig>): SentConfig {
   return { config: { ...config, admin: { ...config.admin, token: null } }, contract: contract.json };
 }
 
 /** `before`: the contract is compiled again only where it is another one. */
 export function unpacked(
-  { config, contract: text }: SentSettings,
-  before: Settings<ServedConfig> | null = null,
-): Settings<ServedConfig> {
+  { config, contract: text }: SentConfig,
+  before: ActiveConfig<ServedConfig> | null = null,
+): ActiveConfig<ServedConfig> {
   const { file, unknownQuery } = config.contract;
   const same = before?.contract.json === text && before.config.contract.unknownQuery === unknownQuery;
   const contract: Contract = same ? before.contract : loadContract(file, { text, unknownQuery });

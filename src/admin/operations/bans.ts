@@ -1,7 +1,7 @@
 import { parseDuration } from '../../config/units.ts';
 import { act } from '../act.ts';
 import { AdminError } from '../admin-error.ts';
-import { type AdminOperations, type Answer, ok, type Task } from '../call.ts';
+import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
 import type { Desk } from '../desk.ts';
 import { countedOnes, type PartyStanding, partiesOf, standingOf } from '../parties.ts';
 import { time } from '../shown.ts';
@@ -12,14 +12,18 @@ const LONGEST = 3_650 * 86_400_000;
 const CLOCKS_DIFFER = 10_000;
 
 export function banOperations(desk: Desk): AdminOperations {
-  async function list(): Promise<Answer> {
+  async function list(): Promise<AdminAnswer> {
     const bans = await desk.state().bans();
     const shown = await Promise.all(bans.map(({ subject, until }) => shownBan(desk, subject, until)));
     return ok({ bans: shown.sort((a, b) => (a.until! < b.until! ? -1 : 1)) });
   }
 
   /** `lengthOf`: of the ban from now on, by what the party has left of another one. On the state's clock. */
-  async function ban(task: Task, action: string, lengthOf: (left: number, subject: string) => number): Promise<Answer> {
+  async function ban(
+    task: Task,
+    action: string,
+    lengthOf: (left: number, subject: string) => number,
+  ): Promise<AdminAnswer> {
     const { reason } = task.body as { reason: string };
     const parties = countedOnes(await partiesOf(desk, task.path.party!));
     const plans = await Promise.all(

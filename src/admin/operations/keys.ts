@@ -14,7 +14,7 @@ import {
 } from '../../keys/manage.ts';
 import { hashSecret } from '../../keys/secret.ts';
 import { AdminError } from '../admin-error.ts';
-import { type AdminOperations, type Answer, created, ok, type Task } from '../call.ts';
+import { type AdminAnswer, type AdminOperations, created, ok, type Task } from '../call.ts';
 import type { Desk } from '../desk.ts';
 import { page } from '../page.ts';
 import { auditedKey, shownKey, statusOf } from '../shown.ts';
@@ -32,7 +32,7 @@ export function keyOperations(desk: Desk): AdminOperations {
   }
 
   /** Keeps with the change who made it, and the answer that the change will have. */
-  function auditNoteOf({ note, now }: Task, action: string, answer: (change: KeyChange) => Answer): AuditNoteOf {
+  function auditNoteOf({ note, now }: Task, action: string, answer: (change: KeyChange) => AdminAnswer): AuditNoteOf {
     return (change) => {
       const { before, after } = change;
       const entry = { before: before && auditedKey(before, now), after: auditedKey(after, now) };
@@ -44,7 +44,7 @@ export function keyOperations(desk: Desk): AdminOperations {
     task: Task,
     action: string,
     change: (auditNoteOf: AuditNoteOf) => Promise<KeyRecord>,
-  ): Promise<Answer> {
+  ): Promise<AdminAnswer> {
     const answer = (record: KeyRecord) => ok(shownKey(record, task.now, used));
     const used = await lastUsed(task.path.id!);
     return answer(await change(auditNoteOf(task, action, ({ after }) => answer(after))));

@@ -1,5 +1,5 @@
+import type { Findings } from '../findings.ts';
 import { escapeToken, pointerTo } from '../names.ts';
-import type { Findings } from '../problems.ts';
 import { type Field, GRAMMAR, type Kind, SECTIONS } from './grammar.ts';
 import type { Places } from './places.ts';
 import { follow, isObject, type Json } from './source.ts';

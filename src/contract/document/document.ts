@@ -1,4 +1,5 @@
-import { ContractError, type Findings } from '../problems.ts';
+import type { Findings } from '../findings.ts';
+import { ContractError } from '../problems.ts';
 import { Bundler } from './bundle.ts';
 import type { Places } from './places.ts';
 import { follow, isObject, type Json, type Written } from './source.ts';

@@ -1,5 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
-import { ContractError, type Findings } from '../problems.ts';
+import type { Findings } from '../findings.ts';
+import { ContractError } from '../problems.ts';
 import type { Places } from './places.ts';
 import { follow, isObject, type Json, readSource, type Source, type Written } from './source.ts';
 

@@ -1,5 +1,5 @@
 import type { Json } from '../document/source.ts';
-import type { Findings } from '../problems.ts';
+import type { Findings } from '../findings.ts';
 import type { Direction } from '../schema/translate.ts';
 import type { MediaRule, MediaRules, Syntax } from './rules.ts';
 import { syntaxOf } from './rules.ts';

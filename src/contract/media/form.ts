@@ -1,6 +1,6 @@
 import type { Document } from '../document/document.ts';
 import { isObject, type Json } from '../document/source.ts';
-import type { ValueFault } from '../faults.ts';
+import type { CheckBytes, ValueFault } from '../faults.ts';
 import { Bag, readJsonText } from '../json.ts';
 import { escapeToken } from '../names.ts';
 import { type Collected, Collector, type Sent } from '../parameters/collector.ts';
@@ -9,7 +9,6 @@ import { type Shape, shapeOf } from '../parameters/shape.ts';
 import { STYLES, type Style } from '../parameters/styles.ts';
 import type { Check } from '../schema/schemas.ts';
 import { decodeUtf8 } from '../utf8.ts';
-import type { CheckBytes } from './rules.ts';
 
 /** A field of a form; a `document` is JSON inside the text. */
 interface Field extends Collected {

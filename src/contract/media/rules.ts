@@ -1,11 +1,11 @@
 import type { Fault } from '../../errors/fault.ts';
 import type { Document } from '../document/document.ts';
 import type { Json } from '../document/source.ts';
-import { NONE, type ValueFault } from '../faults.ts';
+import { type CheckBytes, NONE } from '../faults.ts';
+import type { Findings } from '../findings.ts';
 import { readJson } from '../json.ts';
 import { read } from '../parameters/reading.ts';
 import { shapeOf } from '../parameters/shape.ts';
-import type { Findings } from '../problems.ts';
 import type { Check, Schemas } from '../schema/schemas.ts';
 import type { Direction } from '../schema/translate.ts';
 import { decodeUtf8 } from '../utf8.ts';
@@ -19,8 +19,6 @@ export interface MediaRule {
   /** The faults in a body of at least one byte. */
   check(bytes: Uint8Array): readonly Fault[];
 }
-
-export type CheckBytes = (bytes: Uint8Array) => readonly ValueFault[];
 
 /** What is known about the inside of a body. Other bodies pass unchecked. */
 export type Syntax = 'json' | 'form' | 'text' | 'unknown';

@@ -1,9 +1,9 @@
 import type { Document } from '../document/document.ts';
 import { isObject, type Json } from '../document/source.ts';
 import { NONE, type ValueFault } from '../faults.ts';
+import type { Findings } from '../findings.ts';
 import { readJsonText } from '../json.ts';
 import { isJson, parseMediaType } from '../media/type.ts';
-import type { Findings } from '../problems.ts';
 import type { Check, Schemas } from '../schema/schemas.ts';
 import type { Collected } from './collector.ts';
 import { decode, type Encoding, read } from './reading.ts';

@@ -1,8 +1,8 @@
 import { isObject, type Json } from '../document/source.ts';
+import type { Findings } from '../findings.ts';
 import { STRING_FORMATS } from '../formats.ts';
 import { RANGES } from '../numbers.ts';
 import { PatternError, Patterns } from '../patterns/pattern.ts';
-import type { Findings } from '../problems.ts';
 import type { Allowed } from './keywords.ts';
 import { canonical } from './values.ts';
 

@@ -1,7 +1,7 @@
 import type { Document } from '../document/document.ts';
 import { isObject, type Json } from '../document/source.ts';
+import type { Findings } from '../findings.ts';
 import { escapeToken, unescapeToken } from '../names.ts';
-import type { Findings } from '../problems.ts';
 
 const SCHEMAS = '/components/schemas/';
 

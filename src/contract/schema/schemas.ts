@@ -2,7 +2,7 @@ import type { ErrorObject } from 'ajv';
 import type { Document } from '../document/document.ts';
 import type { Json } from '../document/source.ts';
 import { faultOf, MAX_FAULTS, NONE, type ValueFault } from '../faults.ts';
-import type { Findings } from '../problems.ts';
+import type { Findings } from '../findings.ts';
 import { Compiler } from './compiler.ts';
 import { EXHAUSTED, purse } from './purse.ts';
 import { type Direction, type Translated, Translator } from './translate.ts';

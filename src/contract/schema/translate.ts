@@ -1,6 +1,6 @@
 import type { Document } from '../document/document.ts';
 import { isObject, type Json, objectsIn } from '../document/source.ts';
-import type { Findings } from '../problems.ts';
+import type { Findings } from '../findings.ts';
 import { Assertions, allowed } from './assertions.ts';
 import { type Kinds, Polymorphism } from './polymorphism.ts';
 

@@ -10,8 +10,9 @@ import type { Answer } from '../reply/answer.ts';
 import type { KnownClient } from '../stages/authenticate.ts';
 import { tooLarge } from '../stages/door.ts';
 import { outageOf } from '../stages/forward.ts';
+import { isReturned, optionsOf } from '../wire/fields.ts';
 import { interruptionOf } from '../wire/interruption.ts';
-import { isReturned, optionsOf, requestHeaders } from './headers.ts';
+import { requestHeaders } from './headers.ts';
 
 /** Path prefixes that go to a target as they are: streams, WebSockets, whatever is outside the contract. */
 export interface Mounts {

@@ -1,4 +1,4 @@
-import { isForwarded, optionsOf } from '../upstream/headers.ts';
+import { isForwarded, optionsOf } from './fields.ts';
 
 /** What the gateway itself wants to know of a request's header section, read in one walk over the raw headers. */
 export interface Head {

@@ -8,9 +8,9 @@ import { layout } from './plugins/layout.ts';
 import { responses } from './plugins/responses.ts';
 import { standing } from './plugins/standing.ts';
 import { tryIt } from './plugins/try-it.ts';
-import type { Settings, SwaggerUi } from './swagger-ui.ts';
+import type { SwaggerUi, SwaggerUiSettings } from './swagger-ui.ts';
 
-declare const SwaggerUIBundle: (settings: Settings) => SwaggerUi;
+declare const SwaggerUIBundle: (settings: SwaggerUiSettings) => SwaggerUi;
 
 const domNode = document.getElementById('reference')!;
 const key = connectKey(document);

@@ -55,7 +55,7 @@ export interface OutgoingRequest {
   readonly loadSpec?: boolean;
 }
 
-export interface Settings {
+export interface SwaggerUiSettings {
   readonly url: string;
   readonly domNode: Element;
   readonly layout: string;

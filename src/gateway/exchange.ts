@@ -1,13 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Operation } from '../contract/contract.ts';
 import type { Client } from '../keys/key.ts';
-import type { Standing } from '../limits/admission.ts';
+import type { Admission, Standing } from '../limits/admission.ts';
 import type { Head } from './wire/head.ts';
-import type { Target } from './wire/target.ts';
 
 /**
- * One request and what has become known of it on its way. Stages hand their results to each other as values; what they
- * note here besides is for the answer's headers and for telling what happened.
+ * One request as it came, and what the headers of its answer and the event at its end need to know. Stages hand their
+ * results to each other as values (see results.ts), never through here.
  */
 export interface Exchange {
   readonly id: string;
@@ -21,25 +20,18 @@ export interface Exchange {
   readonly behindProxy: boolean;
   /** On the clock of `performance.now()`, milliseconds. */
   readonly startedAt: number;
-  /** Set by the door once the target has been read. */
-  target: Target | null;
   /** Where it goes, from a fixed set of words: an operationId, `mount <path>`, `reference`; `null` while unknown. */
   route: string | null;
   client: Client | null;
   operation: Operation | null;
   /** Whose limit headers the answer carries; `null` until somebody has counted. */
   standing: Standing | null;
-  verdict: 'admitted' | 'limited' | 'banned' | null;
+  verdict: Admission['verdict'] | null;
   /** The request, or the part of it that the store has not seen, was refused or failed with this code. */
   code: string | null;
   /** When the request was handed to the store, and when the head of its answer came. */
   forwardedAt: number;
   answeredAt: number;
-  /** Stops what goes on for this request elsewhere, should the caller leave. */
+  /** Stops what goes on for this request elsewhere; called when the caller leaves. */
   cancel: (() => void) | null;
-}
-
-/** The caller closed its connection before the answer was through: nobody is left to answer, and nobody did wrong. */
-export class CallerLeft extends Error {
-  override name = 'CallerLeft';
 }

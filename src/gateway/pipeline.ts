@@ -7,29 +7,34 @@ import type { Pages } from './own/pages.ts';
 import { USAGE_PATH, type Usage } from './own/usage.ts';
 import type { Answer } from './reply/answer.ts';
 import { type Cors, isPreflight } from './reply/cors.ts';
+import type { Relay } from './reply/relay.ts';
+import type { Target } from './results.ts';
 import type { Route } from './routes.ts';
 import type { Admit } from './stages/admit.ts';
 import type { Authenticate } from './stages/authenticate.ts';
 import type { CheckContract } from './stages/contract.ts';
 import type { Door } from './stages/door.ts';
 import type { Forward } from './stages/forward.ts';
-import type { Mounts } from './upstream/mounts.ts';
+import type { Inspect } from './upstream/inspection.ts';
+import type { Mounts, Upgrading } from './upstream/mounts.ts';
 import { hasBody } from './wire/head.ts';
 
 /** What the pipeline is made of: the stages in their order, and what answers beside them. */
 export interface Parts {
   readonly door: Door;
   readonly authenticate: Authenticate;
-  readonly usage: Usage;
   readonly admit: Admit;
   readonly contract: CheckContract;
   readonly forward: Forward;
+  readonly inspect: Inspect;
+  readonly relay: Relay;
+  readonly usage: Usage;
   readonly mounts: Mounts;
   readonly pages: Pages;
   readonly cors: Cors;
   readonly answer: Answer;
   /** Notes on the exchange where the request goes, and tells it. */
-  readonly route: (exchange: Exchange) => Route;
+  readonly route: (exchange: Exchange, target: Target) => Route;
 }
 
 export interface Pipeline {
@@ -40,29 +45,58 @@ export interface Pipeline {
 }
 
 /**
- * The way of a request: see `walk`. Each step takes the typed result of the one before, and whatever one throws is answered
- * below. Floods are cheap: a step that knows its result at once returns it at once, and is awaited only where it does not;
- * the refusals that a flood gets (no good key, limited, banned) are returned, because a throw costs as much as a whole stage.
+ * The way of a request: see `walk`. Each step takes the result that only the step before makes (results.ts), so another
+ * order does not compile; whatever a step throws is answered below. Floods are cheap: a step that knows its result at once
+ * returns it at once, and is awaited only where it does not; the refusals that a flood gets (no good key, limited, banned)
+ * are returned, because a throw costs as much as a whole stage.
  */
 export function createPipeline(parts: Parts): Pipeline {
-  const { door, authenticate, usage, admit, contract, forward, mounts, pages, cors, answer, route } = parts;
+  const { door, authenticate, admit, contract, forward, inspect, relay } = parts;
+  const { usage, mounts, pages, cors, answer, route } = parts;
 
-  async function walkUpgrade(exchange: Exchange, socket: Duplex, head: Buffer): Promise<void> {
-    door.enter(exchange);
+  async function walk(exchange: Exchange): Promise<void> {
+    try {
+      const target = door.enter(exchange);
+      if (isPreflight(exchange)) return await preflight(exchange, target);
+      if (pages.has(target.path)) return await pages.serve(exchange);
+
+      const authenticated = authenticate(exchange, target);
+      const client = authenticated instanceof Promise ? await authenticated : authenticated;
+      if (client instanceof Refusal) return answer.fail(exchange, client);
+      if (target.path === USAGE_PATH) return await usage.serve(exchange, client);
+
+      const way = route(exchange, target);
+      const admitting = admit(exchange, client, way.kind === 'operation' ? way.operation.cost : 1);
+      const admitted = admitting instanceof Promise ? await admitting : admitting;
+      if (admitted instanceof Refusal) return answer.fail(exchange, admitted);
+      if (way.kind === 'mount') return await mounts.forward(exchange, admitted, target, way.mount);
+
+      const checking = contract(exchange, admitted, target, way);
+      const checked = checking instanceof Promise ? await checking : checking;
+      const stored = await forward(exchange, checked);
+      const inspected = inspect(exchange, checked, stored);
+      relay(exchange, inspected instanceof Promise ? await inspected : inspected);
+    } catch (error) {
+      answer.fail(exchange, error);
+    }
+  }
+
+  async function walkUpgrade(exchange: Exchange, connection: Upgrading): Promise<void> {
+    const target = door.enter(exchange);
     // RFC 6455 section 4.1. A body behind it would be taken for the first bytes of the new protocol.
     if (exchange.method !== 'GET' || hasBody(exchange.head)) throw new Refusal('not_implemented', { close: true });
-    const client = await authenticate(exchange);
+    const client = await authenticate(exchange, target);
     if (client instanceof Refusal) throw client;
-    const way = route(exchange);
-    const admission = await admit(exchange, client, 1);
-    if (admission instanceof Refusal) throw admission;
+    const way = route(exchange, target);
+    const admitted = await admit(exchange, client, 1);
+    if (admitted instanceof Refusal) throw admitted;
     if (way.kind !== 'mount' || !way.mount.websocket) throw new Refusal('not_found', { close: true });
-    mounts.upgrade(exchange, client, way.mount, socket, head);
+    mounts.upgrade(exchange, admitted, target, way.mount, connection);
   }
 
   /** Browsers ask before they send a key: answered for every path that exists, charged to nobody. */
-  async function preflight(exchange: Exchange): Promise<void> {
-    const way = route(exchange);
+  async function preflight(exchange: Exchange, target: Target): Promise<void> {
+    const way = route(exchange, target);
     const methods =
       way.kind === 'method_not_allowed'
         ? way.allow
@@ -70,30 +104,6 @@ export function createPipeline(parts: Parts): Pipeline {
           ? [way.operation.method]
           : ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
     await answer.send(exchange, 204, cors.preflight(exchange, methods), '');
-  }
-
-  async function walk(exchange: Exchange): Promise<void> {
-    try {
-      const target = door.enter(exchange);
-      if (isPreflight(exchange)) return await preflight(exchange);
-      if (pages.has(target.path)) return await pages.serve(exchange);
-
-      const authenticated = authenticate(exchange);
-      const client = authenticated instanceof Promise ? await authenticated : authenticated;
-      if (client instanceof Refusal) return answer.fail(exchange, client);
-      if (target.path === USAGE_PATH) return await usage.serve(exchange, client);
-
-      const way = route(exchange);
-      const admitted = admit(exchange, client, way.kind === 'operation' ? way.operation.cost : 1);
-      const admission = admitted instanceof Promise ? await admitted : admitted;
-      if (admission instanceof Refusal) return answer.fail(exchange, admission);
-      if (way.kind === 'mount') return await mounts.forward(exchange, client, way.mount);
-
-      const checking = contract(exchange, way);
-      forward(exchange, client, checking instanceof Promise ? await checking : checking);
-    } catch (error) {
-      answer.fail(exchange, error);
-    }
   }
 
   return {
@@ -104,7 +114,7 @@ export function createPipeline(parts: Parts): Pipeline {
       response.shouldKeepAlive = false;
       const exchange = door.open(request, response);
       try {
-        await walkUpgrade(exchange, socket, head);
+        await walkUpgrade(exchange, { socket, head });
       } catch (error) {
         await answer.fail(exchange, error);
         socket.end();

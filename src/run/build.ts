@@ -9,6 +9,8 @@ import { createUsage } from '../gateway/own/usage.ts';
 import { createPipeline, type Pipeline } from '../gateway/pipeline.ts';
 import { createAnswer } from '../gateway/reply/answer.ts';
 import { createCors } from '../gateway/reply/cors.ts';
+import { createRelay } from '../gateway/reply/relay.ts';
+import type { Target } from '../gateway/results.ts';
 import { findRoute, type Route } from '../gateway/routes.ts';
 import { createAdmit } from '../gateway/stages/admit.ts';
 import { createAuthenticate } from '../gateway/stages/authenticate.ts';
@@ -16,6 +18,7 @@ import { createContract } from '../gateway/stages/contract.ts';
 import { createDoor } from '../gateway/stages/door.ts';
 import { createForward } from '../gateway/stages/forward.ts';
 import type { Upstream } from '../gateway/upstream/connections.ts';
+import { createInspection } from '../gateway/upstream/inspection.ts';
 import { createMounts } from '../gateway/upstream/mounts.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { KeyStore } from '../keys/store.ts';
@@ -46,8 +49,8 @@ export function buildPipeline(config: Config, contract: Contract, lasting: Lasti
   const { responses } = config.contract;
   const report = createReport(contract, observe);
 
-  function route(exchange: Exchange): Route {
-    const found = findRoute(contract, config.mounts, exchange.method, exchange.target!.path);
+  function route(exchange: Exchange, { path }: Target): Route {
+    const found = findRoute(contract, config.mounts, exchange.method, path);
     if (found.kind === 'operation') exchange.operation = found.operation;
     exchange.route =
       found.kind === 'operation' ? found.operation.id : found.kind === 'mount' ? `mount ${found.mount.path}` : null;
@@ -74,12 +77,9 @@ export function buildPipeline(config: Config, contract: Contract, lasting: Lasti
       clock,
       report,
     }),
-    forward: createForward({
-      upstream,
-      answer,
-      observe,
-      inspection: responses === 'off' ? null : { mode: responses, maxBodyBytes, report },
-    }),
+    forward: createForward({ upstream, observe, plainAnswers: responses !== 'off' }),
+    inspect: createInspection({ mode: responses, maxBodyBytes, report }),
+    relay: createRelay({ answer }),
     mounts: createMounts({ mounts: config.mounts, timeouts: config.upstream, maxBodyBytes, answer }),
     pages: createPages({
       app: createReference(contract, { page: config.reference.enabled, plans: config.plans }),

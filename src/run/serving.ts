@@ -2,6 +2,7 @@ import type { Guard } from '../callers/guard.ts';
 import type { Config } from '../config/config.ts';
 import type { Contract } from '../contract/contract.ts';
 import type { Pipeline } from '../gateway/pipeline.ts';
+import { createUnparsedAnswers } from '../gateway/reply/unparsed.ts';
 import { createUpstream } from '../gateway/upstream/connections.ts';
 import { createListener } from '../gateway/wire/listener.ts';
 import { Keyring } from '../keys/keyring.ts';
@@ -56,7 +57,8 @@ export function createServing(parts: ServingParts): Serving {
     upgrade: (request, socket, head) => pipeline.upgrade(request, socket, head),
   };
   const takesWebSockets = () => mounts.some(({ websocket }) => websocket);
-  const listener = createListener({ config, takesWebSockets, pipeline: current, guard, observe });
+  const answerUnparsed = createUnparsedAnswers({ guard, observe });
+  const listener = createListener({ config, takesWebSockets, pipeline: current, answerUnparsed });
 
   return {
     get inFlight() {

@@ -10,7 +10,7 @@ import type { Admission } from '../../limits/admission.ts';
 import type { State } from '../../state/state.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Answer } from '../reply/answer.ts';
-import type { KnownClient } from '../stages/authenticate.ts';
+import type { KnownClient } from '../results.ts';
 import { createAllowance } from './allowance.ts';
 
 /** Where a client asks how it stands. The gateway answers it itself, whatever the contract says. */

@@ -3,10 +3,11 @@ import type { Eventually } from '../../common/eventually.ts';
 import { Outage } from '../../errors/outage.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import type { Observe } from '../../observe/events.ts';
-import { CallerLeft, type Exchange } from '../exchange.ts';
+import type { Exchange } from '../exchange.ts';
+import { CallerLeft } from '../wire/caller-left.ts';
 import { hasBody } from '../wire/head.ts';
 import type { Cors } from './cors.ts';
-import { pushLimitHeaders } from './headers.ts';
+import { failureFields, pushLimitHeaders } from './headers.ts';
 
 /** A refused body up to this many bytes is read and dropped, so that the connection can go on; more ends it. */
 const DROPPABLE = 64 * 1024;
@@ -87,7 +88,7 @@ export function createAnswer({ cors, guard, observe }: { cors: Cors; guard: Guar
 
 function failureHeaders(exchange: Exchange, refusal: Refusal): string[] {
   if (refusal.close || leavesMuchUnread(exchange)) exchange.response.shouldKeepAlive = false;
-  return ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store', ...refusal.headers];
+  return failureFields(refusal);
 }
 
 /**

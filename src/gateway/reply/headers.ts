@@ -1,3 +1,4 @@
+import type { Refusal } from '../../errors/refusals.ts';
 import { wholeSeconds } from '../../errors/retry-after.ts';
 import { bindingReading, type Reading, type Standing } from '../../limits/admission.ts';
 import type { Window } from '../../limits/limits.ts';
@@ -57,4 +58,9 @@ function policyOf(readings: readonly Reading[]): string {
     list = list ? `${list}, ${policy}` : policy;
   }
   return list;
+}
+
+/** What every refusal says about its body, and what it says itself. */
+export function failureFields({ headers }: Refusal): string[] {
+  return ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store', ...headers];
 }

@@ -6,7 +6,7 @@ import type { Window } from '../../limits/limits.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { State } from '../../state/state.ts';
 import type { Exchange } from '../exchange.ts';
-import type { KnownClient } from './authenticate.ts';
+import type { Admitted, KnownClient } from '../results.ts';
 
 const DAY = 86_400_000;
 /** Sent with the last 429 before a ban. */
@@ -16,7 +16,7 @@ const BAN_WARNING = ['X-Ban-Warning', 'strikes-left=1'];
  * Charges `cost` units to the client's windows, or refuses: 429 limited, 403 banned. One step of the state. The refusal is
  * returned, not thrown: see `pipeline.ts`.
  */
-export type Admit = (exchange: Exchange, client: KnownClient, cost: number) => Eventually<Admission | Refusal>;
+export type Admit = (exchange: Exchange, client: KnownClient, cost: number) => Eventually<Admitted | Refusal>;
 
 export function createAdmit({ state, observe }: { state: State; observe: Observe }): Admit {
   const limited = keepingLast(limitedBy);
@@ -29,10 +29,10 @@ export function createAdmit({ state, observe }: { state: State; observe: Observe
       : judge(exchange, client, asked);
   };
 
-  function judge(exchange: Exchange, client: KnownClient, admission: Admission): Admission | Refusal {
+  function judge(exchange: Exchange, client: KnownClient, admission: Admission): Admitted | Refusal {
     exchange.standing = admission;
     exchange.verdict = admission.verdict;
-    if (admission.verdict === 'admitted') return admission;
+    if (admission.verdict === 'admitted') return asAdmitted(client);
     if (admission.banBegins) {
       observe({ type: 'ban', id: exchange.id, keyId: client.keyId, plan: client.plan, until: admission.bannedUntil });
     }
@@ -41,6 +41,11 @@ export function createAdmit({ state, observe }: { state: State; observe: Observe
     const { ladder } = client.limits;
     return limited(admission.violated!, wait, ladder !== null && admission.strikes === ladder.strikes - 1);
   }
+}
+
+/** The client itself, now that its request is charged: no request costs another object. */
+function asAdmitted(client: unknown): Admitted {
+  return client as Admitted;
 }
 
 /** Keeps the refusal it made last: a flood gets the same one again and again, until a second has passed. */

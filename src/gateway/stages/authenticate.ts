@@ -8,18 +8,18 @@ import { retryAfter } from '../../errors/retry-after.ts';
 import type { Client } from '../../keys/key.ts';
 import type { Keyring } from '../../keys/keyring.ts';
 import { hashSecret, isWellFormed, MAX_KEY_LENGTH } from '../../keys/secret.ts';
-import type { Limits } from '../../limits/limits.ts';
 import type { Exchange } from '../exchange.ts';
+import type { KnownClient, Target } from '../results.ts';
 import type { Head } from '../wire/head.ts';
 
 /** Secrets of other systems are of any form; no longer than this. */
 const MAX_FOREIGN_LENGTH = 512;
 
-/** A client whose key is good and whose limits are known. Only `authenticate` makes one. */
-export type KnownClient = Client & { readonly limits: Limits };
-
-/** The client, or the refusal of a request that has no good key: returned, not thrown, see `pipeline.ts`. */
-export type Authenticate = (exchange: Exchange) => Eventually<KnownClient | Refusal>;
+/**
+ * The client, or the refusal of a request that has no good key: returned, not thrown, see `pipeline.ts`. The target proves
+ * that the door has found the request well-formed: what it refuses is looked up and counted nowhere.
+ */
+export type Authenticate = (exchange: Exchange, entered: Target) => Eventually<KnownClient | Refusal>;
 
 export interface AuthenticateParts {
   readonly keyring: Keyring;

@@ -4,17 +4,13 @@ import type { Fault } from '../../errors/fault.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import type { Report } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';
+import type { Admitted, Checked, CheckedRequest, Target } from '../results.ts';
 import type { Route } from '../routes.ts';
+import { readBody } from '../wire/body.ts';
 import { hasBody } from '../wire/head.ts';
-import { readBody } from './door.ts';
 
-/** A request that fits its operation, with the very bytes that were checked. Only `contract` makes one. */
-export interface Checked {
-  readonly operation: Operation;
-  readonly body: Buffer | null;
-}
-
-export type CheckContract = (exchange: Exchange, route: Route) => Eventually<Checked>;
+/** Answers the request as the store may be asked with it. Throws or rejects with a Refusal. */
+export type CheckContract = (exchange: Exchange, client: Admitted, target: Target, route: Route) => Eventually<Checked>;
 
 export interface ContractSettings {
   readonly maxBodyBytes: number;
@@ -27,40 +23,56 @@ export interface ContractSettings {
 
 /** Holds the request against its operation: path and method, parameters, media type, body. Reads the body on the way. */
 export function createContract({ maxBodyBytes, refuseAfterSunset, clock, report }: ContractSettings): CheckContract {
-  return function contract(exchange, route) {
+  return function contract(exchange, client, target, route) {
     const { operation, parameters } = operationOf(route);
     if (refuseAfterSunset && operation.sunset !== null && operation.sunset * 1000 <= clock()) {
       throw new Refusal('operation_sunset');
     }
-    const faults = operation.checkParameters(parameters, exchange.target!.query, exchange.request.rawHeaders);
-    if (operation.reportOnly) return told(exchange, operation, faults);
+    const faults = operation.checkParameters(parameters, target.query, exchange.request.rawHeaders);
+    if (operation.reportOnly) return reported(exchange, client, target, operation, faults);
     const media = mediaOf(exchange, operation);
-    if (!media) return checked(operation, faults, null, null);
-    return readBody(exchange, maxBodyBytes).then((body) => checked(operation, faults, media, body));
+    if (!media) {
+      refuseFaults(operation, faults, null, null);
+      return checked({ client, target, operation, body: null });
+    }
+    return readBody(exchange, maxBodyBytes).then((body) => {
+      refuseFaults(operation, faults, media, body);
+      return checked({ client, target, operation, body });
+    });
   };
 
-  /** The same, but that nothing but the size of the body is a reason to refuse. */
-  async function told(exchange: Exchange, operation: Operation, faults: readonly Fault[]): Promise<Checked> {
+  /** The same, but only the size of the body is a reason to refuse. */
+  async function reported(
+    exchange: Exchange,
+    client: Admitted,
+    target: Target,
+    operation: Operation,
+    faults: readonly Fault[],
+  ): Promise<Checked> {
     const body = await readBody(exchange, maxBodyBytes);
     try {
-      checked(operation, faults, mediaOf(exchange, operation), body);
+      refuseFaults(operation, faults, mediaOf(exchange, operation), body);
     } catch (refusal) {
       if (!(refusal instanceof Refusal)) throw refusal;
       report(exchange, 'request', refusal.details ?? [{ in: 'body', pointer: '', message: refusal.message }]);
     }
-    return { operation, body };
+    return checked({ client, target, operation, body });
   }
 }
 
-function checked(
+/** Throws the Refusal of a request that has any fault. */
+function refuseFaults(
   operation: Operation,
   faults: readonly Fault[],
   media: MediaRule | null,
   body: Buffer | null,
-): Checked {
+): void {
   const all = [...faults, ...bodyFaults(operation, media, body)];
   if (all.length > 0) throw invalid(all);
-  return { operation, body };
+}
+
+function checked(request: CheckedRequest): Checked {
+  return request as Checked;
 }
 
 function operationOf(route: Route): { operation: Operation; parameters: readonly string[] } {

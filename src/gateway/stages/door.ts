@@ -1,14 +1,14 @@
 import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
 import { callerAddress, plainAddress, trustedProxies } from '../../callers/address.ts';
-import { Gathering } from '../../common/gathering.ts';
 import type { Config } from '../../config/config.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import type { Observe } from '../../observe/events.ts';
-import { CallerLeft, type Exchange } from '../exchange.ts';
-import { type Head, hasBody, readHead } from '../wire/head.ts';
-import { interruptionOf } from '../wire/interruption.ts';
+import type { Exchange } from '../exchange.ts';
+import type { Target } from '../results.ts';
+import { tooLarge } from '../wire/body.ts';
+import { type Head, readHead } from '../wire/head.ts';
 import { requestIds } from '../wire/request-ids.ts';
-import { parseTarget, type Target } from '../wire/target.ts';
+import { parseTarget } from '../wire/target.ts';
 
 export interface Door {
   /** Begins the exchange of a request: its id, its caller, and the one event at its end. Never throws. */
@@ -38,7 +38,6 @@ export function createDoor(config: Config['door'], observe: Observe): Door {
       address: behindProxy ? callerAddress(peer, head.forwardedFor, proxies) : peer,
       behindProxy,
       startedAt: performance.now(),
-      target: null,
       route: null,
       client: null,
       operation: null,
@@ -79,38 +78,10 @@ export function createDoor(config: Config['door'], observe: Observe): Door {
     if (url.length > config.maxUrlBytes) {
       throw new Refusal('uri_too_long', { message: `The request target is longer than ${config.maxUrlBytes} bytes.` });
     }
-    exchange.target = parseTarget(url);
-    return exchange.target;
+    return parseTarget(url) as Target;
   }
 
   return { open, enter };
-}
-
-/**
- * Reads the whole body, at most `most` bytes; `null` when there is none. A caller that asked is told to go on only here,
- * after its key and its declared length were found good (RFC 9110 section 10.1.1).
- */
-export async function readBody({ request, response, head }: Exchange, most: number): Promise<Buffer | null> {
-  if (!hasBody(head)) return null;
-  const interruption = interruptionOf(request);
-  if (interruption) throw interruption;
-  // An HTTP/1.0 caller knows no interim answers.
-  if (head.expect !== undefined && request.httpVersionMinor > 0) response.writeContinue();
-  return new Promise((resolve, reject) => {
-    const body = new Gathering();
-    request.on('data', (chunk: Buffer) => {
-      if (body.size + chunk.length <= most) {
-        body.add(chunk);
-      } else {
-        request.pause();
-        reject(tooLarge(most));
-      }
-    });
-    request.on('end', () => resolve(body.whole));
-    request.on('error', (error) => {
-      reject(error instanceof Refusal ? error : new CallerLeft('the request body broke off', { cause: error }));
-    });
-  });
 }
 
 /** Node's parser takes HTTP/0.9 and HTTP/2.0 for versions of the syntax it reads, which they are not. */
@@ -149,11 +120,6 @@ function malformed(message: string): Refusal {
 
 function tooManyHeaders(most: number): Refusal {
   return new Refusal('headers_too_large', { message: `The request has more than ${most} header lines.`, close: true });
-}
-
-/** `most`: the limit in bytes. */
-export function tooLarge(most: number): Refusal {
-  return new Refusal('payload_too_large', { message: `The request body is larger than ${most} bytes.`, close: true });
 }
 
 /** Whether the whole answer went out; after a switch of protocols nothing more is ours to answer. */

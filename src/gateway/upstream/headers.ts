@@ -1,14 +1,17 @@
 import { isIP } from 'node:net';
 import { plainAddress } from '../../callers/address.ts';
+import type { Client } from '../../keys/key.ts';
 import type { Exchange } from '../exchange.ts';
-import type { KnownClient } from '../stages/authenticate.ts';
 import { isReturned, optionsOf } from '../wire/fields.ts';
 
 /**
  * The headers of the request to the store, flat: the caller's, less what ends here, then those that only the gateway may
  * say. `Connection: X-Storegate-Account` cannot take ours away: the caller's options are applied to the caller's headers.
  */
-export function requestHeaders(exchange: Exchange, { keyId, account, plan }: KnownClient): string[] {
+export function requestHeaders(
+  exchange: Exchange,
+  { keyId, account, plan }: Pick<Client, 'keyId' | 'account' | 'plan'>,
+): string[] {
   const headers = [...exchange.head.forwardable];
   headers.push('X-Request-Id', exchange.id, 'X-Storegate-Key', keyId, 'X-Storegate-Account', account);
   headers.push('X-Storegate-Plan', plan);
@@ -51,8 +54,9 @@ function origin(proto: string, host: string | undefined): string {
   return host === undefined ? `proto=${proto}` : `proto=${proto};host="${host.replace(/["\\]/g, '')}"`;
 }
 
-/** Adds the headers of the store's answer that may reach the caller, by their names in small letters. */
-export function pushReturned(list: string[], headers: Readonly<Record<string, string | string[] | undefined>>): void {
+/** The headers of the store's answer that may reach the caller, flat, by their names in small letters. */
+export function returnedHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): string[] {
+  const list: string[] = [];
   const { connection } = headers;
   const options = connection === undefined || connection === 'keep-alive' ? null : optionsOf(`${connection}`);
   for (const name in headers) {
@@ -61,4 +65,5 @@ export function pushReturned(list: string[], headers: Readonly<Record<string, st
     if (typeof value === 'string') list.push(name, value);
     else for (const one of value) list.push(name, one);
   }
+  return list;
 }

@@ -1,118 +1,87 @@
-import type { Dispatcher } from 'undici';
+import type { Eventually } from '../../common/eventually.ts';
+import { Gathering } from '../../common/gathering.ts';
 import type { Operation } from '../../contract/contract.ts';
 import type { Fault } from '../../errors/fault.ts';
 import { Outage } from '../../errors/outage.ts';
 import type { Report } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';
+import type { Checked } from '../results.ts';
+import { type AnswerBody, BodyStream, EMPTY, fieldIn, type StoreAnswer } from './store-answer.ts';
+
+/** A step between the store and the caller: answers what takes the place of the store's answer. */
+export type Inspect = (exchange: Exchange, checked: Checked, stored: StoreAnswer) => Eventually<StoreAnswer>;
 
 /** What happens to answers of the store that do not fit the contract: a setting, for staging. */
-export interface Inspection {
-  /** `report`: they are told and passed on. `enforce`: they are told, and the caller gets 502. */
-  readonly mode: 'report' | 'enforce';
+export interface InspectionParts {
+  /** `off`: they pass as they come. `report`: they are told and passed on. `enforce`: they are told, and the caller gets 502. */
+  readonly mode: 'off' | 'report' | 'enforce';
   /** A larger body is not checked, which is a fault by itself. */
   readonly maxBodyBytes: number;
   readonly report: Report;
 }
 
-type Controller = Dispatcher.DispatchController;
-type Headers = Record<string, string | string[] | undefined>;
+/** Holds the store's answers against the contract, each once all of it is there. */
+export function createInspection({ mode, maxBodyBytes, report }: InspectionParts): Inspect {
+  if (mode === 'off') return (_exchange, _checked, stored) => stored;
 
-/** Where an answer goes next. */
-export interface AnswerSink {
-  onRequestStart(controller: Controller): void;
-  onResponseStarted(): void;
-  onResponseStart(controller: Controller, status: number, headers: Headers, reason?: string): void;
-  onResponseData(controller: Controller, chunk: Buffer): void;
-  onResponseEnd(controller: Controller): void;
-  onResponseError(controller: Controller, error: Error): void;
+  return async function inspect(exchange, { operation }, stored) {
+    // The answer to HEAD has the headers of a body that does not come.
+    if (exchange.method === 'HEAD') return stored;
+    const body = stored.body instanceof BodyStream ? await gather(stored.body, maxBodyBytes) : stored.body;
+    const faults = faultsIn(operation, stored, body);
+    if (faults.length > 0) report(exchange, 'response', faults);
+    if (faults.length === 0 || mode === 'report') return { ...stored, body };
+    // What is still to come of a body that is too large is of no use.
+    exchange.cancel?.();
+    throw new Outage('upstream_error', { cause: 'the answer does not fit the contract' });
+  };
+
+  function faultsIn({ checkResponse }: Operation, { status, headers }: StoreAnswer, body: AnswerBody) {
+    if (body instanceof BodyStream || body.length > maxBodyBytes)
+      return [fault(`has a body of more than ${maxBodyBytes} bytes, too large to check`)];
+    if (fieldIn(headers, 'content-encoding') !== undefined) return [fault('is encoded, although nobody asked for it')];
+    return checkResponse(status, fieldIn(headers, 'content-type'), body);
+  }
 }
 
-interface HeldHead {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly reason: string | undefined;
-}
+/** All of a body of at most `most` bytes; of a larger one a stream that begins with what was read of it. */
+function gather(stream: BodyStream, most: number): Promise<AnswerBody> {
+  return new Promise((resolve, reject) => {
+    const gathered = new Gathering();
+    let large: BodyStream | null = null;
+    let paused = false;
 
-/** Holds an answer back until all of it is there, checks it, and lets `sink` have it where it may. */
-export class Inspector implements AnswerSink {
-  readonly #sink: AnswerSink;
-  readonly #exchange: Exchange;
-  readonly #operation: Operation;
-  readonly #inspection: Inspection;
-  #head: HeldHead | null = null;
-  readonly #chunks: Buffer[] = [];
-  #size = 0;
-
-  constructor(sink: AnswerSink, exchange: Exchange, operation: Operation, inspection: Inspection) {
-    this.#sink = sink;
-    this.#exchange = exchange;
-    this.#operation = operation;
-    this.#inspection = inspection;
-  }
-
-  onRequestStart(controller: Controller): void {
-    this.#sink.onRequestStart(controller);
-  }
-
-  onResponseStarted(): void {
-    this.#sink.onResponseStarted();
-  }
-
-  onResponseStart(controller: Controller, status: number, headers: Headers, reason?: string): void {
-    if (status >= 200) this.#head = { status, headers, reason };
-    if (this.#exchange.method === 'HEAD') this.#release(controller);
-  }
-
-  onResponseData(controller: Controller, chunk: Buffer): void {
-    if (this.#head === null) {
-      this.#sink.onResponseData(controller, chunk);
-      return;
+    function goOnAsStream(): BodyStream {
+      const flow = {
+        pause: () => {
+          paused = true;
+        },
+        resume: () => stream.resume(),
+      };
+      const begun = new BodyStream(flow);
+      resolve(begun);
+      return begun;
     }
-    this.#chunks.push(chunk);
-    this.#size += chunk.length;
-    if (this.#size <= this.#inspection.maxBodyBytes) return;
-    this.#judge(controller, [
-      fault(`has a body of more than ${this.#inspection.maxBodyBytes} bytes, too large to check`),
-    ]);
-  }
 
-  onResponseEnd(controller: Controller): void {
-    if (this.#head !== null && !this.#judge(controller, this.#faults(this.#head))) return;
-    this.#sink.onResponseEnd(controller);
-  }
-
-  onResponseError(controller: Controller, error: Error): void {
-    this.#sink.onResponseError(controller, error);
-  }
-
-  #faults({ status, headers }: HeldHead): readonly Fault[] {
-    if (headers['content-encoding'] !== undefined) return [fault('is encoded, although nobody asked for it')];
-    const type = headers['content-type'];
-    const body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
-    return this.#operation.checkResponse(status, Array.isArray(type) ? type.join() : type, body);
-  }
-
-  /** Tells the faults, and lets the answer go on or puts a failure in its place; answers which. */
-  #judge(controller: Controller, faults: readonly Fault[]): boolean {
-    if (faults.length > 0) this.#inspection.report(this.#exchange, 'response', faults);
-    if (faults.length === 0 || this.#inspection.mode === 'report') {
-      this.#release(controller);
-      return true;
-    }
-    this.#head = null;
-    const outage = new Outage('upstream_error', { cause: 'the answer does not fit the contract' });
-    if (this.#size > this.#inspection.maxBodyBytes) controller.abort(outage);
-    else this.#sink.onResponseError(controller, outage);
-    return false;
-  }
-
-  #release(controller: Controller): void {
-    if (this.#head === null) return;
-    const { status, headers, reason } = this.#head;
-    this.#head = null;
-    this.#sink.onResponseStart(controller, status, headers, reason);
-    for (const chunk of this.#chunks.splice(0)) this.#sink.onResponseData(controller, chunk);
-  }
+    stream.to({
+      chunk(bytes) {
+        paused = false;
+        if (large) {
+          large.push(bytes);
+          return !paused;
+        }
+        gathered.add(bytes);
+        if (gathered.size <= most) return true;
+        large = goOnAsStream();
+        large.push(gathered.whole!);
+        return !paused;
+      },
+      end: () => (large ? large.end() : resolve(gathered.whole ?? EMPTY)),
+      fail: (error) => (large ? large.fail(error) : reject(error)),
+    });
+  });
 }
 
-const fault = (message: string): Fault => ({ in: 'body', pointer: '', message });
+function fault(message: string): Fault {
+  return { in: 'body', pointer: '', message };
+}

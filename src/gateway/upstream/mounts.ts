@@ -5,20 +5,27 @@ import { createProxyMiddleware, type RequestHandler } from 'http-proxy-middlewar
 import type { Mount, Upstream } from '../../config/config.ts';
 import { Outage } from '../../errors/outage.ts';
 import { Refusal } from '../../errors/refusals.ts';
-import { CallerLeft, type Exchange } from '../exchange.ts';
+import type { Exchange } from '../exchange.ts';
 import type { Answer } from '../reply/answer.ts';
-import type { KnownClient } from '../stages/authenticate.ts';
-import { tooLarge } from '../stages/door.ts';
-import { outageOf } from '../stages/forward.ts';
+import type { Admitted, Target } from '../results.ts';
+import { tooLarge } from '../wire/body.ts';
+import { CallerLeft } from '../wire/caller-left.ts';
 import { isReturned, optionsOf } from '../wire/fields.ts';
 import { interruptionOf } from '../wire/interruption.ts';
 import { requestHeaders } from './headers.ts';
+import { outageOf } from './outages.ts';
 
 /** Path prefixes that go to a target as they are: streams, WebSockets, whatever is outside the contract. */
 export interface Mounts {
-  forward(exchange: Exchange, client: KnownClient, mount: Mount): Promise<void>;
+  forward(exchange: Exchange, client: Admitted, target: Target, mount: Mount): Promise<void>;
   /** Hands the connection over for good. Only for mounts that ask for WebSockets. */
-  upgrade(exchange: Exchange, client: KnownClient, mount: Mount, socket: Duplex, head: Buffer): void;
+  upgrade(exchange: Exchange, client: Admitted, target: Target, mount: Mount, connection: Upgrading): void;
+}
+
+/** A connection that is to change its protocol, and what was read of it behind the request. */
+export interface Upgrading {
+  readonly socket: Duplex;
+  readonly head: Buffer;
 }
 
 export interface MountsOptions {
@@ -107,8 +114,8 @@ export function createMounts({ mounts, timeouts, maxBodyBytes, answer }: MountsO
     void answer.fail(exchange, exchange.response.destroyed ? new CallerLeft() : reasonOf(error, passage.tooSlow));
   }
 
-  function prepare(exchange: Exchange, client: KnownClient): Passage {
-    const { request, head, target } = exchange;
+  function prepare(exchange: Exchange, client: Admitted, { path, query }: Target): Passage {
+    const { request, head } = exchange;
     const passage: Passage = { exchange, outgoing: null, tooSlow: false, failed: false };
     passages.set(request, passage);
     exchange.forwardedAt = performance.now();
@@ -116,7 +123,7 @@ export function createMounts({ mounts, timeouts, maxBodyBytes, answer }: MountsO
     request.headers = toObject(requestHeaders(exchange, client));
     if (head.contentLength !== null) request.headers['content-length'] = `${head.contentLength}`;
     if (head.transferEncoding !== undefined) request.headers['transfer-encoding'] = 'chunked';
-    request.url = target!.query === '' ? target!.path : `${target!.path}?${target!.query}`;
+    request.url = query === '' ? path : `${path}?${query}`;
     return passage;
   }
 
@@ -136,18 +143,18 @@ export function createMounts({ mounts, timeouts, maxBodyBytes, answer }: MountsO
   }
 
   return {
-    async forward(exchange, client, mount) {
+    async forward(exchange, client, target, mount) {
       const { request, response, head } = exchange;
       const interruption = interruptionOf(request);
       if (interruption) throw interruption;
-      limitChunkedBody(prepare(exchange, client));
+      limitChunkedBody(prepare(exchange, client, target));
       const ours = answer.headers(exchange);
       for (let i = 0; i < ours.length; i += 2) response.setHeader(ours[i]!, ours[i + 1]!);
       if (head.expect !== undefined && request.httpVersionMinor > 0) response.writeContinue();
       await proxies.get(mount)!(request, response);
     },
-    upgrade(exchange, client, mount, socket, head) {
-      prepare(exchange, client);
+    upgrade(exchange, client, target, mount, { socket, head }) {
+      prepare(exchange, client, target);
       const { request, response } = exchange;
       request.headers.connection = 'Upgrade';
       request.headers.upgrade = 'websocket';

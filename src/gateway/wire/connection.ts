@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Refusal } from '../../errors/refusals.ts';
 import { interrupt } from './interruption.ts';
-import type { ParserErrors } from './parser-errors.ts';
+import { refusalOf } from './parser-errors.ts';
 
 /** Requests of one connection that may wait for their turn. Whoever pipelines more is answered so far, and cut off. */
 const MOST_WAITING = 64;
@@ -15,7 +16,8 @@ export interface ConnectionOptions {
   readonly begin: (response: ServerResponse) => void;
   /** An answer is through, or its caller has left. Called once for each request that was begun. */
   readonly ended: () => void;
-  readonly parserErrors: ParserErrors;
+  /** Answers what never became a request. Never rejects. */
+  readonly answerUnparsed: (refusal: Refusal, socket: Socket) => Promise<void>;
 }
 
 /**
@@ -63,7 +65,7 @@ export class Connection {
 
   /** What came is not HTTP, or did not come in time. Whatever was asked before is answered first. */
   fail(error: NodeJS.ErrnoException): void {
-    const { socket, parserErrors } = this.#options;
+    const { socket } = this.#options;
     if (this.#over) return;
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
@@ -71,7 +73,7 @@ export class Connection {
     }
     this.#stopReading();
     const open = this.#waiting.at(-1) ?? this.#current;
-    if (open !== null && !open.req.complete) interrupt(open.req, parserErrors.refusalOf(error, socket));
+    if (open !== null && !open.req.complete) interrupt(open.req, refusalOf(error, socket));
     else if (open !== null) this.#error = error;
     else if (this.#last?.complete === false) this.#linger();
     else this.#answer(error);
@@ -110,7 +112,8 @@ export class Connection {
   }
 
   #answer(error: Error): void {
-    void this.#options.parserErrors.answer(error, this.#options.socket).then(() => this.#linger());
+    const { socket, answerUnparsed } = this.#options;
+    void answerUnparsed(refusalOf(error, socket), socket).then(() => this.#linger());
   }
 
   /** Detaches the parser: what still comes is read and dropped. */

@@ -1,12 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Guard } from '../../callers/guard.ts';
 import { listen as bind } from '../../common/listen.ts';
 import type { Config } from '../../config/config.ts';
-import type { Observe } from '../../observe/events.ts';
-import type { Pipeline } from '../pipeline.ts';
-import { Connection } from './connection.ts';
-import { createParserErrors } from './parser-errors.ts';
+import { Connection, type ConnectionOptions } from './connection.ts';
 
 /** The public listener: Node's server with the door's limits, feeding the pipeline. */
 export interface Listener {
@@ -17,24 +13,28 @@ export interface Listener {
   readonly inFlight: number;
 }
 
+/** Whoever answers requests. Neither method throws or rejects. */
+export interface Handler {
+  handle(request: IncomingMessage, response: ServerResponse): void;
+  /** A request to switch protocols; `head` is what was read behind it. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
+}
+
 export interface ListenerOptions {
   readonly config: Pick<Config, 'listen' | 'door'>;
   /** Whether any mount takes WebSockets, as of now. */
   readonly takesWebSockets: () => boolean;
-  readonly pipeline: Pipeline;
-  readonly guard: Guard;
-  readonly observe: Observe;
+  readonly pipeline: Handler;
+  readonly answerUnparsed: ConnectionOptions['answerUnparsed'];
 }
 
 export function createListener({
   config: { listen, door },
   takesWebSockets,
   pipeline,
-  guard,
-  observe,
+  answerUnparsed,
 }: ListenerOptions): Listener {
   const connections = new Map<Duplex, Connection>();
-  const parserErrors = createParserErrors({ guard, observe });
   let inFlight = 0;
   let draining = false;
   let stalls: NodeJS.Timeout | undefined;
@@ -54,7 +54,7 @@ export function createListener({
   server.maxConnections = door.maxConnections;
 
   server.on('connection', (socket) => {
-    connections.set(socket, new Connection({ socket, begin, ended, parserErrors }));
+    connections.set(socket, new Connection({ socket, begin, ended, answerUnparsed }));
     socket.once('close', () => connections.delete(socket));
   });
   server.on('request', take);

@@ -1,7 +1,7 @@
 import { Refusal } from '../../errors/refusals.ts';
 
 /** Where a request wants to go: one canonical path for routing, contract, limits, metrics and the store. */
-export interface Target {
+export interface RequestTarget {
   /** Starts with `/`; percent-encoded only where it must be, with capital hex digits. */
   readonly path: string;
   /** As it was sent, without the `?`; empty when there is none. */
@@ -20,7 +20,7 @@ const UNRESERVED = /^[A-Za-z0-9\-._~]$/;
  * Reads a request target in origin-form or absolute-form (RFC 9112 section 3.2). The authority of the absolute form is
  * dropped: a caller never chooses the upstream. Throws a Refusal for anything that two readers might read differently.
  */
-export function parseTarget(url: string): Target {
+export function parseTarget(url: string): RequestTarget {
   const target = url.startsWith('/') ? url : withoutAuthority(url);
   const mark = target.indexOf('?');
   const path = mark < 0 ? target : target.slice(0, mark);

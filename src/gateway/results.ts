@@ -3,13 +3,16 @@ import type { Client } from '../keys/key.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { RequestTarget } from './wire/target.ts';
 
-declare const madeBy: unique symbol;
+/** A protected field cannot be written by an object literal, and a copy of an object does not have it. */
+declare class Mark<Stage extends string> {
+  protected readonly stage: Stage;
+}
 
 /**
- * A value that only one stage makes. The symbol stays in this file, so no object literal fits; a stage marks its own result
- * with `as`, and test/walls.test.ts finds any other file that does.
+ * A value that only one stage makes: no object literal and no copy fits. A stage marks its own result with `as`;
+ * test/walls.test.ts finds any other file that does. The mark is for the compiler alone and costs nothing.
  */
-type Made<Value, Stage extends string> = Value & { readonly [madeBy]: Stage };
+type Made<Value, Stage extends string> = Value & Mark<Stage>;
 
 /** Where a request wants to go, after `door` found it well-formed. */
 export type Target = Made<RequestTarget, 'door'>;

@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, test } from '@jest/globals';
+import { createGuard } from '../../src/callers/guard.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import type { Exchange } from '../../src/gateway/exchange.ts';
+import { createPipeline, type Parts } from '../../src/gateway/pipeline.ts';
+import { createAnswer } from '../../src/gateway/reply/answer.ts';
+import { createCors } from '../../src/gateway/reply/cors.ts';
+import { createRelay } from '../../src/gateway/reply/relay.ts';
+import type { Checked } from '../../src/gateway/results.ts';
+import { createDoor } from '../../src/gateway/stages/door.ts';
+import { createForward, type Forward } from '../../src/gateway/stages/forward.ts';
+import { createUpstream } from '../../src/gateway/upstream/connections.ts';
+import type { StoreAnswer } from '../../src/gateway/upstream/store-answer.ts';
+import { admittedClient, knownClient } from '../support/exchange.ts';
+import { type FakeStore, fakeStore } from '../support/upstream.ts';
+
+/** A stage between the store and the reply, as somebody would add one: whole answers to GET, by path, for good. */
+function createCache(forward: Forward): Forward {
+  const kept = new Map<string, StoreAnswer>();
+  return async function cache(exchange: Exchange, checked: Checked) {
+    const { path } = checked.target;
+    const known = kept.get(path);
+    if (known) return { ...known, headers: [...known.headers, 'age', '1'] };
+    const stored = await forward(exchange, checked);
+    if (exchange.method === 'GET' && stored.status === 200) kept.set(path, stored);
+    return stored;
+  };
+}
+
+let server: Server;
+let store: FakeStore;
+afterEach(async () => {
+  server.closeAllConnections();
+  server.close();
+  await store.close();
+});
+
+test('a stage between store and reply is one file and one line', async () => {
+  store = await fakeStore((request, response) => response.end(`${request.url} ${store.seen.length}`));
+  const { door, upstream: settings } = loadConfig({ env: {}, cwd: import.meta.dirname });
+  const observe = () => {};
+  const guard = createGuard(door.guard);
+  const cors = createCors({ origins: [], maxAge: 0 });
+  const answer = createAnswer({ cors, guard, observe });
+  const upstream = createUpstream(store.url, settings);
+  const parts: Parts = {
+    door: createDoor(door, observe),
+    authenticate: () => knownClient(),
+    admit: () => admittedClient(),
+    contract: (_exchange, client, target) => ({ client, target, operation: {}, body: null }) as Checked,
+    forward: createCache(createForward({ upstream, observe, plainAnswers: false })),
+    inspect: (_exchange, _checked, stored) => stored,
+    relay: createRelay({ answer }),
+    usage: { serve: async () => {} },
+    mounts: { forward: async () => {}, upgrade: () => {} },
+    pages: { has: () => false, serve: async () => {} },
+    cors,
+    answer,
+    route: () => ({ kind: 'not_found' }),
+  };
+  const pipeline = createPipeline(parts);
+  server = createServer((request, response) => pipeline.handle(request, response)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const asked = async (path: string) => {
+    const response = await fetch(url + path);
+    return [await response.text(), response.headers.get('age')];
+  };
+  expect(await asked('/one')).toEqual(['/one 1', null]);
+  expect(await asked('/one')).toEqual(['/one 1', '1']);
+  expect(await asked('/two')).toEqual(['/two 2', null]);
+  expect(store.seen).toHaveLength(2);
+  await upstream.close();
+});

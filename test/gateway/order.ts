@@ -1,0 +1,57 @@
+import type { Operation } from '../../src/contract/contract.ts';
+import type { Exchange } from '../../src/gateway/exchange.ts';
+import type { Parts } from '../../src/gateway/pipeline.ts';
+import type { Route } from '../../src/gateway/routes.ts';
+import { parseTarget } from '../../src/gateway/wire/target.ts';
+import type { Client } from '../../src/keys/key.ts';
+import type { Limits } from '../../src/limits/limits.ts';
+
+/**
+ * Mistakes in the order of the stages, none of which compiles. Nothing here runs: `npm run check` fails where one of them
+ * would be taken, because its `@ts-expect-error` then expects in vain.
+ */
+export async function mistakes(
+  { door, authenticate, admit, contract, forward, inspect, relay, usage, mounts }: Parts,
+  exchange: Exchange,
+  route: Extract<Route, { kind: 'mount' }>,
+  found: Client & { limits: Limits },
+  operation: Operation,
+): Promise<void> {
+  const target = door.enter(exchange);
+  const client = await authenticate(exchange, target);
+  if ('code' in client) return;
+  const admitted = await admit(exchange, client, 1);
+  if ('code' in admitted) return;
+  const checked = await contract(exchange, admitted, target, route);
+  const stored = await forward(exchange, checked);
+  relay(exchange, await inspect(exchange, checked, stored));
+
+  // @ts-expect-error authenticate before the door: the exchange alone does not say that it was found well-formed
+  authenticate(exchange);
+  // @ts-expect-error authenticate before the door: a target that was parsed beside it
+  authenticate(exchange, parseTarget('/pets'));
+  // @ts-expect-error a refusal taken for a client
+  admit(exchange, await authenticate(exchange, target), 1);
+  // @ts-expect-error admission of a client that was found, but whose key was not judged
+  admit(exchange, found, 1);
+  // @ts-expect-error a client that was admitted already is not charged again
+  admit(exchange, admitted, 1);
+  // @ts-expect-error without admit, or with admit behind the contract
+  contract(exchange, client, target, route);
+  // @ts-expect-error a copy of the target, with another path
+  contract(exchange, admitted, { ...target, path: '/other' }, route);
+  // @ts-expect-error the contract before the door
+  contract(exchange, admitted, parseTarget('/pets'), route);
+  // @ts-expect-error a refusal of admission taken for an admission
+  contract(exchange, await admit(exchange, client, 1), target, route);
+  // @ts-expect-error an unchecked object, though it has all that is needed
+  forward(exchange, { client: admitted, target, operation, body: null });
+  // @ts-expect-error a copy of what was checked, with another body
+  forward(exchange, { ...checked, body: Buffer.from('other') });
+  // @ts-expect-error the store's answer before there is one
+  relay(exchange, forward(exchange, checked));
+  // @ts-expect-error a mount without admission
+  mounts.forward(exchange, client, target, route.mount);
+  // @ts-expect-error /usage for a client that was found, but whose key was not judged
+  usage.serve(exchange, found);
+}

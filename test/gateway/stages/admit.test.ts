@@ -1,0 +1,121 @@
+import { describe, expect, test } from '@jest/globals';
+import { Outage } from '../../../src/errors/outage.ts';
+import { Refusal } from '../../../src/errors/refusals.ts';
+import { createAdmit } from '../../../src/gateway/stages/admit.ts';
+import type { Admission } from '../../../src/limits/admission.ts';
+import type { Window } from '../../../src/limits/limits.ts';
+import type { Event } from '../../../src/observe/events.ts';
+import type { State } from '../../../src/state/state.ts';
+import { exchangeOf, knownClient } from '../../support/exchange.ts';
+import { DAY, LADDER, MINUTE, window } from '../../support/limits.ts';
+
+const NOW = Date.UTC(2026, 0, 1);
+const minute: Window = { ...window(60, MINUTE), name: 'minute' };
+const day: Window = { ...window(1000, DAY), name: 'day' };
+
+function admission(given: Partial<Admission> = {}): Admission {
+  return {
+    verdict: 'admitted',
+    now: NOW,
+    readings: [{ window: minute, remaining: 59, resetAt: NOW + MINUTE }],
+    retryAt: 0,
+    violated: null,
+    strikes: 0,
+    bannedUntil: 0,
+    banBegins: false,
+    ...given,
+  };
+}
+
+const limited = (given: Partial<Admission> = {}) =>
+  admission({ verdict: 'limited', violated: minute, retryAt: NOW + 1_500, ...given });
+
+/** Admission by a state that answers this. */
+function admitting(answer: Admission | Promise<Admission>) {
+  const events: Event[] = [];
+  const asked: unknown[][] = [];
+  const state = {
+    admit(...question: unknown[]) {
+      asked.push(question);
+      return answer;
+    },
+  } as unknown as State;
+  const admit = createAdmit({ state, observe: (event) => events.push(event) });
+  const exchange = exchangeOf();
+  return { events, asked, exchange, admitted: (cost = 1) => admit(exchange, knownClient(), cost) };
+}
+
+describe('an admitted request', () => {
+  test('goes on as its client, at once where the state answers at once', () => {
+    const { admitted, asked, exchange } = admitting(admission());
+    const client = knownClient();
+    expect(admitted(3)).toEqual(client);
+    expect(asked).toEqual([[client.subject, client.limits, 3]]);
+    expect(exchange).toMatchObject({ verdict: 'admitted', standing: { readings: [{ remaining: 59 }] } });
+  });
+
+  test('goes on later where the state answers later', async () => {
+    const { admitted, exchange } = admitting(Promise.resolve(admission()));
+    const answer = admitted();
+    expect(answer).toBeInstanceOf(Promise);
+    expect(exchange.verdict).toBeNull();
+    expect(await answer).toEqual(knownClient());
+    expect(exchange.verdict).toBe('admitted');
+  });
+});
+
+describe('a limited request', () => {
+  test.each([
+    ['rate_limit_exceeded', minute, 'The limit of 60 per minute is reached.'],
+    ['daily_quota_exceeded', day, 'The limit of 1000 per day is reached.'],
+  ])('is refused with %s, and told when to come back', (code, violated, message) => {
+    const refusal = admitting(limited({ violated })).admitted() as Refusal;
+    expect(refusal).toBeInstanceOf(Refusal);
+    expect(refusal).toMatchObject({ code, status: 429, headers: ['Retry-After', '2'] });
+    expect(refusal.message).toBe(`${message} Try again in 2 seconds, and not before: sending on leads to a ban.`);
+  });
+
+  test('is warned one strike before a ban', () => {
+    const { headers } = admitting(limited({ strikes: LADDER.strikes - 1 })).admitted() as Refusal;
+    expect(headers).toEqual(['Retry-After', '2', 'X-Ban-Warning', 'strikes-left=1']);
+  });
+
+  test('gets the very same refusal again, until the wait is another', () => {
+    const answers = [limited(), limited(), limited({ retryAt: NOW + 2_500 })];
+    const state = { admit: () => answers.shift()! } as unknown as State;
+    const admit = createAdmit({ state, observe: () => {} });
+    const [first, second, third] = [1, 2, 3].map(() => admit(exchangeOf(), knownClient(), 1));
+    expect(second).toBe(first);
+    expect(third).not.toBe(first);
+  });
+});
+
+describe('a banned request', () => {
+  const until = NOW + 61_200;
+
+  test('is refused with 403 and the end of the ban in UTC, rounded up', () => {
+    const { admitted, events, exchange } = admitting(
+      admission({ verdict: 'banned', bannedUntil: until, retryAt: until }),
+    );
+    const refusal = admitted() as Refusal;
+    expect(refusal).toMatchObject({ code: 'key_banned', status: 403, headers: ['Retry-After', '62'] });
+    expect(refusal.message).toContain('banned until 2026-01-01T00:01:02Z.');
+    expect(exchange.verdict).toBe('banned');
+    expect(events).toEqual([]);
+  });
+
+  test('is told to listeners when the ban begins with it', () => {
+    const { admitted, events } = admitting(
+      admission({ verdict: 'banned', bannedUntil: until, retryAt: until, banBegins: true }),
+    );
+    admitted();
+    expect(events).toEqual([{ type: 'ban', id: 'request-1', keyId: 'key_1', plan: 'free', until }]);
+  });
+});
+
+test('an outage of the state is not an admission', async () => {
+  const outage = new Outage('state_unavailable');
+  const { admitted, exchange } = admitting(Promise.reject(outage));
+  await expect(admitted()).rejects.toBe(outage);
+  expect(exchange.verdict).toBeNull();
+});

@@ -1,0 +1,142 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Guard } from '../../../src/callers/guard.ts';
+import { Outage } from '../../../src/errors/outage.ts';
+import { Refusal } from '../../../src/errors/refusals.ts';
+import { createAuthenticate } from '../../../src/gateway/stages/authenticate.ts';
+import type { Client } from '../../../src/keys/key.ts';
+import type { Keyring } from '../../../src/keys/keyring.ts';
+import { hashSecret, makeSecret } from '../../../src/keys/secret.ts';
+import { exchangeOf, foundClient, targetOf } from '../../support/exchange.ts';
+import { TestClock, window } from '../../support/limits.ts';
+
+const SECRET = makeSecret('test');
+const OTHER = makeSecret('test');
+const target = targetOf('/pets');
+
+/** Authentication with these keys, by secret; `later` are looked up with a promise. */
+function authenticating({
+  keys = { [SECRET]: foundClient() },
+  later = false,
+  takesForeign = false,
+  failuresLeft = 10,
+}: {
+  keys?: Readonly<Record<string, Client>>;
+  later?: boolean;
+  takesForeign?: boolean;
+  failuresLeft?: number;
+} = {}) {
+  const clock = new TestClock();
+  const byHash = new Map(Object.entries(keys).map(([secret, client]) => [hashSecret(secret), client]));
+  const lookedUp: string[] = [];
+  const failed: string[] = [];
+  const keyring = {
+    takesForeign,
+    known: (hash: string) => (later ? null : (byHash.get(hash) ?? null)),
+    find(hash: string) {
+      lookedUp.push(hash);
+      const client = byHash.get(hash) ?? null;
+      return later ? Promise.resolve(client) : client;
+    },
+  } as unknown as Keyring;
+  const guard = {
+    async fail(address: string) {
+      failed.push(address);
+      const readings = [{ window: window(10, 60_000), remaining: failuresLeft, resetAt: clock.now + 5_000 }];
+      return { readings, now: clock.now, exhausted: failed.length > failuresLeft };
+    },
+  } as unknown as Guard;
+  const authenticate = createAuthenticate({ keyring, guard, clock: clock.read });
+  const by = (headers: Record<string, string>, exchange = exchangeOf('GET', headers)) => ({
+    exchange,
+    answer: authenticate(exchange, target),
+  });
+  return { by, clock, lookedUp, failed };
+}
+
+describe('a good key', () => {
+  test.each([
+    ['X-API-Key', { 'X-API-Key': SECRET }],
+    ['Authorization: Bearer', { Authorization: `Bearer ${SECRET}` }],
+    ['both, the same', { 'X-API-Key': SECRET, Authorization: `bearer ${SECRET}` }],
+  ])('in %s gives its client at once where it is known', (_where, headers) => {
+    const { by, lookedUp, failed } = authenticating();
+    const { answer, exchange } = by(headers);
+    expect(answer).toEqual(foundClient());
+    expect(exchange.client).toEqual(foundClient());
+    expect(lookedUp).toEqual([]);
+    expect(failed).toEqual([]);
+  });
+
+  test('is looked up where it is not known', async () => {
+    const { by, lookedUp } = authenticating({ later: true });
+    expect(await by({ 'X-API-Key': SECRET }).answer).toEqual(foundClient());
+    expect(lookedUp).toEqual([hashSecret(SECRET)]);
+  });
+
+  test('of another system is taken only where some were imported', async () => {
+    const keys = { 'an old key': foundClient() };
+    const headers = { 'X-API-Key': 'an old key' };
+    expect(await authenticating({ keys, later: true }).by(headers).answer).toMatchObject({ code: 'invalid_api_key' });
+    const { by } = authenticating({ keys, later: true, takesForeign: true });
+    expect(await by(headers).answer).toEqual(foundClient());
+  });
+});
+
+describe('a request without a good key', () => {
+  test.each<[string, Record<string, string>, string]>([
+    ['none', {}, 'missing_api_key'],
+    ['another scheme', { Authorization: 'Basic YTpi' }, 'missing_api_key'],
+    ['two different ones', { 'X-API-Key': SECRET, Authorization: `Bearer ${OTHER}` }, 'invalid_api_key'],
+    ['one of the wrong form', { 'X-API-Key': 'sg_test_typo' }, 'invalid_api_key'],
+    ['one that is too long', { 'X-API-Key': 'x'.repeat(600) }, 'invalid_api_key'],
+    ['one that was never issued', { 'X-API-Key': OTHER }, 'invalid_api_key'],
+  ])('is 401 and counted at its address: %s', async (_what, headers, code) => {
+    const { by, failed } = authenticating();
+    const { answer, exchange } = by(headers);
+    const refusal = (await answer) as Refusal;
+    expect(refusal).toBeInstanceOf(Refusal);
+    expect(refusal).toMatchObject({ code, status: 401 });
+    expect(refusal.headers).toEqual(['WWW-Authenticate', expect.stringContaining('Bearer realm="storegate"')]);
+    expect(failed).toEqual(['192.0.2.1']);
+    expect(exchange.standing?.readings).toHaveLength(1);
+  });
+
+  test('costs no look-up where the form or the checksum is wrong', async () => {
+    const { by, lookedUp } = authenticating();
+    await by({ 'X-API-Key': `${SECRET.slice(0, -1)}${SECRET.endsWith('0') ? '1' : '0'}` }).answer;
+    expect(lookedUp).toEqual([]);
+  });
+
+  test('is 429 once its address failed too often', async () => {
+    const { by } = authenticating({ failuresLeft: 1 });
+    await by({}).answer;
+    expect(await by({}).answer).toMatchObject({
+      code: 'too_many_failed_attempts',
+      status: 429,
+      headers: ['Retry-After', '5'],
+    });
+  });
+});
+
+describe('a key that may not be used', () => {
+  const at = Date.UTC(2026, 0, 1);
+  test.each<[string, Partial<Client>, string, number]>([
+    ['revoked or disabled', { revoked: true }, 'key_disabled', 401],
+    ['expired', { expiresAt: at }, 'key_expired', 401],
+    ['replaced', { retiresAt: at }, 'key_retired', 401],
+    ['from elsewhere', { addresses: ['198.51.100.0/24'] }, 'address_not_allowed', 403],
+  ])('is refused: %s', async (_what, given, code, status) => {
+    const { by } = authenticating({ keys: { [SECRET]: foundClient(given) } });
+    expect(await by({ 'X-API-Key': SECRET }).answer).toMatchObject({ code, status });
+  });
+
+  test('works until the moment it expires or is replaced', () => {
+    const keys = { [SECRET]: foundClient({ expiresAt: at + 1, retiresAt: at + 1 }) };
+    expect(authenticating({ keys }).by({ 'X-API-Key': SECRET }).answer).toMatchObject({ keyId: 'key_1' });
+  });
+
+  test('has no limits: an outage that the operator ends, never unlimited', () => {
+    const { by } = authenticating({ keys: { [SECRET]: foundClient({ limits: null }) } });
+    expect(() => by({ 'X-API-Key': SECRET })).toThrow(Outage);
+  });
+});

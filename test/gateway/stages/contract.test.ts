@@ -1,0 +1,152 @@
+import { Readable } from 'node:stream';
+import { describe, expect, test } from '@jest/globals';
+import type { Operation } from '../../../src/contract/contract.ts';
+import type { Fault } from '../../../src/errors/fault.ts';
+import { Refusal } from '../../../src/errors/refusals.ts';
+import type { Side } from '../../../src/gateway/contract-reports.ts';
+import type { Route } from '../../../src/gateway/routes.ts';
+import { createContract } from '../../../src/gateway/stages/contract.ts';
+import { admittedClient, exchangeOf, targetOf } from '../../support/exchange.ts';
+import { TestClock } from '../../support/limits.ts';
+
+const fault = (message: string): Fault => ({ in: 'query', pointer: '/limit', message });
+const bodyFault = (message: string): Fault => ({ in: 'body', pointer: '', message });
+
+/** An operation that takes JSON and finds the word `wrong` in a body, and the query `wrong`, faulty. */
+function operation(given: Partial<Operation> = {}): Operation {
+  return {
+    id: 'createPet',
+    method: 'POST',
+    sunset: null,
+    reportOnly: false,
+    checkParameters: (_parameters: unknown, query: string) => (query === 'wrong' ? [fault('must be a number')] : []),
+    body: {
+      required: true,
+      accepted: ['application/json'],
+      media: (type: string | undefined) =>
+        type === 'application/json'
+          ? {
+              type,
+              check: (bytes: Uint8Array) =>
+                Buffer.from(bytes).toString() === 'wrong' ? [bodyFault('must be an object')] : [],
+            }
+          : null,
+    },
+    ...given,
+  } as Operation;
+}
+
+function checking({ maxBodyBytes = 16, refuseAfterSunset = true } = {}) {
+  const clock = new TestClock();
+  const reports: [Side, readonly Fault[]][] = [];
+  const check = createContract({
+    maxBodyBytes,
+    refuseAfterSunset,
+    clock: clock.read,
+    report: (_exchange, side, faults) => void reports.push([side, faults]),
+  });
+  const client = admittedClient();
+  /** The answer to a request with this body, sent in these pieces. */
+  function asked(
+    { headers = {}, pieces = [], url = '/pets' }: { headers?: Record<string, string>; pieces?: string[]; url?: string },
+    route: Route = { kind: 'operation', operation: operation(), parameters: [] },
+  ) {
+    const length = pieces.join('').length;
+    const all = length > 0 ? { 'Content-Length': `${length}`, ...headers } : headers;
+    const plain = exchangeOf('POST', all);
+    const request = Object.assign(Readable.from(pieces.map((piece) => Buffer.from(piece))), {
+      rawHeaders: plain.request.rawHeaders,
+      httpVersionMinor: 1,
+    });
+    return check({ ...plain, request: request as never }, client, targetOf(url), route);
+  }
+  return { asked, client, reports };
+}
+
+const json = { 'Content-Type': 'application/json' };
+const to = (given: Partial<Operation>): Route => ({ kind: 'operation', operation: operation(given), parameters: [] });
+
+/** What a check throws at once or rejects with. */
+async function refusal(check: () => unknown): Promise<Refusal> {
+  try {
+    await check();
+  } catch (thrown) {
+    expect(thrown).toBeInstanceOf(Refusal);
+    return thrown as Refusal;
+  }
+  throw new Error('nothing was refused');
+}
+
+describe('a request that fits', () => {
+  test('without a body is checked at once', () => {
+    const { asked, client } = checking();
+    expect(asked({ url: '/pets?limit=1' }, to({ body: null }))).toMatchObject({
+      client,
+      target: { path: '/pets', query: 'limit=1' },
+      operation: { id: 'createPet' },
+      body: null,
+    });
+  });
+
+  test('goes on with the very bytes that came, in however many pieces', async () => {
+    const { asked } = checking();
+    const { body } = await asked({ headers: json, pieces: ['{"a"', ':', '1 }'] });
+    expect(body?.toString()).toBe('{"a":1 }');
+  });
+});
+
+describe('a request that does not fit is refused', () => {
+  test('with every fault of parameters and body', async () => {
+    const { asked } = checking();
+    const refused = await refusal(() => asked({ headers: json, pieces: ['wrong'], url: '/pets?wrong' }));
+    expect(refused).toMatchObject({
+      code: 'invalid_request',
+      status: 400,
+      details: [fault('must be a number'), bodyFault('must be an object')],
+    });
+    expect(refused.message).toContain('2 faults');
+  });
+
+  test.each<[string, Parameters<ReturnType<typeof checking>['asked']>, object]>([
+    ['a body that must be there', [{}], { details: [bodyFault('this operation needs a request body')] }],
+    [
+      'a body that must not',
+      [{ pieces: ['x'] }, to({ body: null })],
+      { details: [bodyFault('this operation takes no request body')] },
+    ],
+    ['another media type', [{ headers: { 'Content-Type': 'text/plain' }, pieces: ['x'] }], { status: 415 }],
+    ['a coded body', [{ headers: { ...json, 'Content-Encoding': 'gzip' }, pieces: ['x'] }], { status: 415 }],
+    ['a body that is too large', [{ headers: json, pieces: ['x'.repeat(17)] }], { code: 'payload_too_large' }],
+    ['an unknown path', [{}, { kind: 'not_found' }], { status: 404 }],
+    [
+      'another method',
+      [{}, { kind: 'method_not_allowed', allow: ['GET', 'HEAD'] }],
+      { status: 405, headers: ['Allow', 'GET, HEAD'] },
+    ],
+    ['an operation past its sunset', [{}, to({ sunset: 1 })], { code: 'operation_sunset', status: 410 }],
+  ])('%s', async (_what, question, expected) => {
+    const { asked } = checking();
+    expect(await refusal(() => asked(...question))).toMatchObject(expected);
+  });
+});
+
+test('an operation past its sunset is served where the operator says so', () => {
+  const { asked } = checking({ refuseAfterSunset: false });
+  expect(asked({}, to({ sunset: 1, body: null }))).toMatchObject({ operation: { sunset: 1 } });
+});
+
+describe('an operation that only reports', () => {
+  test('lets every fault go on, and tells each once', async () => {
+    const { asked, reports } = checking();
+    const checked = await asked({ headers: json, pieces: ['wrong'], url: '/pets?wrong' }, to({ reportOnly: true }));
+    expect(checked.body?.toString()).toBe('wrong');
+    expect(reports).toEqual([['request', [fault('must be a number'), bodyFault('must be an object')]]]);
+  });
+
+  test('still refuses a body that is too large', async () => {
+    const { asked, reports } = checking();
+    const refused = await refusal(() => asked({ pieces: ['x'.repeat(17)] }, to({ reportOnly: true })));
+    expect(refused.code).toBe('payload_too_large');
+    expect(reports).toEqual([]);
+  });
+});

@@ -1,0 +1,69 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Exchange } from '../../src/gateway/exchange.ts';
+import type { Admitted, KnownClient, Target } from '../../src/gateway/results.ts';
+import { readHead } from '../../src/gateway/wire/head.ts';
+import { parseTarget } from '../../src/gateway/wire/target.ts';
+import type { Client } from '../../src/keys/key.ts';
+import type { Limits } from '../../src/limits/limits.ts';
+import { limits, MINUTE, window } from './limits.ts';
+
+/** The exchange of a request without a connection: what stages read of it, and nothing that writes. */
+export function exchangeOf(
+  method = 'GET',
+  headers: Readonly<Record<string, string>> = {},
+  given: Partial<Exchange> = {},
+): Exchange {
+  const rawHeaders = Object.entries({ Host: 'localhost', ...headers }).flat();
+  return {
+    id: 'request-1',
+    request: { method, rawHeaders, httpVersionMinor: 1, socket: { remoteAddress: '192.0.2.1' } } as IncomingMessage,
+    response: { destroyed: false } as ServerResponse,
+    method,
+    head: readHead(rawHeaders),
+    address: '192.0.2.1',
+    behindProxy: false,
+    startedAt: 0,
+    route: null,
+    client: null,
+    operation: null,
+    standing: null,
+    verdict: null,
+    code: null,
+    forwardedAt: 0,
+    answeredAt: 0,
+    cancel: null,
+    ...given,
+  };
+}
+
+/** As the door would have read it. */
+export function targetOf(url: string): Target {
+  return parseTarget(url) as Target;
+}
+
+const CLIENT: Client & { readonly limits: Limits } = {
+  keyId: 'key_1',
+  account: 'acme',
+  plan: 'free',
+  subject: 'key:key_1',
+  limits: limits([window(60, MINUTE)]),
+  expiresAt: null,
+  revoked: false,
+  addresses: null,
+  retiresAt: null,
+};
+
+/** A client as the keyring finds it. */
+export function foundClient(given: Partial<Client> = {}): Client {
+  return { ...CLIENT, ...given };
+}
+
+/** As authentication would have found it. */
+export function knownClient(given: Partial<Client> = {}): KnownClient {
+  return { ...CLIENT, ...given } as KnownClient;
+}
+
+/** As admission would have charged it. */
+export function admittedClient(): Admitted {
+  return { ...CLIENT } as Admitted;
+}

@@ -8,6 +8,8 @@ export interface Options {
   /** Names of targets; `null`: all. */
   readonly only: readonly string[] | null;
   readonly works: readonly string[];
+  /** A commit whose storegate is measured in turns with today's; `null`: none. */
+  readonly before: string | null;
   readonly rounds: number;
   /** Length of a round. */
   readonly seconds: number;
@@ -26,6 +28,7 @@ export const usage = `npm run bench [-- options]
   --only <a,b>        only these targets, and nginx beside them:
                       ${targets.map(({ name }) => name).join(' ')}
   --work <a,b>        only these works: ${works.map(({ name }) => name).join(' ')}
+  --before <commit>   storegate as it was then, in turns with every storegate that is measured
   --profile           where storegate spends its time under GET load (--only storegate-redis for Redis state)
   --soak <minutes>    a million keys at full speed; prints memory and CPU over time
   --node <path>       run storegate and the peers in JavaScript on another Node.js
@@ -43,12 +46,13 @@ export class UsageError extends Error {
 /** Throws UsageError on anything that makes no sense. */
 export function readArguments(args: readonly string[]): Options {
   const values = parse(args);
-  const partial = values.quick || values.only !== undefined || values.work !== undefined;
+  const partial = [values.only, values.work, values.before].some((value) => value !== undefined) || values.quick;
   return {
     mode: modeOf(values),
     quick: values.quick,
     only: values.quick ? ['storegate'] : values.only === undefined ? null : names(values.only, targets, '--only'),
     works: values.quick ? ['get'] : names(values.work ?? works.map(({ name }) => name).join(), works, '--work'),
+    before: values.before ?? null,
     rounds: positive(values.rounds, '--rounds'),
     seconds: positive(values.seconds, '--seconds'),
     connections: positive(values.connections, '--connections'),
@@ -71,6 +75,7 @@ function parse(args: readonly string[]) {
         help: flag,
         only: text,
         work: text,
+        before: text,
         soak: text,
         out: text,
         node: { type: 'string', default: process.execPath },

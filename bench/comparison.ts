@@ -1,13 +1,14 @@
 import type { Options } from './arguments.ts';
+import { checkOut } from './checkout.ts';
 import { addedLatency, type Latency } from './latency.ts';
 import { describeMachine, type Machine } from './machine.ts';
 import { type MeasureOptions, measure, type Sample, type Subject } from './measure.ts';
-import { type Plan, planOf } from './plan.ts';
+import { planOf } from './plan.ts';
 import { type Spread, spread } from './statistics.ts';
 import { measureSubjects, type SubjectFigures } from './subjects.ts';
 import { type Started, startAll, withSurroundings } from './surroundings.ts';
 import { units } from './targets/all.ts';
-import { storegate } from './targets/storegate.ts';
+import { before, storegate } from './targets/storegate.ts';
 import type { Target } from './targets/target.ts';
 import { prepare } from './verify.ts';
 import { type Work, works } from './work.ts';
@@ -65,26 +66,29 @@ export function compare(options: Options, say: (line: string) => void): Promise<
     if (machine.loadBefore > BUSY)
       say(`the machine is busy with something else (load ${machine.loadBefore}): take care`);
 
-    const ofUnits = subjectsOf(plan, beside);
+    const ofUnits = beside.flatMap((unit) => subjectsOf(unit, plan.get(unit.target)!));
     const measured = [...ofUnits];
     const latencies: Latency[] = options.quick ? [] : await addedLatency(beside, surroundings, say);
     const context = { ...surroundings, ...options, folder: surroundings.children.folder };
     // One at a time, beside its units: the more processes there are, running or not, the more each in JavaScript needs.
+    const older = options.before === null ? null : checkOut(options.before, surroundings.children.folder);
     for (const target of others) {
       const [started] = await startAll([target], surroundings, skip);
       if (!started) continue;
-      const own = subjectsOf(plan, [started]);
+      const twin = older && before(target, older.name, older.folder);
+      const twins = twin ? await startAll([twin], surroundings, skip) : [];
+      const own = [started, ...twins].flatMap((one) => subjectsOf(one, plan.get(target)!));
       say(`${target.name}: ${own.length} works, ${options.rounds} rounds of ${options.seconds} s`);
       await measureInTurns([...ofUnits.filter((unit) => isUnitOf(unit, own)), ...own], context);
       measured.push(...own);
       if (!options.quick) latencies.push(...(await addedLatency([started], surroundings, say)).filter(isNoRepetition));
-      await started.running.stop();
+      await Promise.all([started, ...twins].map(({ running }) => running.stop()));
     }
     const results = measured.filter(({ samples }) => samples.length > 0).map(toResult);
     const counted = !options.quick && others.includes(storegate);
     const subjects = counted ? await measureSubjects(options.node, say) : null;
     const { rounds, seconds, connections } = options;
-    const whole = options.only === null && options.works.length === works.length;
+    const whole = options.before === null && options.only === null && options.works.length === works.length;
     return { machine, whole, rounds, seconds, connections, results, latencies, subjects, skipped };
   });
 }
@@ -93,10 +97,8 @@ interface Measured extends Subject {
   readonly samples: Sample[];
 }
 
-function subjectsOf(plan: Plan, started: readonly Started[]): Measured[] {
-  return started.flatMap(({ target, running }) =>
-    plan.get(target)!.map((work) => ({ target, running, work, samples: [] })),
-  );
+function subjectsOf({ target, running }: Started, works: readonly Work[]): Measured[] {
+  return works.map((work) => ({ target, running, work, samples: [] }));
 }
 
 /** Whether a unit's work is what one of these is a multiple of. */

@@ -11,6 +11,7 @@ export function toMarkdown(comparison: Comparison): string {
   const parts = [
     conditions(comparison),
     ...works.flatMap((work) => cpuTable(comparison, work)),
+    beforeTable(comparison),
     latencyTable(comparison),
     subjectFigures(comparison),
     markTable(comparison),
@@ -46,6 +47,21 @@ function cpuTable({ results }: Comparison, work: Work): string[] {
       rows.map((row) => cpuRow(row, unit)),
     ),
   ];
+}
+
+/** CPU of today's storegate as a multiple of the commit's, round by round the same weather. */
+function beforeTable({ results }: Comparison): string {
+  const rows = results.flatMap((now) => {
+    const then = results.find(({ target, work }) => work === now.work && target.startsWith(`${now.target}@`));
+    return then ? [[`${now.title}, ${now.work}`, ...cells(then.cpu), ...cells(now.cpu), ratio(now, then)]] : [];
+  });
+  if (rows.length === 0) return '';
+  const header = ['', 'before µs: median', 'min', 'max', 'now µs: median', 'min', 'max', 'now / before'];
+  return `### Beside the commit before\n\n${table(header, rows)}`;
+}
+
+function ratio(now: Result, then: Result): string {
+  return (now.cpu.median / then.cpu.median).toFixed(2);
 }
 
 function cpuRow(row: Result, unit: number | null): string[] {

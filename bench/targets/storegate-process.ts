@@ -6,7 +6,7 @@ import { freePort } from '../free-port.ts';
 import type { Running, Surroundings } from './target.ts';
 
 const run = promisify(execFile);
-const project = new URL('../../', import.meta.url).pathname;
+const today = new URL('../../', import.meta.url).pathname;
 
 export interface StoregateOptions {
   /** Counts in Redis. */
@@ -17,6 +17,8 @@ export interface StoregateOptions {
   readonly log?: boolean;
   /** More options of Node.js, such as a profiler. */
   readonly nodeOptions?: readonly string[];
+  /** The checkout that is run; today's without it. */
+  readonly project?: string;
   /** Called with the data folder before the gateway starts. */
   readonly prepare?: (data: string) => void;
 }
@@ -43,11 +45,12 @@ export async function startStoregate(
   options: StoregateOptions,
 ): Promise<Running> {
   const { children, node, keys } = surroundings;
-  const [flags, script, command] = startScript();
+  const { project = today } = options;
+  const [flags, script, command] = startScript(project);
   const port = await freePort();
   const env = await environment(name, surroundings, options, port);
-  const admitted = await makeKey(node, [...flags, script], 'large', env);
-  const refused = await makeKey(node, [...flags, script], 'tiny', env);
+  const admitted = await makeKey({ node, project, env }, [...flags, script], 'large');
+  const refused = await makeKey({ node, project, env }, [...flags, script], 'tiny');
   options.prepare?.(env.STOREGATE_DATA!);
   const child = await children.start({
     name,
@@ -62,7 +65,7 @@ export async function startStoregate(
 }
 
 /** The words of the project's `start` script, as flags of Node.js, script and command. */
-function startScript(): [flags: string[], script: string, command: string[]] {
+function startScript(project: string): [flags: string[], script: string, command: string[]] {
   const { scripts } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as { scripts: { start: string } };
   const [node, ...words] = scripts.start.split(' ');
   const at = words.findIndex((word) => !word.startsWith('-'));
@@ -94,7 +97,13 @@ async function environment(
   };
 }
 
-async function makeKey(node: string, start: string[], plan: string, env: Record<string, string>): Promise<string> {
+interface Caller {
+  readonly node: string;
+  readonly project: string;
+  readonly env: Record<string, string>;
+}
+
+async function makeKey({ node, project, env }: Caller, start: string[], plan: string): Promise<string> {
   const args = [...start, 'keys', 'create', '--plan', plan, '--account', 'bench', '--json'];
   const { stdout } = await run(node, args, { cwd: project, env: { PATH: process.env.PATH, ...env }, timeout: 30_000 });
   return (JSON.parse(stdout) as { key: string }).key;

@@ -2,6 +2,8 @@ import { missingExecutable } from './executable.ts';
 import { type StoregateOptions, startStoregate } from './storegate-process.ts';
 import { nothingMissing, type Target } from './target.ts';
 
+const made = new Map<string, StoregateOptions>();
+
 /** What `npm start` runs, counting in its own process. */
 export const storegate = storegateTarget('storegate', 'storegate, embedded state', {});
 
@@ -20,7 +22,19 @@ export const storegateLog: Target = {
   works: ['get'],
 };
 
+/** The same target as another checkout has it. `commit` names it in tables. */
+export function before(target: Target, commit: string, project: string): Target | null {
+  const options = made.get(target.name);
+  if (!options) return null;
+  const { name, title } = target;
+  return {
+    ...storegateTarget(`${name}@${commit}`, `${title}, ${commit}`, { ...options, project }),
+    works: target.works,
+  };
+}
+
 function storegateTarget(name: string, title: string, options: StoregateOptions): Target {
+  made.set(name, options);
   return {
     name,
     title,

@@ -1,0 +1,21 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+
+const project = new URL('../', import.meta.url).pathname;
+
+/** The sources of a commit in a folder of their own, ready to run. Answers the folder and the commit's short name. */
+export function checkOut(commit: string, parent: string): { folder: string; name: string } {
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: project, maxBuffer: 2 ** 30 });
+  const name = git('rev-parse', '--short', '--verify', `${commit}^{commit}`).toString().trim();
+  const folder = join(parent, `storegate-${name}`);
+  mkdirSync(folder);
+  execFileSync('tar', ['-x', '-C', folder], { input: git('archive', name) });
+  if (sameText('package-lock.json', folder)) symlinkSync(join(project, 'node_modules'), join(folder, 'node_modules'));
+  else execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder, stdio: 'inherit' });
+  return { folder, name };
+}
+
+function sameText(file: string, folder: string): boolean {
+  return readFileSync(join(project, file), 'utf8') === readFileSync(join(folder, file), 'utf8');
+}

@@ -5,7 +5,7 @@ import { run } from './cli/run.ts';
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
-    // Who asks twice does not want to wait for the drain.
+    // A second signal ends the process without waiting for the drain.
     if (stop.signal.aborted) process.exit(130);
     stop.abort();
   });

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** The networks whose word about the caller's address is taken. */
+/** The networks trusted to report the caller's address. */
 export interface TrustedProxies {
   has(address: string): boolean;
 }
@@ -24,8 +24,8 @@ export function plainAddress(address: string | undefined): string {
 }
 
 /**
- * The caller as the chain of trusted proxies saw it: X-Forwarded-For read from the right, up to the first address that is
- * not a trusted proxy. Whatever stands further left was written by the caller and is worth nothing.
+ * The caller's address as the trusted proxies report it: X-Forwarded-For read from the right, up to the first address that
+ * is not a trusted proxy. The caller may have forged everything further left.
  */
 export function callerAddress(peer: string, forwardedFor: string, proxies: TrustedProxies): string {
   let caller = peer;

@@ -3,17 +3,17 @@ import type { Standing } from '../limits/admission.ts';
 import type { Window } from '../limits/limits.ts';
 import { networkOf } from './address.ts';
 
-/** So many callers are counted one by one; beyond, callers share these, so that memory stays bounded. */
+/** Callers with a counter of their own. All further callers share SHARED_COUNTERS counters, so that memory stays bounded. */
 const OWN_COUNTERS = 100_000;
 const SHARED_COUNTERS = 1_024;
 
-/** Counts requests without a valid key per caller address. Callers with a valid key never meet it. */
+/** Counts requests without a valid key per caller address. Callers with a valid key never reach it. */
 export interface Guard {
-  /** Counts one failure; `exhausted` once there were too many in the window. */
+  /** Counts one failure; `exhausted` once the window has too many. */
   fail(address: string): Promise<Standing & { readonly exhausted: boolean }>;
-  /** How the address stands; counts nothing. */
+  /** The standing of the address; counts nothing. */
   look(address: string): Promise<Standing>;
-  /** How many callers are counted one by one; bounded. */
+  /** Number of callers with a counter of their own; bounded. */
   readonly size: number;
 }
 
@@ -35,7 +35,7 @@ export function createGuard({ failures, span }: { failures: number; span: number
     },
     async fail(address) {
       const now = Date.now();
-      // `penalty` counts as `consume` does, but tells of an exhausted counter without a rejection.
+      // `penalty` counts like `consume`, but does not reject when the counter is exhausted.
       const result = await limiter.penalty(counters.take(networkOf(address), now), 1);
       return { ...standing(result, now), exhausted: result.consumedPoints > failures };
     },
@@ -47,10 +47,10 @@ export function createGuard({ failures, span }: { failures: number; span: number
   };
 }
 
-/** Which counter a caller moves: its own while there is room, one of the shared ones otherwise. */
+/** Gives each caller a counter: its own while there is room, otherwise a shared one. */
 class Counters {
   readonly #span: number;
-  /** Caller to the end of its window; all windows are as long, so the oldest entry always ends first. */
+  /** Caller to the end of its window. All windows have the same length, so the oldest entry ends first. */
   readonly #ends = new Map<string, number>();
 
   constructor(span: number) {
@@ -75,7 +75,7 @@ class Counters {
     return this.#ends.size < OWN_COUNTERS ? null : `shared ${spread(caller) % SHARED_COUNTERS}`;
   }
 
-  /** Two at a time is enough to keep up with one entry per call. */
+  /** Two entries per call are enough, because each call adds at most one. */
   #dropEnded(now: number): void {
     let drops = 2;
     for (const [caller, end] of this.#ends) {

@@ -1,6 +1,6 @@
 /**
- * A bounded cache that forgets what was not asked for lately: two generations, and what is found in the old one moves to
- * the young one. Holds between `size` and twice `size` entries; no step costs more than one entry.
+ * A bounded cache that forgets entries not read recently. It has two generations; a read moves an entry from the old one to
+ * the young one. It holds between `size` and twice `size` entries, and no call moves more than one entry.
  */
 export class Cache<V> {
   readonly #size: number;
@@ -11,7 +11,7 @@ export class Cache<V> {
     this.#size = size;
   }
 
-  /** How many are held; what is in both generations counts twice. */
+  /** Number of entries; an entry in both generations counts twice. */
   get size(): number {
     return this.#young.size + this.#old.size;
   }

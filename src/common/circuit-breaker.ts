@@ -5,15 +5,15 @@ const SLOWEST_PROBE = 1_000;
 export interface CircuitBreakerOptions {
   /** Misses in a row that open it. */
   readonly misses: number;
-  /** Whether what was away is well again; rejects or answers. */
+  /** Resolves when the service answers again; rejects while it does not. */
   readonly probe: () => Promise<unknown>;
   readonly opened: (reason: unknown) => void;
   readonly closed: () => void;
 }
 
 /**
- * Keeps requests from waiting for something that does not answer. After `misses` in a row nobody asks any more; a probe
- * in the background, slower each time, finds out when it is well and lets everybody ask again.
+ * Keeps requests from waiting for a service that does not answer. After `misses` misses in a row it opens, and requests no
+ * longer ask. A background probe, slower each time, closes it when the service answers again.
  */
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
@@ -35,7 +35,7 @@ export class CircuitBreaker {
     this.#misses = 0;
   }
 
-  /** Requests that shared one failed call bring the same `reason`: one miss. */
+  /** Requests that shared one failed call pass the same `reason`, which counts as one miss. */
   miss(reason: unknown): void {
     if (this.#isOpen || reason === this.#lastMiss) return;
     this.#lastMiss = reason;
@@ -64,7 +64,7 @@ export class CircuitBreaker {
     try {
       await this.#options.probe();
     } catch {
-      // Still away: that is what a probe is for.
+      // Still away: the next probe asks again.
       if (this.#timer) this.#probeLater();
       return;
     }

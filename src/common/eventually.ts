@@ -1,2 +1,2 @@
-/** A value now, where it is known in this process, or a promise of one, where it is not. */
+/** A value that is known in this process, or else a promise of it. */
 export type Eventually<T> = T | Promise<T>;

@@ -1,6 +1,6 @@
 /**
- * Freezes a value and everything in it, and returns it. A Map stays a Map to read, and refuses to be written: freezing
- * alone does not reach its entries.
+ * Freezes a value and everything in it, and returns it. A Map stays readable, but its writing methods throw: freezing alone
+ * does not protect its entries.
  */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;

@@ -1,11 +1,9 @@
-/**
- * Bytes as they come, kept in one buffer: as a list, thousands of tiny chunks would each hold on to the read they came in.
- */
+/** Collects bytes in one buffer. In a list, thousands of tiny chunks would each keep in memory the read they came in. */
 export class Gathering {
   #buffer: Buffer | null = null;
   size = 0;
 
-  /** Bytes held in memory: one chunk as it came, or at most twice what there is. */
+  /** Bytes held in memory: the first chunk as it came, or at most twice `size`. */
   get capacity(): number {
     return this.#buffer?.length ?? 0;
   }
@@ -20,7 +18,7 @@ export class Gathering {
     this.size += chunk.length;
   }
 
-  /** All of it; `null`: nothing came. */
+  /** All bytes; `null` if none came. */
   get whole(): Buffer | null {
     return this.size === 0 ? null : this.#buffer!.subarray(0, this.size);
   }

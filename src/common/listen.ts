@@ -7,7 +7,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'there is no such host',
 };
 
-/** An address cannot be listened on; the message says which and why, in one sentence. */
+/** The server cannot listen on an address; the message says which and why, in one sentence. */
 export class ListenError extends Error {
   override name = 'ListenError';
   constructor(host: string, port: number, cause: NodeJS.ErrnoException) {

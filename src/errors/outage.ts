@@ -1,8 +1,8 @@
 import type { Code } from './refusals.ts';
 
 /**
- * A part of the installation is away or unfit: nobody's request is wrong, and a policy or the code decides what callers
- * see. `cause` goes to the log, never to a caller. Anything thrown that is neither this nor a Refusal is a bug.
+ * A part of the installation is away or unfit. The request is not at fault; a policy or the code decides what callers see.
+ * `cause` goes to the log, never to a caller. Anything thrown that is neither an Outage nor a Refusal is a bug.
  */
 export class Outage extends Error {
   override name = 'Outage';

@@ -1,9 +1,9 @@
 import type { Fault } from './fault.ts';
 
 /**
- * Every code an answer of the gateway can carry. Codes are for programs and never change their meaning; a retired one is
- * not used again. `title` is the sentence of the answer where there is nothing more exact to say; `advice` is what the
- * caller can do, and becomes the documentation.
+ * Every code an answer of the gateway can carry. Codes are for programs: a code never changes its meaning, and a retired one
+ * is never reused. `title` is the message of a refusal that has none of its own; `advice` says what the caller can do, and
+ * goes into the documentation.
  */
 export const CATALOGUE = {
   malformed_request: {
@@ -162,18 +162,18 @@ export const CATALOGUE = {
 export type Code = keyof typeof CATALOGUE;
 
 interface Particulars {
-  /** In place of the code's title. Never holds a submitted value or a secret. */
+  /** Replaces the code's title. Never holds a submitted value or a secret. */
   readonly message?: string;
   readonly details?: readonly Fault[];
   /** More headers of the answer, flat: name, value, … */
   readonly headers?: readonly string[];
-  /** The rest of the request is not worth reading, or cannot be trusted: the connection ends with the answer. */
+  /** Ends the connection with the answer, because the rest of the request is useless or cannot be trusted. */
   readonly close?: boolean;
 }
 
 /**
- * The caller's turn: thrown by a stage, answered in one place. Not an Error: a refusal is a normal outcome, and a stack
- * trace for each would cost more than the rest of the refusal.
+ * Refuses a request; the caller must act. Stages throw or return it, and one place answers it. Not an Error: a refusal is a
+ * normal outcome, and a stack trace for each would cost more than the rest of the refusal.
  */
 export class Refusal {
   readonly code: Code;
@@ -193,7 +193,7 @@ export class Refusal {
     this.close = close;
   }
 
-  /** The Error object of the contract; `details` only where there are some. */
+  /** The contract's Error object as JSON; `details` only if there are some. */
   get body(): string {
     this.#body ??= this.#toJson();
     return this.#body;

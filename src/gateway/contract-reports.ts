@@ -3,18 +3,18 @@ import type { Fault } from '../errors/fault.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Which side of the contract did not keep it: the caller with its request, or the store with its answer. */
+/** Which side broke the contract: the caller with its request, or the store with its answer. */
 export type Side = 'request' | 'response';
 
-/** Tells of faults that nobody is refused for, or that only the operator may know the details of. */
+/** Reports faults that cause no refusal, or whose details only the operator may see. */
 export type Report = (exchange: Exchange, side: Side, faults: readonly Fault[]) => void;
 
-/** Faults told of one request: a pattern shows in a few, and the log must not grow with what somebody sends. */
+/** Most faults reported for one request: a few show a pattern, and callers must not make the log grow. */
 const MOST_TOLD = 10;
 
 /**
- * Reports hold no values, and of names only those that the contract has: what a caller or the store calls a member that
- * nobody described may be a secret too, and stands as `*`.
+ * Reports hold no values, and only names that the contract has. A name that the contract does not describe may be a secret
+ * too, and appears as `*`.
  */
 export function createReport(contract: Pick<Contract, 'document'>, observe: Observe): Report {
   const known = namesIn(contract.document);
@@ -36,7 +36,7 @@ export function createReport(contract: Pick<Contract, 'document'>, observe: Obse
   };
 }
 
-/** Names of members and parameters, wherever the document has them, as tokens of JSON pointers. */
+/** Names of all members and parameters in the document, as tokens of JSON pointers. */
 function namesIn(document: unknown): ReadonlySet<string> {
   const names = new Set<string>();
   const walk = (node: unknown): void => {

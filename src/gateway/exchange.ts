@@ -5,8 +5,8 @@ import type { Admission, Standing } from '../limits/admission.ts';
 import type { Head } from './wire/head.ts';
 
 /**
- * One request as it came, and what the headers of its answer and the event at its end need to know. Stages hand their
- * results to each other as values (see results.ts), never through here.
+ * One request as it arrived, with what the headers of its answer and its final event need. Stages pass their results to each
+ * other as values (see results.ts), never through the exchange.
  */
 export interface Exchange {
   readonly id: string;
@@ -14,24 +14,24 @@ export interface Exchange {
   readonly response: ServerResponse;
   readonly method: string;
   readonly head: Head;
-  /** The caller's address: the peer's, or what a trusted proxy says of it. */
+  /** The caller's address: the peer's, or the one that a trusted proxy reports. */
   readonly address: string;
   /** Whether the peer is a trusted proxy, whose forwarding headers are kept. */
   readonly behindProxy: boolean;
   /** On the clock of `performance.now()`, milliseconds. */
   readonly startedAt: number;
-  /** Where it goes, from a fixed set of words: an operationId, `mount <path>`, `reference`; `null` while unknown. */
+  /** The route, from a fixed set of words: an operationId, `mount <path>`, `usage`, `reference`; `null` while unknown. */
   route: string | null;
   client: Client | null;
   operation: Operation | null;
-  /** Whose limit headers the answer carries; `null` until somebody has counted. */
+  /** The standing in the answer's limit headers; `null` before anything is counted. */
   standing: Standing | null;
   verdict: Admission['verdict'] | null;
-  /** The request, or the part of it that the store has not seen, was refused or failed with this code. */
+  /** The code with which the request, or the part the store has not seen, was refused or failed. */
   code: string | null;
-  /** When the request was handed to the store, and when the head of its answer came. */
+  /** When the gateway sent the request to the store, and when the head of the answer came. */
   forwardedAt: number;
   answeredAt: number;
-  /** Stops what goes on for this request elsewhere; called when the caller leaves. */
+  /** Aborts the request to the store, for example when the caller leaves. */
   cancel: (() => void) | null;
 }

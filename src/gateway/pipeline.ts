@@ -19,7 +19,7 @@ import type { Inspect } from './upstream/inspection.ts';
 import type { Mounts, Upgrading } from './upstream/mounts.ts';
 import { hasBody } from './wire/head.ts';
 
-/** What the pipeline is made of: the stages in their order, and what answers beside them. */
+/** The stages in their order, and the parts that answer beside them. */
 export interface Parts {
   readonly door: Door;
   readonly authenticate: Authenticate;
@@ -33,22 +33,22 @@ export interface Parts {
   readonly pages: Pages;
   readonly cors: Cors;
   readonly answer: Answer;
-  /** Notes on the exchange where the request goes, and tells it. */
+  /** Notes the route on the exchange, and returns it. */
   readonly route: (exchange: Exchange, target: Target) => Route;
 }
 
 export interface Pipeline {
-  /** Every request but upgrades. Whatever is thrown on the way is answered. */
+  /** Handles every request but upgrades. Answers every error thrown on the way. */
   handle(request: IncomingMessage, response: ServerResponse): void;
-  /** A request to switch protocols, which only some mounts may. */
+  /** Handles a request to switch protocols, which only some mounts allow. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
 }
 
 /**
- * The way of a request: see `walk`. Each step takes the result that only the step before makes (results.ts), so another
- * order does not compile; whatever a step throws is answered below. Floods are cheap: a step that knows its result at once
- * returns it at once, and is awaited only where it does not; the refusals that a flood gets (no good key, limited, banned)
- * are returned, because a throw costs as much as a whole stage.
+ * `walk` is the way of a request. Each step takes the result that only the step before makes (results.ts), so another order
+ * does not compile. `walk` answers what a step throws. Floods stay cheap: a step that knows its result at once returns it
+ * without a promise, and the refusals that a flood gets (no good key, limited, banned) are returned, because a throw costs
+ * as much as a whole stage.
  */
 export function createPipeline(parts: Parts): Pipeline {
   const { door, authenticate, admit, contract, forward, inspect, relay } = parts;
@@ -83,7 +83,7 @@ export function createPipeline(parts: Parts): Pipeline {
 
   async function walkUpgrade(exchange: Exchange, connection: Upgrading): Promise<void> {
     const target = door.enter(exchange);
-    // RFC 6455 section 4.1. A body behind it would be taken for the first bytes of the new protocol.
+    // RFC 6455 section 4.1. The target would take a body for the first bytes of the new protocol.
     if (exchange.method !== 'GET' || hasBody(exchange.head)) throw new Refusal('not_implemented', { close: true });
     const client = await authenticate(exchange, target);
     if (client instanceof Refusal) throw client;
@@ -94,7 +94,7 @@ export function createPipeline(parts: Parts): Pipeline {
     mounts.upgrade(exchange, admitted, target, way.mount, connection);
   }
 
-  /** Browsers ask before they send a key: answered for every path that exists, charged to nobody. */
+  /** Browsers send preflights without a key: every path answers them, and they are charged to no client. */
   async function preflight(exchange: Exchange, target: Target): Promise<void> {
     const way = route(exchange, target);
     const methods =

@@ -1,7 +1,7 @@
 import type { Mount } from '../config/config.ts';
 import type { Contract, Operation } from '../contract/contract.ts';
 
-/** Where a request would go. What is not an operation or a mount is refused in the contract stage, after admission. */
+/** The route of a request. The contract stage refuses the last two kinds, after admission. */
 export type Route =
   | { readonly kind: 'operation'; readonly operation: Operation; readonly parameters: readonly string[] }
   | { readonly kind: 'mount'; readonly mount: Mount }
@@ -10,7 +10,7 @@ export type Route =
 
 const NOT_FOUND: Route = { kind: 'not_found' };
 
-/** The contract comes first; mounts take whole prefixes of what it leaves. */
+/** The contract matches first; mounts take whole prefixes of the remaining paths. */
 export function findRoute(contract: Contract, mounts: readonly Mount[], method: string, path: string): Route {
   const match = contract.match(method, path);
   if (match.operation) return { kind: 'operation', operation: match.operation, parameters: match.parameters };

@@ -27,7 +27,7 @@ import type { Observe } from '../observe/events.ts';
 import { createReference, REFERENCE_PATHS } from '../reference/reference.ts';
 import type { State } from '../state/state.ts';
 
-/** What outlives a reload: everything that counts, remembers or is connected. */
+/** The parts that outlive a reload: those that count, remember or hold connections. */
 export interface Lasting {
   readonly state: State;
   readonly keyring: Keyring;
@@ -40,7 +40,7 @@ export interface Lasting {
   readonly clock: () => number;
 }
 
-/** The pipeline of one configuration. A request stays on the one it began on, whatever is reloaded meanwhile. */
+/** The pipeline of one configuration. A request stays on the pipeline it began on, even across a reload. */
 export function buildPipeline(config: Config, contract: Contract, lasting: Lasting): Pipeline {
   const { state, keyring, keys, uses, deprecatedBy, guard, upstream, observe, clock } = lasting;
   const cors = createCors(config.cors);
@@ -58,7 +58,7 @@ export function buildPipeline(config: Config, contract: Contract, lasting: Lasti
     return found;
   }
 
-  /** For whoever asks later how a key is used. */
+  /** Records how the key is used. */
   function note({ id, client, operation }: Exchange): void {
     const { keyId, plan, retiresAt } = client!;
     uses.note(keyId);

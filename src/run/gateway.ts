@@ -12,26 +12,26 @@ import { createOperating } from './operating.ts';
 import { createServing, type ServedConfig } from './serving.ts';
 
 export interface Gateway {
-  /** Binds both listeners; answers where they are. Rejects with one clear sentence, and leaves nothing open. */
+  /** Binds both listeners; resolves with their URLs. Rejects with one clear sentence, and leaves nothing open. */
   start(): Promise<{ readonly url: string; readonly adminUrl: string }>;
-  /** Reads the files again: all of it holds from the next request, or nothing changes. Throws ReloadRefused. */
+  /** Reads the files again. All of it holds from the next request on, or nothing changes. Rejects with ReloadRefused. */
   reload(reason: string): Promise<Reloaded>;
-  /** Drains, keeps what must survive, lets go of everything. Idempotent. */
+  /** Drains, saves what must survive, closes everything. Idempotent. */
   stop(): Promise<void>;
 }
 
 export interface Overrides {
-  /** Reads the configuration again, for reloading; without it the files are not watched and stay as they were read. */
+  /** Reads the configuration again for a reload. Without it the gateway watches no files and keeps its configuration. */
   readonly load?: () => Config;
-  /** What tests must hold in their hands: time, and where the log goes. */
+  /** For tests: the time, and the destination of the log. */
   readonly clock?: () => number;
   readonly log?: Log;
 }
 
 /**
- * Puts a gateway of one process together from a checked configuration whose store is known: what carries requests, and
- * beside it what operators reach. Reads the contract and opens the state; throws, with everything closed again, when one of
- * them is unfit. Nothing listens before `start`.
+ * Assembles a gateway of one process from a checked configuration that has the store's URL: the part that carries requests,
+ * and the part for operators. Reads the contract and opens the state; throws, with everything closed again, when one of them
+ * is unfit. Nothing listens before `start`.
  */
 export async function createGateway(config: ServedConfig, overrides: Overrides = {}): Promise<Gateway> {
   const { clock = Date.now, load } = overrides;

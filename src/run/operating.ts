@@ -13,27 +13,27 @@ import { urlOf } from './url.ts';
 
 export interface OperatingParts<C extends Config> {
   readonly initial: ActiveConfig<C>;
-  /** Reads the configuration again; without it the files are not watched and stay as they were read. */
+  /** Reads the configuration again for a reload. Without it the gateway watches no files and keeps its configuration. */
   readonly load: (() => Config) | undefined;
-  /** Puts new settings in force wherever requests are carried. */
+  /** Puts new settings in force in every process that carries requests. */
   readonly swap: (settings: ActiveConfig<C>) => Eventually<void>;
-  /** Stays its owner's to close. */
+  /** Its owner closes them. */
   readonly records: Pick<Records, 'keys' | 'auditLog' | 'tokens'>;
   readonly state: State;
   readonly uses: Desk['uses'];
   readonly metrics: Pick<Metrics, 'contentType' | 'text'>;
-  /** Of this run alone; lets the gateway's own user in, see `state/embedded/lock.ts`. */
+  /** Valid for this run only; admits the gateway's own user, see `state/embedded/lock.ts`. */
   readonly ownToken: string | null;
   readonly readiness: () => Readiness;
   readonly observe: Observe;
   readonly clock: () => number;
 }
 
-/** All that operators reach: the admin listener, and the configuration with its reloads. */
+/** Everything for operators: the admin listener, and the configuration with its reloads. */
 export interface Operating {
-  /** Answers where operators reach it. Rejects with ListenError. */
+  /** Resolves with the URL for operators. Rejects with ListenError. */
   listen(): Promise<string>;
-  /** All of the files holds from the next request on, or nothing changes. Throws ReloadRefused. */
+  /** All of the files holds from the next request on, or nothing changes. Rejects with ReloadRefused. */
   reload(reason: string): Promise<Reloaded>;
   close(): Promise<void>;
 }
@@ -63,7 +63,7 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
   }
 
   function reloadUnasked(): void {
-    // Whoever looks finds it in the log and in a metric: nobody waits for an answer.
+    // The log and a metric show a refused reload; no caller waits for the answer.
     reloader.reload(FILE_CHANGED).catch(() => {});
   }
 
@@ -77,7 +77,7 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
   };
 }
 
-/** An operator is told every mistake in the answer. */
+/** The answer tells the operator every mistake. */
 function refusedToOperator(error: unknown): never {
   if (!(error instanceof ReloadRefused)) throw error;
   const details = error.problems.map((message) => ({ in: 'body' as const, pointer: '', message }));

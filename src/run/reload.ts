@@ -14,13 +14,13 @@ import { Outage } from '../errors/outage.ts';
 import type { KeyStore } from '../keys/store.ts';
 import type { Observe } from '../observe/events.ts';
 
-/** What can be swapped between two requests; frozen. */
+/** The settings that can change between two requests; frozen. */
 export interface ActiveConfig<C extends Config> {
   readonly config: C;
   readonly contract: Contract;
 }
 
-/** Why a reload happens that nobody asked for. */
+/** The reason of a reload that no operator asked for. */
 export const FILE_CHANGED = 'a file has changed';
 
 /** The files cannot be used; nothing has changed. */
@@ -39,14 +39,14 @@ export interface ReloaderParts<C extends Config> {
   /** Reads the configuration. Throws ConfigError with every mistake. */
   readonly load: () => Config;
   readonly keys: KeyStore;
-  /** Puts new settings in force; done once they are everywhere. */
+  /** Puts new settings in force; done once every process has them. */
   readonly swap: (settings: ActiveConfig<C>) => Eventually<void>;
   readonly observe: Observe;
 }
 
 export interface Reloader<C extends Config> {
   readonly current: ActiveConfig<C>;
-  /** Checks everything, then swaps everything. Throws ReloadRefused, whatever was wrong. One at a time. */
+  /** Checks everything, then swaps everything. Rejects with ReloadRefused for every mistake or failure. One at a time. */
   reload(reason: string): Promise<Reloaded>;
 }
 
@@ -96,12 +96,12 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
   };
 }
 
-/** Whether all files of a contract still say what was read from them. */
+/** Whether all files of a contract still have the text that was read. */
 function isUnchanged({ files }: Contract): boolean {
   try {
     return [...files].every(([file, text]) => readFileSync(file, 'utf8') === text);
   } catch {
-    // The loader says what is wrong with it.
+    // The loader reports what is wrong with the file.
     return false;
   }
 }
@@ -114,9 +114,9 @@ function contractOf({ contract: { file, unknownQuery } }: Config): Contract {
   return loadContract(file, { unknownQuery });
 }
 
-/** A plan that keys still have must not disappear: their requests would be refused as nobody wanted. */
+/** A plan that keys still have must not disappear: the gateway would refuse their requests. */
 async function refuseLostPlans({ plans: before }: Plans, { plans }: Plans, keys: KeyStore): Promise<void> {
-  // Mostly none is gone, and then no state is needed, nor a look at each of a million keys.
+  // Usually no plan is gone, and the reload needs neither the state nor a look at each of a million keys.
   if ([...before.keys()].every((plan) => plans.has(plan))) return;
   const lost = new Map<string, number>();
   for (const { plan, revokedAt } of await keys.list()) {

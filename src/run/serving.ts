@@ -13,30 +13,30 @@ import { buildPipeline } from './build.ts';
 import type { ActiveConfig } from './reload.ts';
 import { urlOf } from './url.ts';
 
-/** A configuration whose store is known. */
+/** A configuration that has the store's URL. */
 export type ServedConfig = Config & { readonly upstream: { readonly url: string } };
 
 export interface ServingParts {
   readonly config: ServedConfig;
   readonly contract: Contract;
-  /** Stays its owner's to close. */
+  /** Its owner closes it. */
   readonly storage: Storage;
   readonly guard: Guard;
   readonly observe: Observe;
   readonly clock: () => number;
-  /** The same key's calls at the other processes of this gateway, where there are some; those of this one too. */
+  /** A key's deprecated calls at all processes of this gateway, this one included; absent if this is the only one. */
   readonly deprecatedAtAll?: (keyId: string) => Promise<CallsOfDeprecated>;
 }
 
-/** All that carries requests: the public listener, the pipeline behind it, and the connections to the store. */
+/** Everything that carries requests: the public listener, the pipeline behind it, and the connections to the store. */
 export interface Serving {
   readonly inFlight: number;
   readonly uses: Uses;
-  /** Answers where clients reach it. Rejects with ListenError. */
+  /** Resolves with the URL for clients. Rejects with ListenError. */
   listen(): Promise<string>;
-  /** From the next request on, these settings hold. */
+  /** Puts these settings in force from the next request on. */
   use(settings: ActiveConfig<ServedConfig>): void;
-  /** Stops taking requests, lets those in flight finish; answers how many had to be cut off. */
+  /** Stops taking requests, lets those in flight finish; resolves with the number cut off. */
   drain(): Promise<number>;
   close(): Promise<void>;
 }

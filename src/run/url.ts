@@ -1,4 +1,4 @@
-/** Where a person on this machine reaches a listener. */
+/** The URL at which a person on this machine reaches a listener. */
 export function urlOf(host: string, port: number): string {
   const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   return `http://${reachable}:${port}`;

@@ -1,6 +1,6 @@
 import { type Carried, carried, restored } from './remote-error.ts';
 
-/** What one side answers, by name: one argument, one answer; both must be what structured clone can carry. */
+/** The calls that one side answers, by name. Each has one argument and one answer, which structured clone can carry. */
 // biome-ignore lint/suspicious/noExplicitAny: each name has types of its own.
 export type Calls = { readonly [name: string]: (argument: any) => unknown };
 
@@ -11,7 +11,7 @@ export type Handlers<C extends Calls> = {
   readonly [N in keyof C]: (argument: Argument<C[N]>) => ReturnType<C[N]> | Promise<Result<C[N]>>;
 };
 
-/** What goes over the wire. Other messages on it, such as those of node:cluster itself, are none of ours. */
+/** One message of a channel. The channel ignores all others, such as those of node:cluster itself. */
 type Frame =
   | { readonly storegate: 'call'; readonly id: number; readonly name: string; readonly argument: unknown }
   | { readonly storegate: 'answer'; readonly id: number; readonly value: unknown }
@@ -23,15 +23,15 @@ interface Pending {
   readonly timer: NodeJS.Timeout;
 }
 
-/** No answer came: not in time, or never any more because the other side is gone. */
+/** No answer came in time, or the other side is gone. */
 export class NoAnswer extends Error {
   override name = 'NoAnswer';
 }
 
 export interface ChannelOptions<Ours extends Calls> {
-  /** Sends one frame; calls back with an error when it could not be sent. */
+  /** Sends one frame; calls `sent` with an error when it could not. */
   readonly send: (frame: object, sent: (error: Error | null) => void) => void;
-  /** Who is on the other side, for messages: `worker 2`. */
+  /** The other side's name for messages: `worker 2`. */
   readonly peer: string;
   readonly handlers: Handlers<Ours>;
 }
@@ -48,8 +48,8 @@ export class Channel<Theirs extends Calls, Ours extends Calls> {
   }
 
   /**
-   * Rejects with what the other side threw (RemoteError), or with NoAnswer `deadline` milliseconds from now, or when the
-   * other side goes away.
+   * Rejects with RemoteError when the other side threw, and with NoAnswer after `deadline` milliseconds or when the other
+   * side is gone.
    */
   call<N extends keyof Theirs & string>(
     name: N,
@@ -69,7 +69,7 @@ export class Channel<Theirs extends Calls, Ours extends Calls> {
     });
   }
 
-  /** Takes what arrived from the other side. */
+  /** Takes a message from the other side. */
   receive(message: unknown): void {
     if (!isFrame(message)) return;
     if (message.storegate === 'call') void this.#answer(message);
@@ -77,7 +77,7 @@ export class Channel<Theirs extends Calls, Ours extends Calls> {
     else this.#settle(message.id)?.reject(restored(message.error));
   }
 
-  /** The other side is gone: whoever waits for it learns so, and nobody can call it any more. */
+  /** The other side is gone: rejects all pending calls and all later ones. */
   close(reason: string): void {
     this.#closed ??= new NoAnswer(`${this.#options.peer} is gone: ${reason}`);
     for (const id of [...this.#pending.keys()]) this.#settle(id)!.reject(this.#closed);
@@ -85,7 +85,7 @@ export class Channel<Theirs extends Calls, Ours extends Calls> {
 
   async #answer({ id, name, argument }: Extract<Frame, { storegate: 'call' }>): Promise<void> {
     const { handlers, send } = this.#options;
-    // An answer that cannot be sent is one that nobody waits for any more.
+    // Nobody waits any more for an answer that cannot be sent.
     const reply = (frame: Frame) => void (this.#closed ?? send(frame, () => {}));
     try {
       const value = await handlers[name]!(argument);

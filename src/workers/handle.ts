@@ -6,22 +6,22 @@ import { Channel, type Handlers, NoAnswer } from './channel.ts';
 import type { LastReport, PrimaryCalls, SentConfig, StartOrder, WorkerCalls } from './protocol.ts';
 import { RemoteError, WorkersError } from './remote-error.ts';
 
-/** Milliseconds. A start opens everything, on a machine that may be busy; a reload compiles a contract. */
+/** Milliseconds. A start opens everything, perhaps on a busy machine; a reload compiles a contract. */
 const START = 60_000;
 const RELOAD = 15_000;
 const FIGURES = 1_000;
-/** How often a worker is asked whether it still answers, how long it has for it, and how often it may fail to in a row. */
+/** Milliseconds between two checks that a worker answers, and milliseconds it has for its answer. */
 const PULSE = 2_000;
 const PULSE_ANSWER = 5_000;
-/** Not one: whoever was stopped with the whole machine finds its deadlines over when it wakes. */
+/** Missed checks in a row that end a worker. Not one: after the whole machine slept, the first deadline is already over. */
 const PULSES_MISSED = 2;
-/** What letting go of Redis and the store may take after the drain. */
+/** Milliseconds to close Redis and the store after the drain. */
 const LETTING_GO = 5_000;
 
 /** How the process of a worker ended. */
 export interface Ending {
   readonly reason: string;
-  /** Not so where it was asked to stop, by its primary process or by a signal. */
+  /** False if its primary process or a signal asked it to stop. */
   readonly unexpected: boolean;
 }
 
@@ -74,15 +74,17 @@ export class WorkerHandle {
     return this.#ready;
   }
 
-  /** As they were last heard. */
+  /** The last figures the worker sent. */
   get figures(): Figures {
     return this.#figures;
   }
 
-  /** Answers where clients reach it. Throws WorkersError, or what the worker threw where that is a bug. */
-  async start(orders: StartOrder): Promise<string> {
+  /**
+   * Starts it; resolves with the URL for clients. Rejects with WorkersError, or with the worker's error if that is a bug.
+   */
+  async start(order: StartOrder): Promise<string> {
     try {
-      const url = await this.#channel.call('start', orders, START);
+      const url = await this.#channel.call('start', order, START);
       this.#phase = 'serving';
       this.#servingSince = performance.now();
       void this.#watch();
@@ -110,14 +112,14 @@ export class WorkerHandle {
     this.#figures = await this.#channel.call('figures', null, FIGURES);
   }
 
-  /** Lets it finish what it has begun, for `patience` milliseconds; answers how many requests were cut off. */
+  /** Lets the worker finish its requests for `patience` milliseconds; resolves with the number of requests cut off. */
   async drain(patience: number): Promise<number> {
     try {
       if (this.#phase === 'starting') this.#lastReport = { cutOff: 0, figures: [] };
       else await this.#finish(patience);
       this.kill();
     } catch (error) {
-      // It may just have left because somebody else had asked it to.
+      // The worker may have left just now after a SIGTERM.
       if (!this.#lastReport) this.giveUp((error as Error).message);
     }
     await this.ended;
@@ -136,7 +138,7 @@ export class WorkerHandle {
     this.#figures = lastReport.figures;
   }
 
-  /** Ends it at once, and says why. */
+  /** Ends the worker at once and keeps the reason. */
   giveUp(reason: string): void {
     this.#givenUp ??= reason;
     this.kill();
@@ -146,7 +148,7 @@ export class WorkerHandle {
     this.#worker.process.kill('SIGKILL');
   }
 
-  /** A worker that hangs is handed connections all the same: it is ended, so that another one takes its place. */
+  /** Ends a worker that hangs, because it would still be handed connections. The pool replaces it. */
   async #watch(): Promise<void> {
     let missed = 0;
     while (this.serves && missed < PULSES_MISSED) {
@@ -161,7 +163,7 @@ export class WorkerHandle {
       await this.#channel.call('inFlight', null, PULSE_ANSWER);
       return true;
     } catch (error) {
-      // Whatever else it is, it was told by a worker that does not hang.
+      // Any other error comes from a worker that does not hang.
       return !(error instanceof NoAnswer);
     }
   }
@@ -169,7 +171,7 @@ export class WorkerHandle {
   async #end(): Promise<Ending> {
     const how = await new Promise<string>((resolve) => {
       this.#worker.once('exit', (code, signal) => resolve(signal ? `signal ${signal}` : `code ${code}`));
-      // A process that could not be made does not exit either. Other errors are those of calls, which reject.
+      // A process that could not be forked never exits. Other errors belong to calls, which reject.
       this.#worker.on('error', (error) => this.#worker.process.pid === undefined && resolve(error.message));
     });
     this.#phase = 'leaving';

@@ -11,10 +11,10 @@ import { WorkerHandle } from './handle.ts';
 import { packed, type StartOrder } from './protocol.ts';
 import { shareOf } from './share.ts';
 
-/** Milliseconds before a worker is replaced that keeps dying: twice as many each time. */
+/** Milliseconds before the pool replaces a worker that keeps ending, doubled each time. */
 const FIRST_WAIT = 100;
 const LONGEST_WAIT = 30_000;
-/** Who has served for so long, milliseconds, did not die of its start. */
+/** Milliseconds of service after which an ending no longer counts as a failed start. */
 const SETTLED = 10_000;
 
 export interface WorkerPoolParts {
@@ -23,7 +23,7 @@ export interface WorkerPoolParts {
   readonly observe: Observe;
 }
 
-/** The workers: as many as the configuration says, however often one of them ends. */
+/** The workers: as many as the configuration says. The pool replaces each one that ends. */
 export class WorkerPool {
   readonly #size: number;
   readonly #guard: Guard;
@@ -31,9 +31,9 @@ export class WorkerPool {
   readonly #handles = new Map<number, WorkerHandle>();
   readonly #stop = new AbortController();
   readonly #killAll = () => this.kill();
-  /** In force. Whoever starts gets these. */
+  /** The settings in force; new workers start with them. */
   #settings: ActiveConfig<ServedConfig>;
-  /** What those who ended had counted. */
+  /** What the workers that ended had counted. */
   #retired: Figures = [];
   #retirements: Promise<void> = Promise.resolve();
   #kept: Promise<void>[] = [];
@@ -45,19 +45,19 @@ export class WorkerPool {
     this.#observe = observe;
   }
 
-  /** How many serve now. */
+  /** Number of workers that serve now. */
   get serving(): number {
     return this.#serving().length;
   }
 
-  /** Whether every one that serves may be sent requests as far as the state is concerned. */
+  /** Whether the state lets every serving worker take requests. */
   get ready(): boolean {
     return this.#serving().every(({ ready }) => ready);
   }
 
-  /** Starts all; answers where clients reach them. Throws when one cannot: then none is left. */
+  /** Starts all workers; resolves with the URL for clients. Rejects, with all workers ended, when one cannot start. */
   async start(): Promise<string> {
-    // Structured clone keeps what a configuration is made of, as JSON would not.
+    // Structured clone keeps the types of a configuration, unlike JSON.
     cluster.setupPrimary({ exec: resolve(import.meta.dirname, 'worker.ts'), args: [], serialization: 'advanced' });
     process.once('exit', this.#killAll);
     const handles = Array.from({ length: this.#size }, (_, i) => this.#fork(i + 1));
@@ -72,7 +72,7 @@ export class WorkerPool {
     }
   }
 
-  /** Puts settings in force at all of them. One that does not take them is replaced by one that begins with them. */
+  /** Puts settings in force in all workers. A worker that does not take them is replaced by one that starts with them. */
   async use(settings: ActiveConfig<ServedConfig>): Promise<void> {
     this.#settings = settings;
     const sent = this.#sent();
@@ -83,7 +83,7 @@ export class WorkerPool {
     );
   }
 
-  /** Of all that serve and of all that ended. Who does not answer in time is there with what it said last. */
+  /** Figures of all workers, serving or ended. A worker that does not answer in time appears with its last figures. */
   async figures(): Promise<readonly Figures[]> {
     await Promise.all(this.#serving().map((handle) => handle.refresh().catch(() => {})));
     for (let last: unknown; last !== this.#retirements; ) {
@@ -98,7 +98,7 @@ export class WorkerPool {
     return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
   }
 
-  /** Lets all finish what they have begun; answers how many requests were cut off. Nobody is left then. */
+  /** Lets all workers finish their requests and end; resolves with the number of requests cut off. */
   async drain(): Promise<number> {
     this.#stop.abort();
     const { drainTimeout } = this.#settings.config.door;
@@ -108,7 +108,7 @@ export class WorkerPool {
     return cutOff.reduce((sum, count) => sum + count, 0);
   }
 
-  /** Ends all at once. */
+  /** Ends all workers at once. */
   kill(): void {
     this.#stop.abort();
     for (const handle of this.#handles.values()) handle.kill();
@@ -118,7 +118,7 @@ export class WorkerPool {
     return [...this.#handles.values()].filter(({ serves }) => serves);
   }
 
-  /** What a worker cannot tell in time is not shown. */
+  /** Leaves out workers that do not answer in time. */
   async #deprecatedBy(keyId: string): Promise<CallsOfDeprecated> {
     const calls = await Promise.all(this.#serving().map((handle) => handle.deprecated(keyId).catch(() => new Map())));
     const latest = new Map<string, number>();
@@ -151,14 +151,14 @@ export class WorkerPool {
 
   /** Replaces a worker whenever it ends, until the gateway stops. */
   async #keep(first: WorkerHandle): Promise<void> {
-    let deaths = 0;
+    let earlyEndings = 0;
     for (let handle = first; ; ) {
       const { reason, unexpected } = await handle.ended;
       this.#retire(handle);
       const { number: worker, pid, servedFor } = handle;
       const stopping = this.#stop.signal.aborted;
-      deaths = unexpected && servedFor < SETTLED ? deaths + 1 : 0;
-      const wait = deaths === 0 ? 0 : Math.min(FIRST_WAIT * 2 ** (deaths - 1), LONGEST_WAIT);
+      earlyEndings = unexpected && servedFor < SETTLED ? earlyEndings + 1 : 0;
+      const wait = earlyEndings === 0 ? 0 : Math.min(FIRST_WAIT * 2 ** (earlyEndings - 1), LONGEST_WAIT);
       if (unexpected || !stopping) {
         const replacedAfter = stopping ? null : wait;
         this.#observe({ type: 'worker.ended', worker, pid, reason, unexpected, replacedAfter });
@@ -170,7 +170,7 @@ export class WorkerPool {
     }
   }
 
-  /** Answers whether the gateway is still to go on afterwards. */
+  /** Resolves with whether the gateway still runs after the wait. */
   async #waited(milliseconds: number): Promise<boolean> {
     const { signal } = this.#stop;
     if (signal.aborted) return false;
@@ -178,7 +178,7 @@ export class WorkerPool {
     return !signal.aborted;
   }
 
-  /** A metric that falls would look like a restart of the whole gateway: what was counted stays. */
+  /** Keeps what the worker has counted: a metric that falls would look like a restart of the whole gateway. */
   #retire(handle: WorkerHandle): void {
     if (this.#handles.get(handle.number) === handle) this.#handles.delete(handle.number);
     const { figures } = handle;

@@ -11,9 +11,9 @@ import { openForWorkers } from '../state/redis/open.ts';
 import { WorkerPool } from './pool.ts';
 
 /**
- * Puts a gateway together whose requests are carried by workers: this process starts them and answers to operators. The
- * configuration must name a Redis and more than one worker. Throws, with everything closed again, when contract or state are
- * unfit. Nothing listens before `start`.
+ * Assembles a gateway whose workers carry the requests; this process starts them and answers operators. The configuration
+ * must name a Redis and more than one worker. Throws, with everything closed again, when contract or state is unfit. Nothing
+ * listens before `start`.
  */
 export async function createPrimary(
   config: ServedConfig,
@@ -36,7 +36,7 @@ export async function createPrimary(
       contentType: metrics.contentType,
       text: async () => totalText(await metrics.figures(), await pool.figures()),
     },
-    // Commands beside it ask Redis themselves.
+    // Commands on this machine ask Redis themselves.
     ownToken: null,
     readiness,
     observe,

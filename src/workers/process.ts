@@ -8,10 +8,10 @@ import { Channel, type ChannelOptions, type Handlers } from './channel.ts';
 import { createSharedGuard } from './guard.ts';
 import { type LastReport, type PrimaryCalls, type StartOrder, unpacked, type WorkerCalls } from './protocol.ts';
 
-/** Milliseconds: the primary process only takes a note of what it is told. */
+/** Milliseconds for a call to the primary process, which mostly only takes note of it. */
 const TELLING = 5_000;
 
-/** A worker that serves. */
+/** What a serving worker holds. */
 interface Work {
   readonly url: string;
   readonly serving: Serving;
@@ -21,7 +21,7 @@ interface Work {
   close(): Promise<void>;
 }
 
-/** What a worker does for its primary process, and what it does when it has none any more. */
+/** The process of one worker: it answers the calls of its primary process, and drains when that process is gone. */
 export class WorkerProcess {
   readonly #primary: Channel<PrimaryCalls, WorkerCalls>;
   #work: Work | null = null;
@@ -30,9 +30,9 @@ export class WorkerProcess {
 
   constructor(send: ChannelOptions<WorkerCalls>['send']) {
     const handlers: Handlers<WorkerCalls> = {
-      start: (orders) =>
+      start: (order) =>
         this.#inTurn(async () => {
-          this.#work = await begin(orders, this.#primary);
+          this.#work = await begin(order, this.#primary);
           return this.#work.url;
         }),
       use: (settings) => this.#inTurn(async () => this.#work?.use(settings)),
@@ -44,20 +44,20 @@ export class WorkerProcess {
     this.#primary = new Channel({ peer: 'the primary process', send, handlers });
   }
 
-  /** Takes what arrived from the primary process. */
+  /** Takes a message from the primary process. */
   receive(message: unknown): void {
     this.#primary.receive(message);
   }
 
-  /** Somebody else asks the worker to stop: the primary process learns of it once everything is finished. */
+  /** Drains after a SIGTERM, then tells the primary process. */
   async leave(): Promise<void> {
     await this.#primary.call('leave', await this.#drain(), TELLING);
   }
 
-  /** The primary process is gone: nobody would ever ask this worker to stop. */
+  /** Drains because the primary process is gone and can no longer ask for it. */
   async abandoned(): Promise<void> {
     this.#primary.close('its process has ended');
-    // Before it serves it has nothing to finish, and would wait for ever for the address to listen on.
+    // A worker that does not serve yet has nothing to finish, and would wait forever for the address to listen on.
     if (!this.#work) return;
     const { observe, serving } = this.#work;
     if (!this.#lastReport) observe({ type: 'primary.gone', inFlight: serving.inFlight });
@@ -74,7 +74,7 @@ export class WorkerProcess {
     return this.#lastReport;
   }
 
-  /** One after the other, in the order in which they were asked for. */
+  /** Runs jobs one at a time, in the order of the calls. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#turn.then(work);
     this.#turn = turn.catch(() => {});
@@ -92,7 +92,7 @@ async function begin(
   const metrics = createMetrics({ inFlight: () => serving.inFlight, subjects: () => storage.state.size });
   const observe = toAll(metrics.observe, log.observe, (event) => {
     if (event.type !== 'state.outage' && event.type !== 'state.recovered') return;
-    // Where it cannot be told, it does not matter any more.
+    // A failed call does not matter: a primary process that is gone needs no news.
     primary.call('ready', storage.ready(), TELLING).catch(() => {});
   });
   const storage: Storage = await openRedis(config.redis!, { observe, workers });

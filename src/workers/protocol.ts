@@ -7,63 +7,63 @@ import type { ActiveConfig } from '../run/reload.ts';
 import type { ServedConfig } from '../run/serving.ts';
 
 /**
- * Settings on their way to a worker. The contract goes as one document: the files it was read from may have changed since,
- * and every worker must have the very same.
+ * Settings sent to a worker. The contract is one document: its files may have changed since, and every worker must have the
+ * same text.
  */
 export interface SentConfig {
   readonly config: ServedConfig;
   readonly contract: string;
 }
 
-/** What a worker needs to begin. */
+/** What a worker needs to start. */
 export interface StartOrder {
   /** From 1. */
   readonly worker: number;
-  /** How many share the work, and the limits of the door and the store. */
+  /** Number of workers, which share the work and the limits of the door and the store. */
   readonly workers: number;
   readonly settings: SentConfig;
 }
 
-/** What the primary process asks of a worker. `start`, `use` and `drain` are done in their order. */
+/** Calls from the primary process to a worker. The worker runs `start`, `use` and `drain` in the order of the calls. */
 export type WorkerCalls = {
-  /** Opens everything and listens; answers where clients reach it. */
-  start: (orders: StartOrder) => string;
-  /** From the next request on, these settings hold. */
+  /** Opens everything and listens; returns the URL for clients. */
+  start: (order: StartOrder) => string;
+  /** Puts these settings in force from the next request on. */
   use: (settings: SentConfig) => void;
   inFlight: (nothing: null) => number;
-  /** Deprecated operations that a key, by its id, called at this worker. */
+  /** Deprecated operations that a key called at this worker. */
   deprecated: (keyId: string) => CallsOfDeprecated;
   figures: (nothing: null) => Figures;
-  /** Finishes what has begun and lets go of everything. */
+  /** Finishes the requests in flight and closes everything. */
   drain: (nothing: null) => LastReport;
 };
 
-/** What a worker asks of its primary process. */
+/** Calls from a worker to its primary process. */
 export type PrimaryCalls = {
-  /** The guard, for an address: one window for all workers. */
+  /** The guard for an address, with one window for all workers. */
   fail: (address: string) => Awaited<ReturnType<Guard['fail']>>;
   look: (address: string) => Awaited<ReturnType<Guard['look']>>;
-  /** Deprecated operations that a key, by its id, called at any worker. */
+  /** Deprecated operations that a key called at any worker. */
   deprecated: (keyId: string) => CallsOfDeprecated;
-  /** Whether requests may be sent to this worker as far as the state is concerned. */
+  /** Whether the state lets this worker take requests. */
   ready: (isReady: boolean) => void;
-  /** The worker was asked to stop by somebody else, and is through. */
+  /** The worker has drained after a SIGTERM. */
   leave: (lastReport: LastReport) => void;
 };
 
-/** The last that is heard of a worker. */
+/** What a worker reports at its end. */
 export interface LastReport {
   /** Requests that had to be cut off. */
   readonly cutOff: number;
   readonly figures: Figures;
 }
 
-/** The admin token stays behind: no request needs it. */
+/** Leaves out the admin token, which no request needs. */
 export function packed({ config, contract }: ActiveConfig<ServedConfig>): SentConfig {
   return { config: { ...config, admin: { ...config.admin, token: null } }, contract: contract.json };
 }
 
-/** `before`: the contract is compiled again only where it is another one. */
+/** Compiles the contract only if it differs from the one in `before`. */
 export function unpacked(
   { config, contract: text }: SentConfig,
   before: ActiveConfig<ServedConfig> | null = null,

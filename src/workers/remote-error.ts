@@ -7,15 +7,15 @@ export class WorkersError extends Error {
   override name = 'WorkersError';
 }
 
-/** What of an error goes from one process to another. */
+/** The parts of an error that one process sends to another. */
 export interface Carried {
   readonly message: string;
   readonly stack: string;
-  /** The message says all to whoever runs the gateway; anything else is a bug, and its stack counts. */
+  /** The message tells the operator everything. Otherwise the error is a bug, and its stack matters. */
   readonly expected: boolean;
 }
 
-/** Thrown in another process. */
+/** An error that another process threw. */
 export class RemoteError extends Error {
   override name = 'RemoteError';
   readonly expected: boolean;

@@ -1,6 +1,6 @@
 import type { ServedConfig } from '../run/serving.ts';
 
-/** What one of several workers may take of what the whole gateway may: connections of callers, and to the store. */
+/** One worker's share of the gateway's limits: connections from callers, and connections to the store. */
 export function shareOf(config: ServedConfig, workers: number): ServedConfig {
   const part = (whole: number) => Math.ceil(whole / workers);
   return {

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 
-// Ctrl-C and a closed terminal reach every process of the group: the primary process decides what they mean. Before
-// anything else is loaded, for that takes its time.
+// Ctrl-C and a closed terminal reach every process of the group, but the primary process decides what they mean. This comes
+// first, because loading the rest takes time.
 for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 
 const { WorkerProcess } = await import('./process.ts');
@@ -10,7 +10,7 @@ const worker = new WorkerProcess((frame, sent) => void process.send!(frame, sent
 process.on('message', (message) => worker.receive(message));
 
 cluster.worker!.on('disconnect', () => {
-  // Node ends a worker at once whose primary process has gone, unless the worker is known to leave by itself.
+  // Node ends a worker at once when its primary process is gone, unless the worker is marked as leaving by itself.
   cluster.worker!.exitedAfterDisconnect = true;
   void worker.abandoned().finally(() => process.exit());
 });

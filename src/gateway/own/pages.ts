@@ -10,7 +10,7 @@ export interface Pages {
   serve(exchange: Exchange): Promise<void>;
 }
 
-/** `next` is called instead of an answer: with what went wrong, or with nothing where there is no such page. */
+/** Calls `next` instead of answering: with an error, or with nothing when it has no such page. */
 export type PagesApp = (request: IncomingMessage, response: ServerResponse, next: (thrown?: unknown) => void) => void;
 
 export interface PagesOptions {
@@ -21,7 +21,7 @@ export interface PagesOptions {
   readonly answer: Answer;
 }
 
-/** Hands a page to `app` with the headers of every answer already set; what it does not answer is answered here. */
+/** Hands the request to `app` with the headers of every answer already set, and answers what `app` does not. */
 export function createPages({ app, paths, guard, answer }: PagesOptions): Pages {
   const exact = new Set(paths.filter((path) => !path.endsWith('/')));
   const prefixes = paths.filter((path) => path.endsWith('/'));
@@ -40,7 +40,7 @@ export function createPages({ app, paths, guard, answer }: PagesOptions): Pages 
   };
 }
 
-/** Coding, caching and type belong to the page that was not sent: an error in a coding it does not have is unreadable. */
+/** Removes coding, caching and type of the page that was not sent; an error under the wrong coding is unreadable. */
 function forgetPage(response: ServerResponse): void {
   if (response.headersSent) return;
   for (const name of response.getHeaderNames()) response.removeHeader(name);

@@ -13,13 +13,13 @@ import type { Answer } from '../reply/answer.ts';
 import type { KnownClient } from '../results.ts';
 import { createAllowance } from './allowance.ts';
 
-/** Where a client asks how it stands. The gateway answers it itself, whatever the contract says. */
+/** Where a client asks for its usage. The gateway itself answers this path, even if the contract has it. */
 export const USAGE_PATH = '/usage';
 
-/** Twice a second, which no page needs that shows it to a person. A reload begins it afresh. */
+/** Twice a second, more than a page for people needs. A reload starts a new allowance. */
 const ALLOWANCE = { limit: 120, span: 60_000 };
 
-/** Tells a client where it stands. Free within an allowance of its own, and answered also while it is limited or banned. */
+/** Shows a client its usage. Free within its own allowance, and answered even while the client is limited or banned. */
 export interface Usage {
   serve(exchange: Exchange, client: KnownClient): Promise<void>;
 }
@@ -63,7 +63,7 @@ export function createUsage({ state, keys, deprecatedBy, answer, operations, clo
     });
   }
 
-  /** Each answer costs look-ups in the state, so a flood of them ends here. It is no strike. */
+  /** Each answer costs look-ups in the state, so this stops floods. It adds no strike. */
   async function spend(exchange: Exchange, { keyId }: KnownClient): Promise<void> {
     const standing = await allowance.take(keyId);
     if (!standing.exhausted) return;
@@ -132,7 +132,7 @@ function keyFacts({ id, label, createdAt, expiresAt, rotatedAt }: KeyRecord, { r
   };
 }
 
-/** 0 is never. */
+/** 0 means never. */
 function iso(at: number): string | null {
   return at === 0 ? null : new Date(at).toISOString();
 }

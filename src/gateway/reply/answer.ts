@@ -9,17 +9,17 @@ import { hasBody } from '../wire/head.ts';
 import type { Cors } from './cors.ts';
 import { failureFields, pushLimitHeaders } from './headers.ts';
 
-/** A refused body up to this many bytes is read and dropped, so that the connection can go on; more ends it. */
+/** The gateway reads and drops a refused body of at most this many bytes, to keep the connection; a larger one ends it. */
 const DROPPABLE = 64 * 1024;
 
 export interface Answer {
   /** The headers that every answer of the public listener carries: request id, limits, CORS, the operation's own. */
   headers(exchange: Exchange): string[];
-  /** A whole answer of the gateway's own. */
+  /** Sends a whole answer of the gateway's own. */
   send(exchange: Exchange, status: number, headers: readonly string[], body: string): Eventually<void>;
   /** 304: the caller has the body already. */
   notModified(exchange: Exchange, headers: readonly string[]): Eventually<void>;
-  /** The one place where anything thrown or returned in place of a result becomes an answer. Never throws or rejects. */
+  /** The one place that turns a thrown error or a returned refusal into an answer. Never throws or rejects. */
   fail(exchange: Exchange, failure: unknown): Eventually<void>;
 }
 
@@ -50,7 +50,7 @@ export function createAnswer({ cors, guard, observe }: { cors: Cors; guard: Guar
     if (status !== 204 && status !== 304) list.push('Content-Length', `${length}`);
     response.writeHead(status, list);
     if (exchange.method === 'HEAD') response.end();
-    // As many bytes as characters: all of it is ASCII, which costs less to write as what it is.
+    // As many bytes as characters: the body is ASCII, which is cheaper to write as latin1.
     else response.end(body, length === body.length ? 'latin1' : 'utf8');
   }
 
@@ -69,7 +69,7 @@ export function createAnswer({ cors, guard, observe }: { cors: Cors; guard: Guar
     return send(exchange, refusal.status, failureHeaders(exchange, refusal), refusal.body);
   }
 
-  /** The last resort: when even the answer to a failure fails, the request ends without one, and nothing else does. */
+  /** When even the answer to a failure fails, this request ends without an answer; all others go on. */
   function failSafely(exchange: Exchange, failure: unknown): Eventually<void> {
     const lastResort = (error: unknown) => {
       exchange.code = 'internal_error';
@@ -92,8 +92,8 @@ function failureHeaders(exchange: Exchange, refusal: Refusal): string[] {
 }
 
 /**
- * Once an answer has begun, cutting the connection is the only way left to say that it is not whole. HTTP/1.0 takes the end
- * of the connection for the end of the body, so there it must be a reset.
+ * Once an answer has begun, only a cut connection can show that it is incomplete. HTTP/1.0 takes the end of the connection
+ * for the end of the body, so there it must be a reset.
  */
 function cutOff({ request, response }: Exchange): void {
   if (request.httpVersionMinor === 0) request.socket.resetAndDestroy();

@@ -2,7 +2,7 @@ import type { Exchange } from '../exchange.ts';
 import { EXPOSED_HEADERS } from './headers.ts';
 
 export interface Cors {
-  /** Adds what a browser needs to let a page read this answer; nothing for callers that are no browser. */
+  /** Adds the headers that a browser needs to let a page read this answer; other callers get at most Vary. */
   push(headers: string[], exchange: Exchange): void;
   /** The headers of the answer to a preflight for a path that takes `methods`. */
   preflight(exchange: Exchange, methods: readonly string[]): string[];
@@ -40,7 +40,7 @@ export function isPreflight(exchange: Exchange): boolean {
   return exchange.method === 'OPTIONS' && origin !== undefined && preflightMethod !== undefined;
 }
 
-/** Only field names and commas (RFC 9110 section 5.1) are ever sent back. */
+/** The gateway sends back only field names and commas (RFC 9110 section 5.1). */
 function isHeaderList(text: string): boolean {
   return text.length <= 1024 && /^[\w!#$%&'*+.^`|~-]+(?:\s*,\s*[\w!#$%&'*+.^`|~-]+)*$/.test(text);
 }

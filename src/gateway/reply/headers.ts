@@ -3,14 +3,14 @@ import { wholeSeconds } from '../../errors/retry-after.ts';
 import { bindingReading, type Reading, type Standing } from '../../limits/admission.ts';
 import type { Window } from '../../limits/limits.ts';
 
-/** Headers that browsers let a page read (Fetch standard, CORS-safelisted are not enough for any of these). */
+/** Headers that browsers let a page read; none of them is CORS-safelisted (Fetch standard). */
 export const EXPOSED_HEADERS =
   'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, ' +
   'X-Ban-Warning, X-Key-Retires, Deprecation, Sunset, Link, X-Stability-Level, Location, ETag, X-Next-Cursor';
 
 /**
- * Names that V8 keeps in one byte per character. Spelt in a function they might be found in a contract's text first, as two,
- * and every answer would be put together, and converted, in two.
+ * V8 keeps names spelt here in one byte per character. Inside a function it might reuse two-byte copies from a contract's
+ * text, and would then build and convert every answer in two bytes per character.
  */
 const [LIMIT, REMAINING, RESET, POLICY, STANDING] = [
   'X-RateLimit-Limit',
@@ -21,8 +21,9 @@ const [LIMIT, REMAINING, RESET, POLICY, STANDING] = [
 ];
 
 /**
- * Adds the limit headers: the binding window in the X-RateLimit three (Reset in Unix seconds, rounded up so that a
- * caller who waits for it is not early), and all windows in the pair of draft-ietf-httpapi-ratelimit-headers.
+ * Adds the limit headers: the binding window in the three X-RateLimit headers, and all windows in the two of
+ * draft-ietf-httpapi-ratelimit-headers. X-RateLimit-Reset is in Unix seconds, rounded up so that a caller who waits for it
+ * is not early.
  */
 export function pushLimitHeaders(headers: string[], { readings, now }: Standing): void {
   const { window, remaining, resetAt } = bindingReading(readings);
@@ -60,7 +61,7 @@ function policyOf(readings: readonly Reading[]): string {
   return list;
 }
 
-/** What every refusal says about its body, and what it says itself. */
+/** The headers of every refusal, then this refusal's own. */
 export function failureFields({ headers }: Refusal): string[] {
   return ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store', ...headers];
 }

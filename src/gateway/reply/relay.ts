@@ -5,7 +5,7 @@ import type { Answer } from './answer.ts';
 /** Bytes up to which copying a body costs less than a second write. */
 const ONE_WRITE = 32 * 1024;
 
-/** Hands an answer of the store to the caller, at the caller's pace. What fails on the way is answered. */
+/** Sends the store's answer to the caller, at the caller's pace. Answers failures on the way. */
 export type Relay = (exchange: Exchange, stored: StoreAnswer) => void;
 
 export function createRelay({ answer }: { answer: Answer }): Relay {
@@ -15,7 +15,7 @@ export function createRelay({ answer }: { answer: Answer }): Relay {
     for (const text of headers) list.push(text);
     response.writeHead(status, reason || undefined, list);
     if (body instanceof BodyStream) stream(exchange, body);
-    // As a latin1 string, which keeps every byte, Node joins head and body into one write; a Buffer would take two.
+    // Node sends the head and a latin1 string, which keeps every byte, in one write; a Buffer would take two.
     else if (body.length <= ONE_WRITE) response.end(body.toString('latin1'), 'latin1');
     else response.end(body);
   };
@@ -34,7 +34,7 @@ export function createRelay({ answer }: { answer: Answer }): Relay {
       fail: (error) => void answer.fail(exchange, error),
     };
     body.to(sink);
-    // The caller learns that there is an answer although no byte of its body has come yet.
+    // Sends the head now, although no byte of the body has come yet.
     if (!begun && !response.writableEnded) response.flushHeaders();
   }
 }

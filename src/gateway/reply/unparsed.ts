@@ -8,8 +8,8 @@ import type { Observe } from '../../observe/events.ts';
 import { failureFields, pushLimitHeaders } from './headers.ts';
 
 /**
- * Answers what never became a request, in the same form as everything else. Nothing on the connection can be trusted after
- * it. Never rejects.
+ * Answers input that never became a request, in the same form as other answers. The connection cannot be trusted after it.
+ * Never rejects.
  */
 export type AnswerUnparsed = (refusal: Refusal, socket: Socket) => Promise<void>;
 

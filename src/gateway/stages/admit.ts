@@ -13,8 +13,8 @@ const DAY = 86_400_000;
 const BAN_WARNING = ['X-Ban-Warning', 'strikes-left=1'];
 
 /**
- * Charges `cost` units to the client's windows, or refuses: 429 limited, 403 banned. One step of the state. The refusal is
- * returned, not thrown: see `pipeline.ts`.
+ * Charges `cost` units to the client's windows in one step of the state, or refuses: 429 limited, 403 banned. Returns the
+ * refusal instead of throwing it, see `pipeline.ts`.
  */
 export type Admit = (exchange: Exchange, client: KnownClient, cost: number) => Eventually<Admitted | Refusal>;
 
@@ -43,12 +43,12 @@ export function createAdmit({ state, observe }: { state: State; observe: Observe
   }
 }
 
-/** The client itself, now that its request is charged: no request costs another object. */
+/** The client itself, marked as charged: no request allocates another object. */
 function asAdmitted(client: unknown): Admitted {
   return client as Admitted;
 }
 
-/** Keeps the refusal it made last: a flood gets the same one again and again, until a second has passed. */
+/** Keeps the last refusal: all requests of a flood get the same one until a second has passed. */
 function keepingLast<A, B, C>(make: (a: A, b: B, c: C) => Refusal): (a: A, b: B, c: C) => Refusal {
   let last: { readonly a: A; readonly b: B; readonly c: C; readonly refusal: Refusal } | null = null;
   return (a, b, c) => {
@@ -65,7 +65,7 @@ function limitedBy({ limit, name, span }: Window, wait: number, lastWarning: boo
   });
 }
 
-/** `end`: Unix milliseconds, told in UTC and rounded up to whole seconds. */
+/** `end`: Unix milliseconds. The message shows it in UTC, rounded up to whole seconds. */
 function bannedUntil(end: number, wait: number): Refusal {
   const until = new Date(Math.ceil(end / 1000) * 1000).toISOString().replace('.000Z', 'Z');
   return new Refusal('key_banned', {

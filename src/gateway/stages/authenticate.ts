@@ -12,12 +12,12 @@ import type { Exchange } from '../exchange.ts';
 import type { KnownClient, Target } from '../results.ts';
 import type { Head } from '../wire/head.ts';
 
-/** Secrets of other systems are of any form; no longer than this. */
+/** Characters in the longest secret of another system; its form is free. */
 const MAX_FOREIGN_LENGTH = 512;
 
 /**
- * The client, or the refusal of a request that has no good key: returned, not thrown, see `pipeline.ts`. The target proves
- * that the door has found the request well-formed: what it refuses is looked up and counted nowhere.
+ * Returns the client, or the refusal of a request without a good key (not thrown, see `pipeline.ts`). The target proves that
+ * the door has passed the request: requests it refuses are neither looked up nor counted.
  */
 export type Authenticate = (exchange: Exchange, entered: Target) => Eventually<KnownClient | Refusal>;
 
@@ -27,7 +27,7 @@ export interface AuthenticateParts {
   readonly clock: () => number;
 }
 
-/** From the key in the headers to its client. Refuses with 401, or with 429 an address that keeps failing. */
+/** Finds the client of the key in the headers. Refuses with 401, or with 429 when the address keeps failing. */
 export function createAuthenticate({ keyring, guard, clock }: AuthenticateParts): Authenticate {
   const hashes = new Hashes();
 
@@ -39,7 +39,7 @@ export function createAuthenticate({ keyring, guard, clock }: AuthenticateParts)
     const hash = hashes.of(secret, exchange.request.socket);
     const known = keyring.known(hash);
     if (known) return accept(exchange, known);
-    // The form is looked at only now: who is known has it, and who is not costs no look-up without it.
+    // Checked only here: a known key has the form, and a malformed one needs no look-up.
     if (!isWellFormed(secret) && !keyring.takesForeign) return fail(exchange, unauthorized('invalid_api_key'));
     const found = keyring.find(hash);
     return found instanceof Promise ? found.then((client) => accept(exchange, client)) : accept(exchange, found);
@@ -66,9 +66,9 @@ export function createAuthenticate({ keyring, guard, clock }: AuthenticateParts)
   }
 }
 
-/** Hashes secrets, but not the same one again and again: most connections have one, which is a tenth of a refusal. */
+/** Hashes secrets and keeps each connection's last hash: most send one secret, and hashing costs a tenth of a refusal. */
 class Hashes {
-  /** What a connection sent last, and no longer than there is the connection. */
+  /** A connection's last secret stays in memory with its hash until the connection closes. */
   readonly #last = new WeakMap<Socket, { readonly secret: string; readonly hash: string }>();
 
   of(secret: string, connection: Socket): string {
@@ -101,10 +101,10 @@ function ambiguous(message: string): Refusal {
   return unauthorized('invalid_api_key', message);
 }
 
-/** Refusals without a message of their own: the same for everybody. */
+/** Refusals with the standard message, shared by all callers. */
 const plain = new Map<Code, Refusal>();
 
-/** 401 always says how to do better (RFC 9110 section 11.6.1). */
+/** Every 401 carries a challenge (RFC 9110 section 11.6.1). */
 function unauthorized(code: Code, message?: string): Refusal {
   const known = message === undefined ? plain.get(code) : undefined;
   if (known) return known;

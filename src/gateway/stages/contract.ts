@@ -9,19 +9,19 @@ import type { Route } from '../routes.ts';
 import { readBody } from '../wire/body.ts';
 import { hasBody } from '../wire/head.ts';
 
-/** Answers the request as the store may be asked with it. Throws or rejects with a Refusal. */
+/** Returns the request in the form that may go to the store. Throws or rejects with a Refusal. */
 export type CheckContract = (exchange: Exchange, client: Admitted, target: Target, route: Route) => Eventually<Checked>;
 
 export interface ContractSettings {
   readonly maxBodyBytes: number;
-  /** Whether an operation past its sunset date is answered 410. */
+  /** Whether to answer 410 for an operation past its sunset date. */
   readonly refuseAfterSunset: boolean;
   readonly clock: () => number;
-  /** For operations whose faults are only told. */
+  /** Takes the faults of report-only operations. */
   readonly report: Report;
 }
 
-/** Holds the request against its operation: path and method, parameters, media type, body. Reads the body on the way. */
+/** Checks the request against its operation: path and method, parameters, media type, body. Reads the body. */
 export function createContract({ maxBodyBytes, refuseAfterSunset, clock, report }: ContractSettings): CheckContract {
   return function contract(exchange, client, target, route) {
     const { operation, parameters } = operationOf(route);
@@ -41,7 +41,7 @@ export function createContract({ maxBodyBytes, refuseAfterSunset, clock, report 
     });
   };
 
-  /** The same, but only the size of the body is a reason to refuse. */
+  /** The same, but reports faults; refuses only a body that is too large. */
   async function reported(
     exchange: Exchange,
     client: Admitted,
@@ -60,7 +60,7 @@ export function createContract({ maxBodyBytes, refuseAfterSunset, clock, report 
   }
 }
 
-/** Throws the Refusal of a request that has any fault. */
+/** Throws a Refusal if the request has any fault. */
 function refuseFaults(
   operation: Operation,
   faults: readonly Fault[],
@@ -83,7 +83,7 @@ function operationOf(route: Route): { operation: Operation; parameters: readonly
   throw new Refusal('not_found');
 }
 
-/** Decided by the headers alone, so that a body of the wrong kind is never read. */
+/** Looks at the headers alone, so that a body of the wrong type is never read. */
 function mediaOf({ head }: Exchange, { body }: Operation): MediaRule | null {
   if (!hasBody(head)) return null;
   if (!body) {

@@ -11,9 +11,9 @@ import { requestIds } from '../wire/request-ids.ts';
 import { parseTarget } from '../wire/target.ts';
 
 export interface Door {
-  /** Begins the exchange of a request: its id, its caller, and the one event at its end. Never throws. */
+  /** Begins the exchange of a request: sets its id and caller, and emits one event at its end. Never throws. */
   open(request: IncomingMessage, response: ServerResponse): Exchange;
-  /** Reads where the request wants to go and refuses what two readers might read differently. */
+  /** Reads the request's target. Throws a Refusal for a request that two readers might read differently. */
   enter(exchange: Exchange): Target;
 }
 
@@ -48,7 +48,7 @@ export function createDoor(config: Config['door'], observe: Observe): Door {
       answeredAt: 0,
       cancel: null,
     };
-    // Node's parser reads on as if it had upgraded: what stands behind such a request is lost, so nothing may.
+    // Node's parser goes on as if the protocol had changed and loses the bytes after such a request, so the connection ends.
     if (head.upgrade) response.shouldKeepAlive = false;
     response.on('close', () => end(exchange));
     return exchange;
@@ -84,14 +84,14 @@ export function createDoor(config: Config['door'], observe: Observe): Door {
   return { open, enter };
 }
 
-/** Node's parser takes HTTP/0.9 and HTTP/2.0 for versions of the syntax it reads, which they are not. */
+/** Node's parser accepts the versions HTTP/0.9 and HTTP/2.0, although it does not read their syntax. */
 function checkVersion({ httpVersionMajor, httpVersionMinor }: IncomingMessage): void {
   if (httpVersionMajor !== 1 || httpVersionMinor > 1) throw new Refusal('http_version_not_supported', { close: true });
 }
 
 /**
- * RFC 9112 section 6.1: `chunked` is the only transfer coding there is here, and HTTP/1.0 knows none. The parser has seen to
- * it that Content-Length is one whole number and does not stand beside Transfer-Encoding.
+ * RFC 9112 section 6.1: the gateway takes no transfer coding but `chunked`, and HTTP/1.0 has none. The parser has checked
+ * that Content-Length is one whole number and does not come with Transfer-Encoding.
  */
 function checkFraming({ transferEncoding }: Head, minor: number): void {
   if (transferEncoding === undefined) return;
@@ -122,12 +122,12 @@ function tooManyHeaders(most: number): Refusal {
   return new Refusal('headers_too_large', { message: `The request has more than ${most} header lines.`, close: true });
 }
 
-/** Whether the whole answer went out; after a switch of protocols nothing more is ours to answer. */
+/** Whether the whole answer was sent. After a switch of protocols the gateway has nothing more to send. */
 function isComplete(response: ServerResponse): boolean {
   return response.writableFinished || response.statusCode === 101;
 }
 
-/** nginx's number for callers that left: the 200 that Node holds ready was never sent. */
+/** The status nginx logs for callers that left; Node's default of 200 was never sent. */
 const NOT_ANSWERED = 499;
 
 function statusOf({ headersSent, statusCode }: ServerResponse): number {

@@ -7,13 +7,13 @@ import { requestHeaders } from '../upstream/headers.ts';
 import { ask } from '../upstream/question.ts';
 import type { StoreAnswer } from '../upstream/store-answer.ts';
 
-/** Asks the store with the checked request. Rejects with Outage, or with CallerLeft. */
+/** Sends the checked request to the store. Rejects with Outage or CallerLeft. */
 export type Forward = (exchange: Exchange, checked: Checked) => Promise<StoreAnswer>;
 
 export interface ForwardParts {
   readonly upstream: Upstream;
   readonly observe: Observe;
-  /** Whether the store is asked for answers without a content coding, because somebody is going to read them. */
+  /** Whether to ask the store for answers without a content coding, because the gateway reads them. */
   readonly plainAnswers: boolean;
 }
 

@@ -2,22 +2,24 @@ import { buildConnector, Client } from 'undici';
 import type { Upstream as UpstreamSettings } from '../../config/config.ts';
 import { Outage } from '../../errors/outage.ts';
 
-/** Requests that may wait for each connection the store is allowed; more would only wait for their callers to give up. */
+/** Requests that may wait for each allowed connection; more would only wait until their callers give up. */
 const WAITING_PER_CONNECTION = 8;
 
-/** One connection to the store, from the moment a request has it until it is given back. */
+/** One connection to the store, held by one request until it gives it back. */
 export interface Lease {
   readonly client: Client;
   giveBack(): void;
 }
 
-/** The connections to the store: kept alive, the most lately used first, never more than allowed. */
+/** The connections to the store: kept alive, the most recently used first, never more than allowed. */
 export interface Upstream {
   /** The path of the store's base URL, without a trailing slash; usually empty. */
   readonly basePath: string;
-  /** A connection of one's own; at once where one is free. Throws Outage `upstream_busy` when too many wait already. */
+  /**
+   * A connection for one request, at once if one is free. Fails with Outage `upstream_busy` if too many wait, or too long.
+   */
   lease(): Lease | Promise<Lease>;
-  /** Whether `error` is the end of a connection that had served before: the usual fate of an idle one. */
+  /** Whether `error` ended a connection that had served before, as usually happens to an idle one. */
   diedReused(error: Error): boolean;
   close(): Promise<void>;
 }
@@ -81,7 +83,7 @@ function busy(): Outage {
   return new Outage('upstream_busy', { headers: ['Retry-After', '1'] });
 }
 
-/** Undici's connector, listening first: undici does not tell which socket an error came from. */
+/** Undici's connector, but listens to each socket first: undici does not tell which socket an error came from. */
 function watchedConnector(timeout: number): { connect: buildConnector.connector; diedReused: Upstream['diedReused'] } {
   const connect = buildConnector({ timeout });
   const deathsOfReused = new WeakSet<Error>();

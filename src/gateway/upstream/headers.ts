@@ -5,8 +5,8 @@ import type { Exchange } from '../exchange.ts';
 import { isReturned, optionsOf } from '../wire/fields.ts';
 
 /**
- * The headers of the request to the store, flat: the caller's, less what ends here, then those that only the gateway may
- * say. `Connection: X-Storegate-Account` cannot take ours away: the caller's options are applied to the caller's headers.
+ * The headers of the request to the store, flat: the caller's forwardable headers, then those that only the gateway may set.
+ * `Connection: X-Storegate-Account` cannot remove ours: a caller's options apply only to the caller's headers.
  */
 export function requestHeaders(
   exchange: Exchange,
@@ -20,7 +20,7 @@ export function requestHeaders(
   return headers;
 }
 
-/** The de-facto three and RFC 7239, for a caller that stands before us itself: whatever it said of others is dropped. */
+/** The three de-facto headers and RFC 7239, for a caller that connects directly; its own forwarding headers are dropped. */
 function pushPeer(headers: string[], { address, head }: Exchange): void {
   const host = head.hosts[0];
   headers.push('X-Forwarded-For', address, 'X-Forwarded-Proto', 'http');
@@ -28,7 +28,7 @@ function pushPeer(headers: string[], { address, head }: Exchange): void {
   headers.push('Forwarded', `for=${node(address)};${origin('http', host)}`);
 }
 
-/** The same behind a trusted proxy, whose words are kept and which joins the chain. */
+/** The same for a caller behind a trusted proxy: keeps the proxy's headers and adds the proxy to the chain. */
 function pushChain(headers: string[], { request, head }: Exchange): void {
   const chain = [...hops(head.forwardedFor), plainAddress(request.socket.remoteAddress)];
   const proto = head.forwardedProto === 'https' ? 'https' : 'http';
@@ -45,7 +45,7 @@ function hops(forwardedFor: string): string[] {
     .filter((hop) => isIP(hop) !== 0);
 }
 
-/** RFC 7239 section 6: an IPv6 address stands in brackets and quotes. */
+/** RFC 7239 section 6: an IPv6 address needs brackets and quotes. */
 function node(address: string): string {
   return address.includes(':') ? `"[${address}]"` : address;
 }
@@ -54,7 +54,7 @@ function origin(proto: string, host: string | undefined): string {
   return host === undefined ? `proto=${proto}` : `proto=${proto};host="${host.replace(/["\\]/g, '')}"`;
 }
 
-/** The headers of the store's answer that may reach the caller, flat, by their names in small letters. */
+/** The headers of the store's answer that may reach the caller, flat, with lower-case names. */
 export function returnedHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): string[] {
   const list: string[] = [];
   const { connection } = headers;

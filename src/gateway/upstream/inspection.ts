@@ -8,19 +8,19 @@ import type { Exchange } from '../exchange.ts';
 import type { Checked } from '../results.ts';
 import { type AnswerBody, BodyStream, EMPTY, fieldIn, type StoreAnswer } from './store-answer.ts';
 
-/** A step between the store and the caller: answers what takes the place of the store's answer. */
+/** A step between the store and the caller: returns the answer that replaces the store's. */
 export type Inspect = (exchange: Exchange, checked: Checked, stored: StoreAnswer) => Eventually<StoreAnswer>;
 
-/** What happens to answers of the store that do not fit the contract: a setting, for staging. */
+/** How to treat answers of the store that break the contract; a setting for staging. */
 export interface InspectionParts {
-  /** `off`: they pass as they come. `report`: they are told and passed on. `enforce`: they are told, and the caller gets 502. */
+  /** `off`: pass them on. `report`: report them and pass them on. `enforce`: report them and answer 502. */
   readonly mode: 'off' | 'report' | 'enforce';
-  /** A larger body is not checked, which is a fault by itself. */
+  /** In bytes. A larger body is not checked, which counts as a fault. */
   readonly maxBodyBytes: number;
   readonly report: Report;
 }
 
-/** Holds the store's answers against the contract, each once all of it is there. */
+/** Checks the store's answers against the contract, each once it is complete. */
 export function createInspection({ mode, maxBodyBytes, report }: InspectionParts): Inspect {
   if (mode === 'off') return (_exchange, _checked, stored) => stored;
 
@@ -31,7 +31,7 @@ export function createInspection({ mode, maxBodyBytes, report }: InspectionParts
     const faults = faultsIn(operation, stored, body);
     if (faults.length > 0) report(exchange, 'response', faults);
     if (faults.length === 0 || mode === 'report') return { ...stored, body };
-    // What is still to come of a body that is too large is of no use.
+    // The rest of a body that is too large is of no use.
     exchange.cancel?.();
     throw new Outage('upstream_error', { cause: 'the answer does not fit the contract' });
   };
@@ -44,7 +44,7 @@ export function createInspection({ mode, maxBodyBytes, report }: InspectionParts
   }
 }
 
-/** All of a body of at most `most` bytes; of a larger one a stream that begins with what was read of it. */
+/** The whole body if it has at most `most` bytes; otherwise a stream that begins with the bytes already read. */
 function gather(stream: BodyStream, most: number): Promise<AnswerBody> {
   return new Promise((resolve, reject) => {
     const gathered = new Gathering();

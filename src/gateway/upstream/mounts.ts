@@ -15,14 +15,14 @@ import { interruptionOf } from '../wire/interruption.ts';
 import { requestHeaders } from './headers.ts';
 import { outageOf } from './outages.ts';
 
-/** Path prefixes that go to a target as they are: streams, WebSockets, whatever is outside the contract. */
+/** Path prefixes outside the contract that go to a target as they are, such as streams and WebSockets. */
 export interface Mounts {
   forward(exchange: Exchange, client: Admitted, target: Target, mount: Mount): Promise<void>;
-  /** Hands the connection over for good. Only for mounts that ask for WebSockets. */
+  /** Hands the connection over for good. Only for mounts that allow WebSockets. */
   upgrade(exchange: Exchange, client: Admitted, target: Target, mount: Mount, connection: Upgrading): void;
 }
 
-/** A connection that is to change its protocol, and what was read of it behind the request. */
+/** A connection about to change its protocol; `head` holds the bytes read after the request. */
 export interface Upgrading {
   readonly socket: Duplex;
   readonly head: Buffer;
@@ -41,9 +41,9 @@ type Proxy = RequestHandler<IncomingMessage, ServerResponse>;
 interface Passage {
   readonly exchange: Exchange;
   outgoing: ClientRequest | null;
-  /** The target was silent for too long; the proxy calls that a hang-up. */
+  /** The target was silent for too long; the proxy reports this as a hang-up. */
   tooSlow: boolean;
-  /** It has failed and is answered: whatever the proxy says of it now follows from that. */
+  /** It has failed and was answered; later errors of the proxy follow from that. */
   failed: boolean;
 }
 
@@ -74,7 +74,7 @@ export function createMounts({ mounts, timeouts, maxBodyBytes, answer }: MountsO
           const passage = passages.get(request)!;
           const { exchange } = passage;
           watchConnecting(passage, outgoing);
-          // First to listen: the answer to an upgrade has no hook of its own.
+          // Listens first: the proxy has no hook for the answer to an upgrade.
           const reshape = (answered: IncomingMessage) => {
             answered.headers = { ...returned(answered.headers), ...toObject(answer.headers(exchange)) };
           };
@@ -90,7 +90,7 @@ export function createMounts({ mounts, timeouts, maxBodyBytes, answer }: MountsO
     });
   }
 
-  /** The proxy's own timeouts begin once there is a connection; the system's would be minutes. */
+  /** The proxy's own timeouts begin once it is connected; the system would try to connect for minutes. */
   function watchConnecting(passage: Passage, outgoing: ClientRequest): void {
     passage.outgoing = outgoing;
     const { connectTimeout } = timeouts;
@@ -119,7 +119,7 @@ export function createMounts({ mounts, timeouts, maxBodyBytes, answer }: MountsO
     const passage: Passage = { exchange, outgoing: null, tooSlow: false, failed: false };
     passages.set(request, passage);
     exchange.forwardedAt = performance.now();
-    // Built here and not in the proxy's own hook, which is skipped for a request that carries Expect.
+    // Built here, because the proxy skips its own hook for a request with Expect.
     request.headers = toObject(requestHeaders(exchange, client));
     if (head.contentLength !== null) request.headers['content-length'] = `${head.contentLength}`;
     if (head.transferEncoding !== undefined) request.headers['transfer-encoding'] = 'chunked';
@@ -127,12 +127,12 @@ export function createMounts({ mounts, timeouts, maxBodyBytes, answer }: MountsO
     return passage;
   }
 
-  /** A declared length was checked at the door. */
+  /** Only for chunked bodies: the door has already checked a declared length. */
   function limitChunkedBody(passage: Passage): void {
     const { request, head } = passage.exchange;
     if (head.transferEncoding === undefined) return;
     let size = 0;
-    // Paused, so that counting does not begin to read before the proxy does.
+    // Paused, so that this listener does not start reading before the proxy does.
     request.pause();
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;

@@ -11,7 +11,7 @@ const UNREACHABLE = new Set([
 ]);
 const TOO_SLOW = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ERR_UPSTREAM_UPGRADE_TIMEOUT']);
 
-/** What a failed conversation with the store is called. */
+/** The Outage behind the error of a request to the store. CallerLeft stays as it is. */
 export function outageOf(error: Error): Error {
   if (error instanceof CallerLeft || error instanceof Outage) return error;
   const { code = '' } = error as NodeJS.ErrnoException;

@@ -7,12 +7,11 @@ import { returnedHeaders } from './headers.ts';
 import { outageOf } from './outages.ts';
 import { type AnswerBody, BodyStream, EMPTY, type StoreAnswer } from './store-answer.ts';
 
-/** Methods whose repetition changes nothing (RFC 9110 section 9.2.2). */
+/** Methods that may be repeated without further effect (RFC 9110 section 9.2.2). */
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
 
 type Headers = Record<string, string | string[] | undefined>;
 
-/** What a question to the store belongs to, and how the store is reached. */
 interface QuestionParts {
   readonly upstream: Upstream;
   readonly observe: Observe;
@@ -21,23 +20,23 @@ interface QuestionParts {
 }
 
 /**
- * Asks the store. Resolves when the head of its answer is there, and with it the body where one read holds them both.
- * Rejects with Outage, or with CallerLeft when the caller leaves meanwhile.
+ * Asks the store. Resolves once the head of the answer has come, with the whole body if one read holds both. Rejects with
+ * Outage, or with CallerLeft when the caller leaves.
  */
 export function ask(parts: QuestionParts): Promise<StoreAnswer> {
   return new Promise((resolve, reject) => new Question(parts, resolve, reject).begin());
 }
 
-/** One request to the store, as undici tells of it. */
+/** One request to the store, as a handler for undici. */
 class Question implements Dispatcher.DispatchHandler {
   readonly #parts: QuestionParts;
   readonly #resolve: (answer: StoreAnswer) => void;
   readonly #reject: (error: unknown) => void;
   #repeated = false;
   #lease: Lease | null = null;
-  /** The head of an answer that waits for its body: what comes in one read shall leave in one write. */
+  /** The head of an answer that waits for its body, so that what comes in one read leaves in one write. */
   #held: Omit<StoreAnswer, 'body'> | null = null;
-  /** Length of the body that the head waits for; 0: the end decides. */
+  /** Bytes of the body that the head waits for; 0: it waits for the end. */
   #length = 0;
   #body: BodyStream | null = null;
 
@@ -69,7 +68,7 @@ class Question implements Dispatcher.DispatchHandler {
     if (exchange.response.destroyed) leave();
   }
 
-  /** The first byte of an answer: from here on the store has had the request, and it is not sent again. */
+  /** The first byte of an answer: the store has had the request, so it is not sent again. */
   onResponseStarted(): void {
     this.#parts.exchange.answeredAt = performance.now();
   }
@@ -130,7 +129,7 @@ class Question implements Dispatcher.DispatchHandler {
     this.#lease = null;
   }
 
-  /** Once, and only where the store cannot have answered: an idle connection that turned out to be closed. */
+  /** Once, and only for an idle connection that turned out to be closed: the store cannot have answered on it. */
   #mayRepeat(error: Error): boolean {
     const { exchange, upstream } = this.#parts;
     const { method, answeredAt, response } = exchange;
@@ -147,13 +146,13 @@ class Question implements Dispatcher.DispatchHandler {
   }
 }
 
-/** What undici passes although this answer could not be handed on as what it is. */
+/** Throws for answers that undici accepts but that cannot be passed on as they are. */
 function checkFraming(status: number, headers: Headers): void {
   const coding = headers['transfer-encoding'];
   if (status > 599) throw new Error(`the store answered with the status ${status}`);
   if (coding !== undefined && `${coding}`.toLowerCase() !== 'chunked') {
     throw new Error('the store answered with a Transfer-Encoding that is not chunked');
   }
-  // RFC 9112 section 6.3: the coding decides, and RFC 9110 section 8.6: no length without content.
+  // The coding overrides the length (RFC 9112 section 6.3), and 204 has no length (RFC 9110 section 8.6).
   if (coding !== undefined || status === 204) delete headers['content-length'];
 }

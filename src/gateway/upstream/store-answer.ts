@@ -1,20 +1,20 @@
-/** An answer of the store, as a value: steps between the store and the caller may read it, replace it or make another. */
+/** An answer of the store as a value. Steps between the store and the caller may read it or replace it. */
 export interface StoreAnswer {
   /** 200 to 599. */
   readonly status: number;
-  /** As the store wrote it; empty: the usual one. */
+  /** The reason phrase as the store wrote it; empty for the usual one. */
   readonly reason: string;
-  /** Header fields that may reach a caller, flat: name in small letters, value, name, value, … */
+  /** Header fields that may reach a caller, flat: name in lower case, value, name, value, … */
   readonly headers: readonly string[];
   readonly body: AnswerBody;
 }
 
-/** The body of an answer: whole where it came with the head, which is the usual case, or still on its way. */
+/** The body of an answer: a Buffer if it came with the head, as most do; otherwise a stream. */
 export type AnswerBody = Buffer | BodyStream;
 
 /** Takes a body at its own pace. */
 export interface BodySink {
-  /** Answers whether it wants more now; where not, it calls `resume` of the body later. */
+  /** Returns whether it wants more now; if not, it calls the body's `resume` later. */
   chunk(bytes: Buffer): boolean;
   end(): void;
   /** The rest will not come. */
@@ -24,8 +24,8 @@ export interface BodySink {
 export const EMPTY: Buffer = Buffer.alloc(0);
 
 /**
- * A body on its way: what comes from the store goes to one sink. Before there is a sink, and while the sink wants no more,
- * the store's connection is paused, so that memory holds one read of it.
+ * Carries a body from the store to one sink. While there is no sink, or the sink wants no more, it pauses the store's
+ * connection, so that memory holds one read.
  */
 export class BodyStream {
   readonly #flow: { pause(): void; resume(): void };
@@ -37,7 +37,7 @@ export class BodyStream {
     this.#flow = flow;
   }
 
-  /** Hands the body to `sink`, from its first byte. Once. */
+  /** Hands the body to `sink` from its first byte. Called once. */
   to(sink: BodySink): void {
     this.#sink = sink;
     const waiting = this.#waiting;
@@ -48,12 +48,12 @@ export class BodyStream {
     else if (more && waiting.length > 0) this.#flow.resume();
   }
 
-  /** The sink wants more. */
+  /** The sink calls this when it wants more. */
   resume(): void {
     this.#flow.resume();
   }
 
-  /** For whoever reads from the store. */
+  /** The reader of the store's connection calls this. */
   push(chunk: Buffer): void {
     if (!this.#sink) this.#waiting.push(chunk);
     if (!this.#sink?.chunk(chunk)) this.#flow.pause();
@@ -73,7 +73,7 @@ export class BodyStream {
   }
 }
 
-/** The value of a field of a flat list, by its name in small letters; several lines are one list (RFC 9110 section 5.3). */
+/** The value of a field in a flat list, by its lower-case name. Several lines form one list (RFC 9110 section 5.3). */
 export function fieldIn(headers: readonly string[], name: string): string | undefined {
   let value: string | undefined;
   for (let i = 0; i < headers.length; i += 2) {

@@ -5,7 +5,7 @@ import { CallerLeft } from './caller-left.ts';
 import { type Head, hasBody } from './head.ts';
 import { interruptionOf } from './interruption.ts';
 
-/** A request whose body may still be on its way. */
+/** A request whose body may still be arriving. */
 export interface Incoming {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -13,15 +13,15 @@ export interface Incoming {
 }
 
 /**
- * Reads the whole body, at most `most` bytes; `null` when there is none. A caller that asked is told to go on only here,
- * after its key and its declared length were found good (RFC 9110 section 10.1.1). Rejects with a Refusal (too large, too
- * slow, malformed) or CallerLeft.
+ * Reads the whole body, at most `most` bytes; `null` when there is none. A caller that sent `Expect: 100-continue` gets its
+ * 100 only here, after the gateway has checked its key and declared length (RFC 9110 section 10.1.1). Rejects with a Refusal
+ * (too large, too slow, malformed) or CallerLeft.
  */
 export async function readBody({ request, response, head }: Incoming, most: number): Promise<Buffer | null> {
   if (!hasBody(head)) return null;
   const interruption = interruptionOf(request);
   if (interruption) throw interruption;
-  // An HTTP/1.0 caller knows no interim answers.
+  // HTTP/1.0 has no interim answers.
   if (head.expect !== undefined && request.httpVersionMinor > 0) response.writeContinue();
   return new Promise((resolve, reject) => {
     const body = new Gathering();

@@ -1,4 +1,4 @@
-/** The caller closed its connection before its answer was through: nobody is left to answer, and nobody did wrong. */
+/** The caller closed its connection before the answer was complete. This is no fault, and no answer can be sent. */
 export class CallerLeft extends Error {
   override name = 'CallerLeft';
 }

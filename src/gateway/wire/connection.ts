@@ -4,39 +4,39 @@ import type { Refusal } from '../../errors/refusals.ts';
 import { interrupt } from './interruption.ts';
 import { refusalOf } from './parser-errors.ts';
 
-/** Requests of one connection that may wait for their turn. Whoever pipelines more is answered so far, and cut off. */
+/** Requests of one connection that may wait. A caller that pipelines more gets answers to these and is then cut off. */
 const MOST_WAITING = 64;
 
-/** How long a connection that was ended is still read, so that what is under way does not reset the answer away. */
+/** Milliseconds for which an ended connection is still read: unread bytes would reset it and lose the answer. */
 const LINGER = 1_000;
 
 export interface ConnectionOptions {
   readonly socket: Socket;
-  /** Starts on a request. Never throws. */
+  /** Starts to handle a request. Never throws. */
   readonly begin: (response: ServerResponse) => void;
-  /** An answer is through, or its caller has left. Called once for each request that was begun. */
+  /** Called once for each begun request, when its answer is sent or its caller has left. */
   readonly ended: () => void;
-  /** Answers what never became a request. Never rejects. */
+  /** Answers a parser or timeout error, which has no request. Never rejects. */
   readonly answerUnparsed: (refusal: Refusal, socket: Socket) => Promise<void>;
 }
 
 /**
- * One connection of a caller. Requests are taken one after the other, the next when the answer before is through: the order
- * in which a caller sent them is the order in which they happen (RFC 9112 section 9.3.2), and nothing that stands behind an
- * error, or behind an answer that ends the connection, is ever taken for a request.
+ * One connection of a caller. It handles one request at a time and begins the next when the previous answer is sent, so
+ * requests happen in the order the caller sent them (RFC 9112 section 9.3.2). It never takes bytes after an error, or after
+ * an answer that ends the connection, for a request.
  */
 export class Connection {
   readonly #options: ConnectionOptions;
-  /** The answer under way; it knows its request. */
+  /** The answer in progress; it knows its request. */
   #current: ServerResponse | null = null;
-  /** The request that arrived last, whether or not it was answered. */
+  /** The latest request, answered or not. */
   #last: IncomingMessage | null = null;
   readonly #waiting: ServerResponse[] = [];
-  /** One for all answers: it is always the current one that closes. */
+  /** One listener for all answers: only the current one can close. */
   readonly #closed = () => this.#next();
-  /** Nothing that arrives now is taken for a request. */
+  /** Whether the connection takes no more requests. */
   #over = false;
-  /** What the parser stumbled on, to be answered in its turn. */
+  /** The parser's error, to answer in its turn. */
   #error: Error | null = null;
   #taken = -1;
 
@@ -44,7 +44,7 @@ export class Connection {
     this.#options = options;
     const { socket } = options;
     const destroySoon = socket.destroySoon.bind(socket);
-    // Node closes at once after a last answer; unread bytes would make that a reset, which can overtake the answer.
+    // Node closes at once after the last answer. With unread bytes the close is a reset, which can overtake the answer.
     socket.destroySoon = () => (this.#last?.complete === false ? this.#linger() : destroySoon());
   }
 
@@ -56,14 +56,14 @@ export class Connection {
     else this.#stopReading();
   }
 
-  /** Whether the connection may change its protocol now. One with answers under way ends after them instead. */
+  /** Whether the connection may change its protocol now. With answers in progress it ends after them instead. */
   mayUpgrade(): boolean {
     if (this.#over) return false;
     this.#over = true;
     return this.#current === null;
   }
 
-  /** What came is not HTTP, or did not come in time. Whatever was asked before is answered first. */
+  /** The input is not HTTP, or came too late. Earlier requests get their answers first. */
   fail(error: NodeJS.ErrnoException): void {
     const { socket } = this.#options;
     if (this.#over) return;
@@ -79,7 +79,7 @@ export class Connection {
     else this.#answer(error);
   }
 
-  /** Ends the connection of a caller that has taken nothing of its answer since the last look. */
+  /** Ends the connection if its caller has read nothing of the answer since the last call. */
   endIfStalled(): void {
     const { socket } = this.#options;
     if (socket.writableLength === 0) {
@@ -116,7 +116,7 @@ export class Connection {
     void answerUnparsed(refusalOf(error, socket), socket).then(() => this.#linger());
   }
 
-  /** Detaches the parser: what still comes is read and dropped. */
+  /** Detaches the parser; reads and drops further bytes. */
   #stopReading(): void {
     this.#over = true;
     const { socket } = this.#options;

@@ -1,4 +1,4 @@
-/** Headers about one connection only (RFC 9110 section 7.6.1); they stop here, both ways. */
+/** Headers about one connection only (RFC 9110 section 7.6.1). The gateway forwards them in neither direction. */
 const HOP_BY_HOP = [
   'connection',
   'keep-alive',
@@ -12,7 +12,7 @@ const HOP_BY_HOP = [
   'upgrade',
 ];
 
-/** What a caller may not say to the store: its key, who it is, and where it comes from. */
+/** Headers a caller may not send to the store: the gateway alone says which key, which caller, and from where. */
 const NOT_FORWARDED = new Set([
   ...HOP_BY_HOP,
   'host',
@@ -23,7 +23,7 @@ const NOT_FORWARDED = new Set([
   'x-request-id',
   'forwarded',
   'x-real-ip',
-  // Other ways to say who asks, for what, and how: the contract has checked the request line, and nothing else counts.
+  // Other names for a caller, a method or a target. Only the request line counts: the contract has checked it.
   'true-client-ip',
   'x-client-ip',
   'x-cluster-client-ip',
@@ -37,24 +37,24 @@ const NOT_FORWARDED = new Set([
   'x-rewrite-url',
 ]);
 
-/** What the store may not say to a caller: the gateway's own headers. */
+/** Headers the store may not send to a caller: they are the gateway's own. */
 const NOT_RETURNED = new Set([...HOP_BY_HOP, 'ratelimit', 'ratelimit-policy', 'x-request-id']);
 
 /**
- * Whether a header of the caller, by its name in small letters, may reach the store. Many servers take `_` for `-`
- * (RFC 3875 section 4.1.18), so a name means here whatever it may mean there.
+ * Whether a caller's header may reach the store; `name` is in lower case. Many servers read `_` as `-` (RFC 3875 section
+ * 4.1.18), so this treats both spellings alike.
  */
 export function isForwarded(name: string): boolean {
   const meant = name.includes('_') ? name.replaceAll('_', '-') : name;
   return !NOT_FORWARDED.has(meant) && !meant.startsWith('x-storegate-') && !meant.startsWith('x-forwarded-');
 }
 
-/** Whether a header of the store, by its name in small letters, may reach the caller. */
+/** Whether a store's header may reach the caller; `name` is in lower case. */
 export function isReturned(name: string): boolean {
   return !NOT_RETURNED.has(name) && !name.startsWith('x-ratelimit-') && !name.startsWith('access-control-');
 }
 
-/** The names that a Connection header lists: they end here (RFC 9110 section 7.6.1). */
+/** The header names that Connection lists; the gateway does not forward them (RFC 9110 section 7.6.1). */
 export function optionsOf(connection: string): string[] {
   return connection
     .toLowerCase()

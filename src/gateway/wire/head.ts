@@ -1,6 +1,6 @@
 import { isForwarded, optionsOf } from './fields.ts';
 
-/** What the gateway itself wants to know of a request's header section, read in one walk over the raw headers. */
+/** What the gateway reads from a request's header section, in one pass over the raw headers. */
 export interface Head {
   /** Values of X-API-Key and of Authorization, one per header line. */
   readonly apiKeys: readonly string[];
@@ -9,7 +9,7 @@ export interface Head {
   readonly contentType: string | undefined;
   readonly contentTypes: number;
   readonly contentEncoding: string | undefined;
-  /** Declared length of the body in bytes; `null`: not declared. The parser has checked the framing. */
+  /** Declared length of the body in bytes; `null` if none. The parser has checked the framing. */
   readonly contentLength: number | null;
   /** Values of Transfer-Encoding, joined in order; `undefined`: none. */
   readonly transferEncoding: string | undefined;
@@ -23,7 +23,7 @@ export interface Head {
   readonly forwardedFor: string;
   readonly forwardedProto: string | undefined;
   readonly forwardedHost: string | undefined;
-  /** The caller's headers that may reach the store, flat, spelt as they came. */
+  /** The caller's headers that may reach the store, flat, spelt as received. */
   readonly forwardable: readonly string[];
 }
 
@@ -110,12 +110,12 @@ export function readHead(rawHeaders: readonly string[]): Head {
   return head;
 }
 
-/** Whether the request has a body, as far as its header section tells (RFC 9112 section 6.3). */
+/** Whether the header section announces a body (RFC 9112 section 6.3). */
 export function hasBody(head: Head): boolean {
   return head.transferEncoding !== undefined || (head.contentLength ?? 0) > 0;
 }
 
-/** Lines of one name are one list (RFC 9110 section 5.3). */
+/** Several lines with one name form one list (RFC 9110 section 5.3). */
 function joined(before: string | undefined, value: string): string {
   return before === undefined ? value : `${before}, ${value}`;
 }
@@ -124,7 +124,7 @@ function added(list: readonly string[], value: string): string[] {
   return [...list, value];
 }
 
-/** What nearly every request has there: no name of a header that would end here. */
+/** True for the usual values of Connection, which name no header to drop. */
 function namesNothing(connection: string): boolean {
   return connection === '' || connection === 'keep-alive' || connection === 'close';
 }

@@ -6,23 +6,23 @@ import { Connection, type ConnectionOptions } from './connection.ts';
 
 /** The public listener: Node's server with the door's limits, feeding the pipeline. */
 export interface Listener {
-  /** Answers the bound port. Rejects when the address cannot be had. */
+  /** Resolves with the bound port. Rejects with ListenError when it cannot bind. */
   listen(): Promise<number>;
-  /** Stops taking requests, lets those in flight finish, cuts off what is left; answers how many that were. */
+  /** Stops taking requests, lets those in flight finish, cuts off the rest; resolves with the number cut off. */
   drain(): Promise<number>;
   readonly inFlight: number;
 }
 
-/** Whoever answers requests. Neither method throws or rejects. */
+/** Answers requests. Neither method throws or rejects. */
 export interface Handler {
   handle(request: IncomingMessage, response: ServerResponse): void;
-  /** A request to switch protocols; `head` is what was read behind it. */
+  /** A request to switch protocols; `head` holds the bytes read after it. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
 }
 
 export interface ListenerOptions {
   readonly config: Pick<Config, 'listen' | 'door'>;
-  /** Whether any mount takes WebSockets, as of now. */
+  /** Whether any mount takes WebSockets at this moment. */
   readonly takesWebSockets: () => boolean;
   readonly pipeline: Handler;
   readonly answerUnparsed: ConnectionOptions['answerUnparsed'];
@@ -45,11 +45,11 @@ export function createListener({
     requestTimeout: door.requestTimeout,
     keepAliveTimeout: door.keepAliveTimeout,
     connectionsCheckingInterval: 1_000,
-    // The door answers these itself, with the Error object.
+    // The door refuses a bad Host itself, with the Error object.
     requireHostHeader: false,
     shouldUpgradeCallback: (request) => isWebSocket(request) && takesWebSockets(),
   });
-  // Node would drop headers beyond its count without a word; the door counts and refuses.
+  // Node would silently drop headers beyond its limit; the door counts them and refuses.
   server.maxHeadersCount = 0;
   server.maxConnections = door.maxConnections;
 
@@ -102,7 +102,7 @@ export function createListener({
       let cutOff = 0;
       const deadline = setTimeout(() => {
         cutOff = inFlight;
-        // Those that changed their protocol are no longer the server's to close.
+        // Not closeAllConnections(), which leaves connections that changed their protocol open.
         for (const socket of connections.keys()) socket.destroy();
       }, door.drainTimeout);
       await closed;

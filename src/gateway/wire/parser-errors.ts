@@ -1,14 +1,14 @@
 import type { Socket } from 'node:net';
 import { Refusal } from '../../errors/refusals.ts';
 
-/** An error of Node's parser: `rawPacket` is the read it happened in. */
+/** An error of Node's parser; `rawPacket` is the read in which it happened. */
 interface ParserError extends NodeJS.ErrnoException {
   readonly reason?: string;
   readonly bytesParsed?: number;
   readonly rawPacket?: Buffer;
 }
 
-/** What a caller is told, by the codes of Node's parser and timers. Everything else it rejects is a malformed request. */
+/** The refusal for an error of Node's parser or timers. A code not listed here is a malformed request. */
 export function refusalOf(error: ParserError, socket: Socket): Refusal {
   switch (error.code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
@@ -36,13 +36,13 @@ function malformed(message?: string): Refusal {
   return new Refusal('malformed_request', { ...(message === undefined ? {} : { message }), close: true });
 }
 
-/** Whether all that was read on the connection is one line that does not end: the fault is in the target then. */
+/** Whether the connection has sent only one line without an end; then the target is too long. */
 function overflowsInTarget({ rawPacket, bytesParsed }: ParserError, socket: Socket): boolean {
   if (rawPacket === undefined || rawPacket.length !== socket.bytesRead) return false;
   return !rawPacket.subarray(0, bytesParsed).includes('\n');
 }
 
-/** A method nobody knows (RFC 9110 section 9.1), as against bytes that are no method at all, such as a TLS handshake. */
+/** Whether the line starts with an unknown method (RFC 9110 section 9.1) and not with, say, a TLS handshake. */
 function startsWithToken({ rawPacket, bytesParsed = 0 }: ParserError): boolean {
   if (!rawPacket) return false;
   const line = rawPacket.lastIndexOf('\n', Math.max(0, bytesParsed - 1)) + 1;

@@ -1,24 +1,24 @@
 import { Refusal } from '../../errors/refusals.ts';
 
-/** Where a request wants to go: one canonical path for routing, contract, limits, metrics and the store. */
+/** The target of a request: one canonical path for routing, contract, limits, metrics and the store. */
 export interface RequestTarget {
   /** Starts with `/`; percent-encoded only where it must be, with capital hex digits. */
   readonly path: string;
-  /** As it was sent, without the `?`; empty when there is none. */
+  /** As sent, without the `?`; empty when there is none. */
   readonly query: string;
 }
 
-/** Nothing to decode, nothing to refuse: what nearly every request sends. */
+/** Most requests send such a path; it needs no decoding and no further check. */
 const PLAIN_PATH = /^(?:\/[A-Za-z0-9_~-]+)+$/;
-/** RFC 3986 section 3.3, less `;`, whose parameters servers read in different ways. */
+/** RFC 3986 section 3.3 without `;`: servers read its parameters in different ways. */
 const PATH_CHARACTERS = /^[A-Za-z0-9\-._~!$&'()*+,=:@%/]*$/;
-/** RFC 3986 section 3.4, and the brackets, bars and braces that clients send as they are. */
+/** RFC 3986 section 3.4, and the brackets, bars and braces that clients send unencoded. */
 const QUERY_CHARACTERS = /^[!$-;=?-Z[\]_a-z{|}~^`]*$/;
 const UNRESERVED = /^[A-Za-z0-9\-._~]$/;
 
 /**
- * Reads a request target in origin-form or absolute-form (RFC 9112 section 3.2). The authority of the absolute form is
- * dropped: a caller never chooses the upstream. Throws a Refusal for anything that two readers might read differently.
+ * Reads a request target in origin-form or absolute-form (RFC 9112 section 3.2). Drops the authority of the absolute form: a
+ * caller never chooses the upstream. Throws a Refusal for a target that two readers might read differently.
  */
 export function parseTarget(url: string): RequestTarget {
   const target = url.startsWith('/') ? url : withoutAuthority(url);
@@ -45,7 +45,7 @@ function canonicalPath(path: string): string {
   return canonical;
 }
 
-/** RFC 3986 section 6.2.2: capital digits, and no encoding of what needs none. What could end or split a segment is refused. */
+/** RFC 3986 section 6.2.2: capital digits, unreserved characters decoded. Refuses what could end or split a segment. */
 function normaliseTriplet(triplet: string): string {
   if (!/^%[0-9A-Fa-f]{2}$/.test(triplet)) throw malformed('The path has an incomplete percent-encoding.');
   const byte = Number.parseInt(triplet.slice(1), 16);

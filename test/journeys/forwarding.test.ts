@@ -8,6 +8,7 @@ let store: FakeStore;
 let secret: string;
 let id: string;
 let body = '';
+let caching: Record<string, string> = {};
 
 beforeAll(async () => {
   store = await fakeStore((request, response) => {
@@ -15,7 +16,7 @@ beforeAll(async () => {
     request.on('data', (chunk) => {
       body += chunk;
     });
-    request.on('end', () => response.writeHead(200, { 'Content-Type': 'application/json' }).end('[]'));
+    request.on('end', () => response.writeHead(200, { 'Content-Type': 'application/json', ...caching }).end('[]'));
   });
   gateway = await TestGateway.start({ storeUrl: `${store.url}/base` });
   ({ secret, id } = await gateway.key({ plan: 'business', account: 'zoo' }));
@@ -31,6 +32,24 @@ async function seenBy(headers: Record<string, string>, path = '/pets?limit=3'): 
   );
   return store.seen.at(-1)!;
 }
+
+describe('an answer to a key', () => {
+  const asked = (path: string) => fetch(`${gateway.url}${path}`, { headers: { 'X-API-Key': secret } });
+
+  test('is private to it where the store says nothing about caches', async () => {
+    const { headers } = await asked('/pets');
+    expect(headers.get('cache-control')).toBe('private');
+    expect(headers.get('vary')).toBe('X-API-Key, Authorization');
+  });
+
+  test('is what the store says of it otherwise', async () => {
+    caching = { 'Cache-Control': 'public, max-age=60', Vary: 'Accept' };
+    const { headers } = await asked('/pets');
+    caching = {};
+    expect(headers.get('cache-control')).toBe('public, max-age=60');
+    expect(headers.get('vary')).toBe('Accept');
+  });
+});
 
 describe('the store', () => {
   test('gets path and query under its base path', async () => {

@@ -56,6 +56,8 @@ describe('a mount', () => {
     expect(await response.text()).toBe('bytes');
     expect(response.headers.get('x-theirs')).toBe('yes');
     expect(response.headers.get('x-ratelimit-limit')).toBe('60');
+    expect(response.headers.get('cache-control')).toBe('private');
+    expect(response.headers.get('vary')).toBe('X-API-Key, Authorization');
     carriesTheHeadersOfEveryAnswer({ headers: Object.fromEntries(response.headers) });
     expect(seen.at(-1)).toMatchObject({ method: 'PUT', url: '/files/a/b?c=%20d' });
   });

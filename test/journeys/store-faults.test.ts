@@ -84,6 +84,19 @@ describe('a store that', () => {
     expect(retries.text).toContain('storegate_upstream_retries_total 1');
   });
 
+  test.each(['get', 'delete'] as const)(
+    'hangs on a connection that it answered on before: 504, asked once (%s)',
+    async (method) => {
+      const fake = await rawStore((socket, _request, count) => void (count === 1 && socket.write(OK)));
+      const key = await behind(fake);
+      expect((await get(key)).status).toBe(200);
+      isTheError(await gateway.client[method]('/pets/1').set('X-API-Key', key), 504, 'upstream_timeout');
+      expect(fake.requests.length).toBe(2);
+      const { text } = await gateway.admin.get('/metrics');
+      expect(text).toContain('storegate_upstream_retries_total 0');
+    },
+  );
+
   test('answers errors of its own: they pass, with our limit headers', async () => {
     const key = await behind(
       await fakeStore((_request, response) => {

@@ -83,6 +83,9 @@ function busy(): Outage {
   return new Outage('upstream_busy', { headers: ['Retry-After', '1'] });
 }
 
+/** How the end of a connection shows: a reset, a write to a closed one, and undici's word for an orderly end. */
+const CLOSED_BY_STORE = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+
 /** Undici's connector, but listens to each socket first: undici does not tell which socket an error came from. */
 function watchedConnector(timeout: number): { connect: buildConnector.connector; diedReused: Upstream['diedReused'] } {
   const connect = buildConnector({ timeout });
@@ -98,7 +101,9 @@ function watchedConnector(timeout: number): { connect: buildConnector.connector;
       });
     },
     diedReused(error) {
-      const { socket } = error as { socket?: { bytesRead?: number } };
+      const { code = '', socket } = error as NodeJS.ErrnoException & { socket?: { bytesRead?: number } };
+      // Undici also reports its own timeouts on the socket: a store that hangs has the request, and must not get it again.
+      if (!CLOSED_BY_STORE.has(code)) return false;
       return deathsOfReused.has(error) || (socket?.bytesRead ?? 0) > 0;
     },
   };

@@ -2,7 +2,10 @@ import { isIP } from 'node:net';
 import { plainAddress } from '../../callers/address.ts';
 import type { Client } from '../../keys/key.ts';
 import type { Exchange } from '../exchange.ts';
-import { isReturned, optionsOf } from '../wire/fields.ts';
+import { isReturned, NOT_SHARED, optionsOf } from '../wire/fields.ts';
+
+/** As a flat list, made once. */
+const ONLY_FOR_ITS_KEY: readonly string[] = Object.entries(NOT_SHARED).flat();
 
 /**
  * The headers of the request to the store, flat: the caller's forwardable headers, then those that only the gateway may set.
@@ -65,5 +68,6 @@ export function returnedHeaders(headers: Readonly<Record<string, string | string
     if (typeof value === 'string') list.push(name, value);
     else for (const one of value) list.push(name, one);
   }
+  if (!('cache-control' in headers)) list.push(...ONLY_FOR_ITS_KEY);
   return list;
 }

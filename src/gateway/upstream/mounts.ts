@@ -10,7 +10,7 @@ import type { Answer } from '../reply/answer.ts';
 import type { Admitted, Target } from '../results.ts';
 import { tooLarge } from '../wire/body.ts';
 import { CallerLeft } from '../wire/caller-left.ts';
-import { isReturned, optionsOf } from '../wire/fields.ts';
+import { isReturned, NOT_SHARED, optionsOf } from '../wire/fields.ts';
 import { interruptionOf } from '../wire/interruption.ts';
 import { requestHeaders } from './headers.ts';
 import { outageOf } from './outages.ts';
@@ -67,8 +67,9 @@ export function createMounts({ mounts, timeouts, maxBodyBytes, answer }: MountsO
           if (passage.failed) outgoing.destroy();
         },
         proxyRes(proxyRes, request) {
-          proxyRes.headers = returned(proxyRes.headers);
-          passages.get(request)!.exchange.answeredAt = performance.now();
+          const { exchange } = passages.get(request)!;
+          proxyRes.headers = withVary(returned(proxyRes.headers), exchange.response.getHeader('vary'));
+          exchange.answeredAt = performance.now();
         },
         proxyReqWs(outgoing, request) {
           const passage = passages.get(request)!;
@@ -184,4 +185,14 @@ function returned<H extends NodeJS.Dict<string | string[]>>(headers: H): H {
   return Object.fromEntries(
     Object.entries(headers).filter(([name]) => isReturned(name) && !options.includes(name)),
   ) as H;
+}
+
+/** The proxy replaces headers that are set already; Vary must name the target's reasons and ours (`own`). */
+function withVary<H extends NodeJS.Dict<string | string[]>>(
+  headers: H,
+  own: number | string | string[] | undefined,
+): H {
+  const apart = headers['cache-control'] === undefined ? NOT_SHARED : null;
+  const vary = [own, headers.vary, apart?.vary].filter((names) => names !== undefined).join(', ');
+  return { ...headers, ...apart, ...(vary !== '' && { vary }) };
 }

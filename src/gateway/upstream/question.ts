@@ -80,7 +80,7 @@ class Question implements Dispatcher.DispatchHandler {
     reason: string | undefined,
   ): void {
     if (status < 200) return;
-    checkFraming(status, headers);
+    checkHead(status, reason, headers);
     const { exchange } = this.#parts;
     exchange.answeredAt = performance.now();
     this.#held = { status, reason: reason ?? '', headers: returnedHeaders(headers) };
@@ -146,10 +146,14 @@ class Question implements Dispatcher.DispatchHandler {
   }
 }
 
+/** RFC 9112 section 4: a reason phrase has tabs, spaces, visible characters and bytes above 0x7f. */
+const REASON = /^[\t\x20-\x7e\x80-\xff]*$/;
+
 /** Throws for answers that undici accepts but that cannot be passed on as they are. */
-function checkFraming(status: number, headers: Headers): void {
+function checkHead(status: number, reason: string | undefined, headers: Headers): void {
   const coding = headers['transfer-encoding'];
   if (status > 599) throw new Error(`the store answered with the status ${status}`);
+  if (!REASON.test(reason ?? '')) throw new Error('the store answered with a control character in the reason phrase');
   if (coding !== undefined && `${coding}`.toLowerCase() !== 'chunked') {
     throw new Error('the store answered with a Transfer-Encoding that is not chunked');
   }

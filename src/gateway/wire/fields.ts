@@ -41,6 +41,12 @@ const NOT_FORWARDED = new Set([
 const NOT_RETURNED = new Set([...HOP_BY_HOP, 'ratelimit', 'ratelimit-policy', 'x-request-id']);
 
 /**
+ * What an answer to a key says where the store says nothing about caches: a shared cache would give one caller's answer to
+ * another (RFC 9111 section 3.5 protects only Authorization).
+ */
+export const NOT_SHARED = { 'cache-control': 'private', vary: 'X-API-Key, Authorization' } as const;
+
+/**
  * Whether a caller's header may reach the store; `name` is in lower case. Many servers read `_` as `-` (RFC 3875 section
  * 4.1.18), so this treats both spellings alike.
  */

@@ -104,7 +104,10 @@ describe('its answer is a value', () => {
     expect(await ask(exchange)).toEqual({
       status: 200,
       reason: 'OK',
-      headers: ['content-length', '4', 'x-own', '1', 'x-own', '2'],
+      headers: [
+        ...['content-length', '4', 'x-own', '1', 'x-own', '2'],
+        ...['cache-control', 'private', 'vary', 'X-API-Key, Authorization'],
+      ],
       body: Buffer.from('body'),
     });
     expect(exchange.answeredAt).toBeGreaterThan(0);

@@ -1,6 +1,6 @@
 /**
- * Freezes a value and everything in it, and returns it. A Map stays readable, but its writing methods throw, because
- * Object.freeze does not protect its entries.
+ * Freezes a value and everything in it, and returns it. A Map stays readable, but its writing methods throw: freezing alone
+ * does not protect its entries.
  */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;

@@ -1,4 +1,4 @@
-/** One fault of a request or an answer. It names the rule of the contract and never contains a value that was sent. */
+/** One thing that is wrong with a request or an answer. It names what the contract says, never a value that was sent. */
 export interface Fault {
   readonly in: 'path' | 'query' | 'header' | 'cookie' | 'body';
   /** JSON pointer (RFC 6901); for a parameter `/<name>` and deeper. */

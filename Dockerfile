@@ -1,4 +1,4 @@
-# The image carries Node itself; the dev dependency `node` is for machines without the right one.
+# The image has Node itself; the development dependency `node` is for machines without the right one.
 FROM node:24-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./

@@ -5,19 +5,19 @@ import { works } from './work.ts';
 export interface Options {
   readonly mode: 'compare' | 'profile' | 'soak' | 'install' | 'help';
   readonly quick: boolean;
-  /** Names of targets; `null`: all. */
+  /** Names of targets; `null` for all. */
   readonly only: readonly string[] | null;
   readonly works: readonly string[];
-  /** A commit whose storegate is measured in turns with today's; `null`: none. */
+  /** A commit whose storegate is measured in turns with today's; `null` if none. */
   readonly before: string | null;
   readonly rounds: number;
-  /** Length of a round. */
+  /** Length of a round, in seconds. */
   readonly seconds: number;
   readonly connections: number;
   /** The Node.js for storegate and the peers written for it. */
   readonly node: string;
   readonly soakMinutes: number;
-  /** Folder for table, figures and picture; `null`: print only. */
+  /** Folder for table, figures and picture; `null` to print only. */
   readonly out: string | null;
 }
 
@@ -43,7 +43,7 @@ export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** Throws UsageError on anything that makes no sense. */
+/** Throws UsageError on invalid arguments. */
 export function readArguments(args: readonly string[]): Options {
   const values = parse(args);
   const partial = [values.only, values.work, values.before].some((value) => value !== undefined) || values.quick;

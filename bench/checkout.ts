@@ -4,7 +4,9 @@ import { join } from 'node:path';
 
 const project = new URL('../', import.meta.url).pathname;
 
-/** The sources of a commit in a folder of their own, ready to run. Answers the folder and the commit's short name. */
+/**
+ * Writes the sources of a commit into a separate folder, ready to run. Returns the folder and the commit's short name.
+ */
 export function checkOut(commit: string, parent: string): { folder: string; name: string } {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: project, maxBuffer: 2 ** 30 });
   const name = git('rev-parse', '--short', '--verify', `${commit}^{commit}`).toString().trim();

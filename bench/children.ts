@@ -8,36 +8,36 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Place, placed } from './processors.ts';
 
 export interface Command {
-  /** Names its log and the error texts. */
+  /** The name in its log file and in error texts. */
   readonly name: string;
   readonly file: string;
   readonly args: readonly string[];
-  /** Added to a bare environment: nothing of the caller's own settings reaches a child. */
+  /** Added to a bare environment; the caller's own settings do not reach a child. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** It is ready once this loopback port accepts. */
+  /** The child is ready once this loopback port accepts connections. */
   readonly port: number;
-  /** By default it is what is measured. */
+  /** The default is `measured`. */
   readonly place?: Place;
-  /** Where its standard output goes; by default to its log. */
+  /** The target of its standard output; its log by default. */
   readonly output?: string;
 }
 
 export interface Child {
   readonly pid: number;
-  /** Asks it to end (SIGTERM) and waits until it has. */
+  /** Sends SIGTERM and waits until the child has ended. */
   stop(): Promise<void>;
 }
 
 /** Long enough for a cold start on a busy machine. */
 const READY_WITHIN = 20_000;
 
-/** Kills every group it was told of, and removes the folder, as soon as whoever holds its input is gone. */
+/** Kills every process group that it has read, and removes the folder, as soon as its input ends. */
 const REAPER = 'while read -r group; do groups="$groups -$group"; done; kill -s KILL -- $groups; rm -rf -- "$0"';
 
 /**
- * The processes of one run and their folder of files. They live in process groups of their own and are ended by a small
- * shell that waits for the end of a pipe: it comes when the run is over, and also when the run is killed.
+ * The processes of one run and their folder of files. Each has its own process group. A small shell waits for the end
+ * of a pipe and then ends them all; the pipe ends when the run is over or killed.
  */
 export class Children {
   readonly folder = mkdtempSync(join(tmpdir(), 'storegate-bench-'));
@@ -49,12 +49,12 @@ export class Children {
   readonly #deaths: string[] = [];
   #closing = false;
 
-  /** Those that ended though nobody asked them to, with their last words. */
+  /** The children that ended unasked, with the end of their logs. */
   get deaths(): readonly string[] {
     return this.#deaths;
   }
 
-  /** Starts a server and waits until it listens. Rejects with the end of its log when it does not. */
+  /** Starts a server and waits until it listens. Rejects with the end of its log if it does not. */
   async start(command: Command): Promise<Child> {
     const log = join(this.folder, `${command.name}.log`);
     const process = this.#spawn(command, log);
@@ -82,7 +82,7 @@ export class Children {
     };
   }
 
-  /** Ends all that still run. */
+  /** Ends all running children. */
   async close(): Promise<void> {
     this.#closing = true;
     const gone = once(this.#reaper, 'exit');

@@ -16,7 +16,7 @@ import { type Work, works } from './work.ts';
 /** All figures of one run. CPU times are microseconds per request. */
 export interface Comparison {
   readonly machine: Machine;
-  /** Nothing was left out on purpose. */
+  /** Whether the options left nothing out. */
   readonly whole: boolean;
   readonly rounds: number;
   readonly seconds: number;
@@ -39,9 +39,9 @@ export interface Result {
   readonly requestsPerSecond: Spread;
 }
 
-/** Load of an idle machine is below this. */
+/** The load of an idle machine is below this. */
 const BUSY = 0.5;
-/** V8 still compiles, on other threads of the process, after some ten thousand requests; slow targets take longer to get there. */
+/** V8 still compiles, on other threads of the process, after some ten thousand requests; slow targets take longer. */
 const WARM_UP_REQUESTS = 40_000;
 const WARM_UP_ROUNDS = 6;
 
@@ -70,7 +70,7 @@ export function compare(options: Options, say: (line: string) => void): Promise<
     const measured = [...ofUnits];
     const latencies: Latency[] = options.quick ? [] : await addedLatency(beside, surroundings, say);
     const context = { ...surroundings, ...options, folder: surroundings.children.folder };
-    // One at a time, beside its units: the more processes there are, running or not, the more each in JavaScript needs.
+    // One at a time beside its units: with more processes, even idle ones, each process in JavaScript needs more CPU.
     const older = options.before === null ? null : checkOut(options.before, surroundings.children.folder);
     for (const target of others) {
       const [started] = await startAll([target], surroundings, skip);
@@ -101,19 +101,19 @@ function subjectsOf({ target, running }: Started, works: readonly Work[]): Measu
   return works.map((work) => ({ target, running, work, samples: [] }));
 }
 
-/** Whether a unit's work is what one of these is a multiple of. */
+/** Whether the figures of one of these subjects are multiples of this unit's. */
 function isUnitOf({ work }: Measured, subjects: readonly Measured[]): boolean {
   return subjects.some(
     (subject) => subject.work === work || (subject.work.name === 'unknown' && work.name === 'refused'),
   );
 }
 
-/** The backend itself is timed each time. */
+/** Every call measures the backend itself again; this drops the repetitions. */
 function isNoRepetition({ target }: Latency): boolean {
   return target !== 'direct';
 }
 
-/** All are checked and warmed up first; then the rounds go around them, so that all share the same weather. */
+/** Checks and warms up all subjects first; then each round visits all of them, so that all meet the same conditions. */
 async function measureInTurns(
   subjects: readonly Measured[],
   settings: MeasureOptions & { readonly rounds: number },

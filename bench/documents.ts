@@ -7,7 +7,7 @@ import { toMarkdown } from './report.ts';
 
 /**
  * Renews the files of one run in `folder`: the figures as JSON, the picture, and the part of performance.md between the
- * comments that name this Node.js. What people wrote around them stays. Answers the files.
+ * comments that name this Node.js. The text around them stays. Returns the files.
  */
 export function writeDocuments(comparison: Comparison, folder: string): string[] {
   mkdirSync(folder, { recursive: true });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 
-/** A loopback port that nobody listens on. Not reserved: whoever asked should bind it soon. */
+/** A free loopback port. It is not reserved, so bind it soon. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

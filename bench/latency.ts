@@ -5,12 +5,14 @@ import type { Surroundings } from './targets/target.ts';
 import { WrongAnswer } from './verify.ts';
 import { type Request, requestOf, works } from './work.ts';
 
-/** Milliseconds from a request to its whole answer at an even pace, and what of it is not the backend's. */
+/**
+ * Milliseconds from a request to its whole answer at an even pace, and the part that the target adds to the backend's.
+ */
 export interface Latency {
   readonly target: string;
   readonly p50: number;
   readonly p99: number;
-  /** Over asking the backend directly, in the same round. */
+  /** The difference to asking the backend directly, in the same round. */
   readonly addedP50: number;
   readonly addedP99: number;
 }
@@ -26,10 +28,10 @@ type Round = ReadonlyMap<string, Percentiles>;
 export const PACE = 500;
 const SECONDS = 2;
 const ROUNDS = 3;
-/** Those whose latency says something about the others. */
+/** The targets whose latency is worth comparing. */
 const MEASURED = ['nginx', 'nginx-lua-redis', 'storegate', 'storegate-redis', 'undici', 'usual'];
 
-/** Asks every target and the backend in turn; medians of the rounds. Throws WrongAnswer. */
+/** Asks every target and the backend in turn and takes medians of the rounds. Throws WrongAnswer. */
 export async function addedLatency(
   started: readonly Started[],
   { backend, keys }: Surroundings,

@@ -10,7 +10,7 @@ const run = promisify(execFile);
 export interface LoadOptions {
   readonly seconds: number;
   readonly connections: number;
-  /** Where the script of wrk is written. */
+  /** The folder for the script of wrk. */
   readonly folder: string;
   /** More Lua, for requests that differ from each other. */
   readonly script?: string;
@@ -23,11 +23,11 @@ export interface Load {
   readonly refusals: number;
   /** Requests that got no answer, or none in time. */
   readonly failures: number;
-  /** Of them, those that took longer than wrk waits. */
+  /** The failures that took longer than wrk waits. */
   readonly timeouts: number;
 }
 
-/** Sends one request over and over on kept-alive connections, as fast as the answers come. */
+/** Repeats one request on kept-alive connections, as fast as the answers come. */
 export async function load(request: Request, options: LoadOptions): Promise<Load> {
   const file = join(options.folder, 'load.lua');
   writeFileSync(file, luaOf(request) + (options.script ?? ''));
@@ -37,7 +37,7 @@ export async function load(request: Request, options: LoadOptions): Promise<Load
   return JSON.parse(summary!) as Load;
 }
 
-/** wrk builds the request once when no `request` function is given, which is why it needs so little of the machine. */
+/** Defines no `request` function, so that wrk builds the request once and needs little CPU. */
 function luaOf({ method, headers, body }: Request): string {
   const lines = Object.entries(headers).map(([name, value]) => `wrk.headers[${lua(name)}] = ${lua(value)}`);
   return `wrk.method = ${lua(method)}
@@ -51,7 +51,7 @@ end
 `;
 }
 
-/** A Lua literal, byte by byte: whatever the text holds, it ends where it should. */
+/** A Lua literal, byte by byte, so that no text can end it early. */
 export function lua(text: string): string {
   return `"${[...Buffer.from(text)].map((byte) => `\\${String(byte).padStart(3, '0')}`).join('')}"`;
 }

@@ -1,18 +1,18 @@
 import type { Comparison, Result } from './comparison.ts';
 import type { Work } from './work.ts';
 
-/** One thing to reach, and how near this run came. */
+/** One goal, and the figure of this run. */
 export interface Mark {
   readonly title: string;
   readonly unit: string;
   readonly atMost: number;
-  /** Better still; `null` where the limit is all that is asked. */
+  /** A better figure than the limit; `null` if the limit is enough. */
   readonly aim: number | null;
-  /** `null`: not measured in this run. */
+  /** `null` if this run did not measure it. */
   readonly measured: number | null;
 }
 
-/** What storegate is to reach, side by side with the others in one run. */
+/** The goals of storegate, relative to the other targets of the same run. */
 export function marks(comparison: Comparison): Mark[] {
   return [...cpuMarks(comparison), ...redisMarks(comparison), ...latencyMarks(comparison), ...subjectMarks(comparison)];
 }
@@ -56,7 +56,7 @@ function redisMarks(comparison: Comparison): Mark[] {
     ),
     mark('Redis CPU, GET', 'µs', 6, null, admitted?.redisCpu.median),
     mark('Redis round trips, GET', 'per request', 1, null, admitted?.decisions),
-    // Strikes are told in batches, now and then: that is no round trip of a request.
+    // The gateway sends strikes in batches now and then; these are no round trips of a request.
     mark('Redis round trips, 429 or 403', 'per request', 0.001, null, of('storegate-redis', 'refused')?.decisions),
   ];
 }
@@ -72,7 +72,7 @@ function latencyMarks({ latencies }: Comparison): Mark[] {
 function subjectMarks(comparison: Comparison): Mark[] {
   const { subjects } = comparison;
   const request = cpu(comparison, 'storegate', 'get');
-  // The rest of a request does not know how many subjects there are.
+  // Only the admission depends on the number of subjects, so the difference is added to the GET.
   const grown = request && subjects && request + subjects.admissionOfMany - subjects.admissionOfFew;
   return [
     mark('memory per active subject', 'bytes', 300, null, subjects?.bytesPerSubject),

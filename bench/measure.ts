@@ -9,7 +9,7 @@ import { isAdmitted, requestOf, type Work } from './work.ts';
 /** One round of one work at one target. CPU times are microseconds per request. */
 export interface Sample {
   readonly cpu: number;
-  /** Of Redis; 0 for a target that does not use it. */
+  /** CPU time of Redis; 0 for a target that does not use it. */
   readonly redisCpu: number;
   readonly backendCpu: number;
   /** Round trips to Redis for a decision, per request. */
@@ -31,7 +31,7 @@ export interface MeasureOptions {
   readonly redis: RedisServer | null;
 }
 
-/** Loads one target for one round and reads what it used meanwhile. Throws WrongAnswer when an answer was not as expected. */
+/** Loads one target for one round and reads its use of CPU and Redis. Throws WrongAnswer on an unexpected answer. */
 export async function measure({ target, running, work }: Subject, options: MeasureOptions): Promise<Sample> {
   const { backend, redis } = options;
   const readUsage = async () => ({
@@ -71,7 +71,7 @@ function wrongCounts(work: Work, { requests, refusals, failures }: Load, tolerat
   return `${wrong} of ${requests} answers were ${isAdmitted(work) ? 'refusals' : 'no refusals'}`;
 }
 
-/** Every answered request was charged once; those cut off at the end of the round may have been charged as well. */
+/** The target charges every answered request once, and perhaps the requests cut off at the end of the round. */
 function wrongCharge(charged: number, { requests }: Load, connections: number): string | null {
   const most = requests + 1 + connections;
   return charged > requests && charged <= most ? null : `${requests} requests were charged as ${charged}`;

@@ -21,7 +21,7 @@ export function hasNginxModules(modules: readonly string[]): boolean {
   return modules.every((module) => existsSync(join(MODULES, `${module}.so`)));
 }
 
-/** nginx with one worker, no log, and connections that are kept for ever. */
+/** Starts nginx with one worker, no log, and connections that stay open. */
 export function startNginx(children: Children, options: NginxOptions): Promise<Child> {
   const folder = join(children.folder, options.name);
   mkdirSync(folder, { recursive: true });
@@ -32,7 +32,7 @@ export function startNginx(children: Children, options: NginxOptions): Promise<C
   return children.start({ name, file: 'nginx', args, port, place });
 }
 
-/** Passes on over kept connections: HTTP/1.1 with no Connection header, as nginx's manual asks for. */
+/** Forwards over kept-alive connections: HTTP/1.1 without a Connection header, as nginx's manual requires. */
 export function upstream(port: number): string {
   return `upstream store { server 127.0.0.1:${port}; keepalive 128; keepalive_requests 1000000000; }`;
 }

@@ -4,8 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Request } from './work.ts';
 
 /**
- * Milliseconds from sending a request to the last byte of its answer, sorted; at an even pace however long answers take.
- * Rejects when one is not 2xx or does not come.
+ * Sends requests at an even pace, however long answers take. Returns the milliseconds from a request to the last byte
+ * of its answer, sorted. Rejects if an answer is not 2xx or does not come.
  */
 export async function pace(request: Request, { rate, seconds }: { rate: number; seconds: number }): Promise<number[]> {
   const connections = new Connections(request);
@@ -13,11 +13,11 @@ export async function pace(request: Request, { rate, seconds }: { rate: number; 
   try {
     const start = performance.now();
     while (answers.length < rate * seconds) {
-      // Timers tick in whole milliseconds: whoever is late catches up here, so that the pace holds.
+      // Timers tick in whole milliseconds, so a late request shortens the next wait and the pace holds.
       const wait = start + (answers.length * 1_000) / rate - performance.now();
       if (wait > 0) await pause(wait);
       const answer = connections.time();
-      // Told below, when all are in; until then it must not count as an error that nobody handles.
+      // The code below handles the error once all answers are in; until then it must not count as unhandled.
       answer.catch(() => {});
       answers.push(answer);
     }
@@ -27,7 +27,7 @@ export async function pace(request: Request, { rate, seconds }: { rate: number; 
   }
 }
 
-/** Kept-alive connections with at most one request each; a new one is opened when all are busy, as a browser would. */
+/** Kept-alive connections with at most one request each. It opens a new one if all are busy, as a browser does. */
 class Connections {
   readonly #url: URL;
   readonly #bytes: Buffer;
@@ -56,7 +56,7 @@ class Connections {
 
   #open(): Promise<Socket> {
     const socket = connect({ port: Number(this.#url.port), host: this.#url.hostname, noDelay: true });
-    // Silence for so long ends the connection, and with it the measurement.
+    // Ten seconds of silence end the connection, and with it the measurement.
     socket.setTimeout(10_000, () => socket.destroy());
     this.#all.push(socket);
     return once(socket, 'connect').then(() => socket);
@@ -69,7 +69,7 @@ function toBytes({ method, headers, body }: Request, { pathname, host }: URL): B
   return Buffer.from(`${method} ${pathname} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`);
 }
 
-/** Resolves with the end of a 2xx answer, whose length is told or whose chunks end. Rejects on anything else. */
+/** Resolves at the end of a 2xx answer, by its length or its last chunk. Rejects on anything else. */
 function answered(socket: Socket): Promise<void> {
   return new Promise((resolve, reject) => {
     let text = '';

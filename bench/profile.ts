@@ -13,7 +13,7 @@ import { requestOf, works } from './work.ts';
 const SECONDS = 10;
 const SHOWN = 30;
 
-/** The parts of V8's .cpuprofile that are read here; times are microseconds of the system's monotonic clock. */
+/** The parts of V8's .cpuprofile that this module reads; times are microseconds of the system's monotonic clock. */
 interface CpuProfile {
   readonly nodes: readonly { readonly id: number; readonly callFrame: CallFrame }[];
   readonly startTime: number;
@@ -32,7 +32,7 @@ interface Span {
   readonly to: number;
 }
 
-/** Runs storegate with V8's profiler under load and tells where its time goes. The profile stays for a flame graph. */
+/** Runs storegate with V8's profiler under load and prints its use of time. The profile stays for a flame graph. */
 export async function profile(options: Options, say: (line: string) => void): Promise<void> {
   const target = options.only?.includes(storegateRedis.name) ? storegateRedis : storegate;
   const folder = mkdtempSync(join(tmpdir(), 'storegate-profile-'));

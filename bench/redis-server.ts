@@ -2,11 +2,11 @@ import { Redis } from 'ioredis';
 import type { Children } from './children.ts';
 import { freePort } from './free-port.ts';
 
-/** How often Redis was asked so far. */
+/** The number of calls to Redis so far. */
 export interface RedisCalls {
-  /** Scripts and functions: what a limiter decides with, one round trip each. */
+  /** Scripts and functions, by which a limiter decides, one round trip each. */
   readonly decisions: number;
-  /** Every command, also those that scripts run inside. */
+  /** Every command, including those inside scripts. */
   readonly commands: number;
 }
 
@@ -19,7 +19,7 @@ export interface RedisServer {
   close(): void;
 }
 
-/** A Redis of its own, in memory only. */
+/** Starts a separate Redis, in memory only. */
 export async function startRedis(children: Children): Promise<RedisServer> {
   const port = await freePort();
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
@@ -40,7 +40,7 @@ function countCalls(stats: string): RedisCalls {
   let decisions = 0;
   let commands = 0;
   for (const [, command, calls] of stats.matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm)) {
-    // The bench's own questions are no work of a target.
+    // The bench itself sends this command, so it is no work of a target.
     if (command === 'info') continue;
     commands += Number(calls);
     if (/^(eval|evalsha|fcall)(_ro)?$/.test(command!)) decisions += Number(calls);

@@ -49,7 +49,7 @@ function cpuTable({ results }: Comparison, work: Work): string[] {
   ];
 }
 
-/** CPU of today's storegate as a multiple of the commit's, round by round the same weather. */
+/** CPU of today's storegate as a multiple of the commit's, for each round under the same conditions. */
 function beforeTable({ results }: Comparison): string {
   const rows = results.flatMap((now) => {
     const then = results.find(({ target, work }) => work === now.work && target.startsWith(`${now.target}@`));
@@ -76,7 +76,7 @@ function cpuRow(row: Result, unit: number | null): string[] {
   ];
 }
 
-/** nginx's own figure for a work: its bare proxy, or its own 429 for whatever is refused. */
+/** nginx's figure for a work: that of its bare proxy, or of its own 429 for refusals. */
 export function unitOf(results: readonly Result[], work: Work['name']): number | null {
   const row =
     results.find((result) => result.work === work && units.some(({ name }) => name === result.target)) ??
@@ -133,7 +133,7 @@ function cells({ median, min, max }: Spread): string[] {
   return [median, min, max].map((value) => value.toFixed(1));
 }
 
-/** Columns are padded, so that the text reads well as it is; all but the first two are figures. */
+/** Pads columns, so that the plain text is readable; all but the first two are figures. */
 function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((cell, i) => Math.max(3, cell.length, ...rows.map((row) => row[i]!.length)));
   const line = (row: readonly string[]) =>

@@ -14,7 +14,7 @@ function describe(error: unknown): string {
   return error.name === 'WrongAnswer' ? error.message : (error.stack ?? error.message);
 }
 
-/** What needs the peers' packages is imported only once they are there. */
+/** Imports the modules that need the peers' packages only after installing these. */
 async function run(options: Options): Promise<void> {
   if (options.mode === 'help') return console.log(usage);
   installPackages();

@@ -12,12 +12,12 @@ import { prepare, WrongAnswer } from './verify.ts';
 import { requestOf, works } from './work.ts';
 
 const KEYS = 1_000_000;
-/** How often a line is printed. */
+/** Seconds between two printed lines. */
 const SECONDS = 10;
 
 /**
- * A million keys, one after the other and over again, at full speed through HTTP: the figures of a gateway in good health
- * level off once every key has been seen. Embedded state.
+ * Sends requests with a million keys in turn at full speed through HTTP, against embedded state. The figures of a
+ * healthy gateway level off once it has seen every key.
  */
 export async function soak(options: Options, say: (line: string) => void): Promise<void> {
   const get = works.find(({ name }) => name === 'get')!;
@@ -54,8 +54,8 @@ export async function soak(options: Options, say: (line: string) => void): Promi
 }
 
 /**
- * Copies of the admitted key with secrets of their own, straight into the gateway's file: a million calls of the command
- * line would take hours. The secrets go into a file for the load generator.
+ * Writes copies of the admitted key, each with its own secret, directly into the gateway's file, because a million
+ * calls of the command line would take hours. The secrets go into a file for the load generator.
  */
 function makeKeys(data: string, file: string): void {
   const db = new DatabaseSync(join(data, 'state.db'));
@@ -73,7 +73,7 @@ function makeKeys(data: string, file: string): void {
   writeFileSync(file, secrets.join(''), { mode: 0o600 });
 }
 
-/** All keys have one length, so that the file is its own index. `first`: where this round goes on. */
+/** All keys have one length, so that the file needs no index. `first` is the key to continue with. */
 function takeTurns(file: string, first: number): string {
   const { length } = makeSecret('bench');
   return `

@@ -9,7 +9,7 @@ export function spread(values: readonly number[]): Spread {
   return { min: sorted[0]!, median: percentile(sorted, 0.5), max: sorted.at(-1)! };
 }
 
-/** Of sorted values; `share` from 0 to 1. Between two values it is on the line between them. */
+/** The percentile of sorted values, interpolated linearly; `share` is from 0 to 1. */
 export function percentile(sorted: readonly number[], share: number): number {
   const at = (sorted.length - 1) * share;
   const [low, high] = [sorted[Math.floor(at)]!, sorted[Math.ceil(at)]!];

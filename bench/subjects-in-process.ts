@@ -47,10 +47,10 @@ function admitAll(count: number): void {
   for (let i = 0; i < count; i++) admit(subjects[i]!);
 }
 
-/** CPU microseconds of one admission; subjects come in an order that no cache can guess. */
+/** CPU microseconds of one admission; the order of subjects defeats caches. */
 function timeOf(count: number): number {
   const before = process.cpuUsage();
-  // A step without a common divisor with the count reaches every subject before any comes again.
+  // The step has no common divisor with the count, so it reaches every subject before any repeats.
   for (let i = 0, at = 0; i < MANY; i++, at = (at + 618_033) % count) admit(subjects[at]!);
   const { user, system } = process.cpuUsage(before);
   return (user + system) / MANY;
@@ -65,7 +65,7 @@ function repeat<T>(times: number, work: () => T): T[] {
   return Array.from({ length: times }, work);
 }
 
-/** Bytes in use after everything that may go has gone. */
+/** Bytes in use after garbage collection. */
 function held(): number {
   globalThis.gc!();
   globalThis.gc!();

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** What remembering many subjects costs, in the embedded state itself: through HTTP a million of them would take minutes. */
+/** The cost of many subjects in the embedded state itself; through HTTP a million of them would take minutes. */
 export interface SubjectFigures {
   readonly subjects: number;
   /** Bytes of heap per subject while all are active. */
@@ -15,7 +15,7 @@ export interface SubjectFigures {
   readonly admissionOfMany: number;
 }
 
-/** Runs in a process of its own, so that its heap is its own. */
+/** Measures in a separate process with a separate heap. */
 export async function measureSubjects(node: string, say: (line: string) => void): Promise<SubjectFigures> {
   say('a million subjects in the embedded state');
   const script = new URL('subjects-in-process.ts', import.meta.url).pathname;

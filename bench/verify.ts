@@ -3,7 +3,7 @@ import { BODY_LENGTH, CREATED, PETS } from './backend.ts';
 import type { Running, Target } from './targets/target.ts';
 import { isAdmitted, type Request, requestOf, type Work } from './work.ts';
 
-/** What is measured is not what was meant to be measured. */
+/** A target behaved differently from what the bench means to measure. */
 export class WrongAnswer extends Error {
   override name = 'WrongAnswer';
 }
@@ -15,8 +15,8 @@ interface Answer {
 }
 
 /**
- * Sends one request of a work and checks all of its answer. Answers what is left in X-RateLimit-Remaining, or `null`
- * where nothing is counted. Throws WrongAnswer.
+ * Sends one request of a work and checks all of its answer. Returns the value of X-RateLimit-Remaining, or `null` if
+ * the target does not count. Throws WrongAnswer.
  */
 export async function probe(target: Target, running: Running, work: Work): Promise<number | null> {
   const request = requestOf(work, running.url, running.keys);
@@ -40,12 +40,12 @@ function wrong(target: Target, work: Work, what: string): WrongAnswer {
   return new WrongAnswer(`${target.name}, ${work.title}: ${what}`);
 }
 
-/** How many requests of a round may be admitted that should be refused: nginx's limit_req admits one a minute at the least. */
+/** The most requests in a round that a target may admit instead of refusing: nginx's limit_req admits one a minute. */
 export function letsThrough(target: Target, work: Work): number {
   return work.key === 'refused' && !target.counts ? 2 : 0;
 }
 
-/** Makes the target ready for a work: the refused key is used up, the unknown one was seen. Then two probes must agree. */
+/** Prepares the target for a work: uses up the refused key and sends the unknown one. Then two probes must agree. */
 export async function prepare(target: Target, running: Running, work: Work): Promise<void> {
   if (!isAdmitted(work)) for (let i = 0; i < 3; i++) await ask(requestOf(work, running.url, running.keys));
   const first = await probe(target, running, work);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { cliReference } from '../src/cli/reference.ts';
 import { errorCodes } from '../src/reference/error-codes.ts';
 
-/** Writes the pages that are drawn from the code. A test fails while they differ from it. */
+/** Writes the pages that the code generates. A test fails while they differ. */
 const docs = join(import.meta.dirname, '../docs');
 writeFileSync(join(docs, 'errors.md'), errorCodes());
 writeFileSync(join(docs, 'cli.md'), cliReference());

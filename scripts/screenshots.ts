@@ -57,7 +57,7 @@ async function take(name: string, options: BrowserContextOptions, prepare: (read
   process.stdout.write(`docs/images/${name}.png\n`);
 }
 
-/** What has the focus would be ringed. */
+/** Removes the focus, whose ring would be in the picture. */
 async function withoutFocus(page: Page): Promise<void> {
   await page.evaluate('document.activeElement.blur()');
 }

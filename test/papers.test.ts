@@ -66,7 +66,7 @@ describe('the papers', () => {
     const folders = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map((entry) => `${relative(root, join(entry.parentPath, entry.name))}/`)
-      // The scripts stand in the row of their state.
+      // The scripts are in the row of their state.
       .filter((folder) => !folder.includes('/lua/'));
     expect(named.filter((name) => name !== 'src/main.ts').sort()).toEqual(folders.sort());
   });

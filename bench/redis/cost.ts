@@ -1,9 +1,9 @@
 /**
- * What the state in Redis costs. One command, no arguments:
+ * Measures the cost of the state in Redis. One command, no arguments:
  *
  *     node --disable-warning=ExperimentalWarning bench/redis/cost.ts
  *
- * Starts a redis-server of its own in a temporary folder and prints the table of docs/redis.md.
+ * Starts a separate redis-server in a temporary folder and prints the table of docs/redis.md.
  */
 
 import type { RedisSettings } from '../../src/config/config.ts';
@@ -37,7 +37,7 @@ const SPENT: Limits = {
 const SUBJECTS = 1_000_000;
 const KEYS = 20_000;
 
-/** What `requests` cost: microseconds of processor in Redis and here, commands, and the wait of one. */
+/** The cost of `requests`: microseconds of processor in Redis and here, commands, and the wait of a request. */
 interface Cost {
   readonly redis: number;
   readonly here: number;

@@ -1,4 +1,6 @@
-/** What the bench tells its peers. Throws when one is missing: a peer that guesses would measure something else. */
+/**
+ * A setting that the bench passes to its peers. Throws if it is missing, because a guess would change what is measured.
+ */
 function required(name: string): string {
   const value = process.env[name];
   if (!value) throw new Error(`${name} is not set`);
@@ -11,5 +13,5 @@ export const admittedKey = required('ADMITTED_KEY');
 export const refusedKey = required('REFUSED_KEY');
 export const redisUrl = () => required('REDIS_URL');
 
-/** Connections to the backend; as many as storegate's default. */
+/** Connections to the backend, as many as storegate's default. */
 export const CONNECTIONS = 128;

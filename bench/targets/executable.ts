@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The Debian packages that hold what the bench starts. */
+/** The Debian packages of the programs that the bench starts. */
 export const debianPackages = {
   wrk: 'wrk',
   nginx: 'nginx',
@@ -12,7 +12,7 @@ export const debianPackages = {
 
 export type Executable = keyof typeof debianPackages;
 
-/** `null` when it is on the path, else what is missing and how to get it. */
+/** `null` if it is on the path, else what is missing and how to install it. */
 export function missingExecutable(name: Executable): string | null {
   return isOnPath(name) ? null : `${name} is missing (apt-get install ${debianPackages[name]})`;
 }

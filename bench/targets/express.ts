@@ -1,6 +1,6 @@
 import { nothingMissing, startServer, type Target } from './target.ts';
 
-/** The proxy most people take, alone. */
+/** The most widely used proxy for Node.js, alone. */
 export const express: Target = {
   name: 'express',
   title: 'Express + http-proxy-middleware',

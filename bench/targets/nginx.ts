@@ -2,7 +2,7 @@ import { freePort } from '../free-port.ts';
 import { PROXY_PASS, startNginx, upstream } from '../nginx.ts';
 import { nothingMissing, type Target } from './target.ts';
 
-/** The unit: a bare proxy that knows nothing of keys. */
+/** The unit: a bare proxy without keys. */
 export const nginx: Target = {
   name: 'nginx',
   title: 'nginx proxy_pass',

@@ -9,21 +9,21 @@ const run = promisify(execFile);
 const today = new URL('../../', import.meta.url).pathname;
 
 export interface StoregateOptions {
-  /** Counts in Redis. */
+  /** Whether it counts in Redis. */
   readonly redis?: boolean;
   /** Processes that carry requests. */
   readonly workers?: number;
-  /** Keeps the shipped log: a line per request. */
+  /** Whether it keeps the shipped log, a line per request. */
   readonly log?: boolean;
   /** More options of Node.js, such as a profiler. */
   readonly nodeOptions?: readonly string[];
-  /** The checkout that is run; today's without it. */
+  /** The checkout to run; today's by default. */
   readonly project?: string;
   /** Called with the data folder before the gateway starts. */
   readonly prepare?: (data: string) => void;
 }
 
-/** Plans that refuse nothing and everything; bans are as shipped. */
+/** One plan that refuses nothing and one that refuses everything; bans are as shipped. */
 const PLANS = `plans:
   large:
     windows:
@@ -35,10 +35,10 @@ const PLANS = `plans:
       - { limit: 1, per: day }
 `;
 
-/** The guard against guessed keys is a limit as well: shipped, it would turn every 401 into a 429. */
+/** The guard against guessed keys is a limit too; with the shipped value it would turn every 401 into a 429. */
 const SETTINGS = 'door:\n  guard: { failures: 1000000, span: 1s }\n';
 
-/** Starts exactly what `npm start` starts; only addresses, limits and the log differ from what is shipped. */
+/** Starts exactly what `npm start` starts; only addresses, limits and the log differ from the shipped settings. */
 export async function startStoregate(
   name: string,
   surroundings: Surroundings,
@@ -64,7 +64,7 @@ export async function startStoregate(
   return { url: `http://127.0.0.1:${port}`, keys: { admitted, refused, unknown: keys.unknown }, ...child };
 }
 
-/** The words of the project's `start` script, as flags of Node.js, script and command. */
+/** The parts of the project's `start` script: flags of Node.js, script and command. */
 function startScript(project: string): [flags: string[], script: string, command: string[]] {
   const { scripts } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as { scripts: { start: string } };
   const [node, ...words] = scripts.start.split(' ');

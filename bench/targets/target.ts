@@ -4,26 +4,28 @@ import { freePort } from '../free-port.ts';
 import type { RedisServer } from '../redis-server.ts';
 import type { Keys, Work } from '../work.ts';
 
-/** Something that is measured: how it is started, and what it can do. */
+/** A measured proxy: how to start it, and what it can do. */
 export interface Target {
-  /** As `--only` takes it. */
+  /** The name for `--only`. */
   readonly name: string;
   readonly title: string;
   readonly works: readonly Work['name'][];
-  /** It counts requests: every answer to an admitted one tells one less in X-RateLimit-Remaining, refusals say when to return. */
+  /**
+   * Whether it counts requests: each admitted one lowers X-RateLimit-Remaining by one, and refusals say when to return.
+   */
   readonly counts: boolean;
-  /** It counts in Redis. */
+  /** Whether it counts in Redis. */
   readonly redis: boolean;
-  /** Why it cannot run here, in a few words; `null` when it can. */
+  /** The reason why it cannot run here, in a few words; `null` if it can. */
   missing(): string | null;
   start(surroundings: Surroundings): Promise<Running>;
 }
 
-/** What every target finds when it starts. */
+/** The servers and keys for every target. */
 export interface Surroundings {
   readonly children: Children;
   readonly backend: Backend;
-  /** `null`: no target of this run needs it. */
+  /** `null` if no target of this run needs it. */
   readonly redis: RedisServer | null;
   /** The Node.js that targets written for it run on. */
   readonly node: string;
@@ -33,7 +35,7 @@ export interface Surroundings {
 
 export interface Running {
   readonly url: string;
-  /** The process whose CPU time is measured, descendants included. */
+  /** The process whose CPU time counts, with its descendants. */
   readonly pid: number;
   readonly keys: Keys;
   stop(): Promise<void>;
@@ -50,7 +52,7 @@ export async function startServer(
     file: node,
     args: [new URL(`../servers/${name}.ts`, import.meta.url).pathname],
     env: {
-      // What every guide tells operators to set; Express is slower without it.
+      // Guides for operators tell them to set this; Express is slower without it.
       NODE_ENV: 'production',
       PORT: String(port),
       BACKEND_URL: backend.url,
@@ -63,5 +65,5 @@ export async function startServer(
   return { url: `http://127.0.0.1:${port}`, keys, ...child };
 }
 
-/** Of targets that need only what every run needs. */
+/** For targets without further requirements. */
 export const nothingMissing = () => null;

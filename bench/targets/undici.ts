@@ -1,6 +1,6 @@
 import { nothingMissing, startServer, type Target } from './target.ts';
 
-/** The least a proxy in Node.js can do: no keys, no limits, no checks. */
+/** The simplest proxy in Node.js: no keys, no limits, no checks. */
 export const undici: Target = {
   name: 'undici',
   title: 'undici dispatch in node:http',

@@ -1,7 +1,7 @@
 import { missingExecutable } from './executable.ts';
 import { startServer, type Target } from './target.ts';
 
-/** What a team puts together from the best-known packages to do the same job. */
+/** The stack that a team would build from the best-known packages for the same job. */
 export const usual: Target = {
   name: 'usual',
   title: 'the usual Express stack',

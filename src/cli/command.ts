@@ -4,12 +4,12 @@ import type { Api } from './reach/api.ts';
 import { type Reach, reach } from './reach/reach.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Options that every command of operators has. */
+/** The options of every operator command. */
 export interface Common extends Reach {
   readonly json?: true;
 }
 
-/** Adds the common options: where the gateway is, and JSON for programs. `example`: what to type. */
+/** Adds the common options (the gateway to use, JSON for programs) and examples of use to the help. */
 export function operatorCommand(command: Command, ...examples: readonly string[]): Command {
   command
     .option('--json', 'print JSON')
@@ -27,7 +27,7 @@ export function onceOption(command: Command): Command {
   );
 }
 
-/** Asks the API that the options name, prints what `show` makes of the answer, and lets go of everything. */
+/** Calls the API that the options name, prints the answer through `show`, and closes the API. */
 export async function perform<T>(
   terminal: Terminal,
   options: Common,
@@ -65,7 +65,7 @@ export function part(text: string): string {
   return encodeURIComponent(text);
 }
 
-/** Checked here, so that a typo is told before anything is asked. */
+/** Checks a duration here, so that a typo fails before any call. */
 export function duration(text: string): string {
   if (parseDuration(text) === null)
     throw new InvalidArgumentError('A time is a number with a unit, such as 12h or 90d.');
@@ -82,7 +82,7 @@ export function environmentWord(text: string): string {
   return text;
 }
 
-/** `name=value`, as often as it is given. */
+/** Collects repeated `name=value` options. */
 export function pair(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('It looks like name=value.');

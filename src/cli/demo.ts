@@ -5,7 +5,7 @@ import { windowsOf } from '../keys/counting.ts';
 import { type AuditNoteOf, createKey } from '../keys/manage.ts';
 import { withKeys } from './with-keystore.ts';
 
-/** Limits of the demo key of a plan that leaves them to each key. */
+/** The limits of the demo key of a custom plan. */
 const CUSTOM = parseWindows('5000/minute,1000000/day');
 
 export interface DemoKey {
@@ -14,7 +14,7 @@ export interface DemoKey {
   readonly secret: string;
 }
 
-/** Nobody asked for them by name. */
+/** The audit entry of a demo key. No person asked for it, so its actor is the first start. */
 const auditNoteOf: AuditNoteOf = ({ after }) => ({
   entry: {
     at: after.createdAt,
@@ -28,7 +28,7 @@ const auditNoteOf: AuditNoteOf = ({ after }) => ({
   idempotent: null,
 });
 
-/** One key for each plan, where no key was ever issued; `null` otherwise. */
+/** Makes one key for each plan if no key was ever issued; `null` otherwise. */
 export function makeDemoKeys(config: Config): Promise<DemoKey[] | null> {
   const { plans } = config;
   return withKeys(config, async (store) => {
@@ -51,7 +51,7 @@ export function makeDemoKeys(config: Config): Promise<DemoKey[] | null> {
   });
 }
 
-/** What a person sees after the start. */
+/** The text that a person sees after the start. */
 export function welcome({
   url,
   adminUrl,

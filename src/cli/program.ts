@@ -13,7 +13,7 @@ import { tokensCommand } from './commands/tokens.ts';
 import { usageCommand } from './commands/usage.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What the exit codes of every command mean. */
+/** The meaning of the exit codes of every command. */
 export const EXIT_CODES = [
   '0  done',
   '1  it could not be done; the message says why, and nothing was changed',
@@ -47,7 +47,7 @@ export function createProgram(terminal: Terminal): Command {
   return program;
 }
 
-/** The same for every command: nothing ends the process or writes past the terminal, and a mistake shows the way on. */
+/** Applies to every command: commander never ends the process, writes only to the terminal, and points to the help. */
 function configure(command: Command, terminal: Terminal): void {
   command
     .exitOverride()

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { createProgram } from './program.ts';
 
-/** docs/cli.md: every command with its help, as the command line itself tells it. */
+/** The text of docs/cli.md: every command with the help that the command line prints. */
 export function cliReference(): string {
   const silent = () => {};
   const program = createProgram({
@@ -31,7 +31,7 @@ function sections(command: Command, path: string): string[] {
   return [own, ...command.commands.flatMap((inner) => sections(inner, name))];
 }
 
-/** With what is added after it, which commander writes but does not return. */
+/** The help with the text added after it, which commander writes but does not return. */
 function helpOf(command: Command): string {
   let text = '';
   command.configureOutput({

@@ -11,7 +11,7 @@ import { createProgram } from './program.ts';
 import { CallError } from './reach/api.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Mistakes of whoever runs the command: their message says all. Anything else is a bug and shows its stack. */
+/** Mistakes of the user, whose message is enough. Any other error is a bug and shows its stack. */
 const EXPECTED = [
   CallError,
   ConfigError,
@@ -25,8 +25,8 @@ const EXPECTED = [
 ];
 
 /**
- * Runs one command. Answers the exit code: 0 done, 1 it could not be done, 2 the command line makes no sense, 3 the gateway
- * could not be reached or did not let us in.
+ * Runs one command and returns the exit code: 0 done, 1 failed, 2 wrong command line, 3 the gateway was out of reach or
+ * refused the token.
  */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const program = createProgram(terminal);

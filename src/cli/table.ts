@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 
-/** A cell as an answer has it; objects and lists are shown by whoever makes the row. */
+/** A cell as an answer has it; the caller formats objects and lists. */
 export type Cell = string | number | boolean | null | undefined;
 export type Row<K extends string> = Readonly<Record<K, Cell>>;
 
@@ -11,7 +11,7 @@ const COLOURS: Readonly<Record<string, Parameters<typeof styleText>[0]>> = {
   revoked: 'red',
 };
 
-/** Columns for a person; `-` where there is nothing. Never longer than the text needs. */
+/** Columns for a person, as wide as the text needs, with `-` for empty cells. */
 export function table<K extends string>(columns: readonly K[], rows: readonly Row<K>[], colour: boolean): string {
   if (rows.length === 0) return 'None.\n';
   const lines = [columns as readonly string[], ...rows.map((row) => columns.map((column) => textOf(row[column])))];
@@ -20,7 +20,7 @@ export function table<K extends string>(columns: readonly K[], rows: readonly Ro
   return `${padded.map((line, i) => (colour ? coloured(line, i === 0) : line).join('  ').trimEnd()).join('\n')}\n`;
 }
 
-/** One thing, a line for each of its fields. */
+/** One object, with a line for each of its fields. */
 export function card(fields: Readonly<Record<string, unknown>>, colour: boolean): string {
   const names = Object.keys(fields);
   const width = Math.max(...names.map((name) => name.length));
@@ -38,7 +38,7 @@ function textOf(value: unknown): string {
     const entries = Object.entries(value);
     return entries.length === 0 ? '-' : entries.map(([name, inner]) => `${name}=${textOf(inner)}`).join(' ');
   }
-  // What people typed elsewhere must not steer this terminal.
+  // Text that other people typed must not control this terminal.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
   return String(value).replace(/[\u0000-\u001f\u007f-\u009f]/g, '?');
 }

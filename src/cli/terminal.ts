@@ -1,4 +1,4 @@
-/** What a command may use of the process it runs in. */
+/** The parts of its process that a command may use. */
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
@@ -6,15 +6,15 @@ export interface Terminal {
   readonly err: (text: string) => void;
   /** All of standard input. */
   readonly input: () => Promise<string>;
-  /** Whether `out` is a person's terminal, which may have colours. */
+  /** Whether `out` is a person's terminal, so that colours make sense. */
   readonly isTerminal: boolean;
-  /** Calls back when the system says that the configuration may have changed (SIGHUP). Answers how to stop. */
+  /** Calls back on SIGHUP: the configuration may have changed. Returns a function that stops the calls. */
   readonly onHangup: (listener: () => void) => () => void;
-  /** Aborted when the user or the system asks to stop. */
+  /** Aborts when the user or the system asks the command to stop. */
   readonly stop: AbortSignal;
 }
 
-/** Resolves when the command is asked to stop. */
+/** Resolves when the user or the system asks the command to stop. */
 export function untilStopped({ stop }: Terminal): Promise<void> {
   return new Promise((resolve) => {
     if (stop.aborted) resolve();

@@ -4,7 +4,7 @@ import { openStateFile } from '../state/embedded/file.ts';
 import { keysInFile } from '../state/embedded/keystore.ts';
 import { openBeside } from '../state/redis/open.ts';
 
-/** The keys, wherever the gateway keeps them, for as long as `work` takes; running gateways notice what changed. */
+/** Opens the keys of the gateway, in Redis or in its folder, while `work` runs; running gateways notice changes. */
 export async function withKeys<T>(
   { data, redis }: Pick<Config, 'data' | 'redis'>,
   work: (store: KeyStore) => Promise<T>,

@@ -76,10 +76,10 @@ export function assemble(read: SettingsReader, { plans, gateway, cwd }: Surround
   };
 }
 
-/** The most that the schema lets anybody write. */
+/** The maximum of the schema. */
 const MOST_WORKERS = 256;
 
-/** Embedded state belongs to one process; what is written above that is refused by a rule. */
+/** Embedded state belongs to one process, and a rule refuses any higher number. */
 function workersOf(workers: string | number, shared: boolean): number {
   if (typeof workers === 'number') return workers;
   return shared ? Math.min(availableParallelism(), MOST_WORKERS) : 1;
@@ -91,7 +91,7 @@ function mountOf({ path, target, websocket = false }: MountEntry): Mount {
   return { path, target: withoutSlash(target), websocket };
 }
 
-/** A URL in its normal form (lower-case host, no default port), ready to have a path put after it. */
+/** A URL in its normal form (lower-case host, no default port), ready for a path after it. */
 function withoutSlash(url: string): string {
   return new URL(url).href.replace(/\/+$/, '');
 }

@@ -2,35 +2,35 @@ import type { Ladder, Window } from '../limits/limits.ts';
 
 /** The gateway's settings, checked, complete and frozen. Times are milliseconds, sizes bytes, paths absolute. */
 export interface Config {
-  /** Processes that carry requests; `auto` is a number by now. More than one only where there is a Redis. */
+  /** Processes that carry requests; `auto` is already resolved. More than one only with Redis. */
   readonly workers: number;
   readonly listen: Address;
   readonly admin: Address & { readonly token: string | null };
-  /** Folder of everything the embedded default remembers. */
+  /** The folder of the embedded state. */
   readonly data: string;
-  /** State shared by several gateways; `null`: kept in this one. The URL may hold a password. */
+  /** The Redis that several gateways share; `null` for embedded state. The URL may hold a password. */
   readonly redis: RedisSettings | null;
   readonly upstream: Upstream;
   readonly contract: {
     readonly file: string;
-    /** What happens to a query parameter the operation does not name. */
+    /** What to do with a query parameter that the operation does not name. */
     readonly unknownQuery: 'refuse' | 'pass';
-    /** Whether answers of the store are held against the contract. */
+    /** Whether to check the store's answers against the contract. */
     readonly responses: 'off' | 'report' | 'enforce';
-    /** After an operation's sunset date: keep serving it, or answer 410. */
+    /** Whether to serve an operation after its sunset date, or answer 410. */
     readonly afterSunset: 'serve' | 'refuse';
   };
   readonly plans: Plans;
   readonly door: Door;
   readonly mounts: readonly Mount[];
   readonly cors: {
-    /** Origins that browsers may call from; `*` for any. Empty: CORS is off. */
+    /** Origins that browsers may call from; `*` for any. Empty turns CORS off. */
     readonly origins: readonly string[];
     readonly maxAge: number;
   };
   readonly reference: { readonly enabled: boolean };
   readonly log: { readonly level: LogLevel; readonly requests: boolean };
-  /** The files this was read from, for reloading and for messages. */
+  /** The files of this configuration, for reloading and for messages. */
   readonly files: { readonly gateway: string; readonly plans: string };
 }
 
@@ -45,8 +45,7 @@ export interface Address {
 /** The store and how to talk to it. */
 export interface Upstream {
   /**
-   * Origin and optional base path of the store, no trailing slash; `null`: the shipped store is started beside the
-   * gateway.
+   * Origin and optional base path of the store, no trailing slash; `null` starts the shipped store beside the gateway.
    */
   readonly url: string | null;
   readonly connections: number;
@@ -57,9 +56,9 @@ export interface Upstream {
   readonly bodyTimeout: number;
 }
 
-/** Limits that hold for every request before anything is known about it. */
+/** Limits that hold for every request before the gateway knows anything about it. */
 export interface Door {
-  /** CIDR blocks whose X-Forwarded-For is believed. */
+  /** CIDR blocks whose X-Forwarded-For the gateway believes. */
   readonly trustedProxies: readonly string[];
   readonly maxConnections: number;
   readonly maxHeaderBytes: number;
@@ -70,15 +69,15 @@ export interface Door {
   /** Longest time from the first byte of a request to its last. */
   readonly requestTimeout: number;
   readonly keepAliveTimeout: number;
-  /** Longest time in which a caller may take nothing of an answer that is there for it. */
+  /** Longest time in which a caller may read nothing of a waiting answer. */
   readonly stallTimeout: number;
-  /** On a stop: how long requests in flight may take to finish. */
+  /** On a stop: the time that requests in flight may take to finish. */
   readonly drainTimeout: number;
-  /** Requests without a valid key, per caller address: so many `failures` per `span`, then 429. */
+  /** Limit of requests without a valid key, per caller address: `failures` per `span`, then 429. */
   readonly guard: { readonly failures: number; readonly span: number };
 }
 
-/** A path prefix passed to a target as it is: authenticated and limited, not validated. */
+/** A path prefix whose requests go to a target as they are: authenticated and limited, not validated. */
 export interface Mount {
   /** Plain and canonical: starts with a slash, ends with none, needs no percent-encoding. */
   readonly path: string;
@@ -90,42 +89,42 @@ export interface Mount {
 export interface Plans {
   readonly plans: ReadonlyMap<string, Plan>;
   readonly ladder: Ladder | null;
-  /** Own limits of an account, by account name; they take the place of the plan's windows. */
+  /** Own limits of accounts, by account name; they replace the plan's windows. */
   readonly accounts: ReadonlyMap<string, readonly Window[]>;
 }
 
 export interface Plan {
   readonly name: string;
-  /** Who is counted: each key by itself, or all keys of an account together. */
+  /** Whether each key counts by itself, or all keys of an account together. */
   readonly count: 'key' | 'account';
-  /** `null`: a custom plan. Its limits are set per key or account; without them a key of it is not usable. */
+  /** `null` for a custom plan: each key or account has its own limits, and a key without limits is not usable. */
   readonly windows: readonly Window[] | null;
 }
 
-/** Where Redis is and what happens when it is not. Times are milliseconds. */
+/** The address of Redis and the policy for outages. Times are milliseconds. */
 export interface RedisSettings {
-  /** `redis[s]://[[user]:password@]host[:port][/database]`: for Sentinel and Cluster one of the nodes to ask first. */
+  /** `redis[s]://[[user]:password@]host[:port][/database]`; for Sentinel and Cluster one of the nodes to ask first. */
   readonly url: string;
-  /** `single`: the URL is the Redis. `sentinel`: it is a Sentinel. `cluster`: it is a node of a Cluster. */
+  /** The URL names the Redis (`single`), a Sentinel (`sentinel`) or a node of a Cluster (`cluster`). */
   readonly topology: 'single' | 'sentinel' | 'cluster';
   /** More Sentinels or Cluster nodes to ask, `host:port`, in case the one of the URL is away. */
   readonly nodes: readonly string[];
-  /** What the Sentinels call the master. */
+  /** The Sentinels' name for the master. */
   readonly master: string;
-  /** What the Sentinels themselves ask for; the URL's user and password are for the Redis they name. */
+  /** The password of the Sentinels; the URL's user and password are for the Redis that they name. */
   readonly sentinelPassword: string | null;
-  /** Longest wait for one answer; then the request goes on as `whenAway` says. */
+  /** Longest wait for one answer; then `whenAway` decides about the request. */
   readonly deadline: number;
-  /** Misses in a row after which requests stop waiting for Redis until it is well again. */
+  /** After this many missed answers in a row, requests stop waiting until Redis is well again. */
   readonly misses: number;
   /** `local`: count in this process; `deny`: answer 503; `allow`: admit without counting. */
   readonly whenAway: 'local' | 'deny' | 'allow';
-  /** Under `local`: take a share of what is left, by the number of gateways, instead of all of it. */
+  /** Under `local`: give out a share of the units left, by the number of gateways, instead of all of them. */
   readonly divide: boolean;
-  /** Whether this gateway calls itself ready while Redis is away. */
+  /** Whether the gateway reports itself ready while Redis is away. */
   readonly readyWhenAway: boolean;
-  /** Longest time a refusal is repeated from memory before Redis is asked again. */
+  /** Longest time that the gateway repeats a refusal from memory before it asks Redis again. */
   readonly refusedFor: number;
-  /** Longest time a key is trusted, and an unknown one refused, before Redis is asked again. */
+  /** Longest time that the gateway trusts a key, or refuses an unknown one, before it asks Redis again. */
   readonly keysFor: number;
 }

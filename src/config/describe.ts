@@ -4,24 +4,24 @@ import { formatPosition } from './problems/problems.ts';
 import { maskUrl, printable } from './problems/quote.ts';
 import type { Origin, Setting, Settings } from './settings.ts';
 
-/** One setting of a loaded configuration, fit to be shown to people. */
+/** One setting of a loaded configuration, safe to show to people. */
 export interface SettingDescription {
   /** Dotted name, such as `door.maxBodyBytes`. */
   readonly name: string;
-  /** As it was written, in JSON; secrets are masked. */
+  /** The value as written, in JSON; secrets are masked. */
   readonly value: string;
   /** `environment STOREGATE_PORT`, `file config/gateway.yaml:12:5` or `default`. */
   readonly source: string;
 }
 
-/** Kept beside the Config: what runs needs the values only. */
+/** The settings behind each Config; a running gateway needs only the values. */
 const written = new WeakMap<Config, Settings>();
 
 export function remember(config: Config, settings: Settings): void {
   written.set(config, settings);
 }
 
-/** The same configuration with the store that was found for it. */
+/** The same configuration with the URL of its store. */
 export function withStore(config: Config, url: string): Config & { readonly upstream: { readonly url: string } } {
   const found = deepFreeze({ ...config, upstream: { ...config.upstream, url } });
   const settings = written.get(config);
@@ -29,7 +29,7 @@ export function withStore(config: Config, url: string): Config & { readonly upst
   return found;
 }
 
-/** Every setting with its value and where that came from, in the order of gateway.yaml. */
+/** Every setting with its value and the origin of the value, in the order of gateway.yaml. */
 export function describeConfig(config: Config): readonly SettingDescription[] {
   return [...settingsBehind(config)].map(([name, setting]) => ({
     name,
@@ -39,7 +39,7 @@ export function describeConfig(config: Config): readonly SettingDescription[] {
 }
 
 /**
- * Where the value of one setting came from.
+ * The origin of the value of one setting.
  *
  * @param name dotted, such as `listen.port`
  */
@@ -49,7 +49,7 @@ export function sourceOf(config: Config, name: string): Origin {
   return setting.origin;
 }
 
-/** The settings that a configuration was made from. */
+/** The settings behind a configuration. */
 export function settingsBehind(config: Config): Settings {
   const settings = written.get(config);
   if (settings === undefined) throw new TypeError('only a Config that loadConfig returned knows where it came from');

@@ -7,7 +7,7 @@ import { schemaFlaws } from './schema/flaws.ts';
 /** Like `process.env`; an empty variable counts as unset. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Every environment variable the gateway reads, and the setting it beats. The names are kept for ever. */
+/** Every environment variable of the gateway, and the setting that it beats. The names never change. */
 export const environmentVariables = {
   STOREGATE_WORKERS: 'workers',
   STOREGATE_HOST: 'listen.host',
@@ -15,11 +15,11 @@ export const environmentVariables = {
   STOREGATE_ADMIN_HOST: 'admin.host',
   STOREGATE_ADMIN_PORT: 'admin.port',
   STOREGATE_ADMIN_TOKEN: 'admin.token',
-  /** Where commands find the admin listener of a running gateway, and a file that says so: no settings. */
+  /** For commands: the admin listener of a running gateway, and a file that names it. These are no settings. */
   STOREGATE_ADMIN_URL: null,
   STOREGATE_PROFILE: null,
   STOREGATE_DATA: 'data',
-  /** The settings file itself: no setting. */
+  /** The settings file itself; this is no setting. */
   STOREGATE_CONFIG: null,
   STOREGATE_PLANS: 'plans.file',
   STOREGATE_CONTRACT: 'contract.file',
@@ -32,12 +32,12 @@ export const environmentVariables = {
 const numbers: ReadonlySet<string> = new Set(['workers', 'listen.port', 'admin.port']);
 
 export interface EnvironmentLayer {
-  /** By setting; only what is right. */
+  /** The valid values, by setting. */
   readonly values: ReadonlyMap<string, Variable>;
-  /** Settings that a variable gives a wrong value. */
+  /** Settings whose variable has a wrong value. */
   readonly unsound: readonly string[];
   readonly problems: readonly Problem[];
-  /** The settings file that was asked for. */
+  /** The settings file that the environment names. */
   readonly file: string | null;
 }
 
@@ -67,12 +67,12 @@ function given(env: Environment): Map<string, Variable> {
   return values;
 }
 
-/** What is not written as a number stays text, for the schema to refuse. */
+/** Text that is no number stays text, so that the schema refuses it. */
 function toNumber(text: string): number | string {
   return /^(0|[1-9][0-9]{0,14})$/.test(text) ? Number(text) : text;
 }
 
-/** The values are held to the schema of the file: what may be said there may be said here. */
+/** Checks the values against the schema of the file, so that both allow the same values. */
 function wrongValues(values: ReadonlyMap<string, Variable>): { setting: string; problem: Problem }[] {
   const document: Record<string, unknown> = {};
   for (const [setting, { value }] of values) put(document, setting.split('.'), value);
@@ -97,7 +97,7 @@ function unknownVariables(env: Environment): Problem[] {
     .map((name) => problem(printable(name), explain(name.slice(own.length))));
 }
 
-/** Kubernetes gives each pod such variables for a Service named `storegate`. */
+/** Kubernetes sets such variables in each pod if a Service is named `storegate`. */
 const serviceLink = /^(SERVICE_(HOST|PORT)|PORT_\d+_(TCP|UDP))/;
 
 function explain(rest: string): string {

@@ -18,7 +18,7 @@ export interface Files {
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** The files that are used when none is named; absolute. */
+/** The absolute paths of the default files. */
 export const shippedFiles: Files = {
   gateway: resolve(root, 'config/gateway.yaml'),
   plans: resolve(root, 'plans.yaml'),
@@ -27,9 +27,9 @@ export const shippedFiles: Files = {
 
 export interface LoadOptions {
   readonly env: Environment;
-  /** Folder that relative paths start from, in the environment and in the files alike. */
+  /** The base of relative paths, both in the environment and in the files. */
   readonly cwd: string;
-  /** Take the place of the shipped files; what the environment or gateway.yaml names still wins. */
+  /** Files to use instead of the shipped ones; a file that the environment or gateway.yaml names still wins. */
   readonly files?: Partial<Files>;
 }
 

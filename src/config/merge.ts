@@ -8,8 +8,8 @@ import { type Origin, type Setting, type Settings, SettingsReader, settingsOf, v
 import type { YamlFile } from './yaml/file.ts';
 
 /**
- * Lays the environment over the file over the defaults, and checks the file and the whole. A value with a mistake is
- * left out, so that the rest can still be looked at; the settings are good for use only when there is no problem.
+ * Merges environment, file and defaults in this order of precedence, and checks the file and the result. It leaves out
+ * a wrong value, so that it can still check the rest; the settings are only usable without any problem.
  */
 export function mergeSettings(
   environment: EnvironmentLayer,
@@ -17,7 +17,7 @@ export function mergeSettings(
   shipped: { readonly contract: string; readonly plans: string },
 ): { settings: Settings; problems: readonly Problem[] } {
   const flaws = file.value === undefined ? [] : schemaFlaws(file.value, 'gateway');
-  // Of a file that cannot be read nothing is known: no rule can say that something is missing.
+  // The contents of an unreadable file are unknown, so no rule may report something missing.
   const unsound =
     file.value === undefined ? [''] : [...flaws.map((flaw) => flaw.pointer), ...environment.unsound.map(pointerTo)];
   const isSound = (name: string) => !unsound.some((pointer) => touches(pointer, pointerTo(name)));
@@ -51,13 +51,13 @@ function fromFile(file: YamlFile, setting: string): Found | undefined {
   return [value, { kind: 'file', file: file.name, position: file.locate(pointerTo(setting), 'value') }];
 }
 
-/** A file that is not named is the shipped one. */
+/** The shipped file, for a setting that names no file. */
 function shippedFor(setting: string, shipped: { readonly contract: string; readonly plans: string }): string | null {
   if (setting === 'contract.file') return shipped.contract;
   return setting === 'plans.file' ? shipped.plans : null;
 }
 
-/** Puts the flaw where somebody can mend it: a rule may blame a default that what was written does not go with. */
+/** Moves a flaw to a place that somebody wrote: a rule may name a default that conflicts with a written value. */
 function ruleProblems({ reads, flaws }: Rule, settings: Settings, file: YamlFile): Problem[] {
   return flaws(new SettingsReader(settings)).map((flaw) => {
     const blamed = reads.find((name) => touches(pointerTo(name), flaw.pointer)) ?? '';

@@ -29,7 +29,7 @@ interface LadderEntry {
  * Reads plans.yaml, checked, complete and frozen.
  *
  * @param file absolute, or relative to `cwd`
- * @throws {ConfigError} with everything that is wrong in it
+ * @throws {ConfigError} with every mistake in it
  */
 export function loadPlans(file: string, cwd = process.cwd()): Plans {
   const { plans, problems } = readPlans(resolve(cwd, file), cwd);
@@ -37,7 +37,7 @@ export function loadPlans(file: string, cwd = process.cwd()): Plans {
   return plans;
 }
 
-/** As `loadPlans`, with the problems returned; `plans` is `null` when there are any. */
+/** Like `loadPlans`, but returns the problems; `plans` is `null` if there are any. */
 export function readPlans(file: string, cwd: string): { plans: Plans | null; problems: readonly Problem[] } {
   const { name, value, problems: unreadable, locate } = readYamlFile(file, cwd);
   if (value === undefined) return { plans: null, problems: unreadable };
@@ -53,7 +53,7 @@ export function readPlans(file: string, cwd: string): { plans: Plans | null; pro
   return { plans: problems.length === 0 ? deepFreeze(plansOf(value as PlansDocument)) : null, problems };
 }
 
-/** Looks only at what the schema found sound, so that one mistake is told once. */
+/** Checks only the parts that passed the schema, so that each mistake is reported once. */
 function ruleFlaws(value: unknown, sound: (pointer: string) => boolean): Flaw[] {
   const { plans, accounts, bans } = Object(value) as Partial<PlansDocument>;
   const windows = [...windowsIn('/plans', plans), ...windowsIn('/accounts', accounts)];
@@ -101,7 +101,7 @@ function ladderOf({ strikes, within, grace, lengths, forget }: LadderEntry): Lad
   return { strikes, within: span(within), grace: span(grace), lengths: lengths.map(span), forget: span(forget) };
 }
 
-/** The shipped ladder, as the schema tells it. */
+/** The default ladder of the schema. */
 function ladderDefaults(): LadderEntry {
   const settings = [...settingsOf(schemaOf('plans'))].filter(([name]) => name.startsWith('bans.'));
   return Object.fromEntries(

@@ -2,7 +2,7 @@ import { deepFreeze } from '../common/freeze.ts';
 import type { Config } from './config.ts';
 import { remember, settingsBehind } from './describe.ts';
 
-/** Settings that are built into listeners, connections and the state: another value of them needs a restart. */
+/** Settings of listeners, connections and the state; a new value of these needs a restart. */
 const FIXED = [
   'workers',
   'listen.',
@@ -21,7 +21,7 @@ const FIXED = [
   'door.guard.',
 ];
 
-/** Whether a setting, by its dotted name, stays as it was at the start. */
+/** Whether a setting, given by its dotted name, keeps its value from the start. */
 export function needsRestart(name: string): boolean {
   return FIXED.some((fixed) => (fixed.endsWith('.') ? name.startsWith(fixed) : name === fixed));
 }
@@ -32,7 +32,7 @@ export function differences(one: Config, other: Config): string[] {
   return [...b.keys()].filter((name) => JSON.stringify(a.get(name)?.value) !== JSON.stringify(b.get(name)?.value));
 }
 
-/** What is in force after a reload: the loaded configuration, but for what needs a restart. */
+/** The configuration in force after a reload: the loaded one, except for settings that need a restart. */
 export function inForce<C extends Config>(running: C, loaded: Config): C {
   const { workers, listen, admin, data, redis, upstream, log, door } = running;
   const {

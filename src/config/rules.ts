@@ -5,7 +5,7 @@ import { isLoopback } from './schema/formats.ts';
 import type { SettingsReader } from './settings.ts';
 import { parseDuration, parseSize } from './units.ts';
 
-/** What must hold between settings, which a schema cannot say. It is looked at only when all it reads is sound. */
+/** A rule between settings that a schema cannot express. It is only checked if all settings that it reads are valid. */
 export interface Rule {
   readonly reads: readonly string[];
   readonly flaws: (settings: SettingsReader) => readonly Flaw[];
@@ -18,7 +18,7 @@ export const rules: readonly Rule[] = [
   { reads: ['workers', 'redis.url'], flaws: workersWithoutRedis },
   { reads: ['admin.host', 'admin.token'], flaws: openAdmin },
   { reads: ['admin.port', 'listen.port', 'admin.host', 'listen.host'], flaws: sharedPort },
-  // Node refuses to make a server that breaks this one.
+  // Node refuses to create a server that breaks this rule.
   notAbove('door.headersTimeout', 'door.requestTimeout', parseDuration),
   notAbove('door.maxUrlBytes', 'door.maxHeaderBytes', parseSize),
   { reads: ['cors.origins'], flaws: anyAndMore },
@@ -76,7 +76,7 @@ function overlappingMounts(settings: SettingsReader): Flaw[] {
   });
 }
 
-/** Two paths overlap when one is the other or lies below it; letters of either case count as the same. */
+/** Whether one path is the other or lies below it, ignoring case. */
 function overlap(one: string, other: string): boolean {
   const [a, b] = [`${one}/`.toLowerCase(), `${other}/`.toLowerCase()];
   return a.startsWith(b) || b.startsWith(a);

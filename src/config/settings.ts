@@ -1,13 +1,13 @@
 import type { Position } from './problems/problems.ts';
 import { flatten, type Schema } from './schema/schema.ts';
 
-/** Where a value came from. */
+/** The origin of a value. */
 export type Origin =
   | { readonly kind: 'environment'; readonly name: string }
   | { readonly kind: 'file'; readonly file: string; readonly position: Position | null }
   | { readonly kind: 'default' };
 
-/** One setting as it was written, before units are turned into numbers and paths made absolute. */
+/** One setting as written, before units become numbers and paths absolute. */
 export interface Setting {
   readonly value: unknown;
   readonly origin: Origin;
@@ -17,7 +17,7 @@ export interface Setting {
 /** Every setting by its dotted name, in the order of the schema. */
 export type Settings = ReadonlyMap<string, Setting>;
 
-/** Yields every setting a schema knows: whatever has no settings of its own. */
+/** Yields every setting of a schema: every property without settings below it. */
 export function* settingsOf(schema: Schema, root = schema, prefix = ''): Generator<[name: string, schema: Schema]> {
   for (const [key, reference] of Object.entries(schema.properties ?? {})) {
     const inner = flatten(reference, root);
@@ -26,7 +26,7 @@ export function* settingsOf(schema: Schema, root = schema, prefix = ''): Generat
   }
 }
 
-/** The value of a setting in a document; `undefined` when it is left out. An empty section says nothing. */
+/** The value of a setting in a document; `undefined` if it is left out. An empty section sets nothing. */
 export function valueAt(document: unknown, name: string): unknown {
   return name.split('.').reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), document);
 }
@@ -67,7 +67,7 @@ export class SettingsReader {
     return this.#typed<readonly T[]>(name, 'object');
   }
 
-  /** As it was written, for units. */
+  /** The value as written, for units. */
   raw(name: string): string | number {
     const { value } = this.#setting(name);
     return typeof value === 'number' ? value : this.text(name);

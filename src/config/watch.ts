@@ -1,12 +1,12 @@
 import { stat } from 'node:fs/promises';
 
-/** Milliseconds between looks. */
+/** Milliseconds between two checks. */
 const EVERY = 400;
 
 /**
- * Calls back when any of the files has become another one, once it has stood still for a look: editors write in steps. Also
- * after the first looks, for a file may have changed between being read and being watched.
- * Looking beats listening here: it sees files that are replaced, mounted volumes whose links move, and network folders.
+ * Calls back when any of the files has changed and then stayed the same for one check, because editors write in steps.
+ * It also calls back after the first checks, because a file may have changed between reading and watching. Polling also
+ * sees replaced files, mounted volumes whose links move, and network folders; file system events miss them.
  */
 export function watchFiles(files: () => readonly string[], changed: () => void): { close(): void } {
   let known: string | null = null;
@@ -36,7 +36,7 @@ export function watchFiles(files: () => readonly string[], changed: () => void):
   };
 }
 
-/** Changes whenever the file does; one that is not there has a signature too. */
+/** A text that changes whenever the file does; a missing file has a signature too. */
 async function signature(file: string): Promise<string> {
   try {
     const { ino, size, mtimeNs } = await stat(file, { bigint: true });

@@ -17,12 +17,12 @@ export interface WindowEntry {
 const named: Readonly<Record<string, number>> = { second: 1000, minute: 60_000, hour: 3_600_000, day: 86_400_000 };
 
 /**
- * Reads own limits of a key: the short form `60/minute,1000/day` (`10/10s:sliding`), or a list of
- * `{limit, per, kind?}` as it comes out of JSON.
+ * Reads the own limits of a key: the short form `60/minute,1000/day` (`10/10s:sliding`), or a list of
+ * `{limit, per, kind?}` from JSON.
  *
- * @param source what problems call the value
+ * @param source the name of the value in problems
  * @returns windows as in a plan: one to four, ordered by span, frozen
- * @throws {ConfigError} with everything that is wrong
+ * @throws {ConfigError} with every mistake
  */
 export function parseWindows(value: unknown, source = 'limits'): readonly Window[] {
   const entries = typeof value === 'string' ? readShort(value, source) : value;
@@ -36,7 +36,7 @@ export function formatWindows(windows: readonly Window[]): string {
   return windows.map(({ limit, name, kind }) => `${limit}/${name}${kind === 'fixed' ? '' : `:${kind}`}`).join(',');
 }
 
-/** What must hold between windows that each by itself are right. */
+/** The flaws between windows that are each valid by themselves. */
 export function windowFlaws(entries: readonly WindowEntry[], pointer: string): readonly Flaw[] {
   return entries.flatMap(({ per }, index) => {
     const same = entries.findIndex((entry) => spanOf(entry.per) === spanOf(per));

@@ -13,23 +13,23 @@ export type { MediaRule } from './media/rules.ts';
 export { ContractError, formatProblem, type Problem } from './problems.ts';
 export type { BodyRule, Contract, Match, Operation, UnknownQuery } from './types.ts';
 
-/** A path of the document that can be matched. */
+/** A path of the document that requests can match. */
 interface Path {
   readonly path: string;
   readonly segments: readonly Segment[];
 }
 
 export interface ContractOptions {
-  /** What happens to query parameters that an operation does not describe; refused unless told otherwise. */
+  /** What to do with query parameters that an operation does not describe; the default is to refuse them. */
   readonly unknownQuery?: UnknownQuery | undefined;
-  /** What the file says, where that is known: it is not read then. */
+  /** The text of the file, if it is known; the file is then not read. */
   readonly text?: string | undefined;
 }
 
 /**
- * Reads an OpenAPI 3.0 document (YAML or JSON) and the files it refers to, checks all of it and compiles what requests need.
+ * Reads an OpenAPI 3.0 document (YAML or JSON) and the files it refers to, checks all of it and compiles it.
  *
- * @throws ContractError with everything that is wrong.
+ * @throws ContractError with every mistake.
  */
 export function loadContract(file: string, options: ContractOptions = {}): Contract {
   const places = new Places();
@@ -62,7 +62,7 @@ export function loadContract(file: string, options: ContractOptions = {}): Contr
   });
 }
 
-/** JSON.stringify has no way of its own to write a bigint. */
+/** JSON.stringify cannot write a bigint by itself. */
 const exactly = (_name: string, value: unknown): unknown =>
   typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value;
 
@@ -75,7 +75,7 @@ function readInfo({ root }: Document, findings: Findings): { title: string; vers
   return { title: String(info?.title), version: String(info?.version) };
 }
 
-/** Paths are matched as they are written: whoever calls `match` knows where the service is mounted. */
+/** `match` takes paths as the document writes them: its caller knows where the service is mounted. */
 function noteServers({ root }: Document, findings: Findings): void {
   for (const server of objectsIn(root.servers)) {
     const base = String(server.url).replace(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/]*/, '');

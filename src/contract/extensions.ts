@@ -6,9 +6,9 @@ const STABILITIES = ['stable', 'beta', 'experimental'] as const;
 
 export type Stability = (typeof STABILITIES)[number];
 
-/** What our own fields say about an operation. */
+/** The values of our own fields of an operation. */
 export interface Extensions {
-  /** Units a request is charged: `x-ratelimit-cost`. */
+  /** Units that a request costs: `x-ratelimit-cost`. */
   readonly cost: number;
   /** `x-stability-level`. */
   readonly stability: Stability;
@@ -16,15 +16,15 @@ export interface Extensions {
   readonly deprecatedAt: number | null;
   /** `x-sunset`, in Unix seconds. */
   readonly sunset: number | null;
-  /** `x-successor`: an operationId; whether it exists is not looked into here. */
+  /** `x-successor`: an operationId, which may not exist; this module does not check it. */
   readonly successor: string | null;
-  /** `x-report-only`: what is wrong with a request is told, and the request goes on. */
+  /** `x-report-only`: the gateway reports the faults of a request and lets it go on. */
   readonly reportOnly: boolean;
   /** `x-try-it`. */
   readonly tryIt: boolean;
 }
 
-/** Reads the extensions of an Operation Object. Mistakes are reported, and the default taken. */
+/** Reads the extensions of an Operation Object. It reports a mistake and takes the default. */
 export function readExtensions(operation: Json, findings: Findings): Extensions {
   const field = <T>(key: string, fallback: T, complaint: string, read: (value: unknown) => T | undefined): T => {
     if (operation[key] === undefined) return fallback;
@@ -68,7 +68,7 @@ function seconds(value: unknown): number | undefined {
   return Number.isNaN(milliseconds) ? undefined : Math.floor(milliseconds / 1000);
 }
 
-/** What a client is told about the future of an operation: name, value, name, value, … */
+/** The headers that tell a client about the future of an operation: name, value, name, value, … */
 export function replyHeaders(
   { deprecatedAt, sunset, stability }: Extensions,
   successorPath: string | null,
@@ -81,7 +81,7 @@ export function replyHeaders(
   return Object.freeze(headers);
 }
 
-/** RFC 5829 section 3; a path with templates is no URI, so its link is a template (RFC 9652 section 2). */
+/** RFC 5829 section 3. A path with templates is no URI, so its link is a template (RFC 9652 section 2). */
 function successorLink(path: string): [name: string, value: string] {
   const ascii = path.replace(/[^!-~]+/g, encodeURIComponent).replace(/["<>\\]/g, encodeURIComponent);
   if (!path.includes('{')) return ['Link', `<${ascii}>; rel="successor-version"`];

@@ -2,10 +2,10 @@ import type { ErrorObject } from 'ajv';
 import type { Fault } from '../errors/fault.ts';
 import { escapeToken, shown, unescapeToken } from './names.ts';
 
-/** The most faults told at once, in one list or in one part of a value. */
+/** The most faults reported at once, in one list or in one part of a value. */
 export const MAX_FAULTS = 50;
 
-/** No faults; shared, so that a good request costs no list. */
+/** No faults; shared, so that a good request creates no list. */
 export const NONE: readonly never[] = Object.freeze([]);
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -22,7 +22,7 @@ const count = (n: number, one: string, many: string): string => `${n} ${n === 1 
 
 const oneOf = (types: readonly string[]): string => types.map((type) => TYPES[type] ?? type).join(' or ');
 
-/** What errors say about the schema; each keyword has some of these. */
+/** The parameters of ajv errors; each keyword has some of these. */
 interface Params {
   readonly type: string | string[];
   readonly nullable: boolean;
@@ -34,7 +34,7 @@ interface Params {
   readonly passingSchemas: readonly number[] | null;
 }
 
-/** Sentences by keyword of the translated schema. */
+/** The sentences for the keywords of translated schemas. */
 const SENTENCES: Readonly<Record<string, (params: Params) => string>> = {
   required: () => 'is required',
   type: ({ type }) => `must be ${oneOf([type].flat())}`,
@@ -62,13 +62,13 @@ const SENTENCES: Readonly<Record<string, (params: Params) => string>> = {
   not: () => 'must not fit the form that is ruled out',
 };
 
-/** A fault without the part of the message it is in. */
+/** A fault that does not name its part of the message yet. */
 export type ValueFault = Omit<Fault, 'in'>;
 
-/** Checks the bytes of a body; answers every fault in them. */
+/** Checks the bytes of a body and returns every fault in them. */
 export type CheckBytes = (bytes: Uint8Array) => readonly ValueFault[];
 
-/** The fault an ajv error stands for; `null` for those that only say that another error happened. */
+/** The fault of an ajv error; `null` for errors that only say that another error happened. */
 export function faultOf({ keyword, instancePath, params }: ErrorObject): ValueFault | null {
   const sentence = SENTENCES[keyword];
   if (!sentence) return null;

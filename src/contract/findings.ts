@@ -1,7 +1,7 @@
 import type { Places } from './document/places.ts';
 import { ContractError, formatProblem, type Problem } from './problems.ts';
 
-/** Collects what is found while a contract is loaded. The same finding at the same place is kept once. */
+/** Collects findings while a contract is loaded. It keeps the same finding at the same place once. */
 export class Findings {
   readonly #places: Places;
   readonly #problems = new Map<string, Problem>();
@@ -20,7 +20,7 @@ export class Findings {
     this.#problems.set(formatProblem(problem), problem);
   }
 
-  /** Something the document says at that place that is not enforced. */
+  /** A part of the document at that place that the gateway does not enforce. */
   note(node: object, key: string | number | null, message: string): void {
     const note = this.#places.of(node, key, message);
     this.#notes.set(formatProblem(note), note);
@@ -34,7 +34,7 @@ export class Findings {
     return [...this.#notes.values()].sort(byPlace);
   }
 
-  /** @throws ContractError when there is any problem. */
+  /** @throws ContractError if there is any problem. */
   throwIfAny(): void {
     if (this.#problems.size > 0) throw new ContractError(this.problems);
   }

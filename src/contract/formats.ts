@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** Whether a text has a format. All of them read the text once. */
+/** Whether a text has a format. Every format reads the text once. */
 export type Format = (text: string) => boolean;
 
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
@@ -15,7 +15,7 @@ const URI_CHARACTERS = /^(?:[0-9A-Za-z._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*$/;
 const AUTHORITY = /^(?:([^@]*)@)?(\[[^\]]*\]|[^:]*)(?::([0-9]*))?$/;
 const HOST = /^(?:[0-9A-Za-z._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$/;
 
-/** RFC 3339 `full-date`, a day that the calendar has. */
+/** RFC 3339 `full-date`, a real day of the calendar. */
 export function isDate(text: string): boolean {
   const [, year, month, day] = DATE.exec(text) ?? [];
   if (day === undefined) return false;
@@ -24,7 +24,7 @@ export function isDate(text: string): boolean {
   return Number(day) >= 1 && Number(day) <= length;
 }
 
-/** RFC 3339 `full-time`. A leap second is one only at 23:59:60 UTC (RFC 3339 appendix D). */
+/** RFC 3339 `full-time`. A leap second is only valid at 23:59:60 UTC (RFC 3339 appendix D). */
 export function isTime(text: string): boolean {
   const [whole, hour, minute, second, sign, offsetHour = '00', offsetMinute = '00'] = TIME.exec(text) ?? [];
   if (whole === undefined) return false;
@@ -60,7 +60,7 @@ function isAddressLiteral(text: string): boolean {
   return isIPv4(address) || (address.startsWith('IPv6:') && isAddress6(address.slice(5)));
 }
 
-/** RFC 4291; a zone (`%eth0`) is local to a machine and no part of an address. */
+/** RFC 4291. A zone (`%eth0`) is local to a machine and not part of an address. */
 const isAddress6 = (text: string): boolean => isIPv6(text) && !text.includes('%');
 
 /** RFC 3986 `URI`: with a scheme, percent-encoded where it must be. */
@@ -82,7 +82,7 @@ const isBase64 = (text: string): boolean => text.length % 4 === 0 && BASE64.test
 
 const anything: Format = () => true;
 
-/** The formats of strings that are enforced. `binary` and `password` say nothing that could be checked. */
+/** The string formats that the gateway enforces. `binary` and `password` have nothing to check. */
 export const STRING_FORMATS: Readonly<Record<string, Format>> = {
   'date-time': isDateTime,
   date: isDate,

@@ -2,16 +2,16 @@ import { shownPointer } from './names.ts';
 import { exact, NUMBER } from './numbers.ts';
 import { decodeUtf8, firstBadByte } from './utf8.ts';
 
-/** Arrays and objects inside each other; the outermost counts as one. */
+/** The deepest nesting of arrays and objects; the outermost counts as one. */
 export const MAX_DEPTH = 64;
 
-/** Why a text is not the JSON that we take. */
+/** The reason for refusing a text as JSON. */
 export interface JsonFault {
   /** JSON pointer to the place, names shortened and escaped. */
   readonly pointer: string;
   /** Where the reader stopped, in bytes from the start. */
   readonly offset: number;
-  /** What is wrong; never repeats the text. */
+  /** The fault; it never repeats the text. */
   readonly message: string;
 }
 
@@ -29,8 +29,8 @@ Bag.prototype = Object.create(null);
 const hasOwn = Object.prototype.hasOwnProperty;
 
 /**
- * Reads one JSON text, strictly (RFC 8259): UTF-8 without a byte order mark, every name once per object, nothing after the
- * value, no half surrogate pairs, depth at most {@link MAX_DEPTH}. Numbers are exact as {@link exact} says.
+ * Reads one JSON text, strictly (RFC 8259): UTF-8 without a byte order mark, every name once per object, nothing after
+ * the value, no half surrogate pairs, depth at most {@link MAX_DEPTH}. Numbers are exact, see {@link exact}.
  */
 export function readJson(bytes: Uint8Array): JsonResult {
   const text = decodeUtf8(bytes);
@@ -39,7 +39,7 @@ export function readJson(bytes: Uint8Array): JsonResult {
     : readJsonText(text);
 }
 
-/** The same for text that is already decoded, such as a parameter. */
+/** The same for decoded text, such as a parameter. */
 export function readJsonText(text: string): JsonResult {
   const reader = new Reader(text);
   try {
@@ -50,14 +50,16 @@ export function readJsonText(text: string): JsonResult {
   }
 }
 
-/** Thrown on a mistake; carries nothing, because the reader knows what and where, and an Error would cost a stack trace. */
+/**
+ * Thrown on a mistake. It carries no data: the reader knows the fault and its place, and an Error costs a stack trace.
+ */
 const MISTAKE = Symbol('mistake in JSON');
 
 class Reader {
   readonly text: string;
   at = 0;
   depth = 0;
-  /** The way to the place being read; entries from `depth` on are stale. */
+  /** The path to the current place; entries from `depth` on are stale. */
   readonly way: (string | number)[] = [];
   message = '';
 
@@ -86,7 +88,7 @@ class Reader {
     return value;
   }
 
-  /** Skips white space; the character code it stops at, NaN at the end. */
+  /** Skips white space and answers the next character code, NaN at the end. */
   space(): number {
     for (;;) {
       const c = this.text.charCodeAt(this.at);
@@ -176,7 +178,7 @@ class Reader {
     }
   }
 
-  /** A string with escapes: finds its end, then leaves the decoding to JSON.parse, which costs more than it is worth without. */
+  /** Finds the end of a string with escapes and lets JSON.parse decode it, which costs too much for other strings. */
   escapedString(start: number, from: number): string {
     const { text } = this;
     let i = from;
@@ -201,7 +203,7 @@ class Reader {
     this.fail(`is not valid JSON: a string ${ended ? 'has no end' : 'has a control character in it'}`);
   }
 
-  /** Up to 15 digits are read on the way; everything else by the exact rules. */
+  /** Reads up to 15 digits directly and every other number by the exact rules. */
   number(first: number): number | bigint {
     const { text } = this;
     const negative = first === 45;

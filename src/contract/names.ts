@@ -2,7 +2,7 @@ const LONGEST = 64;
 /** Control, format and private characters, half surrogate pairs, line separators (Unicode general categories). */
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
-/** A name that a caller may have chosen, fit for an error text: at most 64 characters, nothing that does not print. */
+/** A name that a caller may have chosen, made safe for an error text: at most 64 characters, all of them printable. */
 export function shown(name: string): string {
   const short = name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name;
   const printable = short.replace(UNPRINTABLE, (c) => `\\u{${c.codePointAt(0)!.toString(16)}}`);
@@ -15,10 +15,10 @@ export const escapeToken = (token: string): string => token.replaceAll('~', '~0'
 /** RFC 6901 section 4. */
 export const unescapeToken = (token: string): string => token.replaceAll('~1', '/').replaceAll('~0', '~');
 
-/** A JSON pointer of names as they are. */
+/** A JSON pointer with unchanged names. */
 export const pointerTo = (tokens: readonly (string | number)[]): string =>
   tokens.map((token) => `/${escapeToken(String(token))}`).join('');
 
-/** A JSON pointer of names that a caller may have chosen. */
+/** A JSON pointer with names that a caller may have chosen, made safe for an error text. */
 export const shownPointer = (tokens: readonly (string | number)[]): string =>
   pointerTo(tokens.map((token) => (typeof token === 'string' ? shown(token) : token)));

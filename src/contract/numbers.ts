@@ -1,4 +1,4 @@
-/** The grammar of a JSON number (RFC 8259 section 6), as a sticky pattern: every character has one way to go on. */
+/** The grammar of a JSON number (RFC 8259 section 6), as a sticky pattern that never backtracks. */
 export const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 
 const PARTS = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
@@ -13,9 +13,9 @@ export function isNumber(text: string): boolean {
 
 /**
  * The exact value of a JSON number: an integer outside the safe range is a bigint, everything else a number, so that
- * one mathematical integer has one form. `1.0` and `1e2` are the integers 1 and 100, as JSON Schema says.
- * `undefined`: no 64-bit float is near enough, because it overflows (`1e999`) or because the float would be an integer
- * though the number is none (`9007199254740993.5`).
+ * one mathematical integer has one form. `1.0` and `1e2` are the integers 1 and 100, as JSON Schema says. Answers
+ * `undefined` if no 64-bit float is near enough: the number overflows (`1e999`), or it is no integer but its float
+ * would be one (`9007199254740993.5`).
  */
 export function exact(text: string): number | bigint | undefined {
   const value = Number(text);
@@ -26,7 +26,7 @@ export function exact(text: string): number | bigint | undefined {
   return Number.isSafeInteger(Number(integer)) ? Number(integer) : integer;
 }
 
-/** The integer a finite decimal text stands for; `undefined` when it has a fraction. */
+/** The integer of a finite decimal text; `undefined` if it has a fraction. */
 function integerOf(text: string): bigint | undefined {
   const { sign, digits, exponent } = decimal(text);
   if (digits === '') return 0n;
@@ -34,7 +34,7 @@ function integerOf(text: string): bigint | undefined {
   return BigInt(`${sign}${digits}${'0'.repeat(exponent)}`);
 }
 
-/** sign, digits without zeros at either end ('' for zero), power of ten: -12.50 is '-', '125', -1. */
+/** Sign, digits without zeros at either end ('' for zero), power of ten: -12.50 is '-', '125', -1. */
 function decimal(text: string): { sign: string; digits: string; exponent: number } {
   const [, sign = '', whole = '', fraction = '', power = '0'] = PARTS.exec(text) ?? [];
   const all = whole + fraction;
@@ -45,7 +45,7 @@ function decimal(text: string): { sign: string; digits: string; exponent: number
   return { sign, digits: all.slice(start, end), exponent: Number(power) - fraction.length + all.length - end };
 }
 
-/** Whether `value` is a whole multiple of `step`, judged on the decimal digits: 0.07 is a multiple of 0.01. */
+/** Whether `value` is a whole multiple of `step` in decimal digits: 0.07 is a multiple of 0.01. */
 export function isMultiple(value: number | bigint, step: number | bigint): boolean {
   if (typeof value === 'number' && typeof step === 'number' && Number.isInteger(value) && Number.isInteger(step)) {
     return value % step === 0;
@@ -59,7 +59,7 @@ export function isMultiple(value: number | bigint, step: number | bigint): boole
   );
 }
 
-/** The ranges of the number formats (OpenAPI 3.0.3, data types). A float or double only has to be finite in its width. */
+/** The ranges of the number formats (OpenAPI 3.0.3, data types). A float or double must only be finite in its width. */
 export const RANGES: Readonly<
   Record<string, { readonly integer: boolean; readonly least: number | bigint; readonly most: number | bigint }>
 > = {

@@ -12,13 +12,15 @@ import type { BodyRule, Operation, UnknownQuery } from './types.ts';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
 
-/** Methods whose request bodies have no defined meaning: `requestBody` is ignored (OpenAPI 3.0.3, Operation Object). */
+/**
+ * Methods whose request bodies have no defined meaning, so `requestBody` is ignored (OpenAPI 3.0.3, Operation Object).
+ */
 const WITHOUT_BODY = new Set(['get', 'delete', 'head', 'trace']);
 
-/** An operation but for what depends on other operations. */
+/** An operation without the fields that depend on other operations. */
 type Draft = Omit<Operation, 'replyHeaders'> & { readonly node: Json; readonly extensions: Extensions };
 
-/** Reads the operations of path items, and reports what is wrong with them. */
+/** Reads the operations of path items and reports their mistakes. */
 export class Operations {
   readonly #drafts = new Map<string, Draft>();
   readonly #document: Document;
@@ -44,7 +46,7 @@ export class Operations {
     }
   }
 
-  /** All operations, once every path item has been read, by path and then by method in capitals. */
+  /** All operations by path and then by method in capitals. Call it after reading every path item. */
   finish(): {
     readonly all: readonly Operation[];
     readonly byPath: ReadonlyMap<string, ReadonlyMap<string, Operation>>;
@@ -93,7 +95,7 @@ export class Operations {
     return id;
   }
 
-  /** Parameters of the operation come first, and hide those of the path item with the same name and place. */
+  /** Parameters of the operation come first and hide parameters of the path item with the same name and place. */
   #readParameters(nodes: readonly Json[], operation: Json, names: readonly string[]): Parameter[] {
     const own = objectsIn(operation.parameters).length;
     const seen = new Map<string, number>();

@@ -1,8 +1,8 @@
-/** A mistake in the contract, or a thing it says that is not enforced. */
+/** A mistake in the contract, or a part of it that the gateway does not enforce. */
 export interface Problem {
-  /** The file, as it was given or as the given file refers to it. */
+  /** The path of the file, as the caller or another file of the contract names it. */
   readonly file: string;
-  /** `line:column pointer`, such as `12:5 /paths/~1pets/get`; empty when it is the file as a whole. */
+  /** `line:column pointer`, such as `12:5 /paths/~1pets/get`; empty if it is the file as a whole. */
   readonly place: string;
   readonly message: string;
 }
@@ -11,7 +11,7 @@ export interface Problem {
 export const formatProblem = ({ file, place, message }: Problem): string =>
   `${file}${place && `:${place}`}: ${message}`;
 
-/** The contract cannot be used. `problems` has every mistake that was found, in the order of the document. */
+/** The contract cannot be used. `problems` has every mistake, in the order of the document. */
 export class ContractError extends Error {
   readonly problems: readonly Problem[];
 

@@ -6,15 +6,15 @@ import type { Findings } from './findings.ts';
 import { type Content, createContent } from './media/content.ts';
 import type { MediaRules } from './media/rules.ts';
 
-/** Holds an answer to an operation against the contract. */
+/** Checks an answer to an operation against the contract. */
 export type CheckResponse = (status: number, contentType: string | undefined, body: Uint8Array) => readonly Fault[];
 
 const STATUS = /^(?:[1-5][0-9]{2}|[1-5]XX|default)$/;
 
-/** Answers that have no body whatever their description says (RFC 9110 section 6.4.1). */
+/** Answers that never have a body, even if the contract describes one (RFC 9110 section 6.4.1). */
 const bodiless = (status: number): boolean => status < 200 || status === 204 || status === 304;
 
-/** Reads a Responses Object; mistakes are reported. Headers of responses are not checked. */
+/** Reads a Responses Object and reports its mistakes. The check ignores headers of responses. */
 export function createResponseCheck(
   operation: Json,
   document: Document,

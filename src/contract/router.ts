@@ -1,6 +1,6 @@
 import { matchSegment, type Segment } from './template.ts';
 
-/** What a request line leads to. `allow: null`: there is no such path (404); otherwise the methods it has (405). */
+/** The result of routing a request line. `allow: null`: the path does not exist (404); otherwise its methods (405). */
 export type Routed<T> =
   | { readonly operation: T; readonly parameters: readonly string[] }
   | { readonly operation: null; readonly allow: readonly string[] | null };
@@ -11,10 +11,10 @@ interface Item<T> {
   readonly notAllowed: { readonly operation: null; readonly allow: readonly string[] };
 }
 
-/** One segment of the paths that have templates, with what may follow it. */
+/** One segment of the paths that have templates, with the segments that may follow it. */
 interface Branch<T> {
   readonly literal: Map<string, Branch<T>>;
-  /** `{a}.json` and the like, the ones with more literal text first. */
+  /** `{a}.json` and the like; segments with more literal text come first. */
   readonly mixed: { readonly segment: Segment; readonly weight: number; readonly branch: Branch<T> }[];
   any: Branch<T> | null;
   item: Item<T> | null;
@@ -24,14 +24,15 @@ const NOT_FOUND = Object.freeze({ operation: null, allow: null });
 const NO_PARAMETERS: readonly string[] = Object.freeze([]);
 
 /**
- * Finds operations by method and path. A path without templates is looked up whole; only the others are taken apart,
- * segment by segment, literal before template at each (OpenAPI 3.0.3, Paths Object, "Path Templating Matching").
+ * Finds operations by method and path. It looks up a path without templates as a whole, and splits only the others into
+ * segments; at each segment, literal text comes before a template (OpenAPI 3.0.3, Paths Object, "Path Templating
+ * Matching").
  */
 export class Router<T> {
   readonly #concrete = new Map<string, { readonly item: Item<T>; readonly found: Map<string, Routed<T>> }>();
   readonly #root: Branch<T> = branch();
 
-  /** Adds a path once, with its operations by method. No two paths may have the same outline. */
+  /** Adds a path with its operations by method. Two paths must not have the same outline. */
   add(segments: readonly Segment[], operations: ReadonlyMap<string, T>): void {
     const item = createItem(operations);
     if (segments.some(({ names }) => names.length > 0)) {
@@ -45,7 +46,7 @@ export class Router<T> {
     this.#concrete.set(path, { item, found: new Map(found) });
   }
 
-  /** `path`: canonical, percent-encoded, without a query. Parameters are raw, in the order of the template. */
+  /** `path` is canonical, percent-encoded, without a query. Parameters are raw, in the order of the template. */
   match(method: string, path: string): Routed<T> {
     const concrete = this.#concrete.get(path);
     if (concrete) return concrete.found.get(method) ?? concrete.item.notAllowed;
@@ -86,7 +87,7 @@ function mixedEntry<T>({ mixed }: Branch<T>, segment: Segment): Branch<T> {
   return next;
 }
 
-/** HEAD asks for what GET would answer (RFC 9110 section 9.3.2), unless the contract says otherwise. */
+/** GET also serves HEAD (RFC 9110 section 9.3.2), unless the contract describes HEAD itself. */
 function createItem<T>(operations: ReadonlyMap<string, T>): Item<T> {
   const methods = new Map(operations);
   const get = methods.get('GET');
@@ -94,7 +95,7 @@ function createItem<T>(operations: ReadonlyMap<string, T>): Item<T> {
   return { methods, notAllowed: Object.freeze({ operation: null, allow: Object.freeze([...methods.keys()]) }) };
 }
 
-/** Looks for the rest of a path, from `start`. `parameters` is left with the values of the path that was found. */
+/** Finds the rest of a path, from `start`, and leaves the values of the matching path in `parameters`. */
 function find<T>(at: Branch<T>, path: string, start: number, parameters: string[]): Item<T> | null {
   if (start > path.length) return at.item;
   const slash = path.indexOf('/', start);

@@ -1,6 +1,6 @@
-/** A segment of a path template: literal text, alternating with the names of what stands between. */
+/** A segment of a path template: literal texts alternating with the names of templates. */
 export interface Segment {
-  /** One more than `names`; the first and last may be empty. */
+  /** One literal more than `names`; the first and last may be empty. */
   readonly literals: readonly string[];
   readonly names: readonly string[];
 }
@@ -10,14 +10,14 @@ export class TemplateError extends Error {}
 
 const EXPRESSION = /\{([^{}/]*)\}/;
 
-/** The names in a path template, in their order; of one that is wrong, those that can be made out. */
+/** The names in a path template, in order; of a wrong template, those that can be found. */
 export const namesIn = (path: string): string[] => path.split(EXPRESSION).filter((_, i) => i % 2 === 1);
 
 /**
- * Reads a path template such as `/pets/{petId}` or `/files/{name}.json`. Literals are put into the form that canonical
- * paths have (RFC 3986 section 6.2.2).
+ * Reads a path template such as `/pets/{petId}` or `/files/{name}.json`. Literals get the form of canonical paths (RFC
+ * 3986 section 6.2.2).
  *
- * @throws TemplateError when it is none, or leaves open where one value ends and the next begins.
+ * @throws TemplateError if it is no template, or does not determine where one value ends and the next begins.
  */
 export function parseTemplate(path: string): readonly Segment[] {
   if (!path.startsWith('/')) throw new TemplateError('must begin with /');
@@ -42,7 +42,7 @@ function parseSegment(text: string): Segment {
 
 const UNRESERVED = /^[A-Za-z0-9._~-]$/;
 
-/** Percent-encoded where it must be, upper-case, and nowhere else. */
+/** Percent-encodes, in upper case, only the characters that need it. */
 function canonicalLiteral(text: string): string {
   return text.replace(/%[0-9A-Fa-f]{2}|[^A-Za-z0-9._~!$&'()*+,;=:@-]+/g, (found) => {
     if (!/^%[0-9A-Fa-f]{2}$/.test(found)) return encodeURIComponent(found);
@@ -51,11 +51,11 @@ function canonicalLiteral(text: string): string {
   });
 }
 
-/** What two templates must not have in common: the path without the names. */
+/** The path without its names; no two templates may share it. */
 export const outlineOf = (segments: readonly Segment[]): string =>
   segments.map(({ literals }) => literals.join('{}')).join('/');
 
-/** The values in a segment, each at least one character and as short as can be; `null`: it does not fit. */
+/** The values in a segment, each at least one character and as short as possible; `null` if the text does not fit. */
 export function matchSegment({ literals, names }: Segment, text: string): string[] | null {
   const first = literals[0]!;
   const last = literals[names.length]!;

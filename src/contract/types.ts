@@ -4,39 +4,39 @@ import type { MediaRule } from './media/rules.ts';
 import type { Problem } from './problems.ts';
 import type { Routed } from './router.ts';
 
-/** What happens to query parameters that an operation does not describe. */
+/** What to do with query parameters that an operation does not describe. */
 export type UnknownQuery = 'refuse' | 'pass';
 
-/** A service as its OpenAPI document describes it, ready to check requests and answers. Immutable. */
+/** The compiled OpenAPI document of a service, which checks requests and answers. Immutable. */
 export interface Contract {
   readonly title: string;
   readonly version: string;
   readonly operations: readonly Operation[];
-  /** What it was read from: the text of each file by its absolute path. */
+  /** The text of each of its files, by absolute path. */
   readonly files: ReadonlyMap<string, string>;
-  /** The document in one piece: what other files held is in `components`. Integers beyond 2^53 are bigints. */
+  /** The document as one file: `components` has the contents of the others. Integers beyond 2^53 are bigints. */
   readonly document: Readonly<Record<string, unknown>>;
   /** The document as JSON and as YAML, every digit kept. */
   readonly json: string;
   readonly yaml: string;
-  /** What the document says that is not enforced, and where. */
+  /** The parts of the document that the gateway does not enforce, with their places. */
   readonly notes: readonly Problem[];
   /**
-   * The operation a request asks for. `method` in capitals; `path` canonical (RFC 3986 section 6.2.2), percent-encoded,
-   * beginning with `/`, without a query. HEAD is answered by GET.
+   * The operation of a request. `method` is in capitals; `path` is canonical (RFC 3986 section 6.2.2), percent-encoded,
+   * begins with `/` and has no query. GET also serves HEAD.
    */
   match(method: string, path: string): Match;
 }
 
 /**
- * An operation, with the raw, still encoded values of its path's templates in their order; or none: `allow` has the methods
- * of the path (405), and is `null` for a path that does not exist (404).
+ * An operation, with the raw, still encoded values of its path's templates in order; or none. `allow` then has the
+ * methods of the path (405), or is `null` if the path does not exist (404).
  */
 export type Match = Routed<Operation>;
 
 /** One method of one path. */
 export interface Operation extends Extensions {
-  /** The operationId, or `get /pets/{petId}` where the document has none. */
+  /** The operationId, or a name like `get /pets/{petId}` if the document has none. */
   readonly id: string;
   /** In capitals. */
   readonly method: string;
@@ -46,15 +46,15 @@ export interface Operation extends Extensions {
   readonly tags: readonly string[];
   readonly deprecated: boolean;
   /**
-   * For every answer, name, value, name, value, …: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), `Link` to the successor
-   * (RFC 5829; `Link-Template`, RFC 9652, if its path has templates), `X-Stability-Level` if not stable.
+   * Headers for every answer, as name, value, name, value, …: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), `Link` to
+   * the successor (RFC 5829; `Link-Template`, RFC 9652, if its path has templates), `X-Stability-Level` if not stable.
    */
   readonly replyHeaders: readonly string[];
-  /** `null`: the operation takes no body. */
+  /** `null` if the operation takes no body. */
   readonly body: BodyRule | null;
   /**
-   * Checks what comes before a body. `parameters`: as `match` gave them; `query`: raw, without `?`; `headers`: raw, name,
-   * value, name, value, … as node has them. Costs nothing to speak of when there is nothing to check.
+   * Checks path, query and headers. `parameters` are those of `match`; `query` is raw, without `?`; `headers` are raw:
+   * name, value, name, value, … as Node has them. If there is nothing to check, the cost is negligible.
    */
   checkParameters(parameters: readonly string[], query: string, headers: readonly string[]): readonly Fault[];
   /** Checks status, media type and body of an answer to any method but HEAD. */
@@ -66,6 +66,6 @@ export interface BodyRule {
   readonly required: boolean;
   /** The media types of the contract. */
   readonly accepted: readonly string[];
-  /** The rule for a Content-Type; `null`: no such type is taken (415). */
+  /** The rule for a Content-Type; `null` if the operation does not take that type (415). */
   media(contentType: string | undefined): MediaRule | null;
 }

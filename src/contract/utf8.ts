@@ -1,11 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 
-/** The text that bytes spell; `null`: they are not UTF-8 (RFC 3629). A byte order mark stays. */
+/** The text of UTF-8 bytes; `null` if they are not UTF-8 (RFC 3629). A byte order mark stays. */
 export function decodeUtf8(bytes: Uint8Array): string | null {
   return isUtf8(bytes) ? view(bytes).toString() : null;
 }
 
-/** Where bytes stop being UTF-8: a lenient decoder puts U+FFFD there, though the bytes do not spell U+FFFD. */
+/**
+ * The offset of the first byte that is not UTF-8: a lenient decoder puts U+FFFD there, though the bytes do not encode
+ * it.
+ */
 export function firstBadByte(bytes: Uint8Array): number {
   const buffer = view(bytes);
   const text = buffer.toString();

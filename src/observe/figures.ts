@@ -1,18 +1,18 @@
 import { AggregatorRegistry, type Registry } from 'prom-client';
 
-/** Every metric of one process with its values: plain data that can be sent to another one. */
+/** Every metric of one process with its values, as plain data for another process. */
 export type Figures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
 /**
- * One exposition of several processes, each metric put together as it says itself: most are added up. `own` is the process
- * that answers for all; what only makes sense of one process, such as when it was started, is its.
+ * One exposition of several processes. Each metric names how to aggregate it; most are sums. `own` is the process that
+ * answers for all; it also supplies metrics of one process, such as the start time.
  */
 export function totalText(own: Figures, others: readonly Figures[]): Promise<string> {
   const ofOne = own.map((metric) => (isOfOne(metric) ? { ...metric, aggregator: 'first' as const } : metric));
   return aggregate([ofOne, ...others.map((figures) => figures.filter((metric) => !isOfOne(metric)))]).metrics();
 }
 
-/** What outlives the processes: their counters and histograms. What they held when they ended, they hold no more. */
+/** The metrics that outlive the processes: counters and histograms. Gauges end with their process. */
 export function lastingFigures(figures: readonly Figures[]): Promise<Figures> {
   const growing = figures.map((metrics) => metrics.filter(({ type }) => String(type) !== 'gauge'));
   return aggregate(growing).getMetricsAsJSON();

@@ -8,13 +8,13 @@ export interface Log {
 }
 
 export interface LogOptions {
-  /** Where lines go; standard output without it. */
+  /** The target of the lines; standard output by default. */
   readonly destination?: { write(line: string): void };
-  /** The number of the worker that speaks; on every line. */
+  /** The number of the worker, on every line. */
   readonly worker?: number;
 }
 
-/** JSON lines. Keys are ids here, never secrets. */
+/** Writes JSON lines. They name keys by id, never by secret. */
 export function createLog({ level, requests }: Config['log'], { destination, worker }: LogOptions = {}): Log {
   const logger = pino(
     { level, base: worker === undefined ? null : { worker }, timestamp: timeOf() },
@@ -57,7 +57,7 @@ export function createLog({ level, requests }: Config['log'], { destination, wor
         logger.warn({ warning: event.warning }, event.type);
         return;
       case 'outage':
-        // The state's has one line when it begins and one when it ends, not one for each request in between.
+        // An outage of the state has one line at its begin and one at its end, and none for the requests in between.
         if (event.error instanceof Outage && event.error.code === 'state_unavailable') return;
         logger.warn({ id: event.id, reason: reasonOf(event.error) }, 'outage');
         return;
@@ -77,7 +77,7 @@ export function createLog({ level, requests }: Config['log'], { destination, wor
   return { observe };
 }
 
-/** The time as pino wants it. Spelling it is a sixth of a line, and many lines have the same millisecond. */
+/** The time in pino's format. Formatting it takes a sixth of the time of a line, and many lines share a millisecond. */
 function timeOf(): () => string {
   let last = Number.NaN;
   let text = '';
@@ -95,7 +95,7 @@ function rounded(milliseconds: number | null): number | null {
   return milliseconds === null ? null : Math.round(milliseconds * 1000) / 1000;
 }
 
-/** The chain of causes, without stacks: an outage is nobody's bug. */
+/** The chain of causes, without stacks, because an outage is no bug. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code } = error as NodeJS.ErrnoException;

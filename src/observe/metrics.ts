@@ -8,25 +8,25 @@ export interface Metrics {
   readonly contentType: string;
   /** The exposition text for Prometheus. */
   text(): Promise<string>;
-  /** The same as values, to be added to those of other processes. */
+  /** The same as values, for addition to those of other processes. */
   figures(): Promise<Figures>;
 }
 
-/** Of a process that carries requests; read when Prometheus asks. */
+/** The gauges of a process that carries requests, read when Prometheus asks. */
 export interface CarryingGauges {
   readonly inFlight: () => number;
   readonly subjects: () => number;
 }
 
-/** Of a process whose workers carry them. */
+/** The gauges of a process whose workers carry requests. */
 export interface SupervisingGauges {
-  /** How many serve. */
+  /** The number of workers that serve. */
   readonly workers: () => number;
 }
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Counts what happened. Every label value comes from a fixed set: operations, plans, codes; never from a request. */
+/** Counts events. Every label value comes from a fixed set (operations, plans, codes), never from a request. */
 export function createMetrics(gauges: CarryingGauges | SupervisingGauges): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -124,7 +124,7 @@ export function createMetrics(gauges: CarryingGauges | SupervisingGauges): Metri
       name: 'storegate_state_mode',
       help: 'How admission is decided now: normal, or the policy for an outage of the shared state.',
       labelNames: ['mode'],
-      // Of several processes each has a mode of its own: every mode that any of them has is 1.
+      // Each of several processes has its own mode; every mode that any of them is in is 1.
       aggregator: 'max',
       registers: [registry],
       collect() {

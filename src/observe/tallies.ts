@@ -1,6 +1,6 @@
 import { Counter, type Metric, type Registry } from 'prom-client';
 
-/** What a tally is called and how it is told apart. */
+/** The name, help and labels of a tally. */
 export interface TallyName {
   readonly name: string;
   readonly help: string;
@@ -8,8 +8,8 @@ export interface TallyName {
 }
 
 /**
- * One cell for each combination of label values, found through a tree of maps: no label object is made and none is
- * hashed while requests are counted. prom-client sees the cells when Prometheus asks.
+ * One cell for each combination of label values, in a tree of maps, so that counting a request makes and hashes no
+ * label object. prom-client reads the cells when Prometheus asks.
  */
 class Cells<C> {
   readonly #make: () => C;
@@ -48,7 +48,7 @@ class Cells<C> {
   }
 }
 
-/** A counter; answers how to add one for the given label values. */
+/** Makes a counter and returns the function that adds one for the given label values. */
 export function counterTally(registry: Registry, { name, help, labelNames }: TallyName) {
   const cells = new Cells(labelNames, () => ({ count: 0 }));
   new Counter({
@@ -67,7 +67,7 @@ export function counterTally(registry: Registry, { name, help, labelNames }: Tal
   };
 }
 
-/** A histogram in seconds; answers how to observe one duration for the given label value. */
+/** Makes a histogram in seconds and returns the function that observes one duration for the given label value. */
 export function histogramTally(registry: Registry, { name, help, labelNames }: TallyName, bounds: readonly number[]) {
   const cells = new Cells(labelNames, () => ({ buckets: new Float64Array(bounds.length + 1), sum: 0 }));
 
@@ -88,7 +88,7 @@ export function histogramTally(registry: Registry, { name, help, labelNames }: T
     });
   }
 
-  // The registry asks a metric for nothing but this.
+  // The registry uses only these parts of a metric.
   const metric = {
     name,
     help,

@@ -7,11 +7,13 @@ import { Content } from './content.ts';
 const here = import.meta.dirname;
 const { resolve } = createRequire(import.meta.url);
 
-/** The files the page needs, all from this package and its dependencies; the browser loads nothing from elsewhere. */
+/** The files of the page, all from this package and its dependencies; the browser loads nothing from elsewhere. */
 export interface Assets {
-  /** Where they are, with a slash at its end. Named after their content, so they can be cached for ever. */
+  /**
+   * The path of the files, with a slash at its end. It changes with their content, so browsers can cache them for ever.
+   */
   readonly base: string;
-  /** Paths below `base` of the page's own modules, entry first. */
+  /** Paths below `base` of the page's own modules; the entry comes first. */
   readonly modules: readonly string[];
   /** Paths below `base` of the style sheets, in the order of their cascade. */
   readonly styles: readonly string[];
@@ -20,7 +22,7 @@ export interface Assets {
 
 const STYLES = ['base', 'page', 'guide', 'operations', 'details', 'answers', 'schemas'];
 
-/** Reads every asset once. What is expensive, stripping types and compressing, waits for the first reader. */
+/** Reads every asset once. The expensive steps, stripping types and compressing, wait for the first request. */
 export function loadAssets(prefix: string): Assets {
   const modules = ['browser/main.ts', ...modulesIn('browser').filter((file) => file !== 'browser/main.ts')];
   const styles = STYLES.map((name) => `styles/${name}.css`);

@@ -4,7 +4,7 @@ import { Content } from './content.ts';
 import { publish } from './publish.ts';
 import { withUsage } from './usage.ts';
 
-/** The published contract by the path it is served at. Every digit of an int64 is kept. */
+/** The published contract by its path. It keeps every digit of an int64. */
 export function publishedDocuments(contract: Contract): ReadonlyMap<string, Content> {
   const document = publish(withUsage(contract.document));
   const yaml = () => stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 });
@@ -14,6 +14,6 @@ export function publishedDocuments(contract: Contract): ReadonlyMap<string, Cont
   ]);
 }
 
-/** JSON.stringify has no way of its own to write a bigint. */
+/** JSON.stringify cannot write a bigint by itself. */
 const exactly = (_name: string, value: unknown): unknown =>
   typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value;

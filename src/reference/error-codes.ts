@@ -5,7 +5,7 @@ export interface ErrorCode {
   readonly status: number;
   /** A sentence. */
   readonly title: string;
-  /** What the caller can do; names and headers are in backticks. */
+  /** The advice for the caller; names and headers are in backticks. */
   readonly advice: string;
 }
 

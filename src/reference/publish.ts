@@ -4,8 +4,8 @@ import { isObject, type Json } from '../contract/document/source.ts';
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
 /**
- * The contract as the world reads it: every operation also says in the words of other renderers what ours says once.
- * Returns a copy; what the author wrote in those words stays as it was written.
+ * The published contract: it repeats our own fields of an operation in the fields of other renderers. Returns a copy. A
+ * field of another renderer that the author wrote stays as it is.
  *
  * | ours | theirs |
  * |---|---|
@@ -14,7 +14,7 @@ const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'tr
  * | `deprecated`, `x-sunset` | `x-scalar-stability: deprecated`, `x-badges` |
  * | `x-ratelimit-cost` | `x-badges` |
  *
- * Nothing is ever marked `x-internal`: an operation that cannot be tried is still there for everybody to read.
+ * It never marks an operation `x-internal`: everybody can read an operation, even one that readers cannot try.
  */
 export function publish(root: Readonly<Json>): Json {
   const document = new Document(root as Json);
@@ -38,7 +38,7 @@ function missing(expanded: Json, own: Json): Json {
   return Object.fromEntries(Object.entries(expanded).filter(([name]) => !Object.hasOwn(own, name)));
 }
 
-/** The fields other renderers know, from those of the contract. */
+/** The fields of other renderers, made from those of the contract. */
 function expansion(operation: Json): Json {
   const level = operation['x-stability-level'];
   const badges = badgesOf(operation);

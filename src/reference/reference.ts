@@ -7,17 +7,17 @@ import { Content } from './content.ts';
 import { publishedDocuments } from './documents.ts';
 import { renderPage } from './page/page.ts';
 
-/** The paths that `createReference` answers; what ends in `/` is a prefix. */
+/** The paths that `createReference` answers; a path that ends in `/` is a prefix. */
 export const REFERENCE_PATHS = ['/openapi.json', '/openapi.yaml', '/docs', '/docs/'];
 
 export interface ReferenceOptions {
-  /** `false` leaves the page out; the contract is served all the same. */
+  /** `false` leaves the page out, but not the contract. */
   readonly page: boolean;
-  /** Their limits and the ban ladder are shown; limits of single accounts are not. */
+  /** The page shows their limits and the ban ladder, but no limits of single accounts. */
   readonly plans: Plans;
 }
 
-/** May be kept, but is asked for again each time; an unchanged one is answered 304. */
+/** Browsers may keep it but revalidate it each time, and get 304 if it has not changed. */
 const REVALIDATE = 'no-cache';
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
@@ -34,7 +34,7 @@ const PAGE_HEADERS = {
   'Cross-Origin-Opener-Policy': 'same-origin',
 };
 
-/** The contract as published, and the page drawn from it. Whatever it refuses or fails at goes to who called it. */
+/** Serves the published contract and its page. It passes refusals and errors on to its caller. */
 export function createReference(contract: Contract, { page, plans }: ReferenceOptions): Express {
   const app = express();
   app.disable('x-powered-by');

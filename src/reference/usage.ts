@@ -107,7 +107,7 @@ const OPERATION = {
 const TAG = { name: 'Usage', description: 'Where your key stands; answered by the gateway itself.' };
 const GROUP = { name: 'Gateway', tags: ['Usage'] };
 
-/** A copy of a contract's document with what the gateway itself answers. */
+/** A copy of a contract's document with the operations that the gateway itself answers. */
 export function withUsage(document: Readonly<Json>): Json {
   const { paths, tags, 'x-tagGroups': groups } = document;
   return {

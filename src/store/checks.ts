@@ -1,13 +1,13 @@
-/** What a value must be, said so that it completes the sentence "the value …". */
+/** The requirement that a value misses; the message completes the sentence "the value …". */
 export class Unfit extends Error {}
 
-/** Gives the value back as the store keeps it. @throws Unfit when it does not fit. */
+/** Returns the value as the store keeps it. @throws Unfit if it does not fit. */
 export type Check<T> = (value: unknown) => T;
 
 /** The least and the greatest identifier. */
 export const int64Range = { least: -(2n ** 63n), greatest: 2n ** 63n - 1n } as const;
 
-/** An integer of a JSON body. As in JSON Schema, `3.0` is one; a number too large to be exact is not. */
+/** An integer of a JSON body. As in JSON Schema, `3.0` is an integer; a number too large to be exact is not. */
 export function integer(least: bigint, greatest: bigint): Check<bigint> {
   return (value) => {
     const exact = Number.isSafeInteger(value) ? BigInt(value as number) : value;
@@ -19,7 +19,7 @@ export function integer(least: bigint, greatest: bigint): Check<bigint> {
 
 export const int64 = integer(int64Range.least, int64Range.greatest);
 
-/** Lengths are Unicode code points, as in JSON Schema. A lone surrogate is refused: it would come back changed. */
+/** Lengths are Unicode code points, as in JSON Schema. Refuses lone surrogates: the store would change them. */
 export function text(shortest: number, longest: number): Check<string> {
   return (value) => {
     if (typeof value !== 'string') throw new Unfit('must be a string');
@@ -46,7 +46,7 @@ export const flag: Check<boolean> = (value) => {
 
 const dateTimeForm = /^(\d{4}-\d\d-\d\d)T([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i;
 
-/** A date-time of RFC 3339, section 5.6, given back as it was written. */
+/** A date-time of RFC 3339, section 5.6, returned as the client wrote it. */
 export const dateTime: Check<string> = (value) => {
   const written = text(1, 64)(value);
   const day = dateTimeForm.exec(written)?.[1];
@@ -54,7 +54,7 @@ export const dateTime: Check<string> = (value) => {
   return written;
 };
 
-/** An integer in a path or a query. It must be written plainly: `7`, and neither `+7` nor `07`. */
+/** An integer in a path or a query. It must be plain: `7`, and neither `+7` nor `07`. */
 export function written(check: Check<bigint>): Check<bigint> {
   return (value) => check(/^(0|-?[1-9]\d{0,18})$/.test(String(value)) ? BigInt(String(value)) : value);
 }
@@ -68,7 +68,7 @@ export function commaSeparated<T>(most: number, check: Check<T>): Check<readonly
   };
 }
 
-/** A day of the calendar: JavaScript would take 30 February for a day in March. */
+/** Whether the day exists in the calendar: JavaScript would take 30 February for a day in March. */
 function isDay(day: string): boolean {
   const time = Date.parse(`${day}T00:00:00Z`);
   return Number.isFinite(time) && new Date(time).toISOString().startsWith(day);

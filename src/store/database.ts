@@ -1,16 +1,16 @@
 import { DatabaseSync } from 'node:sqlite';
 import { migrations } from './schema.ts';
 
-/** Written into every file of the store ("SGst"), so that a database of another program is not taken for one. */
+/** Every file of the store has this mark ("SGst"), which tells it from a database of another program. */
 const applicationId = 0x53477374n;
 
-/** Statements run on the event loop, so waiting for another process to let go of the file is kept short. */
+/** Milliseconds to wait for another process to release the file; short, because statements run on the event loop. */
 const busyTimeout = 250;
 
 /**
- * Opens the database in `file`, makes it if it is missing and brings it to the present schema.
- * All integers are read as `bigint`.
- * @throws Error with one sentence when the file cannot be opened, is no store, or is of a newer release.
+ * Opens the database in `file`, creates it if it is missing and migrates it to the present schema. All integers are
+ * `bigint`.
+ * @throws Error with one sentence if the file cannot be opened, is no store, or is of a newer release.
  */
 export function openDatabase(file: string): DatabaseSync {
   let db: DatabaseSync | undefined;
@@ -26,8 +26,8 @@ export function openDatabase(file: string): DatabaseSync {
 }
 
 /**
- * Runs `work` in one transaction: all of it is kept, or nothing. Inside another transaction it is a part of that one.
- * The write lock is taken at the start, so that what `work` reads cannot change before it writes.
+ * Runs `work` in one transaction, or as part of the transaction around it. It takes the write lock at the start, so
+ * that nothing `work` has read can change before it writes.
  */
 export function transaction<T>(db: DatabaseSync, work: () => T): T {
   if (db.isTransaction) return work();
@@ -43,8 +43,7 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
 }
 
 /**
- * Runs a statement and, if a foreign key forbids it, throws `refusal()` instead. The database keeps the rule; the
- * caller gives it its name.
+ * Runs a statement, and throws `refusal()` if a foreign key forbids it. The database has the rule, the caller its name.
  */
 export function orForeignKey<T>(statement: () => T, refusal: () => Error): T {
   try {
@@ -54,7 +53,7 @@ export function orForeignKey<T>(statement: () => T, refusal: () => Error): T {
   }
 }
 
-/** Whether another process held the file longer than the store waits. */
+/** Whether another process held the file longer than the store waits for it. */
 export function isBusy(error: unknown): boolean {
   const code = resultCode(error);
   return code !== undefined && (code & 0xff) === 5; // SQLITE_BUSY and its extended codes
@@ -80,7 +79,7 @@ function pragma(db: DatabaseSync, name: string): unknown {
   return db.prepare(`PRAGMA ${name}`).get()?.[name];
 }
 
-/** SQLite's extended result code, if the error is one of SQLite. */
+/** The extended result code of an error from SQLite. */
 function resultCode(error: unknown): number | undefined {
   return typeof error === 'object' && error !== null && 'errcode' in error ? Number(error.errcode) : undefined;
 }

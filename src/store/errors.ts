@@ -1,4 +1,4 @@
-/** Every code the store answers with, and its HTTP status. A code never changes its meaning. */
+/** Every error code of the store with its HTTP status. A code never changes its meaning. */
 const statusOf = {
   invalid_request: 400,
   malformed_request: 400,
@@ -22,7 +22,7 @@ const statusOf = {
 
 export type ErrorCode = keyof typeof statusOf;
 
-/** One thing that is wrong with a request: where, a JSON pointer (RFC 6901) into it, and what. */
+/** One fault of a request: its place, a JSON pointer (RFC 6901) into it, and a message. */
 export interface Fault {
   readonly in: 'path' | 'query' | 'body';
   readonly pointer: string;
@@ -37,7 +37,7 @@ export interface ErrorBody {
   readonly details?: readonly Fault[];
 }
 
-/** A request ends here: thrown anywhere in the store, answered in one place as the Error object. */
+/** Ends a request. Any part of the store may throw it; one place answers it as the Error object. */
 export class StoreError extends Error {
   readonly code: ErrorCode;
   readonly headers: Readonly<Record<string, string>>;
@@ -61,7 +61,7 @@ export class StoreError extends Error {
   }
 }
 
-/** 400 with every fault that was found, so that a caller mends them all at once. */
+/** 400 with every fault, so that a caller can correct them all at once. */
 export function invalidRequest(faults: Fault[]): StoreError {
   const told = faults.map((fault) => `${fault.in}${fault.pointer && ` ${fault.pointer}`} ${fault.message}`);
   return new StoreError('invalid_request', `The request is not valid: ${told.join('; ')}.`, {}, faults);

@@ -1,7 +1,7 @@
 import { type Check, Unfit } from './checks.ts';
 import { type Fault, invalidRequest } from './errors.ts';
 
-/** The fields one part of a request may have. Those it does not name are ignored. */
+/** The fields that one part of a request may have. Other fields are ignored. */
 export type Shape = Readonly<Record<string, Field<unknown>>>;
 export type Values<S extends Shape> = { readonly [Name in keyof S]: S[Name] extends Field<infer T> ? T : never };
 
@@ -19,7 +19,7 @@ export function optional<T>(check: Check<T>): Field<T | undefined> {
 }
 
 /**
- * Reads the fields of a body, a query or a path and finds every fault before it refuses.
+ * Reads the fields of a body, a query or a path, and looks for every fault before it refuses.
  * @throws StoreError `invalid_request` with one fault for each field that does not fit.
  */
 export function readFields<S extends Shape>(place: Fault['in'], source: unknown, shape: S): Values<S> {
@@ -38,7 +38,7 @@ export function readFields<S extends Shape>(place: Fault['in'], source: unknown,
   return values as Values<S>;
 }
 
-/** Reads the parameters of a query. A parameter of the shape that is given twice is a fault: either could be meant. */
+/** Reads the parameters of a query. A parameter given twice is a fault, because either value could be meant. */
 export function readQuery<S extends Shape>(query: URLSearchParams, shape: S): Values<S> {
   const repeated = Object.keys(shape).filter((name) => query.getAll(name).length > 1);
   if (repeated.length > 0)

@@ -1,4 +1,4 @@
-/** What the store tells: paths without their query, never headers or bodies. */
+/** The events of the store: they have paths without their query, and never headers or bodies. */
 export type StoreEvent =
   | { readonly type: 'listening'; readonly url: string }
   | {
@@ -8,7 +8,7 @@ export type StoreEvent =
       readonly status: number;
       readonly milliseconds: number;
     }
-  /** The caller went away before its request was complete. */
+  /** The caller left before its request was complete. */
   | { readonly type: 'left'; readonly method: string; readonly path: string }
   /** A bug or an exhausted resource; the caller got a 500 without detail. */
   | { readonly type: 'failed'; readonly method: string; readonly path: string; readonly error: unknown }

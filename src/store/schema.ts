@@ -1,6 +1,5 @@
 /**
- * How the database came to its present form: step n brings it from `user_version` n to n + 1. A step that was released
- * is never edited; a change is a new step.
+ * The migrations of the database: step n takes it from `user_version` n to n + 1. Never edit a released step; add one.
  */
 export const migrations: readonly string[] = [
   `

@@ -28,7 +28,7 @@ const shelves = [
   },
 ] as const;
 
-/** Fills an empty store with a small catalogue, or leaves it as it is. Tells whether it filled it. */
+/** Fills an empty store with a small catalogue, and answers whether it did. */
 export function seedStore({ records }: Store): boolean {
   return records.transaction(() => {
     if (!records.isEmpty()) return false;

@@ -6,9 +6,9 @@ import { StoreError } from './errors.ts';
 export type Sequence = () => bigint;
 
 /**
- * Identifiers in rising order, remembered in the database: none is assigned twice, not even after its owner is gone.
- * `first` counts only where the sequence does not exist yet.
- * @throws StoreError `ids_exhausted`, by the sequence, once the greatest int64 has been assigned.
+ * Identifiers in rising order. The database keeps the sequence, so no identifier is assigned twice, even after its
+ * owner is gone. `first` only counts if the sequence does not exist yet. The sequence throws StoreError `ids_exhausted`
+ * once it has assigned the greatest int64.
  */
 export function openSequence(db: DatabaseSync, name: string, first: bigint): Sequence {
   db.prepare('INSERT INTO sequences (name, next) VALUES (?, ?) ON CONFLICT DO NOTHING').run(name, first);

@@ -9,26 +9,26 @@ import { orderRoutes } from './resources/orders.ts';
 import { petRoutes } from './resources/pets.ts';
 
 export interface StoreOptions {
-  /** The SQLite file, made if it is missing, or `:memory:` for a store that is gone with the process. */
+  /** The SQLite file, created if it is missing, or `:memory:` for a store that ends with the process. */
   readonly file: string;
   readonly log?: StoreLog;
-  /** The first identifier a new database assigns, of categories, pets and orders each; 1 if left out. Any int64. */
+  /** The first identifier of categories, pets and orders in a new database, any int64; 1 if left out. */
   readonly firstId?: bigint;
 }
 
 /** A service for pets, categories, orders and stock: an HTTP server over one database. */
 export interface Store {
-  /** What the store keeps, without HTTP. */
+  /** The records of the store, without HTTP. */
   readonly records: Records;
-  /** Starts to answer; port 0 lets the system choose. @throws Error with one sentence when the address is not free. */
+  /** Starts to listen; port 0 lets the system choose. @throws Error with one sentence if the address is not free. */
   listen(address: { readonly host: string; readonly port: number }): Promise<{ port: number; url: string }>;
-  /** Finishes what is in flight, then closes the database. Calling it again waits for the same end. */
+  /** Finishes the requests in flight, then closes the database. A second call waits for the same end. */
   close(): Promise<void>;
 }
 
 /**
  * Opens the database; nothing listens yet.
- * @throws Error with one sentence when the database cannot be used.
+ * @throws Error with one sentence if the database cannot be used.
  */
 export function createStore({ file, log = () => {}, firstId = 1n }: StoreOptions): Store {
   const db = openDatabase(file);

@@ -11,7 +11,7 @@ afterEach(() => gateway.stop());
 
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
-/** With headers that fetch would not let us set. */
+/** The status of a call with headers that fetch does not allow. */
 async function status(path: string, headers: Record<string, string>): Promise<number> {
   const sent = request(`${gateway.adminUrl}${path}`, { headers }).end();
   const [response] = (await once(sent, 'response')) as [IncomingMessage];

@@ -27,7 +27,7 @@ interface Result {
   readonly err: string;
 }
 
-/** The very command line, in this process: only what `main.ts` adds is missing. */
+/** The command line in this process, without `main.ts`. */
 async function storegate(
   args: readonly string[],
   {
@@ -57,7 +57,7 @@ async function storegate(
 
 const REMOTE = () => ({ STOREGATE_ADMIN_URL: gateway.adminUrl, STOREGATE_ADMIN_TOKEN: TOKEN });
 
-/** Every command against a running gateway, and on the local state without one. */
+/** Runs every command against a running gateway, and on the local state without one. */
 describe.each([
   ['a running gateway', REMOTE],
   ['the local state', () => ({})],

@@ -7,7 +7,7 @@ import { mistakesOf } from './mistakes.ts';
 
 const cwd = join(import.meta.dirname, 'broken');
 
-/** Each file starts with comments that are, line by line, exactly what must be said about it. */
+/** The comments at the start of a file are, line by line, exactly the expected messages about it. */
 function expectedOf(file: string): string[] {
   const lines = readFileSync(join(cwd, file), 'utf8').split('\n');
   const end = lines.findIndex((line) => !line.startsWith('# '));

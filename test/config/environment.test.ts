@@ -17,7 +17,7 @@ interface Row {
   readonly file: string;
   readonly text: string;
   readonly read: (config: Config) => unknown;
-  /** Default, from the file, from the environment; `~` stands for the working folder. */
+  /** The values of default, file and environment; `~` stands for the working folder. */
   readonly values: readonly [unknown, unknown, unknown];
 }
 

@@ -5,7 +5,7 @@ import { afterEach } from '@jest/globals';
 
 const made: string[] = [];
 
-/** A new folder with these files in it (path -> content), removed after the test. */
+/** A new folder with these files in it (path -> content), which is removed after the test. */
 export function folderWith(files: Readonly<Record<string, string | Uint8Array>> = {}): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'storegate-config-')));
   made.push(folder);

@@ -1,6 +1,6 @@
 import { ConfigError, formatProblem } from '../../src/config/problems/problems.ts';
 
-/** What a call finds wrong, one line each; fails when it finds nothing. */
+/** The mistakes that a call reports, one line each; fails if it reports none. */
 export function mistakesOf(call: () => unknown): string[] {
   try {
     call();

@@ -6,10 +6,10 @@ import { loadConfig } from '../../src/config/load.ts';
 import { ConfigError } from '../../src/config/problems/problems.ts';
 import { folderWith } from './folder.ts';
 
-/** Made at run time, so that no fixture holds one. */
+/** Secrets made at run time, so that no fixture holds one. */
 const secret = fc.stringMatching(/^[a-f0-9]{16}$/).map((text) => `s3cr3t${text}`);
 
-/** Everything a failed load lets out: message, problems, stack. */
+/** All output of a failed load: message, problems, stack. */
 function saidWhen(env: Record<string, string>, gateway: string): string {
   const cwd = folderWith({ 'g.yaml': gateway });
   try {

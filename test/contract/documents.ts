@@ -11,7 +11,7 @@ import {
 
 type Json = Record<string, unknown>;
 
-/** Loads the text of a document from a file that is gone afterwards. */
+/** Loads the text of a document from a temporary file. */
 export function loadText(text: string, options?: { unknownQuery?: UnknownQuery }, name = 'openapi.yaml'): Contract {
   const folder = mkdtempSync(join(tmpdir(), 'contract-'));
   try {
@@ -42,7 +42,7 @@ export const only = ({ operations }: Contract): Operation => operations[0]!;
 export const short = (faults: readonly { pointer: string; message: string }[]): string[] =>
   faults.map(({ pointer, message }) => `${pointer} ${message}`.trim());
 
-/** What a body schema finds in JSON texts. The other schemas may refer to each other by name. */
+/** Makes a function that checks JSON texts against a body schema. The other schemas may refer to each other by name. */
 export function checker(schema: Json, schemas: Json = {}): (text: string) => string[] {
   const content = { 'application/json': { schema } };
   const contract = load({ '/': { post: { requestBody: { content }, responses: done } } }, { schemas });
@@ -50,18 +50,18 @@ export function checker(schema: Json, schemas: Json = {}): (text: string) => str
   return (text) => short(media.check(new TextEncoder().encode(text)));
 }
 
-/** What a response schema finds in JSON texts. */
+/** Makes a function that checks JSON texts against a response schema. */
 export function responseChecker(schema: Json, schemas: Json = {}): (text: string) => string[] {
   const responses = { 200: { description: 'Done.', content: { 'application/json': { schema } } } };
   const operation = only(load({ '/': { get: { responses } } }, { schemas }));
   return (text) => short(operation.checkResponse(200, 'application/json', new TextEncoder().encode(text)));
 }
 
-/** What a contract notes, but for operations without an operationId, which most tests here have. */
+/** The notes of a contract, except those about missing operationIds, which most tests here have. */
 export const notesOf = ({ notes }: Contract): string[] =>
   notes.map(({ message }) => message).filter((message) => !message.includes('has no operationId'));
 
-/** What is wrong with a document, as `line:column pointer: message`. */
+/** The problems of a document, as `line:column pointer: message`. */
 export function problemsOf(read: () => Contract): string[] {
   try {
     read();

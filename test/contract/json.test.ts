@@ -11,7 +11,7 @@ const fault = (text: string): string => {
   return fault ? `${fault.pointer} ${fault.offset} ${fault.message}` : 'no fault';
 };
 
-/** What JSON.parse makes of a text, if it and this reader should agree. */
+/** The result of JSON.parse for a text, if our reader should agree with it. */
 function parsed(text: string): unknown {
   try {
     return { value: JSON.parse(text) };
@@ -20,7 +20,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A value as JSON.parse would give it: integers rounded, objects with a prototype. */
+/** A value as JSON.parse would return it: integers rounded, objects with a prototype. */
 const rounded = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? Number(member) : member)));
 

@@ -7,7 +7,7 @@ import { done, head, load, loadText, notesOf, only, problemsOf } from './documen
 
 const folder = fileURLToPath(new URL('broken/', import.meta.url));
 
-/** Each broken document begins with the message it must give, one line for each mistake. */
+/** Each broken document begins with its expected messages, one line for each mistake. */
 describe.each(readdirSync(folder).filter((name) => name.endsWith('.yaml')))('%s', (name) => {
   test('is refused with every mistake in it', () => {
     const text = readFileSync(folder + name, 'utf8');
@@ -214,7 +214,7 @@ const everything = {
   },
 };
 
-/** Places in a value: the ways to all of its members. */
+/** The paths to all members of a value. */
 function waysInto(value: unknown): string[][] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, member]) => [[key], ...waysInto(member).map((way) => [key, ...way])]);

@@ -8,7 +8,7 @@ const patterns = new Patterns();
 
 const compile = (source: string) => patterns.compile(source);
 
-/** The engine gets a pattern as it is only when nothing can make it slow. */
+/** Whether the engine itself matches the pattern, which is only allowed if no text can make it slow. */
 const native = (source: string): boolean => compile(source) instanceof RegExp;
 
 test.each([
@@ -88,7 +88,7 @@ const character = fc.constantFrom(
   '-',
 );
 
-/** Some of `atoms` with quantifiers, one after the other, in some alternatives. */
+/** Patterns of `atoms` with quantifiers, in sequences and alternatives. */
 const patternsOf = (atoms: fc.Arbitrary<string>): fc.Arbitrary<string> => {
   const quantifier = fc.constantFrom('', '', '', '*', '+', '?', '*?', '{2}', '{1,2}', '{0,3}', '{2,}');
   const sequence = fc.array(fc.tuple(atoms, quantifier), { maxLength: 3 }).map((parts) => parts.flat().join(''));
@@ -98,14 +98,14 @@ const patternsOf = (atoms: fc.Arbitrary<string>): fc.Arbitrary<string> => {
 const group = (inner: fc.Arbitrary<string>) =>
   fc.tuple(fc.constantFrom('(', '(?:'), inner).map(([open, source]) => `${open}${source})`);
 
-/** Patterns of everything an automaton can do, on a small alphabet, in groups inside groups. */
+/** Patterns of everything that an automaton supports, on a small alphabet, with nested groups. */
 const sources = patternsOf(fc.oneof(character, group(patternsOf(fc.oneof(character, group(patternsOf(character)))))));
 
 const texts = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '.', '-', '🐶', '\n'), maxLength: 10 });
 
 const apart = createContext({});
 
-/** What the engine finds; `null` where it would try for ever, which is what our own matcher is there for. */
+/** The engine's result; `null` if it would try for ever, which is the reason for our own matcher. */
 function engineFinds(source: string, text: string): boolean | null {
   try {
     const call = `new RegExp(${JSON.stringify(source)}, 'u').test(${JSON.stringify(text)})`;
@@ -145,7 +145,7 @@ test('reads conditions at the start like the engine', () => {
 
 describe('a class stands for the characters that the engine takes for it', () => {
   const characters = new Characters();
-  /** Around all ends of ranges, and the ends of Unicode and of its halves. */
+  /** The edges of usual ranges, of the surrogates, of the first plane and of Unicode. */
   const EDGES = [0, 0x7f, 0x80, 0xd7ff, 0xe000, 0xffff, 0x10000, 0x10ffff];
 
   function agrees(source: string, extra: readonly number[]): void {

@@ -82,7 +82,7 @@ const templates = fc
   .map((segments) => segments.map((segment, i) => (segment === '{}' ? `{p${i}}` : segment)))
   .map((segments) => `/${segments.join('/')}`);
 
-/** Templates that can be told from each other. */
+/** Templates with different outlines. */
 const manyTemplates = fc.uniqueArray(templates, {
   minLength: 1,
   maxLength: 30,

@@ -137,7 +137,7 @@ const table: Cell[] = [
 
 const integer = (value: number) => ({ type: 'integer', enum: [value] });
 
-/** Schemas that let exactly one value through. */
+/** Schemas that allow exactly one value. */
 const schemas = {
   empty: { type: 'string', enum: [''] },
   string: { type: 'string', enum: ['blue'] },

@@ -6,7 +6,7 @@ import { parse, stringify } from 'yaml';
 import { describeWithPromtool, promtool } from './promtool.ts';
 import { dashboard, dashboardExpressions, panels, root } from './shipped.ts';
 
-/** Those that come with Grafana and are not on their way out. */
+/** Panel types that come with Grafana and are not deprecated. */
 const PANEL_TYPES = ['stat', 'table', 'timeseries', 'state-timeline'];
 
 describe('the dashboard', () => {
@@ -56,7 +56,7 @@ describe.each(panels)('the panel "$title"', ({ type, description, datasource, ta
   });
 });
 
-/** Every selector of the dashboard has braces, and nothing else has. */
+/** The number of selectors: every selector of the dashboard has braces, and nothing else does. */
 function selectorsIn(expr: string): number {
   return expr.split('{').length - 1;
 }

@@ -18,7 +18,7 @@ bans: { strikes: 3, lengths: [1m] }
 const HAPPENED = ['storegate_bans_total{', 'storegate_contract_faults_total{', 'nodejs_gc_duration_seconds_count{'];
 const ALONE = ['storegate_state_alone_total{', 'storegate_state_mode{mode="local"}'];
 
-/** What real gateways of one process give Prometheus after everything that they count has happened. */
+/** The metrics of real gateways of one process, after every event that they count. */
 export async function ofOneProcess(): Promise<Exposition> {
   return expositionOf([await fromEmbeddedGateway(), await fromGatewayThatLostRedis()]);
 }
@@ -40,7 +40,7 @@ async function fromGatewayThatLostRedis(): Promise<string> {
   try {
     const { secret } = await gateway.key();
     const ask = async () => void (await gateway.client.get('/pets').set('X-API-Key', secret));
-    // As Prometheus does it: who may ask is remembered from the scrape before the outage.
+    // Scrapes as Prometheus does: the gateway remembers a token from the scrape before the outage.
     await scraped(gateway.adminUrl, ['storegate_admissions_total{'], ask);
     await redis.kill();
     return await scraped(gateway.adminUrl, ALONE, ask);
@@ -50,7 +50,7 @@ async function fromGatewayThatLostRedis(): Promise<string> {
   }
 }
 
-/** The same of one with two workers that have crashed, and whose followers have then lost Redis. */
+/** The same for a gateway with two workers that have crashed, and whose replacements have lost Redis. */
 export async function ofTwoWorkers(): Promise<Exposition> {
   const folder = mkdtempSync(join(tmpdir(), 'storegate-'));
   const { store, url: storeUrl } = await startStore(join(folder, 'store.db'), { host: '127.0.0.1', port: 0 });
@@ -69,13 +69,13 @@ export async function ofTwoWorkers(): Promise<Exposition> {
 }
 
 async function afterCrashes(gateway: GatewayWithWorkers): Promise<string> {
-  // An alert asks how often workers ended: what began at 1 would hide the first time.
+  // An alert counts ended workers: a counter that began at 1 would hide the first one.
   await scraped(gateway.adminUrl, ['\nstoregate_worker_exits_total 0\n', '\nstoregate_workers 2\n']);
   await letHappen(gateway, PATIENT);
-  // What a worker counts after its last scrape is lost in a crash.
+  // A crash loses the counts of a worker since its last scrape.
   await scraped(gateway.adminUrl, HAPPENED);
   let text = '';
-  // One after the other: while none is left the system may give the port to somebody else.
+  // One after the other: without any worker, the system may give the port to another process.
   for (const [i, pid] of gateway.pids.entries()) {
     process.kill(pid, 'SIGKILL');
     const replaced = [`\nstoregate_worker_exits_total ${i + 1}\n`, '\nstoregate_workers 2\n'];
@@ -92,7 +92,9 @@ async function afterTheLossOf(redis: RedisServer, gateway: GatewayWithWorkers): 
   return await scraped(gateway.adminUrl, ALONE, async () => void (await gateway.get('/pets', headers)));
 }
 
-/** Answers, refusals, a ban, a replaced secret, both results of a reload, a fault that is only told, and rubbish collected. */
+/**
+ * Causes answers, refusals, a ban, a replaced secret, both results of a reload, a reported fault, garbage collection.
+ */
 async function letHappen(
   { folder, url, adminUrl }: { readonly folder: string; readonly url: string; readonly adminUrl: string },
   settings: string,

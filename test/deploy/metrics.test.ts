@@ -10,21 +10,21 @@ type Labels = ReadonlyMap<string, ReadonlySet<string>>;
 const labels = (values: Readonly<Record<string, readonly string[]>>): Labels =>
   new Map(Object.entries(values).map(([label, all]) => [label, new Set(all)]));
 
-/** Labels that Prometheus itself puts on everything that it scrapes. */
+/** Labels that Prometheus itself adds to everything it scrapes. */
 const SCRAPED = labels({ job: ['storegate'], instance: ['gateway-1:9901'] });
-/** Series that Prometheus makes itself. */
+/** Series that Prometheus itself creates. */
 const PROMETHEUS = new Map([
   ['up', SCRAPED],
   ['ALERTS', labels({ alertname: alerts.map(({ alert }) => alert), alertstate: ['firing'] })],
 ]);
-/** Values that a gateway can have and that the test did not bring about. */
+/** Values that a gateway can have and that the test did not cause. */
 const POSSIBLE = labels({
   code: [...Object.keys(CATALOGUE), 'caller_left'],
   status: ['101', '304', ...Object.values(CATALOGUE).map(({ status }) => `${status}`)],
   operation: ['mount /files'],
 });
 
-/** What one process has nothing to say about. */
+/** Metrics that a gateway of one process does not have. */
 const OF_WORKERS = ['storegate_worker_exits_total', 'storegate_workers'];
 
 let oneProcess: Exposition;
@@ -34,7 +34,7 @@ beforeAll(async () => {
   twoWorkers = await ofTwoWorkers();
 });
 
-/** The labels of a metric and what they can be; those of a recording rule are at most those of what it is made from. */
+/** The labels of a metric and their values; a recording rule has at most the labels of its sources. */
 function labelsOf(metric: string, exposition: Exposition): Labels | null {
   const recording = recordings.find(({ record }) => record === metric);
   if (recording) return union(namesIn(recording.expr).selectors.map((one) => labelsOf(one.metric, exposition)));
@@ -50,7 +50,7 @@ function union(all: readonly (Labels | null)[]): Labels {
   return together;
 }
 
-/** What is wrong with an expression, where it asks for something that no gateway ever says. */
+/** The faults of an expression: names and values that no gateway has. */
 function faultsIn(expr: string, exposition: Exposition): string[] {
   const { selectors, groupings } = namesIn(expr);
   const known = union(selectors.map(({ metric }) => labelsOf(metric, exposition)));
@@ -64,7 +64,7 @@ function faultsOf({ metric, matchers }: Selector, exposition: Exposition): strin
   return matchers.flatMap(({ label, value }) => {
     if (!known.has(label)) return [`${metric} has no label ${label}`];
     const values = [...known.get(label)!, ...(POSSIBLE.get(label) ?? [])];
-    // Each alternative by itself: `a|b` with a mistyped `b` would silently be `a`.
+    // Checks each alternative by itself: `a|b` with a mistyped `b` would silently mean `a`.
     return value
       .split('|')
       .filter((one) => !values.some((possible) => new RegExp(`^(?:${one})$`).test(possible)))

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { describe } from '@jest/globals';
 
-/** Runs promtool, and answers all it said; throws with that where it finds a fault. */
+/** Runs promtool and returns its output; throws with the output if it finds a fault. */
 export function promtool(...args: readonly string[]): string {
   const { status, stdout, stderr, error } = spawnSync('promtool', args, { encoding: 'utf8' });
   if (error) throw error;
@@ -22,5 +22,5 @@ function whyNoPromtool(): string | null {
 const reason = whyNoPromtool();
 if (reason !== null) process.stderr.write(`The tests of the alerts are left out: ${reason}\n`);
 
-/** As `describe`, where there is promtool. Says in one line why there is none. */
+/** Like `describe` if there is promtool. Otherwise it says in one line why there is none. */
 export const describeWithPromtool = reason === null ? describe : describe.skip;

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 
 export const root = resolve(import.meta.dirname, '../..');
 
-/** A rule as it stands in deploy/rules/. */
+/** A rule in deploy/rules/. */
 export interface Alert {
   readonly alert: string;
   readonly expr: string;
@@ -18,7 +18,7 @@ export interface Recording {
   readonly expr: string;
 }
 
-/** A panel of the dashboard, as far as the tests look at it. */
+/** The parts of a dashboard panel that the tests check. */
 export interface Panel {
   readonly id: number;
   readonly type: string;

@@ -17,7 +17,7 @@ import type { StoreAnswer } from '../../src/gateway/upstream/store-answer.ts';
 import { admittedClient, knownClient } from '../support/exchange.ts';
 import { type FakeStore, fakeStore } from '../support/upstream.ts';
 
-/** A stage between the store and the reply, as somebody would add one: whole answers to GET, by path, for good. */
+/** A stage between the store and the reply, as a developer might add it: it caches answers to GET by path for ever. */
 function createCache(forward: Forward): Forward {
   const kept = new Map<string, StoreAnswer>();
   return async function cache(exchange: Exchange, checked: Checked) {

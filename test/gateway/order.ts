@@ -7,8 +7,8 @@ import type { Client } from '../../src/keys/key.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 
 /**
- * Mistakes in the order of the stages, none of which compiles. Nothing here runs: `npm run check` fails where one of them
- * would be taken, because its `@ts-expect-error` then expects in vain.
+ * Mistakes in the order of the stages, none of which compiles. Nothing here runs: `npm run check` fails if one of them
+ * compiles, because its `@ts-expect-error` then has no error.
  */
 export async function mistakes(
   { door, authenticate, admit, contract, forward, inspect, relay, usage, mounts }: Parts,

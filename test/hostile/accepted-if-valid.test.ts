@@ -6,7 +6,7 @@ import { asJsonSchema, schema, valueFor } from './arbitrary-contract.ts';
 
 const SEED = 20_260_102;
 
-/** Judges by the schema alone, and by nothing of ours: what a draft 7 validator says of own members. */
+/** Judges by the schema alone, without our code: a draft 7 validator that looks at own members only. */
 function judgeOf(schema: Record<string, unknown>): (value: unknown) => boolean {
   const ajv = new Ajv({ strict: false, ownProperties: true, validateSchema: false, allowUnionTypes: true });
   const validate = ajv.compile(asJsonSchema(schema));
@@ -34,7 +34,7 @@ test('a body is accepted if, and only if, it is valid by the schema of its opera
     }),
     { seed: SEED, numRuns: 150 },
   );
-  // Neither answer is one that the generator cannot make.
+  // The generator must produce enough of both answers.
   expect(Math.min(tally.accepted, tally.refused)).toBeGreaterThan(100);
 });
 
@@ -82,7 +82,7 @@ test('a query parameter is accepted if, and only if, its text can be read as a v
   expect(Math.min(tally.accepted, tally.refused)).toBeGreaterThan(50);
 });
 
-/** The value a text stands for, by the strictest reading: integers in digits, numbers as in JSON; `undefined`: none. */
+/** The value of a text by the strictest reading: integers in digits, numbers as in JSON; `undefined` if it has none. */
 function readAs(type: string, text: string): unknown {
   if (type === 'string') return text;
   if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : undefined;

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 
 type Json = Record<string, unknown>;
 
-/** Names of members, among them those that every object of JavaScript seems to have. */
+/** Names of members, including those that every object of JavaScript inherits. */
 const NAMES = ['a', 'b', 'name', 'constructor', 'toString', 'a/b', 'a~b', ''] as const;
-/** A name that no contract may give, but anybody may send. */
+/** The names that callers may send, with one that no contract may have. */
 const SENT = [...NAMES, '__proto__'] as const;
 
 const small = fc.integer({ min: -3, max: 3 });
@@ -90,7 +90,7 @@ export const schema: fc.Arbitrary<Json> = fc.letrec<{ schema: Json; leaf: Json; 
   }),
 ).schema;
 
-/** Any JSON value, of small parts that schemas above speak about. */
+/** Any JSON value, made of small parts that occur in the schemas above. */
 const anything: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
   value: fc.oneof(
     { depthSize: 'xsmall', maxDepth: 3 },
@@ -102,7 +102,7 @@ const anything: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
   ),
 })).value!;
 
-/** A value that goes some way to fit `schema`: often valid, often wrong in one place only. */
+/** A value close to `schema`: often valid, often wrong in only one place. */
 export function valueFor(schema: Json): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 4, arbitrary: fitting(schema) }, { weight: 1, arbitrary: anything });
 }
@@ -146,7 +146,7 @@ function fittingObject({ properties, required = [] }: Json): fc.Arbitrary<unknow
     .map((entries) => Object.fromEntries((entries as ([string, unknown] | null)[]).filter((entry) => entry !== null)));
 }
 
-/** The same schema for a plain JSON Schema validator: `nullable` and the flags of exclusive limits said in draft 7. */
+/** The same schema for a plain JSON Schema validator: `nullable` and exclusive limits as in draft 7. */
 export function asJsonSchema(schema: Json): Json {
   const { nullable, exclusiveMinimum, exclusiveMaximum, ...rest } = schema;
   const plain: Json = { ...rest };

@@ -5,7 +5,7 @@ import { Gathering } from '../../src/common/gathering.ts';
 import { makeSecret } from '../../src/keys/secret.ts';
 import { Stand } from './stand.ts';
 
-/** Milliseconds that `count` runs of `step` took, for comparing with as many runs of it in another state. */
+/** Milliseconds of `count` runs of `step`, to compare with as many runs in another state. */
 function timed(count: number, step: (i: number) => void): number {
   const start = performance.now();
   for (let i = 0; i < count; i++) step(i);
@@ -23,7 +23,7 @@ describe('a million strangers', () => {
     }
     expect(most).toBeLessThanOrEqual(2_000);
     const late = timed(50_000, (i) => cache.set(`late ${i}`, i));
-    // Not a deadline: an insertion that walked over what is there would be a thousand times slower, not a hundred.
+    // This is no deadline: an insertion that walks all entries would be a thousand times slower, not a hundred.
     expect(late).toBeLessThan(100 * early + 100);
   });
 
@@ -42,7 +42,7 @@ test('a body of tiny chunks is held once, whatever buffers they came in', () => 
   const gathering = new Gathering();
   const expected: number[] = [];
   for (let i = 0; i < 100_000; i++) {
-    // As the parser has them: a view of one byte into a large read.
+    // As in the parser, each chunk is a view of one byte into a large read.
     const read = i % 100 === 0 ? Buffer.alloc(65_536, i & 255) : null;
     const chunk = read?.subarray(7, 8) ?? Buffer.from([i & 255]);
     expected.push(chunk[0]!);

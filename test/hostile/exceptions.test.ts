@@ -33,7 +33,7 @@ afterEach(() => {
   server = null;
 });
 
-/** A pipeline whose steps do nothing, but for those that a test replaces. */
+/** A pipeline whose steps do nothing, except those that a test replaces. */
 async function pipelineWith(
   parts: Partial<Parts> | ((made: { guard: Guard; answer: Answer }) => Partial<Parts>),
   { listeners = [], cors = createCors({ origins: [], maxAge: 0 }) }: { listeners?: Observe[]; cors?: Cors } = {},

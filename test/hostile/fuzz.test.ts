@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => stand.stop());
 
-/** Pieces that parsers stumble over. */
+/** Pieces that trouble parsers. */
 const SHARDS = [
   '\r\n',
   '\n',
@@ -51,7 +51,7 @@ const SHARDS = [
   '{"a":',
 ]; // prettier-ignore
 
-/** Room in which a mutation does not break the request, so that what it smuggles in gets a chance. */
+/** A header that a mutation may hit without breaking the request, so that smuggled bytes get a chance. */
 const PADDING = `X-Padding: ${'abc def '.repeat(30)}`;
 const BODY = `{${' '.repeat(40)}"name":"Rex","categoryId":1${' '.repeat(40)}}`;
 
@@ -67,7 +67,7 @@ const seeds = () => [
 /** One change to a request, at a place given as a share of its length. */
 const mutation = fc.record({
   kind: fc.constantFrom('insert', 'replace', 'delete', 'repeat', 'flip', 'cut'),
-  // Without fast-check's liking for the ends of a range: nearly all mutations would hit the method.
+  // Without fast-check's bias for the ends of a range, by which nearly all mutations would hit the method.
   at: fc.noBias(fc.nat({ max: 9_999 })).map((share) => share / 10_000),
   length: fc.integer({ min: 1, max: 12 }),
   shard: fc.constantFrom(...SHARDS),
@@ -94,12 +94,12 @@ function mutate(bytes: string, { kind, at, length, shard, bit }: Mutation): stri
   }
 }
 
-/** How often each status was the answer. */
+/** The number of answers with each status. */
 const statuses = new Map<number, number>();
 
-/** Reads every answer to what was sent, until nothing more can come. */
+/** Sends bytes and reads every answer until no more can come. */
 async function readAnswers(wire: Wire, bytes: string): Promise<void> {
-  // A caller that ends its side gets no more answers, so what is cut short is ended by more bytes instead.
+  // A caller that closes its side gets no more answers, so more bytes complete a request that was cut short.
   wire
     .send(bytes)
     .send('\r\n\r\n')
@@ -136,7 +136,7 @@ test('whatever is done to a request, the store sees only whole ones of this call
     fc.asyncProperty(fc.nat({ max: seeds().length - 1 }), fc.array(mutation, { minLength: 1, maxLength: 3 }), run),
     { seed: 20_260_101, numRuns: 2000, endOnFailure: true },
   );
-  // What was sent was neither always good nor always hopeless.
+  // The mutated requests were neither all good nor all hopeless.
   for (const status of [200, 400, 404]) expect([status, (statuses.get(status) ?? 0) > 100]).toEqual([status, true]);
   expect(stand.gateway.log.filter(({ msg }) => msg === 'bug')).toEqual([]);
   expect((await stand.ask(stand.probe)).status).toBe(200);

@@ -4,25 +4,25 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 /** A request exactly as the store received it. */
 export interface Recorded {
   readonly line: string;
-  /** Name and value of every line, in their order and spelling. */
+  /** Name and value of every line, in the original order and spelling. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string;
 }
 
-/** How the store answers: with these bytes, after which it does as `then` says. */
+/** Writes the store's answer to a request. */
 export type Respond = (socket: Socket, request: Recorded, count: number) => void;
 
 export const EMPTY_LIST = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]';
 
 /**
- * A store that reads raw bytes by the strictest reading there is, records every request, and fails on framing that two
- * readers could read differently: this is what stands behind the gateway while it is attacked.
+ * The store behind an attacked gateway. It reads raw bytes in the strictest way, records every request, and complains
+ * about framing that two readers could read differently.
  */
 export class RecordingStore {
   readonly requests: Recorded[] = [];
-  /** What was no single unambiguous request; empty as long as the gateway does its work. */
+  /** Faults in the bytes received; empty if every request was unambiguous. */
   readonly complaints: string[] = [];
-  /** Answers each request; may be replaced by a test. */
+  /** Answers each request; tests may replace it. */
   respond: Respond = (socket) => void socket.write(EMPTY_LIST);
   readonly #sockets = new Set<Socket>();
   readonly #server = createServer((socket) => this.#serve(socket));
@@ -43,12 +43,12 @@ export class RecordingStore {
     return this.#sockets.size;
   }
 
-  /** Ends every connection that is open now. */
+  /** Closes every open connection. */
   dropConnections(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Ends every connection, and hears no more. */
+  /** Closes every connection and stops listening. */
   async close(): Promise<void> {
     this.#server.close();
     this.dropConnections();
@@ -69,7 +69,7 @@ export class RecordingStore {
     });
   }
 
-  /** Bytes of the first whole request in `text`; 0 while it is not whole. */
+  /** The length of the first whole request in `text`; 0 while it is incomplete. */
   #whole(text: string): number {
     const end = text.indexOf('\r\n\r\n') + 4;
     if (end < 4) return 0;

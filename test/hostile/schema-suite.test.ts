@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import { checker } from '../contract/documents.ts';
 
 /**
- * The JSON Schema Test Suite, draft 4: the Schema Object of OpenAPI 3.0 is a subset of the draft behind it (Wright draft 00),
+ * The JSON Schema Test Suite, draft 4: the Schema Object of OpenAPI 3.0 is a subset of JSON Schema Wright draft 00,
  * which has the keywords of draft 4 with the same meaning.
  */
 const folder = join(dirname(createRequire(import.meta.url).resolve('json-schema-test-suite')), 'tests/draft4');

@@ -61,7 +61,7 @@ describe('a caller that is slow', () => {
     wire.socket.pause();
     wire.send(stand.request('GET /pets'));
     await until('the store is cut off', () => ended.length === 1);
-    // The store of this test holds its own 64 MiB; the gateway must not hold them a second time.
+    // The store of this test holds its own 64 MiB; the gateway must not hold another copy.
     expect(process.memoryUsage().external + process.memoryUsage().arrayBuffers - before).toBeLessThan(
       200 * 1024 * 1024,
     );

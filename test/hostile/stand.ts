@@ -6,7 +6,7 @@ import { Wire, type WireAnswer } from './wire.ts';
 /** A pet that the contract takes. */
 export const PET = '{"name":"Rex","categoryId":1}';
 
-/** A gateway under attack: raw sockets before it, a recording store behind it, a key that no plan hinders. */
+/** A gateway under attack: raw sockets in front, a recording store behind, and a key without a limit. */
 export class Stand {
   readonly store: RecordingStore;
   readonly gateway: TestGateway;
@@ -25,7 +25,7 @@ export class Stand {
   }: {
     settings?: string;
     respond?: Respond;
-    /** Settings that need to know where the store is. */
+    /** Settings that need the URL of the store. */
     mounts?: (storeUrl: string) => string;
   } = {}): Promise<Stand> {
     const store = await RecordingStore.start(respond);
@@ -54,12 +54,12 @@ export class Stand {
     return this.request('POST /pets', ['Content-Type: application/json', ...headers], body);
   }
 
-  /** What a careful caller sends after an attack, to see whether the gateway still stands. */
+  /** A good request to send after an attack, to see whether the gateway still works. */
   get probe(): string {
     return this.request('GET /categories');
   }
 
-  /** Sends bytes on a connection of their own and gives the answer to the first request in them. */
+  /** Sends bytes on a new connection and returns the answer to the first request in them. */
   async ask(bytes: string | Buffer): Promise<WireAnswer> {
     const wire = await this.connect();
     const answer = await wire.send(bytes).answer({ head: bytes.toString('latin1').startsWith('HEAD') });
@@ -67,7 +67,7 @@ export class Stand {
     return answer;
   }
 
-  /** Sends bytes and gives the request that the store received for them. */
+  /** Sends bytes and returns the request that the store received for them. */
   async passed(bytes: string): Promise<Recorded> {
     const before = this.store.requests.length;
     expect(await this.ask(bytes)).toMatchObject({ status: 200 });
@@ -76,8 +76,8 @@ export class Stand {
   }
 
   /**
-   * Sends bytes with a good request right behind them, and holds what an attack must come to: one answer in the form of all
-   * errors, the end of the connection, and nothing at the store, neither of the attack nor of what stood behind it.
+   * Sends bytes with a good request right behind them, and checks the outcome of an attack: one Error object, the end
+   * of the connection, and neither request at the store.
    */
   async refusesAndCloses(bytes: string | Buffer, statuses: readonly number[]): Promise<WireAnswer> {
     const before = this.store.requests.length;
@@ -91,7 +91,10 @@ export class Stand {
     return answer;
   }
 
-  /** The gateway still answers, and the store has seen only that, in unambiguous framing. */
+  /**
+   * Checks that the gateway still answers a good request, and that the store has seen only that, in unambiguous
+   * framing.
+   */
   async standsUnharmed(requestsBefore: number): Promise<void> {
     expect(await this.ask(this.probe)).toMatchObject({ status: 200 });
     expect(this.store.requests.slice(requestsBefore).map(({ line }) => line)).toEqual(['GET /categories HTTP/1.1']);
@@ -99,7 +102,7 @@ export class Stand {
   }
 }
 
-/** The Error object, and the headers that every answer has. */
+/** Checks for the Error object and the headers that every answer has. */
 export function isAnError({ status, headers, body }: WireAnswer): void {
   expect(JSON.parse(body)).toMatchObject({ status, code: expect.any(String), message: expect.any(String) });
   expect(headers).toMatchObject({

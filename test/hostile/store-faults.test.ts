@@ -17,7 +17,7 @@ beforeEach(() => {
 const get = () => stand.request('GET /pets');
 const post = () => stand.post([`Content-Length: ${PET.length}`], PET);
 
-/** Lets the store answer once with these bytes, and as it should from then on. */
+/** Lets the store answer once with these bytes, and correctly from then on. */
 function answerOnce(bytes: string, end = true): void {
   stand.store.respond = (socket) => {
     stand.store.respond = (next) => void next.write(EMPTY_LIST);
@@ -124,7 +124,7 @@ describe('an answer that breaks off is cut off, never completed', () => {
 });
 
 describe('a request is sent again', () => {
-  /** Answers a first request, and does `then` with the second on the same connection. */
+  /** Answers the first request, and does `then` on the second of the same connection. */
   function dieOnReuse(then: string): void {
     const served = new WeakSet<object>();
     stand.store.respond = (socket) => {

@@ -11,7 +11,7 @@ test('every test that docs/security.md names is there', () => {
     title,
   }));
   expect(named.length).toBeGreaterThan(40);
-  // As in the sources: quotes in titles are escaped there.
+  // The sources escape quotes in titles.
   const text = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8').replaceAll("\\'", "'") : '');
   expect(named.filter(({ path, title }) => !text(path).includes(title))).toEqual([]);
 });

@@ -125,7 +125,7 @@ async function passes(url: string, { line, body, type }: Case): Promise<boolean>
   return status < 400;
 }
 
-/** The rows of the table in the paper: what was sent, who takes it, and why they differ. */
+/** The rows of the table in the docs: the request, who takes it, and the reason for the difference. */
 function explained(): string[] {
   const paper = readFileSync(join(root, 'docs/validator-differences.md'), 'utf8');
   return [...paper.matchAll(/^\| ([^|]+) \| (taken|refused) \| (taken|refused) \| [^|]{20,} \|$/gm)].map(

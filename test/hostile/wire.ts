@@ -1,24 +1,24 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** One answer as it stood on the wire. */
+/** One answer on the wire. */
 export interface WireAnswer {
   readonly status: number;
-  /** Names in small letters; of repeated headers the values are joined by `, `. */
+  /** Names are in lower case; the values of repeated headers are joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The error code of the body, where it is an Error object. */
+  /** The error code of the body, if it is an Error object. */
   readonly code: string | undefined;
 }
 
-/** Ten seconds, which no healthy run needs: a missing answer is a failure with a name, not a hanging test. */
+/** Ten seconds, which no healthy run needs, so that a missing answer is a named failure and not a hanging test. */
 const PATIENCE = 10_000;
 
-/** A connection that sends whatever bytes a test makes up and reads what comes back, byte by byte. */
+/** A connection that sends any bytes of a test and reads the answers byte by byte. */
 export class Wire {
   readonly socket: Socket;
   readonly #patience: NodeJS.Timeout;
-  /** What has come and was not yet read as an answer; one character per byte. */
+  /** The received bytes that no answer has taken yet; one character per byte. */
   #text = '';
   #ended = false;
   #wake: () => void = () => {};
@@ -31,7 +31,7 @@ export class Wire {
       this.#text += chunk.toString('latin1');
       this.#wake();
     });
-    // A reset ends a connection as a FIN does; what came before it is what counts.
+    // A reset ends a connection as a FIN does; only the bytes before it count.
     socket.on('error', () => {});
     socket.on('end', () => this.#end());
     socket.on('close', () => this.#end());
@@ -51,7 +51,9 @@ export class Wire {
     return this;
   }
 
-  /** The next answer. `head`: it answers HEAD and has no body. Fails when the connection ends before it is whole. */
+  /**
+   * The next answer. With `head` it answers HEAD and has no body. Fails if the connection ends before it is complete.
+   */
   async answer({ head = false } = {}): Promise<WireAnswer> {
     const end = await this.#find('\r\n\r\n', 0);
     const [line = '', ...lines] = this.#text.slice(0, end).split('\r\n');
@@ -63,7 +65,7 @@ export class Wire {
     return { status, headers, body, code: codeOf(body) };
   }
 
-  /** Resolves with what came after the last answer when the other side has ended the connection. */
+  /** Resolves with the bytes after the last answer once the other side has closed the connection. */
   async ended(): Promise<string> {
     while (!this.#ended) await this.#more();
     this.close();

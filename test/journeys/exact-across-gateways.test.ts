@@ -21,7 +21,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'storegate-'));
   redis = await startRedis();
   store = await startStore(join(folder, 'store.db'), { host: '127.0.0.1', port: 0 });
-  // Four gateways, their callers and Redis share the processors of the test machine: that is no outage.
+  // Four gateways, their callers and Redis share the processors of the test machine, and a delay is no outage.
   writeFileSync(join(folder, 'gateway.yaml'), 'redis: { deadline: 10s }\nlog: { requests: false }\n');
   const env = {
     REDIS_URL: redis.url,
@@ -58,7 +58,9 @@ async function createKey(...limits: string[]): Promise<string> {
   return out.trim();
 }
 
-/** Requests of two hundred callers, spread over all gateways; answers status and X-RateLimit-Remaining of each. */
+/**
+ * Sends requests of two hundred callers, spread over all gateways; returns status and X-RateLimit-Remaining of each.
+ */
 async function flood(key: string, requests: number): Promise<{ status: number; remaining: number }[]> {
   const answers: { status: number; remaining: number }[] = [];
   let left = requests;

@@ -14,7 +14,7 @@ afterAll(() => gateway.stop());
 
 const get = (key: string) => gateway.client.get('/pets').set('X-API-Key', key);
 
-/** Requests until one is refused; answers that one. */
+/** Sends requests until one is refused; returns that one. */
 async function exhaust(key: string) {
   let response = await get(key);
   while (response.status === 200) response = await get(key);

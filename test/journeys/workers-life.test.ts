@@ -11,12 +11,12 @@ import { until } from '../support/until.ts';
 import { type FakeStore, fakeStore } from '../support/upstream.ts';
 import { type Answered, allGone, GatewayWithWorkers, get, isAlive, PATIENT } from '../support/workers.ts';
 
-/** So long that no test sees its end: whoever stops sooner does so for another reason. */
+/** So long that no test sees its end: a process that stops sooner has another reason. */
 const PATIENT_DRAIN = 'door: { drainTimeout: 10m }\n';
 
 let redis: RedisServer;
 let store: FakeStore;
-/** Requests that the store has taken and not answered. */
+/** Requests that the store has received but not answered. */
 let held: ServerResponse[];
 const gateways: GatewayWithWorkers[] = [];
 
@@ -49,7 +49,7 @@ async function start(more = '', env: Readonly<Record<string, string>> = {}): Pro
   return gateway;
 }
 
-/** Requests that the store holds, one at each worker. */
+/** Sends requests that the store holds, one through each worker. */
 async function inFlight(gateway: GatewayWithWorkers): Promise<Promise<Answered>[]> {
   const { key } = await gateway.key('1000/day');
   const before = held.length;
@@ -169,7 +169,7 @@ async function clientsOfRedis(): Promise<number> {
   return ((await redis.admin.client('LIST')) as string).split('name=storegate').length - 1;
 }
 
-/** Those of a process group that have not ended. */
+/** The running processes of a group. */
 function processesOf(group: number): string[] {
   const lines = execFileSync('ps', ['-A', '-o', 'pgid=,stat='], { encoding: 'utf8' }).split('\n');
   return lines.filter((line) => new RegExp(`^\\s*${group}\\s+[^Z]`).test(line));

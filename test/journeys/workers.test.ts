@@ -42,13 +42,13 @@ const from = (address: string) => ({ 'X-Forwarded-For': address });
 const statuses = (answers: readonly { status: number }[]) => [...new Set(answers.map(({ status }) => status))];
 const categories = (key: string, load: { callers: number; requests: number }) =>
   flood(`${gateway.url}/categories`, { ...load, headers: withKey(key) });
-/** Sends until nothing but `status` is answered by any worker. */
+/** Sends until every worker answers only `status`. */
 const everyWorkerAnswers = (status: number, key: string) =>
   until(`every worker answers ${status}`, async () => {
     const answers = await gateway.fromEveryWorker('/categories', withKey(key));
     return answers.every((answer) => answer.status === status);
   });
-/** Ends a worker as a crash would; answers its process once another one has taken its place. */
+/** Kills a worker; returns its process id once another one has taken its place. */
 async function crashOne(): Promise<number> {
   const [victim] = gateway.pids;
   process.kill(victim!, 'SIGKILL');
@@ -193,7 +193,7 @@ describe('the metrics', () => {
 
   test('are those of all workers together, and nothing that was counted is lost with one of them', async () => {
     const { key } = await gateway.key('100000/day');
-    // Only 200 is asked for above: the histogram has the refused ones too.
+    // The counter above covers only status 200; the histogram has refused requests too.
     const before = { total: await total(), timed: await timed() };
     const exits = await gateway.metric('storegate_worker_exits_total');
     expect(statuses(await categories(key, { callers: 20, requests: 100 }))).toEqual([200]);

@@ -30,7 +30,7 @@ const RECORD: KeyRecord = {
   imported: false,
 };
 
-/** A store far away: every look-up is answered when the test says so. */
+/** A remote store: the test decides when each look-up is answered. */
 class RemoteStore implements KeyStore {
   readonly lookups: { readonly hash: string; answer(record: KeyRecord | null): void; fail(error: unknown): void }[] =
     [];

@@ -8,7 +8,7 @@ import { Reader } from '../support/reader.ts';
 describeInBrowser('a reader of the page', () => {
   let browser: TestBrowser;
   let gateway: TestGateway;
-  /** One page for what only looks: opening it costs more than reading it. */
+  /** One page for tests that only read, because opening a page takes longer than reading it. */
   let desk: Reader;
   beforeAll(async () => {
     gateway = await TestGateway.start();
@@ -180,6 +180,6 @@ const LAYOUT_SHIFT = `new Promise((resolve) => {
   requestAnimationFrame(() => setTimeout(() => resolve(sum)));
 })`;
 
-/** Bytes over the wire, headers included, of the page and all it loaded. */
+/** Bytes over the wire, with headers, of the page and everything it loaded. */
 const TRANSFERRED = `[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
   .reduce((sum, { transferSize }) => sum + transferSize, 0)`;

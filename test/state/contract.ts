@@ -5,12 +5,12 @@ import type { Limits } from '../../src/limits/limits.ts';
 import type { State } from '../../src/state/state.ts';
 import { DAY, HOUR, LADDER, limits, MINUTE, SECOND, TestClock, window } from '../support/limits.ts';
 
-/** How a suite gets a fresh state on a clock that the test holds. */
+/** Opens a fresh state on the clock of a test. */
 export type OpenState = (clock: TestClock) => Promise<State>;
 
 const FREE = limits([window(60, MINUTE), window(1000, DAY)]);
 
-/** The promises of `State`, held against whatever implements it. */
+/** Tests the promises of `State` on an implementation. */
 export function keepsThePromisesOfState(open: OpenState): void {
   let clock: TestClock;
   let state: State;
@@ -34,7 +34,7 @@ export function keepsThePromisesOfState(open: OpenState): void {
     return answers;
   }
 
-  /** Runs into the limit and strikes until banned; answers the admission that began the ban. */
+  /** Reaches the limit and strikes until banned; returns the admission that began the ban. */
   async function strikeOut(subject: string, given: Limits): Promise<Admission> {
     let answer = await admit(subject, given);
     while (answer.verdict === 'admitted') answer = await admit(subject, given);
@@ -370,7 +370,7 @@ export function keepsThePromisesOfState(open: OpenState): void {
               if (fits) used[i]!.units += cost;
               expect(used[i]!.units).toBeLessThanOrEqual(reading.window.limit);
               expect(reading.remaining).toBe(reading.window.limit - used[i]!.units);
-              // A window that counts nothing is not open: its reset moves with the clock.
+              // An empty window is not open, so its reset moves with the clock.
               if (used[i]!.units === 0) used[i]!.resetAt = 0;
             });
           }

@@ -19,7 +19,7 @@ const PLANS: readonly Limits[] = [
   limits([window(4, MINUTE, 'sliding'), window(9, HOUR)], LADDER),
   limits([window(6, 10 * SECOND, 'sliding'), window(20, MINUTE, 'sliding'), window(30, DAY)], LADDER),
   limits([window(3, 7_001, 'sliding')], null),
-  // Close to what a double can hold; ioredis rounds integers of the very last hundred.
+  // Close to the largest exact double; ioredis rounds the last hundred integers below it.
   limits([window(2 ** 53 - 100, DAY)], null),
 ];
 

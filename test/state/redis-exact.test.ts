@@ -14,7 +14,7 @@ import { type ClusterSet, startCluster } from '../support/redis/topologies.ts';
 const GATEWAYS = 4;
 const CALLERS = 200;
 
-/** Four processes, started together once all are ready; answers all that any of them admitted. */
+/** Runs four processes, which begin together once all are ready; returns every admitted request. */
 async function flood(orders: Omit<Orders, 'callers'>): Promise<Admitted[]> {
   const argument = JSON.stringify({ ...orders, callers: CALLERS / GATEWAYS } satisfies Orders);
   const gateways = Array.from({ length: GATEWAYS }, () =>
@@ -80,7 +80,7 @@ function suite(settings: () => RedisSettings): void {
   }, 30_000);
 }
 
-/** The deadline is generous because two hundred callers share the test machine's processors with Redis. */
+/** The deadline is long, because two hundred callers share the test machine's processors with Redis. */
 const PATIENT = { ...DEFAULTS, deadline: 5_000 };
 
 describe('four gateways on one Redis', () => {

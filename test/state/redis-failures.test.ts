@@ -48,12 +48,12 @@ const away = () =>
   });
 const back = () => until('Redis is back', () => gateway.told('state.recovered') === 1);
 
-/** Units that Redis has on record, or `null` where the subject has no ledger there. */
+/** The units left in Redis, or `null` if the subject has no record there. */
 async function left(subject: string, given = LENIENT): Promise<number | null> {
   return (await gateway.state.look(subject, given)).readings[0]!.remaining;
 }
 
-/** Every way to be away, how it begins and how it ends. */
+/** Every kind of outage, with its begin and its end. */
 const FAILURES: readonly (readonly [name: string, begin: () => unknown, end: () => unknown])[] = [
   ['refuses connections', () => proxy.shut(), () => proxy.admit()],
   [
@@ -113,7 +113,7 @@ describe.each(FAILURES)('a Redis that %s', (_name, begin, end) => {
     await begin();
     try {
       await away();
-      // Some of these may have reached Redis before it went: none is admitted twice, so at most the limit is.
+      // Some of these may have reached Redis before it went away. None is admitted twice, so the limit still holds.
       const verdicts = await times(12, subject);
       expect(verdicts.filter((v) => v === 'admitted').length).toBeLessThanOrEqual(7);
       expect(verdicts.at(-1)).toBe('limited');
@@ -233,7 +233,7 @@ test('while Redis hangs no request waits longer than the first few', async () =>
   const begun = gateway.told('state.alone');
   const asked: unknown[] = [];
   for (let i = 0; i < 5_000; i++) asked.push(gateway.state.admit(fresh(), TEN, 1));
-  // Decided at once, with no promise to wait for.
+  // The answers come at once, without a promise.
   expect(asked.every((answer) => !(answer instanceof Promise))).toBe(true);
   expect(gateway.told('state.alone') - begun).toBe(5_000);
   expect(gateway.told('state.outage')).toBe(1);
@@ -312,7 +312,7 @@ describe('under the policy', () => {
       await times(1, 'key:other', limits([window(1e6, MINUTE)], null));
       return (await server.admin.zcard(keyOf.gateways)) === 2;
     });
-    // The first one learns of the second with its next announcement; a gateway that opens now knows both.
+    // The first gateway learns of the second with the next announcement; a gateway that opens now knows both.
     const third = await openShared({ url: proxy.url, divide: true });
     await second.close();
     await times(2, subject);
@@ -324,7 +324,7 @@ describe('under the policy', () => {
     });
     const verdicts = [];
     for (let i = 0; i < 6; i++) verdicts.push((await third.state.admit(subject, LENIENT, 1)).verdict);
-    // Eight are left, three gateways were heard of.
+    // Eight are left for three known gateways.
     expect(verdicts).toEqual(['admitted', 'admitted', 'limited', 'limited', 'limited', 'limited']);
     expect((await third.state.admit(subject, LENIENT, 1)).readings[0]).toMatchObject({
       window: { limit: 10 },

@@ -38,7 +38,7 @@ test('gateways that share what is left never admit more than is left, in any win
           for (const reading of left) {
             if (clock.now >= reading.resetAt) continue;
             reading.admitted += cost;
-            // A share is at least one unit, so that no gateway is dumb.
+            // A share is at least one unit, so that every gateway can admit something.
             if (reading.window.limit >= gateways) expect(reading.admitted).toBeLessThanOrEqual(reading.remaining);
           }
         }

@@ -27,7 +27,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A server that answers TLS on the port it resolves with. */
+/** Starts a server that answers TLS, and resolves with its port. */
 async function startTls(names: string, { args = [], ...options }: Parameters<typeof startRedis>[0] = {}) {
   const port = await freePort();
   servers.push(await startRedis({ ...options, args: [...authority.redisArgs(port, names), ...args] }));

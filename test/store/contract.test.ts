@@ -4,9 +4,9 @@ import { maxBodyBytes } from '../../src/store/http/body.ts';
 import { contract, follow, lookUpOperation, type Part } from './document.ts';
 import { type RunningStore, startStore } from './start-store.ts';
 
-/** What only the gateway answers: keys, limits, bans, sunsets, and a store that fails or is away. */
+/** Statuses that only the gateway answers: keys, limits, bans, sunsets, and a failing or absent store. */
 const gatewayStatuses = [401, 403, 410, 429, 500, 502, 503, 504];
-/** What only the gateway adds to every answer. */
+/** Headers that only the gateway adds to every answer. */
 const gatewayHeaders = ['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
 
 type Request = Parameters<RunningStore['send']>;
@@ -98,7 +98,7 @@ function writing(method: string, path: string, good: number, body: unknown): Cas
   };
 }
 
-/** Two categories, of which the second has no pets; two pets, of which the first is in stock and has been ordered. */
+/** Starts a store with two categories, the second without pets, and two pets, the first in stock and ordered. */
 async function startFurnishedStore(): Promise<RunningStore> {
   const running = await startStore();
   const { categories, pets, inventory, orders } = running.store.records;
@@ -113,7 +113,7 @@ function declaredStatuses(operation: Operation): number[] {
   return Object.keys(lookUpOperation(operation, 'responses')).map(Number);
 }
 
-/** The headers an answer must have, without those that are the gateway's to add. */
+/** The headers that an answer must have, without those that the gateway adds. */
 function requiredHeaders(operation: Operation, status: number): string[] {
   const headers = lookUpOperation(operation, 'responses', String(status), 'headers');
   const required = Object.keys(headers).filter((name) => follow(headers[name] as Part).required === true);

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Works on the file as another program would. */
+/** Changes the file as another program would. */
 function outside<T>(work: (db: DatabaseSync) => T): T {
   const db = new DatabaseSync(file);
   try {

@@ -4,7 +4,7 @@ import { text as readText } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
 import { startStore, startStoreWithPet } from './start-store.ts';
 
-/** Sends bytes as they are and gives back everything that comes until the store ends the connection. */
+/** Sends raw bytes and returns everything until the store closes the connection. */
 async function sendRaw(url: string, bytes: string): Promise<string> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   await once(socket, 'connect');

@@ -7,7 +7,7 @@ export const contract = loadContract(fileURLToPath(new URL('../../config/openapi
 /** An object of the document. */
 export type Part = Readonly<Record<string, unknown>>;
 
-/** The part of the document under these keys; references on the way are followed. */
+/** The part of the document under these keys, through references. */
 export function lookUp(...keys: readonly string[]): Part {
   return keys.reduce((at, key) => follow(at[key] as Part), contract.document as Part);
 }
@@ -16,7 +16,7 @@ export function follow(part: Part): Part {
   return typeof part.$ref === 'string' ? lookUp(...part.$ref.slice(2).split('/')) : part;
 }
 
-/** What the document says of an operation, under further keys. */
+/** The part of an operation in the document, under further keys. */
 export function lookUpOperation({ path, method }: Operation, ...keys: readonly string[]): Part {
   return lookUp('paths', path, method.toLowerCase(), ...keys);
 }

@@ -46,7 +46,7 @@ describe('a store', () => {
 });
 
 describe('closing', () => {
-  /** A request of which the store has seen the head and waits for the body. */
+  /** Starts a request whose head the store has seen and whose body it waits for. */
   async function startRequest(url: string) {
     const headers = { 'Content-Type': 'application/json', Expect: '100-continue' };
     const sent = request(`${url}/categories`, { method: 'POST', headers });

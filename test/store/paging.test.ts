@@ -6,7 +6,7 @@ import { type RunningStore, startStore, startStoreWithPet } from './start-store.
 
 const total = 130;
 
-/** Follows the links to the next page until there is none; gives the pages as lists of identifiers. */
+/** Follows the links to the next page until there is none; returns the pages as lists of identifiers. */
 async function walk({ send }: RunningStore, first: string): Promise<number[][]> {
   const pages: number[][] = [];
   for (let path: string | undefined = first; path !== undefined; ) {

@@ -6,7 +6,7 @@ export interface Answer {
   readonly headers: Headers;
   /** The body as it was sent. */
   readonly text: string;
-  /** The body as JavaScript reads it: integers beyond 2^53 are rounded here. */
+  /** The body as JavaScript reads it, with integers beyond 2^53 rounded. */
   // biome-ignore lint/suspicious/noExplicitAny: answers of every shape are looked into, and a wrong look fails the test
   readonly json: any;
 }
@@ -14,7 +14,7 @@ export interface Answer {
 export interface RunningStore {
   readonly store: Store;
   readonly url: string;
-  /** Sends a request; a body that is no string is written as JSON. */
+  /** Sends a request; a body that is no string is sent as JSON. */
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
 }
 
@@ -25,7 +25,7 @@ afterEach(async () => {
   running.clear();
 });
 
-/** Starts a store on a free port; it is closed after the test. */
+/** Starts a store on a free port and closes it after the test. */
 export async function startStore(options: Partial<StoreOptions> = {}): Promise<RunningStore> {
   const store = createStore({ file: ':memory:', ...options });
   running.add(store);
@@ -41,7 +41,7 @@ async function send(url: string, method: string, body: unknown, headers: Record<
   return { status: response.status, headers: response.headers, text, json: text === '' ? undefined : JSON.parse(text) };
 }
 
-/** A store with one category and one pet, both with identifier 1, and `stock` of the pet. */
+/** Starts a store with one category and one pet, both with identifier 1, and `stock` of the pet. */
 export async function startStoreWithPet(stock = 0, options: Partial<StoreOptions> = {}): Promise<RunningStore> {
   const running = await startStore(options);
   const { categories, pets, inventory } = running.store.records;

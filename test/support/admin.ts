@@ -18,7 +18,7 @@ export type AdminCall = (
   headers?: Readonly<Record<string, string>>,
 ) => Promise<AdminAnswer>;
 
-/** Calls an admin listener, and holds every answer against the contract of the admin API. */
+/** Calls an admin listener, and checks every answer against the contract of the admin API. */
 export function adminOf(url: string, own: Readonly<Record<string, string>> = {}): AdminCall {
   return async (method, path, body, headers = {}) => {
     const response = await fetch(`${url}${path}`, {

@@ -1,7 +1,7 @@
 import { describe, jest } from '@jest/globals';
 import { whyNoBrowser } from './browser.ts';
 
-jest.setTimeout(30_000); // A browser on a busy machine.
+jest.setTimeout(30_000); // A browser needs this on a busy machine.
 
 const reason = whyNoBrowser();
 if (reason !== null) {
@@ -9,5 +9,5 @@ if (reason !== null) {
   process.stderr.write(`The browser tests are left out: ${reason}\n`);
 }
 
-/** As `describe`, where there is a browser. Says in one line why there is none; in CI there must be one. */
+/** Like `describe` if there is a browser. Otherwise it says in one line why there is none, and fails in CI. */
 export const describeInBrowser = reason === null ? describe : describe.skip;

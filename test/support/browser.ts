@@ -15,7 +15,7 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 
-/** A reader's browser: Chromium, with pages that note everything that went wrong in them. */
+/** Chromium, with pages that note every error in them. */
 export class TestBrowser {
   readonly #browser: Browser;
 
@@ -27,7 +27,7 @@ export class TestBrowser {
     return new TestBrowser(await chromium.launch({ executablePath: chromiumPath()!, args: ARGUMENTS }));
   }
 
-  /** A page with nothing remembered from others: a cold start. */
+  /** A page with an empty cache and storage. */
   async page(options: BrowserContextOptions = {}): Promise<{ page: Page; complaints: string[] }> {
     const context = await this.#browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
     const page = await context.newPage();
@@ -42,7 +42,7 @@ export class TestBrowser {
   }
 }
 
-/** Makes sure that there is a browser; answers in one line why there is none. */
+/** Installs a browser if needed; returns the reason in one line if there is none. */
 export function whyNoBrowser(): string | null {
   if (chromiumPath() !== null) return null;
   try {
@@ -59,7 +59,7 @@ function chromiumPath(): string | null {
   return PLACES.find((path) => existsSync(path)) ?? null;
 }
 
-/** Test files run side by side: the second waits until the first has installed it. */
+/** Test files run side by side, so the second waits until the first has installed the browser. */
 function install(args: readonly string[]): void {
   const settings = {
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },

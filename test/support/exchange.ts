@@ -7,7 +7,7 @@ import type { Client } from '../../src/keys/key.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import { limits, MINUTE, window } from './limits.ts';
 
-/** The exchange of a request without a connection: what stages read of it, and nothing that writes. */
+/** The exchange of a request without a connection: the parts that stages read, and none that writes. */
 export function exchangeOf(
   method = 'GET',
   headers: Readonly<Record<string, string>> = {},
@@ -36,7 +36,7 @@ export function exchangeOf(
   };
 }
 
-/** As the door would have read it. */
+/** The result of the door. */
 export function targetOf(url: string): Target {
   return parseTarget(url) as Target;
 }
@@ -53,17 +53,17 @@ const CLIENT: Client & { readonly limits: Limits } = {
   retiresAt: null,
 };
 
-/** A client as the keyring finds it. */
+/** A client from the keyring. */
 export function foundClient(given: Partial<Client> = {}): Client {
   return { ...CLIENT, ...given };
 }
 
-/** As authentication would have found it. */
+/** The result of authentication. */
 export function knownClient(given: Partial<Client> = {}): KnownClient {
   return { ...CLIENT, ...given } as KnownClient;
 }
 
-/** As admission would have charged it. */
+/** The result of admission. */
 export function admittedClient(): Admitted {
   return { ...CLIENT } as Admitted;
 }

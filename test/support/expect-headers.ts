@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import type { Response } from 'supertest';
 
-/** What holds for every answer of the public listener. */
+/** Checks the headers of every answer of the public listener. */
 export function carriesTheHeadersOfEveryAnswer({ headers }: Pick<Response, 'headers'>): void {
   expect(headers['x-ratelimit-limit']).toMatch(/^[1-9]\d*$/);
   expect(headers['x-ratelimit-remaining']).toMatch(/^\d+$/);
@@ -11,7 +11,7 @@ export function carriesTheHeadersOfEveryAnswer({ headers }: Pick<Response, 'head
   expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
 }
 
-/** A refusal in the one form that all errors have. */
+/** Checks for an Error object with this status and code. */
 export function isTheError(response: Response, status: number, code: string): void {
   expect({ status: response.status, body: response.body }).toEqual({
     status,

@@ -13,16 +13,16 @@ import { createGateway, type Gateway } from '../../src/run/gateway.ts';
 import { TestClock } from './limits.ts';
 
 export interface GatewayOptions {
-  /** Text of gateway.yaml; the shipped defaults hold for what it leaves out. */
+  /** Text of gateway.yaml; settings left out have the shipped defaults. */
   readonly settings?: string;
-  /** Text of plans.yaml; the shipped plans without it. */
+  /** Text of plans.yaml; the shipped plans by default. */
   readonly plans?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** A store elsewhere; without it the real store runs in this process. */
+  /** A store elsewhere; by default the real store runs in this process. */
   readonly storeUrl?: string;
 }
 
-/** A real gateway on free ports with a store behind it and a folder of its own. Stop it after use. */
+/** A real gateway on free ports with a store and its own folder. Stop it after use. */
 export class TestGateway {
   readonly clock = new TestClock(Date.now());
   readonly folder = mkdtempSync(join(tmpdir(), 'storegate-'));
@@ -85,7 +85,7 @@ export class TestGateway {
     return url;
   }
 
-  /** Stops gateway and store, and keeps the folder: `open` finds everything again. */
+  /** Stops gateway and store, and keeps the folder, so that `open` finds everything again. */
   async close(): Promise<void> {
     await this.#gateway?.stop();
     await this.#closeStore();
@@ -96,7 +96,7 @@ export class TestGateway {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** Issues a key and answers its secret and id. */
+  /** Issues a key and returns its secret and id. */
   async key(draft: Partial<KeyDraft> = {}): Promise<{ secret: string; id: string }> {
     const full = { account: 'acme', plan: 'free', env: 'test', ...draft };
     const { secret, record } = await withKeys(this.config, (store) =>

@@ -22,7 +22,7 @@ export function limits(windows: Window[], ladder: Ladder | null = LADDER): Limit
   return { windows, ladder };
 }
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that only moves when a test moves it. */
 export class TestClock {
   now: number;
   readonly read = () => this.now;

@@ -4,7 +4,7 @@ import type { Locator, Page } from 'playwright-core';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What a reader does with the API reference. */
+/** The actions of a reader of the API reference. */
 export class Reader {
   readonly page: Page;
 
@@ -30,7 +30,7 @@ export class Reader {
     return await this.#open(this.operation(tag, id));
   }
 
-  /** Opens one operation after the other, looks, and closes it again. */
+  /** Opens each operation in turn, calls `look`, and closes it again. */
   async leafThrough(look: (operation: Locator) => Promise<void>): Promise<void> {
     for (const operation of await this.page.locator('.opblock').all()) {
       await look(await this.#open(operation));
@@ -45,13 +45,13 @@ export class Reader {
     return operation;
   }
 
-  /** Opens the form of an operation that is open. */
+  /** Opens the form of an open operation. */
   async tryIt(operation: Locator): Promise<void> {
     await operation.locator('.try').click();
     await operation.locator('.execute').waitFor();
   }
 
-  /** Sends what is filled in and waits until its very answer is shown: the limits told above it. */
+  /** Sends the form, waits until the page shows the answer, and returns the limits above it. */
   async send(operation: Locator): Promise<string> {
     const answered = this.page.waitForResponse((response) => !/openapi|docs/.test(response.url()));
     await operation.locator('.execute').click();
@@ -60,7 +60,7 @@ export class Reader {
     return (await operation.locator('.standing').textContent())!;
   }
 
-  /** What axe finds serious or critical (Deque's impact levels), one line each. */
+  /** The findings of axe with impact serious or critical, one line each. */
   async accessibilityFindings(): Promise<string[]> {
     await this.page.evaluate(axe);
     const { violations } = (await this.page.evaluate("axe.run({ resultTypes: ['violations'] })")) as {

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 
 const main = resolve(import.meta.dirname, '../../src/main.ts');
 
-/** The command as a process of its own, with what it has said so far. */
+/** The command as a separate process, with its output so far. */
 export interface Running {
   readonly child: ChildProcess;
   readonly out: () => string;
@@ -14,8 +14,8 @@ export interface Running {
 }
 
 /**
- * Starts `storegate <args>` in `cwd` with nothing of our environment but what it needs. `ownGroup`: its processes are a
- * group, as those of a terminal are, which can be signalled as one.
+ * Starts `storegate <args>` in `cwd` with only the needed part of our environment. With `ownGroup` its processes are a
+ * group, as in a terminal, which a test can signal as one.
  */
 export function storegate(
   args: readonly string[],

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
 
-/** A store of the test's own making, on a free port. */
+/** A fake store on a free port. */
 export interface FakeStore {
   readonly url: string;
   /** The requests that reached it, oldest first. */
@@ -28,7 +28,7 @@ export async function fakeStore(listener: RequestListener): Promise<FakeStore> {
   };
 }
 
-/** A store that answers each connection with whatever bytes the test writes. */
+/** A store that answers each connection with the bytes that the test writes. */
 export async function rawStore(
   onRequest: (socket: Socket, request: string, count: number) => void,
 ): Promise<FakeStore & { requests: string[] }> {

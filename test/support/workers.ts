@@ -13,26 +13,28 @@ export interface WorkersOptions {
   readonly redisUrl: string;
   readonly storeUrl?: string;
   readonly workers?: number;
-  /** Texts of files in its folder; gateway.yaml is read without being named. */
+  /** Texts of files in its folder. The gateway reads gateway.yaml without a name on the command line. */
   readonly files?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Settings for gateway.yaml: everything shares the processors of the test machine, and that is no outage. */
+/**
+ * A long deadline for gateway.yaml: all processes share the processors of the test machine, and a delay is no outage.
+ */
 export const PATIENT = 'redis: { deadline: 10s }\n';
 
 /** A line of the log. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was said.
 export type Line = Record<string, any>;
 
-/** What a request was answered with. */
+/** The answer to a request. */
 export interface Answered {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
 }
 
-/** The gateway as people start it, with workers: a primary process of its own, on free ports. Stop it after use. */
+/** The gateway as people start it, with workers: a separate primary process, on free ports. Stop it after use. */
 export class GatewayWithWorkers {
   readonly folder = mkdtempSync(join(tmpdir(), 'storegate-'));
   readonly env: Readonly<Record<string, string>>;
@@ -91,7 +93,7 @@ export class GatewayWithWorkers {
     return this.log.filter(({ msg }) => msg === type);
   }
 
-  /** The process of each worker, in their order; one that has ended counts until its follower has started. */
+  /** The process of each worker, in order; an ended worker counts until its replacement has started. */
   get pids(): number[] {
     const latest = new Map<number, number>();
     for (const { worker, pid } of this.told('worker.started')) latest.set(worker, pid);
@@ -108,12 +110,12 @@ export class GatewayWithWorkers {
     return body;
   }
 
-  /** A request on a connection of its own, which may reach any worker. */
+  /** A request on a new connection, which may reach any worker. */
   get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answered> {
     return get(`${this.url}${path}`, headers);
   }
 
-  /** Requests until every worker has answered some of them; answers all. */
+  /** Sends requests until every worker has answered some of them; returns all answers. */
   async fromEveryWorker(path: string, headers: Readonly<Record<string, string>>): Promise<Answered[]> {
     const before = this.told('request').length;
     const answers: Answered[] = [];
@@ -128,7 +130,7 @@ export class GatewayWithWorkers {
     return answers;
   }
 
-  /** A sum of what `/metrics` says now, over all lines whose labels fit. */
+  /** The sum of the metric in `/metrics` now, over all lines whose labels fit. */
   async metric(name: string, labels: Readonly<Record<string, string>> = {}): Promise<number> {
     const exposition = await (await fetch(`${this.adminUrl}/metrics`)).text();
     const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
@@ -149,7 +151,7 @@ export class GatewayWithWorkers {
   }
 }
 
-/** A command beside the gateway, in its folder. */
+/** Runs a command beside the gateway, in its folder. */
 export function beside({ folder, env }: GatewayWithWorkers, ...args: string[]) {
   return finished(args, { cwd: folder, env });
 }
@@ -165,7 +167,7 @@ export async function get(
   return { status: response.statusCode!, headers: response.headers, body: await text(response) };
 }
 
-/** So many callers, each with a connection of its own that it keeps, share `requests` among them. */
+/** Callers, each with its own kept-alive connection, send `requests` in total. */
 export async function flood(
   url: string,
   { callers, requests, headers }: { callers: number; requests: number; headers: Readonly<Record<string, string>> },
@@ -181,7 +183,7 @@ export async function flood(
   return answers;
 }
 
-/** Whether there is such a process; one that has ended but was not waited for yet is none. */
+/** Whether the process is running; a zombie is not. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

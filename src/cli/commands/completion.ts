@@ -1,7 +1,7 @@
 import { Argument, Command } from 'commander';
 import type { Terminal } from '../terminal.ts';
 
-/** Adds a command that writes what a shell needs to complete all commands of `program`. */
+/** Adds a command that writes a shell's completion script for all commands of `program`. */
 export function completionCommand(program: Command, terminal: Terminal): Command {
   return new Command('completion')
     .description('print the completion script of a shell')

@@ -92,7 +92,7 @@ function described(command: Command): Command {
     .option('--meta <name=value>', 'something to find again; may be repeated', pair);
 }
 
-/** What the options say of the key, in the words of the API; `false` takes away. */
+/** The fields of the key from the options, under their names in the API; `false` removes a field. */
 function bodyOf({ plan, account, label, limits, expires, expiresIn, address, addresses, meta, env }: Described) {
   const orNull = <T>(value: T | false | undefined) => (value === false ? null : value);
   return {

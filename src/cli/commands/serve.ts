@@ -41,14 +41,14 @@ export function addServe(program: Command, terminal: Terminal): void {
     });
 }
 
-/** The store that the configuration names, or one of our own on a loopback port that only the gateway knows. */
+/** The store that the configuration names, or a store started here on a loopback port that only the gateway knows. */
 async function findStore({ upstream, data }: Config): Promise<{ storeUrl: string; stopStore: () => Promise<void> }> {
   if (upstream.url !== null) return { storeUrl: upstream.url, stopStore: async () => {} };
   const { store, url } = await startStore(storeFile(data), { host: '127.0.0.1', port: 0 });
   return { storeUrl: url, stopStore: () => store.close() };
 }
 
-/** On SIGHUP. The log tells what was wrong. */
+/** Reloads on SIGHUP. The log has the mistakes. */
 async function reload(gateway: Gateway): Promise<void> {
   try {
     await gateway.reload('SIGHUP');

@@ -15,7 +15,7 @@ export function storeFile(folder: string): string {
   return join(folder, 'store.db');
 }
 
-/** Opens the store on `file`, fills it when it is new, and listens. Throws StoreError, with nothing left open. */
+/** Opens the store on `file`, fills it if it is new, and listens. Before it throws StoreError, it closes everything. */
 export async function startStore(
   file: string,
   address: { host: string; port: number },

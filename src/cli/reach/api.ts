@@ -1,6 +1,6 @@
-/** The admin API, wherever it is: behind a listener, or in this process on the files of a gateway. */
+/** The admin API behind a listener, or in this process on the files of a gateway. */
 export interface Api {
-  /** Answers the body. Throws CallError. */
+  /** Returns the body of the answer. Throws CallError. */
   call(method: string, path: string, sent?: Sent): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -8,14 +8,14 @@ export interface Api {
 export interface Sent {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: unknown;
-  /** The call must not be done twice. */
+  /** The value of the header `Idempotency-Key`. */
   readonly idempotencyKey?: string | undefined;
 }
 
-/** A call was refused, or nobody answered it; the message says why and what to do. */
+/** A refused or unanswered call; the message says why and what to do. */
 export class CallError extends Error {
   override name = 'CallError';
-  /** Whether the gateway was not reached, or did not let us in. */
+  /** Whether the gateway was out of reach, or refused the token. */
   readonly shut: boolean;
 
   constructor(message: string, { shut = false, cause }: { shut?: boolean; cause?: unknown } = {}) {

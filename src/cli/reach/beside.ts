@@ -15,15 +15,15 @@ import type { Records } from '../../state/storage.ts';
 import { type Api, CallError, queryOf, type Sent } from './api.ts';
 import { reachRemote } from './remote.ts';
 
-/** What a gateway of this configuration remembers, with or without one running. */
+/** The state of a gateway of this configuration, whether a gateway runs or not. */
 interface Storage {
   readonly records: Records;
-  /** Throws AdminError where a running gateway has the counters to itself. */
+  /** Throws AdminError if a running gateway has the counters in its own memory. */
   readonly state: () => State;
   close(): Promise<void>;
 }
 
-/** The admin API in this process, on the state that the configuration names. `load` reads the configuration. */
+/** The admin API in this process, on the state of the configuration. `load` reads the configuration. */
 export async function reachBeside(load: () => Config): Promise<Api> {
   let config = load();
   const storage = config.redis ? await openShared(config.redis) : openFolder(config);
@@ -33,7 +33,7 @@ export async function reachBeside(load: () => Config): Promise<Api> {
     state: storage.state,
     config: () => config,
     plans: () => config.plans,
-    // A running gateway sees by itself that a file has changed.
+    // A running gateway notices changed files by itself.
     async reload() {
       config = load();
       return { changed: [], needRestart: [] };
@@ -71,11 +71,13 @@ async function ask(api: AdminApi, operator: Operator, method: string, path: stri
     ],
     body: body === undefined ? null : Buffer.from(JSON.stringify(body)),
   });
-  // As over HTTP: what is no JSON does not arrive.
+  // As over HTTP, only JSON values reach the caller.
   return JSON.parse(JSON.stringify(answer.body));
 }
 
-/** Asks the gateway that has the folder's counters to itself; fails with `refused` where it cannot be found. */
+/**
+ * Asks the gateway that has the folder's counters in its memory; fails with `refused` if it cannot find the gateway.
+ */
 async function askRunning<T>(folder: string, refused: CallError, call: (running: Api) => Promise<T>): Promise<T> {
   const announced = announcedIn(folder);
   if (!announced) throw refused;
@@ -83,7 +85,7 @@ async function askRunning<T>(folder: string, refused: CallError, call: (running:
   try {
     return await call(running);
   } catch (error) {
-    // Something else may answer there, as seen from another machine or container that shares the folder.
+    // Something else may answer at this address if another machine or container shares the folder.
     throw error instanceof CallError && error.shut ? refused : error;
   } finally {
     await running.close();

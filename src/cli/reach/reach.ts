@@ -7,7 +7,7 @@ import { type Api, CallError } from './api.ts';
 import { reachBeside } from './beside.ts';
 import { reachRemote } from './remote.ts';
 
-/** How a command line names the gateway that it means. */
+/** The options that name a gateway. */
 export interface Reach {
   readonly url?: string;
   readonly token?: string;
@@ -15,8 +15,8 @@ export interface Reach {
 }
 
 /**
- * The gateway that the flags name, else the environment, else a profile file; without any of them the state that the
- * configuration names, in this process.
+ * The gateway from the flags, else from the environment, else from a profile file. Without any of these, the state of
+ * the configuration, in this process.
  */
 export async function reach(terminal: Terminal, flags: Reach): Promise<Api> {
   const { env, cwd } = terminal;

@@ -1,7 +1,7 @@
 import { Agent, fetch, type Response } from 'undici';
 import { type Api, CallError, queryOf, type Sent } from './api.ts';
 
-/** Milliseconds to wait for an answer. */
+/** The longest wait for an answer, in milliseconds. */
 const PATIENCE = 30_000;
 
 /** The admin listener of a running gateway. */

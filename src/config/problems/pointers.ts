@@ -1,7 +1,7 @@
 import { quote } from './quote.ts';
 
 /*
- * Inside this room a place in a document is a JSON pointer (RFC 6901), the form ajv speaks; people read dotted paths.
+ * Code in src/config names a place in a document by JSON pointer (RFC 6901), as ajv does; people read dotted paths.
  */
 
 /** Appends one step to a pointer. */
@@ -9,7 +9,7 @@ export function step(pointer: string, key: string | number): string {
   return `${pointer}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** `/plans/free/windows/0/limit` as people write it: `plans.free.windows[0].limit`. */
+/** Turns `/plans/free/windows/0/limit` into `plans.free.windows[0].limit`. */
 export function dotted(pointer: string): string {
   return pointer.split('/').slice(1).map(unescapeStep).map(segment).join('').replace(/^\./, '');
 }
@@ -19,7 +19,7 @@ export function pointerTo(setting: string): string {
   return `/${setting.replaceAll('.', '/')}`;
 }
 
-/** Whether one of the places holds the other, or both are the same. */
+/** Whether one of the places contains the other, or both are the same. */
 export function touches(one: string, other: string): boolean {
   return one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
 }

@@ -9,19 +9,19 @@ export interface Position {
 
 /** One mistake in the configuration. Never holds a secret. */
 export interface Problem {
-  /** A file, relative to the working folder where it lies inside it; or the name of an environment variable. */
+  /** A file, relative to the working folder if it lies inside; or the name of an environment variable. */
   readonly source: string;
   readonly place: {
     /** `null` for an environment variable, and for a file that could not be read. */
     readonly position: Position | null;
-    /** Dotted, such as `plans.free.windows[0].limit`; empty: the source as a whole. */
+    /** Dotted, such as `plans.free.windows[0].limit`; empty for the source as a whole. */
     readonly path: string;
   };
-  /** What is wrong and what would be right. */
+  /** The mistake and the valid values. */
   readonly message: string;
 }
 
-/** Everything that is wrong with the configuration, at once. */
+/** All mistakes of the configuration at once. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly Problem[];
@@ -43,12 +43,12 @@ export function formatPosition({ line, column }: Position): string {
   return `${line}:${column}`;
 }
 
-/** The order of reading: by position; what has none comes first. */
+/** Sorts by position; problems without a position come first. */
 export function byPosition({ place: { position: a } }: Problem, { place: { position: b } }: Problem): number {
   return (a?.line ?? 0) - (b?.line ?? 0) || (a?.column ?? 0) - (b?.column ?? 0);
 }
 
-/** How problems call a file: relative to `cwd` when it lies inside, else absolute. */
+/** The name of a file in problems: relative to `cwd` if it lies inside, else absolute. */
 export function nameOfFile(file: string, cwd: string): string {
   const path = relative(cwd, file);
   const inside = path !== '' && path !== '..' && !/^\.\.[/\\]/.test(path) && !isAbsolute(path);

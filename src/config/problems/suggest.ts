@@ -1,4 +1,4 @@
-/** The known word that was probably meant, or `null` when none is near. */
+/** The known word that the user probably meant, or `null` if none is near. */
 export function suggest(word: string, known: readonly string[]): string | null {
   if (word.length > 64) return null;
   const near = known
@@ -8,7 +8,7 @@ export function suggest(word: string, known: readonly string[]): string | null {
   return near[0]?.candidate ?? null;
 }
 
-/** How many letters must be added, dropped, changed or swapped with their neighbour (optimal string alignment). */
+/** The number of letters to add, drop, change or swap with their neighbour (optimal string alignment). */
 function distance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, column) => column)];
   for (let i = 1; i <= a.length; i += 1) {

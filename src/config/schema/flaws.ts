@@ -9,22 +9,22 @@ import { validator } from './validators.ts';
 export interface Flaw {
   /** JSON pointer. */
   readonly pointer: string;
-  /** Whether the key itself is wrong or what stands there. */
+  /** Whether the key or its value is wrong. */
   readonly at: 'key' | 'value';
   readonly message: string;
 }
 
 /**
- * Everything the schema finds wrong with a value, at most one flaw per place.
+ * All mistakes that the schema finds in a value, at most one flaw per place.
  *
- * @param definition a definition of the schema, when the value is not a whole document
+ * @param definition a definition of the schema, if the value is not a whole document
  */
 export function schemaFlaws(value: unknown, name: SchemaName, definition?: string): readonly Flaw[] {
   const validate = validator(name, definition);
   if (validate(value)) return [];
   const flaws = new Map<string, Flaw>();
   const errors = (validate.errors ?? []).filter((error) => !isEcho(error));
-  // A range says nothing about what is no number, duration or size in the first place.
+  // A range error says nothing useful about a value that is no number, duration or size.
   const isRange = (error: ErrorObject) => error.keyword === 'x-between';
   for (const error of [...errors.filter((error) => !isRange(error)), ...errors.filter(isRange)]) {
     const flaw = flawOf(error, schemaOf(name));
@@ -33,7 +33,7 @@ export function schemaFlaws(value: unknown, name: SchemaName, definition?: strin
   return [...flaws.values()];
 }
 
-/** ajv also reports what it tried inside a choice, and the frame around the mistake proper. */
+/** ajv also reports the alternatives that it tried, and the keyword around the actual mistake. */
 function isEcho(error: ErrorObject): boolean {
   return error.keyword === 'propertyNames' || error.schemaPath.includes('/oneOf/');
 }
@@ -78,7 +78,7 @@ function wrongValue({ keyword, params, data }: ErrorObject, schema: Schema): str
 
 function shown(data: unknown, schema: Schema): string {
   if (schema['x-secret'] !== undefined) return 'and is not (the value is not shown)';
-  // Text where a section belongs may be anything, a secret too.
+  // Text in place of a section may be anything, even a secret.
   return typeof data === 'string' && isSection(schema) ? 'is a text' : `is ${quote(data)}`;
 }
 

@@ -2,12 +2,12 @@ import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 
 /** A host name or IP address to listen on. */
 export function isHost(text: string): boolean {
-  // What consists of numbers and dots only is an IPv4 address or a mistake, never a name.
+  // Text of digits and dots only is an IPv4 address or a mistake, never a name.
   if (isIP(text) !== 0 || /^[0-9.]+$/.test(text)) return isIP(text) !== 0;
   return text.length <= 253 && text.split('.').every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(label));
 }
 
-/** Where only this machine can call: 127.0.0.0/8, ::1 and `localhost`. */
+/** Whether only this machine can reach the host: 127.0.0.0/8, ::1 and `localhost`. */
 export function isLoopback(host: string): boolean {
   if (host.toLowerCase() === 'localhost') return true;
   return isIP(host) !== 0 && loopback.check(host, isIPv6(host) ? 'ipv6' : 'ipv4');
@@ -19,11 +19,11 @@ loopback.addAddress('::1', 'ipv6');
 
 /** An origin and optional base path over http or https, and nothing else: no credentials, query or fragment. */
 export function isHttpUrl(text: string): boolean {
-  // `URL` forgives spaces, tabs, backslashes and missing slashes; a configuration should not need that.
+  // `URL` accepts spaces, tabs, backslashes and missing slashes; a configuration should not need them.
   return /^https?:\/\/[^\s\\?#@]+$/i.test(text) && URL.canParse(text);
 }
 
-/** `redis[s]://[[user]:password@]host[:port][/database]`, the schemes as registered with IANA; no options behind it. */
+/** `redis[s]://[[user]:password@]host[:port][/database]`, the schemes as registered with IANA; no options after it. */
 export function isRedisUrl(text: string): boolean {
   if (!/^rediss?:\/\/[^\s\\?#]+$/.test(text) || !URL.canParse(text)) return false;
   const { hostname, pathname } = new URL(text);

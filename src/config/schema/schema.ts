@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** The parts of JSON Schema (draft-07) that the room's own code reads; ajv reads all of it. */
+/** The parts of JSON Schema (draft-07) that code in src/config reads; ajv reads all of it. */
 export interface Schema {
   readonly $ref?: string;
   readonly allOf?: readonly Schema[];
@@ -12,9 +12,9 @@ export interface Schema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly default?: unknown;
-  /** What would be right, as a sentence without its subject: `must be …`. Editors show it too. */
+  /** The valid values, as a sentence without its subject: `must be …`. Editors show it too. */
   readonly errorMessage?: string;
-  /** The value, or the credentials in it, are a secret; mistakes show nothing of either. */
+  /** Whether the value, or the credentials in it, are secret; messages about mistakes never show them. */
   readonly 'x-secret'?: 'whole' | 'credentials';
   /** Smallest and largest duration or size, as written. */
   readonly 'x-between'?: readonly [string, string];
@@ -34,14 +34,14 @@ export function schemaOf(name: SchemaName): Schema {
   return schema;
 }
 
-/** The schema with everything it refers to (`allOf`, local `$ref`) put in place; its own words win. */
+/** The schema with its references (`allOf`, local `$ref`) resolved; its own keywords win. */
 export function flatten(schema: Schema, root: Schema): Schema {
   const target = schema.$ref === undefined ? undefined : root.definitions?.[schema.$ref.replace('#/definitions/', '')];
   const parts = [...(target === undefined ? [] : [target]), ...(schema.allOf ?? [])];
   return Object.assign({}, ...parts.map((part) => flatten(part, root)), schema);
 }
 
-/** What a value must be, as a sentence without its subject. */
+/** The requirement for a value, as a sentence without its subject. */
 export function expectation(schema: Schema): string {
   if (schema.errorMessage !== undefined) return schema.errorMessage;
   if (schema.enum !== undefined) return `must be ${oneOf(schema.enum.map(String))}`;

@@ -6,8 +6,8 @@ import { type SchemaName, schemaOf } from './schema.ts';
 let shared: Ajv | undefined;
 
 /**
- * The compiled check of a whole document, or of one definition of its schema. Compiled on first use: commands that
- * read no configuration do not pay for it.
+ * The compiled check of a whole document, or of one definition of its schema. It is compiled on first use, so that
+ * commands without a configuration do not pay for it.
  */
 export function validator(name: SchemaName, definition?: string): ValidateFunction {
   shared ??= createAjv();
@@ -33,7 +33,7 @@ const formats = {
   'web-origin': isWebOrigin,
 };
 
-/** Holds durations and sizes to a range; what is neither is left to the pattern beside it. */
+/** Checks that durations and sizes are in a range; the pattern beside it refuses other values. */
 function between([min, max]: readonly [string, string]) {
   const low = measure(min)!;
   const high = measure(max)!;

@@ -5,18 +5,18 @@ import { syntaxFlaws } from './syntax.ts';
 import { readTextFile, UnreadableFile } from './text-file.ts';
 import { type Spot, treeOf } from './tree.ts';
 
-/** A YAML document as plain values, and where each of them stands. */
+/** A YAML document as plain values with their positions. */
 export interface YamlFile {
-  /** As problems call the file. */
+  /** The name of the file in problems. */
   readonly name: string;
-  /** `undefined`: the file could not be read or understood at all; `null`: it is empty. */
+  /** `undefined` if the file could not be read or parsed at all; `null` if it is empty. */
   readonly value: unknown;
   readonly problems: readonly Problem[];
-  /** Where the value (or its key) stands; a place that is not there is told by the nearest place around it. */
+  /** The position of the value (or its key); for a missing place, that of the nearest place around it. */
   locate(pointer: string, at: 'key' | 'value'): Position | null;
 }
 
-/** Reads one YAML 1.2 document of at most 1 MiB. Never throws for what is in it: that is in `problems`. */
+/** Reads one YAML 1.2 document of at most 1 MiB. It never throws for the contents; their mistakes are in `problems`. */
 export function readYamlFile(file: string, cwd: string): YamlFile {
   const name = nameOfFile(file, cwd);
   try {
@@ -38,7 +38,7 @@ function parse(text: string, name: string): YamlFile {
     place: { position: positionOf(flaw.offset), path: dotted(flaw.pointer) },
     message: flaw.message,
   });
-  // Keys set twice are found in the tree, where their path is known.
+  // The tree finds keys set twice, because it knows their path.
   const options = { schema: 'core', resolveKnownTags: false, uniqueKeys: false, prettyErrors: false } as const;
   const document = parseDocument(text, { ...options, lineCounter: lines });
   const syntax = syntaxFlaws(document);

@@ -1,6 +1,6 @@
 import type { Document, ErrorCode, YAMLError } from 'yaml';
 
-/** What a reader should be told where the parser speaks of its own inner life. */
+/** Our sentences for errors whose text is about the parser's internals. */
 const sentences: Partial<Record<ErrorCode, string>> = {
   TAB_AS_INDENT: 'must be indented with spaces, not with a tab',
   MULTIPLE_DOCS: 'must be one YAML document; a second one starts here',
@@ -11,8 +11,8 @@ const sentences: Partial<Record<ErrorCode, string>> = {
 };
 
 /**
- * What the parser found wrong: the first place only, because the rest of a text that cannot be read is guesswork.
- * Tags nobody knows are warnings to the parser and mistakes here.
+ * The mistakes that the parser found, but only the first place, because the parser guesses at the rest. It warns about
+ * unknown tags; here they are mistakes.
  */
 export function syntaxFlaws(document: Pick<Document.Parsed, 'errors' | 'warnings'>) {
   const found: YAMLError[] = [...document.errors, ...document.warnings];
@@ -22,7 +22,7 @@ export function syntaxFlaws(document: Pick<Document.Parsed, 'errors' | 'warnings
     : [{ offset: first.pos[0], pointer: '', message: sentences[first.code] ?? plain(first.message) }];
 }
 
-/** The parser's own words, without the source text it may quote after them: that could be a secret. */
+/** The parser's own message, without the source text that it may quote after it, which could be secret. */
 function plain(message: string): string {
   const words = message.replace(/: .*$/s, '');
   return `is not valid YAML here: ${words.charAt(0).toLowerCase()}${words.slice(1)}`;

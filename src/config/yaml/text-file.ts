@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 
 const largest = 1024 * 1024;
 
-/** Why a file cannot be read, as a sentence whose subject is the file. */
+/** The reason why a file cannot be read, as a sentence whose subject is the file. */
 export class UnreadableFile extends Error {
   override readonly name = 'UnreadableFile';
 }

@@ -2,9 +2,9 @@ import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, t
 import { step } from '../problems/pointers.ts';
 import { quote } from '../problems/quote.ts';
 
-/** No setting lies this deep; a document that contains itself does. */
+/** No setting lies this deep, but a document that contains itself does. */
 const deepest = 16;
-/** Aliases of aliases multiply: a few lines could otherwise become gigabytes. */
+/** Aliases of aliases multiply, so that a few lines could become gigabytes. */
 const mostAliases = 100;
 const mostValues = 100_000;
 
@@ -14,7 +14,7 @@ export interface Spot {
   readonly value: number;
 }
 
-/** A mistake of the document's form. */
+/** A mistake in the structure of the document. */
 export interface TreeFlaw {
   readonly offset: number;
   readonly pointer: string;
@@ -22,14 +22,14 @@ export interface TreeFlaw {
 }
 
 interface Tree {
-  /** Plain values; `undefined` when the document is not fit to be looked at further. */
+  /** Plain values; `undefined` if the document cannot be checked further. */
   readonly value: unknown;
   /** By JSON pointer. */
   readonly spots: ReadonlyMap<string, Spot>;
   readonly flaws: readonly TreeFlaw[];
 }
 
-/** Turns a parsed document into plain values, remembering where each stands; told keys that are set twice. */
+/** Turns a parsed document into plain values with their positions, and reports keys that are set twice. */
 export function treeOf(document: Document.Parsed, lineOf: (offset: number) => number): Tree {
   const spots = new Map<string, Spot>();
   const flaws: TreeFlaw[] = [];

@@ -7,10 +7,10 @@ import type { Sources } from './sources.ts';
 
 const COMPONENT_NAME = /^[A-Za-z0-9._-]+$/;
 
-/** What may stand beside `$ref` without anyone expecting it to be enforced. */
+/** Fields that may stand beside `$ref`, because nobody expects the gateway to enforce them. */
 const HARMLESS = new Set(['$ref', 'description', 'summary', 'title', 'example']);
 
-/** Kinds as people call them, where that differs. */
+/** The usual names of kinds, where they differ. */
 const NAMES: Partial<Record<Kind, string>> = {
   openapi: 'whole document',
   pathItem: 'path item',
@@ -22,11 +22,11 @@ const NAMES: Partial<Record<Kind, string>> = {
 const MUST_BE = { string: 'must be a string', boolean: 'must be true or false' };
 
 /**
- * Walks a whole document from its root and makes one file of it: what other files hold is moved into `components`, and
- * every `$ref` becomes a local one. On the way each object is held against the fields OpenAPI gives it.
+ * Walks a whole document from its root and makes one file of it: it moves the contents of other files into `components`
+ * and makes every `$ref` local. On the way it checks each object against the fields that OpenAPI gives it.
  */
 export class Bundler {
-  /** Every object that is a reference, now a local one. */
+  /** Every object that is a reference; all of them are local now. */
   readonly references: Json[] = [];
   readonly #visited = new Map<object, Kind>();
   readonly #inlining = new Set<object>();
@@ -107,7 +107,7 @@ export class Bundler {
     this.#visit(target, kind);
   }
 
-  /** Path items have no place in `components`, so one from another file is put where it is used. */
+  /** `components` has no section for path items, so one from another file goes where it is used. */
   #pathItem(parent: Json, key: string | number, node: Json, ref: string): void {
     const target = this.#target(node, '$ref', ref);
     if (!target) return;
@@ -147,7 +147,7 @@ export class Bundler {
     return target;
   }
 
-  /** The reference under which the bundled document has the target; moves it there if it is from another file. */
+  /** The reference to the target in the bundled document; moves the target there if it is from another file. */
   #home(target: Json, kind: Kind): string {
     const known = this.#moved.get(target);
     if (known !== undefined) return known;
@@ -166,7 +166,7 @@ export class Bundler {
     return `/components/${section}/${name}`;
   }
 
-  /** `pet.yaml#/Cat` is called Cat, `pet.yaml` pet. */
+  /** The name of `pet.yaml#/Cat` is Cat, that of `pet.yaml` is pet. */
   #nameOf(target: Json): string {
     const { file, tokens } = this.#places.origin(target);
     const name = String(tokens.at(-1) ?? file.replace(/^.*[/\\]/, '').replace(/\.[^.]*$/, ''));

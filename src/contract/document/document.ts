@@ -5,17 +5,17 @@ import type { Places } from './places.ts';
 import { follow, isObject, type Json, type Written } from './source.ts';
 import { Sources } from './sources.ts';
 
-/** What stands where a reference or an inline object was written. */
+/** The object behind a reference, or an inline object. */
 export interface Resolved {
   readonly node: Json;
-  /** Where the bundled document keeps it; `null` for an inline object. */
+  /** Its place in the bundled document; `null` for an inline object. */
   readonly pointer: string | null;
 }
 
 /** An OpenAPI 3.0 document in one piece: all references are local. */
 export class Document {
   readonly root: Json;
-  /** The files it was made from: their texts by absolute path. */
+  /** The texts of its files, by absolute path. */
   readonly texts: ReadonlyMap<string, string>;
 
   constructor(root: Json, texts: ReadonlyMap<string, string> = new Map()) {
@@ -23,13 +23,13 @@ export class Document {
     this.texts = texts;
   }
 
-  /** Follows references to the end; `null` when they lead nowhere or in a circle, which loading has reported. */
+  /** Follows references to the end; `null` if they lead nowhere or in a circle, which loading has reported. */
   resolve(node: Json): Resolved | null {
     const end = this.#follow(node);
     return end === 'nowhere' || end === 'circle' ? null : end;
   }
 
-  /** Whether a reference comes back to itself. */
+  /** Whether a reference leads back to itself. */
   isCircle(node: Json): boolean {
     return this.#follow(node) === 'circle';
   }
@@ -48,21 +48,21 @@ export class Document {
     return isObject(target) ? { node: target, pointer } : 'nowhere';
   }
 
-  /** The object a field holds, through references; `null` when there is none. */
+  /** The object in a field, through references; `null` if there is none. */
   object(value: unknown): Json | null {
     return isObject(value) ? (this.resolve(value)?.node ?? null) : null;
   }
 
-  /** The members of a field that holds an object; none when it holds anything else. */
+  /** The members of an object in a field; none if the field holds anything else. */
   members(value: unknown): [name: string, value: unknown][] {
     return isObject(value) ? Object.entries(value) : [];
   }
 }
 
 /**
- * Reads a document and the files it refers to. Findings are left in `findings`.
+ * Reads a document and the files it refers to, and adds its findings to `findings`.
  *
- * @throws ContractError when there is no OpenAPI 3.0 document to look into.
+ * @throws ContractError if the file holds no OpenAPI 3.0 document.
  */
 export function loadDocument(written: Written, places: Places, findings: Findings): Document {
   const { file } = written;

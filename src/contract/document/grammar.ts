@@ -1,4 +1,4 @@
-/** The objects of OpenAPI 3.0.3 that have fields of their own to be looked into. */
+/** The objects of OpenAPI 3.0.3 whose fields the loader checks. */
 export type Kind =
   | 'openapi'
   | 'info'
@@ -19,7 +19,7 @@ export type Kind =
   | 'schema'
   | 'securityScheme';
 
-/** What a field holds: an object, a list or a map of objects, a schema or a boolean, or something that is not looked into. */
+/** The contents of a field: an object, a list or a map of objects, a schema or a boolean, or an unchecked value. */
 export type Field =
   | { readonly one: Kind }
   | { readonly list: Kind }
@@ -29,7 +29,7 @@ export type Field =
   | 'boolean'
   | 'any';
 
-/** The fields of a kind; `*` stands for every other name that is no extension (`x-…`). */
+/** The fields of a kind; `*` stands for every other name but extensions (`x-…`). */
 type Fields = Readonly<Record<string, Field>>;
 
 /** Fields that a Parameter Object and a Header Object share. */
@@ -177,7 +177,7 @@ export const GRAMMAR: Readonly<Record<Kind, Fields>> = {
   securityScheme: { '*': 'any' },
 };
 
-/** Where `components` keeps the kinds that a `$ref` may stand for. */
+/** The sections of `components` for the kinds that a `$ref` may stand for. */
 export const SECTIONS: Readonly<Partial<Record<Kind, string>>> = {
   schema: 'schemas',
   response: 'responses',

@@ -2,7 +2,7 @@ import { isCollection, isMap, isScalar, type LineCounter, type Node } from 'yaml
 import { pointerTo } from '../names.ts';
 import type { Problem } from '../problems.ts';
 
-/** Where an object of the document was written. */
+/** The place of an object in the files of the document. */
 export interface Origin {
   readonly file: string;
   readonly lines: LineCounter;
@@ -10,7 +10,7 @@ export interface Origin {
   readonly tokens: readonly (string | number)[];
 }
 
-/** Remembers for every object and array of the document where it was written, wherever it is moved to. */
+/** Remembers the original place of every object and array of the document, even after the bundler has moved it. */
 export class Places {
   readonly #origins = new WeakMap<object, Origin>();
 
@@ -18,7 +18,7 @@ export class Places {
     this.#origins.set(value, origin);
   }
 
-  /** @throws Error when the object was not read from a file: a mistake of this program. */
+  /** @throws Error if the object does not come from a file, which is a bug. */
   origin(value: object): Origin {
     const origin = this.#origins.get(value);
     if (!origin) throw new Error('an object that is not from the contract has no place in it');
@@ -33,7 +33,7 @@ export class Places {
   }
 }
 
-/** A member is where its name is; one that is not there, where the object is. */
+/** The place of a member is that of its name; a missing member has the place of the object. */
 function offset(node: Node, key: string | number | null): number {
   const own = node.range?.[0] ?? 0;
   if (key === null || !isCollection(node)) return own;

@@ -10,16 +10,16 @@ export type Json = Record<string, unknown>;
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The objects in a list; none when it is no list. */
+/** The objects in a list; none if the value is no list. */
 export const objectsIn = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
-/** A YAML or JSON file, and its text where that is known already. */
+/** A YAML or JSON file, and its text if that is known already. */
 export interface Written {
   readonly file: string;
   readonly text?: string | undefined;
 }
 
-/** A YAML or JSON file: its value, and where each part of it was written. */
+/** A YAML or JSON file: its value, and the place of each part. */
 export interface Source {
   readonly file: string;
   readonly text: string;
@@ -29,7 +29,7 @@ export interface Source {
 /**
  * Reads one file. Integers outside the safe range become bigints.
  *
- * @throws ContractError when it cannot be read, is not YAML 1.2 or says what JSON cannot (RFC 8259).
+ * @throws ContractError if it cannot be read, is not YAML 1.2 or has a value that JSON cannot express (RFC 8259).
  */
 export function readSource({ file, text = readText(file) }: Written, places: Places): Source {
   const lines = new LineCounter();
@@ -103,7 +103,7 @@ function readText(file: string): string {
   }
 }
 
-/** The part of a value that a JSON pointer names (RFC 6901); `undefined`: there is none. */
+/** The part of a value that a JSON pointer names (RFC 6901); `undefined` if there is none. */
 export function follow(root: unknown, pointer: string): unknown {
   if (pointer === '') return root;
   if (!pointer.startsWith('/')) return undefined;

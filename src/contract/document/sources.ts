@@ -6,7 +6,7 @@ import { follow, isObject, type Json, readSource, type Source, type Written } fr
 
 const SCHEME = /^(?:[A-Za-z][A-Za-z0-9+.-]*:|\/\/)/;
 
-/** Where a reference leads. A `null` target without a complaint has been reported where it was found. */
+/** The target of a reference. For a `null` target without a complaint, the loader has already reported the fault. */
 export interface Found {
   readonly target: Json | null;
   readonly complaint: string | null;
@@ -19,7 +19,7 @@ export class Sources {
   readonly #places: Places;
   readonly #findings: Findings;
 
-  /** @throws ContractError when the main file cannot be read. */
+  /** @throws ContractError if the main file cannot be read. */
   constructor(main: Written, places: Places, findings: Findings) {
     this.#places = places;
     this.#findings = findings;
@@ -27,7 +27,7 @@ export class Sources {
     this.#read.set(resolve(main.file), this.main);
   }
 
-  /** What was read, by absolute path; the main file first. */
+  /** The texts of the files read, by absolute path; the main file comes first. */
   get texts(): ReadonlyMap<string, string> {
     return new Map([...this.#read].flatMap(([path, source]) => (source ? [[path, source.text]] : [])));
   }
@@ -36,7 +36,7 @@ export class Sources {
     return this.#places.origin(node).file === this.main.file;
   }
 
-  /** The object that `ref` leads to when it is written in the file `from`. */
+  /** The object that `ref` in the file `from` leads to. */
   find(ref: string, from: string): Found {
     if (SCHEME.test(ref)) return lost(`${ref} is on the network: only files are read`);
     const [address, pointer] = split(ref) ?? [];
@@ -54,7 +54,7 @@ export class Sources {
     }
   }
 
-  /** `null`: the file is there but is no YAML, which is reported once. @throws ContractError when it cannot be read. */
+  /** `null` if the file exists but is no YAML, which is reported once. @throws ContractError if it cannot be read. */
   #source(file: string): Source | null {
     const path = resolve(file);
     let source = this.#read.get(path);
@@ -78,7 +78,7 @@ export class Sources {
 
 const lost = (complaint: string): Found => ({ target: null, complaint });
 
-/** File and pointer of a reference, percent-decoded; `null` when they cannot be. */
+/** File and pointer of a reference, percent-decoded; `null` if they cannot be decoded. */
 function split(ref: string): [file: string, pointer: string] | null {
   const hash = ref.indexOf('#');
   try {

@@ -7,9 +7,9 @@ import { isUtf8Type, type MediaType, parseMediaType } from './type.ts';
 
 /** The media types of a body, and the rule for each. */
 export interface Content {
-  /** As the contract writes them. */
+  /** The media types as the contract writes them. */
   readonly accepted: readonly string[];
-  /** The rule for a Content-Type; `null`: the contract has none for it, or it is not in UTF-8. */
+  /** The rule for a Content-Type; `null` if the contract has none for it, or it is not in UTF-8. */
   media(contentType: string | undefined): MediaRule | null;
 }
 
@@ -20,10 +20,10 @@ interface Entry {
   readonly rules: ReadonlyMap<Syntax, MediaRule>;
 }
 
-/** How clients usually write that they send UTF-8. */
+/** The usual spellings of UTF-8 in a Content-Type. */
 const SUFFIXES = ['', '; charset=utf-8', ';charset=utf-8', '; charset=UTF-8', ';charset=UTF-8'];
 
-/** Reads a `content` map. Wrong media types in it are reported. */
+/** Reads a `content` map and reports wrong media types in it. */
 export function createContent(content: Json, direction: Direction, rules: MediaRules, findings: Findings): Content {
   const entries: Entry[] = [];
   for (const type of Object.keys(content)) {
@@ -47,7 +47,7 @@ export function createContent(content: Json, direction: Direction, rules: MediaR
   };
 }
 
-/** A range stands for types of every syntax. */
+/** A range covers types of every syntax, so it has a rule for each. */
 function rulesOf(
   content: Json,
   type: string,
@@ -59,7 +59,7 @@ function rulesOf(
   return new Map(all.map((syntax) => [syntax, rules.rule(content, type, syntax, direction)]));
 }
 
-/** The more a range says, the sooner it counts. */
+/** A more specific range comes first. */
 function weightOf({ type, subtype, parameters }: MediaType): number {
   return (type === '*' ? 0 : 1000) + (subtype === '*' ? 0 : 1000) + parameters.size;
 }
@@ -72,7 +72,7 @@ function chooseRule(entries: readonly Entry[], type: MediaType | null): MediaRul
   return entry.rules.get(syntax) ?? null;
 }
 
-/** `charset` is no part of the choice: only UTF-8 is read anyway. */
+/** Ignores `charset`: the gateway reads only UTF-8 anyway. */
 function covers(range: MediaType, type: MediaType): boolean {
   if (range.type !== '*' && range.type !== type.type) return false;
   if (range.subtype !== '*' && range.subtype !== type.subtype) return false;

@@ -10,15 +10,15 @@ import { STYLES, type Style } from '../parameters/styles.ts';
 import type { Check } from '../schema/schemas.ts';
 import { decodeUtf8 } from '../utf8.ts';
 
-/** A field of a form; a `document` is JSON inside the text. */
+/** A field of a form; the text of a `document` is JSON. */
 interface Field extends Collected {
   readonly document: boolean;
 }
 
 /**
- * Checks `application/x-www-form-urlencoded` bodies of object schemas: each property is a field, written as `encoding` says;
- * objects are JSON texts unless it gives them a style (OpenAPI 3.0.3, "Support for x-www-form-urlencoded Request Bodies").
- * `null`: the schema is not one of an object.
+ * Checks `application/x-www-form-urlencoded` bodies of object schemas. Each property is a field in the style of its
+ * `encoding`; an object without a style is a JSON text (OpenAPI 3.0.3, "Support for x-www-form-urlencoded Request
+ * Bodies"). Answers `null` if the schema describes no object.
  */
 export function createFormCheck(document: Document, media: Json, check: Check): CheckBytes | null {
   const schema = document.object(media.schema);
@@ -48,7 +48,7 @@ export function createFormCheck(document: Document, media: Json, check: Check): 
   };
 }
 
-/** Fields that the schema does not name: additional members, or members it will refuse. */
+/** The fields that the schema does not name: it allows or refuses them as additional members. */
 const rest = ({ others }: Shape): Collected => ({
   name: '',
   style: 'form',

@@ -12,15 +12,15 @@ import { decodeUtf8 } from '../utf8.ts';
 import { createFormCheck } from './form.ts';
 import { isJson, type MediaType } from './type.ts';
 
-/** How a body of one media type is checked. */
+/** The check of a body of one media type. */
 export interface MediaRule {
-  /** As the contract writes it; may be a range such as `application/*`. */
+  /** The media type as the contract writes it; it may be a range such as `application/*`. */
   readonly type: string;
   /** The faults in a body of at least one byte. */
   check(bytes: Uint8Array): readonly Fault[];
 }
 
-/** What is known about the inside of a body. Other bodies pass unchecked. */
+/** The syntaxes of bodies that the gateway can check. Other bodies (`unknown`) pass unchecked. */
 export type Syntax = 'json' | 'form' | 'text' | 'unknown';
 
 export function syntaxOf(type: MediaType): Syntax {

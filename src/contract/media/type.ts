@@ -1,4 +1,6 @@
-/** A media type as a header or a contract names it (RFC 9110 section 8.3.1). All in lower case but parameter values. */
+/**
+ * A media type as a header or a contract names it (RFC 9110 section 8.3.1). All but parameter values is in lower case.
+ */
 export interface MediaType {
   /** `*` in a range of a contract. */
   readonly type: string;
@@ -10,7 +12,7 @@ const TYPE = /^[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)\/([!#$%&'*+.^_`|~0-9A-Za-z-]+
 const PARAMETER =
   /;[ \t]*(?:([!#$%&'*+.^_`|~0-9A-Za-z-]+)=(?:([!#$%&'*+.^_`|~0-9A-Za-z-]+)|"((?:[^"\\]|\\.)*)"))?[ \t]*/y;
 
-/** `null`: it is not a media type, or names a parameter twice. */
+/** `null` if the text is no media type, or names a parameter twice. */
 export function parseMediaType(text: string): MediaType | null {
   const [whole, type, subtype] = TYPE.exec(text) ?? [];
   if (whole === undefined || type === undefined || subtype === undefined) return null;
@@ -31,7 +33,7 @@ export function parseMediaType(text: string): MediaType | null {
 export const isJson = ({ type, subtype }: MediaType): boolean =>
   (type === 'application' && subtype === 'json') || subtype.endsWith('+json');
 
-/** Whether the text is in UTF-8, as it is when nothing else is said. */
+/** Whether the text is in UTF-8, which is the default. */
 export function isUtf8Type({ parameters }: MediaType): boolean {
   const charset = parameters.get('charset');
   return charset === undefined || charset.toLowerCase() === 'utf-8';

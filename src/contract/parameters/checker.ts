@@ -13,7 +13,7 @@ export type CheckParameters = (
   headers: readonly string[],
 ) => readonly Fault[];
 
-/** Makes the check for an operation's parameters. `path` has the names of the path's templates in their order. */
+/** Makes the check for an operation's parameters. `path` has the names of the path's templates, in order. */
 export function createParameterCheck(
   parameters: readonly Parameter[],
   path: readonly string[],

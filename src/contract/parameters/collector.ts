@@ -2,41 +2,45 @@ import { decode } from './reading.ts';
 import type { Shape } from './shape.ts';
 import { type Layout, type Pieces, takeApart } from './styles.ts';
 
-/** What a collector has to know about a parameter. */
+/** The facts that a collector needs about a parameter. */
 export interface Collected extends Layout {
   readonly shape: Shape;
-  /** An empty text means that the parameter is not used. */
+  /** An empty text means that the caller does not use the parameter. */
   readonly allowEmpty: boolean;
 }
 
-/** What was sent for one parameter, or what is wrong with how it was sent. `unused`: nothing, but it may stay nothing. */
+/**
+ * The text that a caller sent for one parameter, or the fault in its form. `unused`: an empty text, which is allowed.
+ */
 export type Sent = { readonly pieces: Pieces } | { readonly complaint: 'repeated' | 'style' } | 'unused';
 
-/** All that was sent under the names of one parameter: raw texts, and the member each is for if it is an object in parts. */
+/**
+ * All texts sent under the names of one parameter, raw, each with its member if the parameter is an object in parts.
+ */
 interface Bucket {
   readonly texts: string[];
   readonly pairs: [string, string][];
 }
 
-/** Is told names that belong to no parameter; `undefined`: a name that cannot be decoded. */
+/** Receives names that belong to no parameter; `undefined` stands for a name that cannot be decoded. */
 export type Stranger = (name: string | undefined) => void;
 
-/** Whose a name is: an index into the parameters, and the member if it is one of an object in parts, encoded. */
+/** The owner of a name: an index into the parameters, and the encoded member if the owner is an object in parts. */
 interface Owner {
   readonly index: number;
   readonly member: string | null;
 }
 
 /**
- * Sorts `name=text` pairs of a query, a form or a cookie header by the parameters they belong to. An exploded object owns
- * the names of its members; one that allows others owns every name that is nobody else's.
+ * Sorts `name=text` pairs of a query, a form or a cookie header by their parameters. An exploded object owns the names
+ * of its members. If it allows additional members, it also owns every name without another owner.
  */
 export class Collector {
   readonly #parameters: readonly Collected[];
   readonly #owners = new Map<string, Owner>();
   /** Deep objects by name. */
   readonly #deep = new Map<string, number>();
-  /** The exploded object that takes names nobody else has; -1: none. */
+  /** The exploded object that owns all names without another owner; -1 if there is none. */
   readonly #rest: number;
 
   constructor(parameters: readonly Collected[]) {
@@ -55,7 +59,7 @@ export class Collector {
     this.#rest = inParts.find((index) => parameters[index]!.shape.others !== null) ?? -1;
   }
 
-  /** Sorts the pairs of `text`, which are separated by `&`. `stranger` is told the names that are nobody's. */
+  /** Sorts the pairs of `text`, which `&` separates. `stranger` receives the names without an owner. */
   collect(text: string, plusIsSpace: boolean, stranger: Stranger): (Sent | null)[] {
     const buckets: Bucket[] = this.#parameters.map(() => ({ texts: [], pairs: [] }));
     for (let at = 0; at < text.length; ) {

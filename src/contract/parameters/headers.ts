@@ -8,7 +8,7 @@ import { takeApart } from './styles.ts';
 /** Checks the raw headers of a request: name, value, name, value, … */
 export type CheckHeaders = (headers: readonly string[]) => readonly Fault[];
 
-/** The check of header parameters; `null`: there are none. */
+/** The check of header parameters; `null` if there are none. */
 export function createHeaderCheck(parameters: readonly Parameter[]): CheckHeaders | null {
   if (parameters.length === 0) return null;
   const names = parameters.map(({ name }) => name.toLowerCase());
@@ -20,7 +20,9 @@ export function createHeaderCheck(parameters: readonly Parameter[]): CheckHeader
   };
 }
 
-/** Several headers of one name are one list (RFC 9110 section 5.3), for what may be a list; else one too many. */
+/**
+ * Several headers of one name are one list (RFC 9110 section 5.3) if the parameter may be a list; otherwise a fault.
+ */
 function sent(parameter: Parameter, values: readonly string[]): Sent | null {
   if (values.length === 0) return null;
   if (parameter.form === 'primitive') {
@@ -31,7 +33,7 @@ function sent(parameter: Parameter, values: readonly string[]): Sent | null {
   return pieces ? { pieces } : { complaint: 'style' };
 }
 
-/** The check of cookie parameters; `null`: there are none. Cookies that are not described are nobody's business. */
+/** The check of cookie parameters; `null` if there are none. It ignores cookies that the contract does not describe. */
 export function createCookieCheck(parameters: readonly Parameter[]): CheckHeaders | null {
   if (parameters.length === 0) return null;
   const collector = new Collector(parameters);

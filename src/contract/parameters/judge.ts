@@ -5,7 +5,7 @@ import type { Sent } from './collector.ts';
 import type { Parameter } from './parameter.ts';
 import { example } from './styles.ts';
 
-/** The faults in what was sent for a parameter; `null`: nothing was sent. */
+/** The faults in the text sent for a parameter; `null` means that the caller sent none. */
 export function judge(parameter: Parameter, sent: Sent | null): readonly Fault[] {
   if (sent === null) return parameter.required ? [complaint(parameter, 'is required')] : NONE;
   if (sent === 'unused') return NONE;

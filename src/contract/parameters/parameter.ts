@@ -10,17 +10,20 @@ import { decode, type Encoding, read } from './reading.ts';
 import { type Shape, shapeOf } from './shape.ts';
 import { type Form, type Pieces, type Place, STYLES, type Style } from './styles.ts';
 
-/** A parameter of an operation, ready to check what was sent for it. */
+/** A parameter of an operation with its check. */
 export interface Parameter extends Collected {
   readonly in: Place;
   readonly required: boolean;
-  /** Described by `content`: the text is one document of that media type. */
+  /** Whether `content` describes it: the text is then one document of that media type. */
   readonly document: boolean;
-  /** Checks what was sent, taken apart; pointers are inside the parameter. */
+  /** Checks the pieces of the text; pointers are relative to the parameter. */
   check(pieces: Pieces): readonly ValueFault[];
 }
 
-/** Parameters of these names say nothing: other parts of the document do (OpenAPI 3.0.3, Parameter Object, `name`). */
+/**
+ * Header parameters of these names are ignored: other parts of the document describe them (OpenAPI 3.0.3, Parameter
+ * Object, `name`).
+ */
 const IGNORED_HEADERS = new Set(['accept', 'content-type', 'authorization']);
 
 /** Reads Parameter Objects. */
@@ -35,7 +38,7 @@ export class Parameters {
     this.#findings = findings;
   }
 
-  /** `null`: it is not to be checked, or it is wrong, which is reported. */
+  /** `null` if nothing is to be checked, or if the object is wrong, which is reported. */
   read(node: Json): Parameter | null {
     const { name, in: place } = node;
     if (typeof name !== 'string' || name === '') return this.#wrong(node, null, 'a parameter needs a name');
@@ -73,7 +76,7 @@ export class Parameters {
     return { ...known, style, explode, form, shape, document: false, check };
   }
 
-  /** Text can be read in one way only: an object or a list, if the schema allows one. */
+  /** A text has one form only: it is an object or a list if the schema allows one. */
   #form(node: Json, { types }: Shape): Form {
     const form = types?.has('object') ? 'object' : types?.has('array') ? 'array' : 'primitive';
     if (form !== 'primitive' && types!.size > 1) {
@@ -111,7 +114,7 @@ export class Parameters {
 
 const isPlace = (value: unknown): value is Place => typeof value === 'string' && Object.hasOwn(STYLES, value);
 
-/** Clients write a space in a query as `+` or `%20`. With `allowReserved` a `+` is itself. */
+/** Clients write a space in a query as `+` or `%20`. With `allowReserved`, `+` stands for itself. */
 function encodingOf(place: Place, allowReserved: boolean): Encoding {
   if (place === 'header') return 'none';
   return place === 'query' && !allowReserved ? 'form' : 'percent';

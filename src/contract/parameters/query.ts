@@ -8,7 +8,7 @@ import type { Parameter } from './parameter.ts';
 /** Checks a raw query, without its `?`. */
 export type CheckQuery = (query: string) => readonly Fault[];
 
-/** `unknown: 'refuse'` makes names that belong to no parameter a fault. */
+/** With `unknown: 'refuse'`, a name that belongs to no parameter is a fault. */
 export function createQueryCheck(parameters: readonly Parameter[], unknown: 'refuse' | 'pass'): CheckQuery {
   const collector = new Collector(parameters);
   const required = parameters.some((parameter) => parameter.required);

@@ -5,12 +5,12 @@ import { exact, isInteger, isNumber } from '../numbers.ts';
 import type { Shape } from './shape.ts';
 import type { Pieces } from './styles.ts';
 
-/** What became of a text: a value for its schema to judge, or a fault of the text itself. */
+/** The result of reading a text: a value for the schema to check, or a fault of the text itself. */
 export type Reading =
   | { readonly value: unknown; readonly fault: null }
   | { readonly value?: never; readonly fault: ValueFault };
 
-/** Undoes percent-encoding. `undefined`: it is not valid, or what it hides is not UTF-8. */
+/** Decodes percent-encoding; `undefined` if the encoding is invalid or the decoded bytes are not UTF-8. */
 export function decode(text: string, plusIsSpace: boolean): string | undefined {
   const plain = plusIsSpace && text.includes('+') ? text.replaceAll('+', ' ') : text;
   if (!plain.includes('%')) return plain;
@@ -22,10 +22,12 @@ export function decode(text: string, plusIsSpace: boolean): string | undefined {
   }
 }
 
-/** How the pieces of a parameter are encoded: not at all (headers), by percent, or by percent with `+` for a space. */
+/** The encoding of a parameter's pieces: none (headers), percent, or percent with `+` for a space. */
 export type Encoding = 'none' | 'percent' | 'form';
 
-/** Makes a value of decoded pieces: numbers and booleans where the schema asks for them and the text is one. */
+/**
+ * Decodes pieces and makes a value of them: a text becomes a number or boolean if it is one and the schema asks for it.
+ */
 export function read(pieces: Pieces, shape: Shape, encoding: Encoding): Reading {
   if (pieces.form === 'primitive') return readText(pieces.text, shape, encoding, '');
   if (pieces.form === 'array') return readList(pieces.texts, shape.items, encoding, '');
@@ -66,7 +68,7 @@ function readMembers(pairs: readonly (readonly [string, string])[], shape: Shape
   return { value: object, fault: null };
 }
 
-/** A member that is a list is given once for each entry. */
+/** Callers repeat the name of a list member for each of its entries. */
 function readMember(name: string, texts: readonly string[], shape: Shape | null, encoding: Encoding): Reading {
   const pointer = `/${shown(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
   if (shape?.types?.has('array')) return readList(texts, shape.items, encoding, pointer);
@@ -74,7 +76,7 @@ function readMember(name: string, texts: readonly string[], shape: Shape | null,
   return readText(texts[0]!, shape, encoding, pointer);
 }
 
-/** Text that is not of the type stays text, for the schema to refuse. */
+/** A text that does not have the type stays text, so that the schema refuses it. */
 function typed(text: string, types: ReadonlySet<string> | null): unknown {
   if (types === null) return text;
   if (types.has('integer') && isInteger(text)) return exact(text) ?? text;

@@ -1,23 +1,23 @@
 import type { Document } from '../document/document.ts';
 import { type Json, objectsIn } from '../document/source.ts';
 
-/** What text may stand for, as far as a schema tells. */
+/** The values that a text may stand for according to a schema. */
 export interface Shape {
-  /** Types of JSON that the schema lets through; `null`: any. */
+  /** The JSON types that the schema allows; `null` means any. */
   readonly types: ReadonlySet<string> | null;
   /** For lists. */
   readonly items: Shape | null;
-  /** For objects: known members, and what others are (`null`: there are no others). */
+  /** For objects: the known members, and the shape of all others (`null`: there are no others). */
   readonly members: ReadonlyMap<string, Shape>;
   readonly others: Shape | null;
 }
 
-/** Lists in objects in lists have no form as text; nothing is looked for below this. */
+/** Lists in objects in lists have no text form, so the search ends at this depth. */
 const DEEPEST = 3;
 
 const TEXT: Shape = { types: null, items: null, members: new Map(), others: null };
 
-/** How text is to be read for a schema, seen through references, `allOf`, `oneOf` and `anyOf`. */
+/** The shape of a schema, through references, `allOf`, `oneOf` and `anyOf`. */
 export function shapeOf(document: Document, schema: Json, depth = 0): Shape {
   if (depth === DEEPEST) return TEXT;
   const parts = partsOf(document, schema, new Set());
@@ -36,7 +36,7 @@ export function shapeOf(document: Document, schema: Json, depth = 0): Shape {
   };
 }
 
-/** The schema and all that are combined with it for the same value. */
+/** The schema and all schemas that it combines for the same value. */
 function partsOf(document: Document, schema: Json, seen: Set<Json>): Json[] {
   const node = document.object(schema);
   if (!node || seen.has(node)) return [];

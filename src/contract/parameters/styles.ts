@@ -3,7 +3,7 @@ export type Style = 'matrix' | 'label' | 'form' | 'simple' | 'spaceDelimited' | 
 
 export type Form = 'primitive' | 'array' | 'object';
 
-/** Which styles a place allows, its own first. */
+/** The styles that each place allows; the default comes first. */
 export const STYLES = {
   path: ['simple', 'label', 'matrix'],
   query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
@@ -20,15 +20,15 @@ export interface Layout {
   readonly form: Form;
 }
 
-/** Raw text taken apart, still encoded: one text, a list of texts, or names with texts. */
+/** The pieces of a raw text, still encoded: one text, a list of texts, or names with texts. */
 export type Pieces =
   | { readonly form: 'primitive'; readonly text: string }
   | { readonly form: 'array'; readonly texts: readonly string[] }
   | { readonly form: 'object'; readonly pairs: readonly (readonly [string, string])[] };
 
 /**
- * Takes apart the text of one parameter as the table "Style Examples" of OpenAPI 3.0.3 shows it. `null`: it is not written
- * in that style. Exploded form parameters and deep objects come in several texts and are not for this function.
+ * Splits the text of one parameter into pieces, by the table "Style Examples" of OpenAPI 3.0.3; `null` if the text does
+ * not have that style. It does not take exploded form parameters and deep objects, which consist of several texts.
  */
 export function takeApart({ name, style, explode, form }: Layout, raw: string): Pieces | null {
   if (style === 'matrix') return form !== 'primitive' && explode ? exploded(name, form, raw) : named(name, form, raw);
@@ -90,6 +90,6 @@ const EXAMPLES: Readonly<Record<Style, Readonly<Record<Form, readonly [plain: st
   deepObject: { primitive: ['N=x', 'N=x'], array: ['N=x', 'N=x'], object: ['N[a]=x&N[b]=y', 'N[a]=x&N[b]=y'] },
 };
 
-/** How a parameter is to be written, for people. */
+/** An example of the parameter's style, for error texts. */
 export const example = ({ name, style, form, explode }: Layout): string =>
   EXAMPLES[style][form][explode ? 1 : 0].replaceAll('N', name);

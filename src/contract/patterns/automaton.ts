@@ -1,14 +1,14 @@
 import { type CharacterSet, includes, overlap, TEXT_END, TEXT_START } from './characters.ts';
 import type { Term } from './syntax.ts';
 
-/** More than this would make a text slow to match even in linear time. */
+/** With more positions, even matching in linear time would be slow. */
 const MAX_POSITIONS = 512;
 const MAX_LINKS = 4096;
 
 /** The pattern has more positions or links between them than an automaton should. */
 export class TooLarge extends Error {}
 
-/** What a part of a pattern may begin and end with, as positions, and whether it may be empty. */
+/** The positions that a part of a pattern may begin and end with, and whether the part may be empty. */
 interface Part {
   readonly first: readonly number[];
   readonly last: readonly number[];
@@ -18,14 +18,15 @@ interface Part {
 const EMPTY: Part = { first: [], last: [], empty: true };
 
 /**
- * The position automaton of a pattern (Glushkov 1961): one state for each character the pattern names, and who may follow
- * whom. `counts: 'loop'` reads `x{2,5}` as `x+`, enough to judge ambiguity; `'copy'` writes the copies out.
+ * The position automaton of a pattern (Glushkov 1961): one state for each character that the pattern names, and the
+ * states that may follow each. `counts: 'loop'` reads `x{2,5}` as `x+`, which is enough to detect ambiguity; `'copy'`
+ * writes the copies out.
  */
 export class Automaton {
   readonly sets: CharacterSet[] = [];
   readonly follow: Set<number>[] = [];
   readonly whole: Part;
-  /** There are two ways to read the same characters with the same positions, as in `(a*)*`. */
+  /** Whether there are two ways to read the same characters with the same positions, as in `(a*)*`. */
   ambiguous = false;
   #links = 0;
   readonly #counts: 'loop' | 'copy';
@@ -35,7 +36,7 @@ export class Automaton {
     this.whole = this.#build(term);
   }
 
-  /** Whether each character leaves at most one way to go on: then no matcher can ever backtrack far. */
+  /** Whether each character leads to at most one next position, so that no matcher can backtrack far. */
   get deterministic(): boolean {
     return (
       !this.ambiguous && this.#distinct(this.whole.first) && this.follow.every((next) => this.#distinct([...next]))
@@ -47,7 +48,7 @@ export class Automaton {
     return !this.whole.empty && this.whole.first.every((position) => this.#reads(position, TEXT_START));
   }
 
-  /** Whether `^` is only ever read first and `$` last, as a matcher needs it. */
+  /** Whether `^` only comes first and `$` only last, as the matcher requires. */
   get plain(): boolean {
     return this.follow.every(
       (next, from) =>

@@ -1,7 +1,7 @@
-/** A set of code points as sorted, disjoint ranges `[from, to]`, both ends in it. */
+/** A set of code points as sorted, disjoint ranges `[from, to]`, both ends included. */
 export type CharacterSet = readonly (readonly [from: number, to: number])[];
 
-/** Two symbols that are no characters: what `^` and `$` read. */
+/** The two symbols that `^` and `$` read; they are no characters. */
 export const TEXT_START = -1;
 export const TEXT_END = -2;
 
@@ -9,13 +9,14 @@ const LAST_CHARACTER = 0x10ffff;
 const FIRST_SURROGATE = 0xd800;
 const LAST_SURROGATE = 0xdfff;
 
-/** A class that names each character or the ends of a range, by itself or as an escaped sign such as `\]`. */
+/** A class that names single characters or the ends of ranges, plain or escaped such as `\]`. */
 const NAMED_CLASS = /^\[(?:[^\\]|\\[-^$\\.*+?()[\]{}|/])*\]$/u;
 
 /**
- * The characters that classes of regular expressions stand for. The engine itself is asked, so that `\w`, `[^@]` and
- * `\p{Lu}` mean here what they mean there: over all of Unicode, which costs some ten milliseconds per class, or where
- * the characters of a class are named, up to the first that is not, for it stands for all behind it.
+ * The characters that classes of regular expressions stand for. The regular expression engine decides each character,
+ * so that `\w`, `[^@]` and `\p{Lu}` have the engine's meaning. This covers all of Unicode, which costs some ten
+ * milliseconds per class. For a class that names its characters, it stops at the first character after the named ones,
+ * which stands for all that follow.
  */
 export class Characters {
   readonly #sets = new Map<string, CharacterSet>();
@@ -48,7 +49,7 @@ export class Characters {
   }
 }
 
-/** The first character behind all that `source` names; the very last where it may stand for others. */
+/** The first character after all that `source` names; the last of Unicode if `source` may stand for others. */
 function lastToAsk(source: string): number {
   if (!NAMED_CLASS.test(source)) return LAST_CHARACTER;
   const behind = 1 + Math.max(...Array.from(source, (character) => character.codePointAt(0)!));

@@ -1,28 +1,28 @@
 import type { Automaton } from './automaton.ts';
 import { type CharacterSet, includes, TEXT_END, TEXT_START } from './characters.ts';
 
-/** All positions an automaton may be in after some text, and where each kind of character leads from there. */
+/** All positions an automaton may be in after some text, and the next state for each kind of character. */
 interface State {
   readonly positions: readonly number[];
   readonly next: (State | undefined)[];
 }
 
-/** The state of a text in which the pattern was found. */
+/** The state after the pattern was found. */
 const FOUND: State = { positions: [], next: [] };
 
-/** So many states are remembered; past that all are forgotten, which costs time but no memory. */
+/** The most states kept. Beyond it the matcher drops all of them, which costs time but no memory. */
 const MAX_STATES = 1000;
 
 /**
- * Finds a pattern in a text with an automaton that follows all ways at once, so that time is proportional to the length of
- * the text, whatever it says. States are made when they are first reached and then remembered.
+ * Finds a pattern in a text with an automaton that follows all paths at once, so that time is proportional to the
+ * length of any text. It creates a state when a text first reaches it, and keeps it.
  */
 export class Matcher {
   readonly #sets: readonly CharacterSet[];
   readonly #follow: readonly (readonly number[])[];
   readonly #first: readonly number[];
   readonly #final: ReadonlySet<number>;
-  /** Where kinds of characters begin: all from one entry up to the next are treated alike. */
+  /** The first character of each kind: the pattern treats all characters from one entry up to the next alike. */
   readonly #kinds: readonly number[];
   readonly #ascii: Uint16Array;
   readonly #states = new Map<string, State>();
@@ -39,7 +39,7 @@ export class Matcher {
     this.#start = whole.empty ? FOUND : this.#step([], TEXT_START);
   }
 
-  /** Whether the pattern is found anywhere in the text. */
+  /** Whether the text contains the pattern. */
   test(text: string): boolean {
     let state = this.#start;
     for (let i = 0; i < text.length && state !== FOUND; i++) {
@@ -68,7 +68,7 @@ export class Matcher {
     return next;
   }
 
-  /** The state reached by reading one symbol. A match may begin at every character. */
+  /** The state after one more symbol. A match may begin at every character. */
   #step(positions: readonly number[], symbol: number): State {
     const reached = new Set<number>();
     for (const next of [this.#first, ...positions.map((position) => this.#follow[position]!)]) {

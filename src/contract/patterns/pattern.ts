@@ -3,7 +3,7 @@ import { Characters, TEXT_START } from './characters.ts';
 import { Matcher } from './matcher.ts';
 import { parse, type Term } from './syntax.ts';
 
-/** Whether a pattern is found in a text, in time proportional to the length of the text. */
+/** Tests whether a text contains a pattern, in time proportional to the length of the text. */
 export interface Pattern {
   test(text: string): boolean;
 }
@@ -11,20 +11,20 @@ export interface Pattern {
 /** A pattern that cannot be used; the message completes the sentence "pattern …". */
 export class PatternError extends Error {}
 
-/** A search that may begin anywhere must be over after so many characters, or it would read the text again and again. */
+/** The longest match of a search that may begin anywhere; a longer one would read the text again and again. */
 const SHORT = 64;
 
 const ANCHOR: Term = { kind: 'character', set: [[TEXT_START, TEXT_START]] };
 
 /**
- * Compiles `pattern` values (ECMA-262 with the `u` flag). A backtracking engine can be made to need hours for a text of a
- * hundred characters, so the engine only gets patterns that leave it no choice on any character. All others are matched by
- * an automaton; what an automaton cannot do (back-references, look-around but at the start) is refused.
+ * Compiles `pattern` values (ECMA-262 with the `u` flag). A text of a hundred characters can keep a backtracking engine
+ * busy for hours, so the engine only gets patterns that leave it no choice on any character. An automaton matches all
+ * others. Patterns that an automaton cannot match (back-references, look-around except at the start) are refused.
  */
 export class Patterns {
   readonly #characters = new Characters();
 
-  /** @throws PatternError when the pattern is not valid or its time cannot be bounded. */
+  /** @throws PatternError if the pattern is not valid or its time cannot be bounded. */
   compile(source: string): Pattern {
     const native = regExp(source);
     const term = parse(source, this.#characters);
@@ -59,7 +59,7 @@ function engineIsSafe(term: Term): boolean {
   });
 }
 
-/** `null`: it would be too large. */
+/** `null` if the automaton would be too large. */
 function build(term: Term, counts: 'loop' | 'copy'): Automaton | null {
   try {
     return new Automaton(term, counts);
@@ -76,7 +76,9 @@ function matcher(term: Term): Pattern {
   return new Matcher(automaton);
 }
 
-/** `^(?=…)(?!…)rest`, the usual form of password rules: each condition is a pattern of its own. `null`: another form. */
+/**
+ * `^(?=…)(?!…)rest`, the usual form of password rules, as one pattern for each condition; `null` for any other form.
+ */
 function leadingConditions(term: Term): Pattern | null {
   if (term.kind !== 'sequence' || term.parts[0]?.kind !== 'character' || !isAnchor(term.parts[0])) return null;
   const parts = term.parts.slice(1);

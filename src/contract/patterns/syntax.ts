@@ -7,7 +7,7 @@ export type Term =
   | { readonly kind: 'choice'; readonly options: readonly Term[] }
   | { readonly kind: 'repeat'; readonly body: Term; readonly least: number; readonly most: number }
   | { readonly kind: 'lookahead'; readonly body: Term; readonly negative: boolean }
-  /** Takes no character but looks at its surroundings, or at what was read before: `\b`, look-behind, back-references. */
+  /** Takes no character but looks at its surroundings, or at earlier text: `\b`, look-behind, back-references. */
   | { readonly kind: 'context'; readonly what: string };
 
 const GROUP = /\((?:\?(?:<([=!])|([:=!])|<[^>]*>|[a-z-]*:))?/uy;
@@ -18,7 +18,7 @@ const SYNTAX_CHARACTER = /^\\[$()*+./?[\\\]^{|}]$/u;
 const CLASS = /\[(?:[^\]\\]|\\.)*\]/suy;
 const COUNT = /\{([0-9]+)(,?)([0-9]*)\}/uy;
 
-/** Reads a pattern that `new RegExp(source, 'u')` has accepted; it needs not be checked again. */
+/** Reads a pattern that `new RegExp(source, 'u')` has accepted, so it does not check it again. */
 export function parse(source: string, characters: Characters): Term {
   return new Parser(source, characters).choice();
 }
@@ -33,7 +33,7 @@ class Parser {
     this.characters = characters;
   }
 
-  /** The text of `syntax` at the place, with its groups; moves behind it. */
+  /** The match of `syntax` at the current place, with its groups; moves behind it. */
   take(syntax: RegExp): RegExpExecArray | null {
     syntax.lastIndex = this.at;
     const found = syntax.exec(this.source);

@@ -8,7 +8,7 @@ import { canonical } from './values.ts';
 
 const TYPES = new Set(['array', 'boolean', 'integer', 'number', 'object', 'string']);
 
-/** Longer lists of allowed values are not told in a fault. */
+/** The longest list of allowed values that a fault shows, in characters. */
 const LONGEST_LIST = 200;
 
 type Sound = readonly [complaint: string, test: (value: unknown) => boolean];
@@ -23,7 +23,7 @@ const someSchemas: Sound = [
   (value) => !Array.isArray(value) || value.length > 0,
 ];
 
-/** What the values of keywords must be. That lists of schemas are lists, reading the document has made sure. */
+/** The valid values of keywords. Reading the document has already checked that lists of schemas are lists. */
 const SOUND: Readonly<Record<string, Sound>> = {
   type: ['must be array, boolean, integer, number, object or string', (value) => TYPES.has(value as string)],
   multipleOf: ['must be a number above 0', (value) => isNumber(value) && Number(value) > 0],
@@ -52,7 +52,7 @@ const SOUND: Readonly<Record<string, Sound>> = {
   ],
 };
 
-/** What a schema says about a value without looking into other schemas. */
+/** The keywords of a schema that involve no other schemas. */
 export class Assertions {
   readonly #findings: Findings;
   readonly #patterns = new Patterns();
@@ -61,7 +61,7 @@ export class Assertions {
     this.#findings = findings;
   }
 
-  /** The keywords for ajv. Values of keywords that make no sense are reported and left out. */
+  /** The keywords for ajv. It reports keywords with invalid values and leaves them out. */
   of(schema: Json): Json {
     const said = this.#sound(schema);
     const type = said.type as string | undefined;

@@ -3,20 +3,20 @@ import { STRING_FORMATS } from '../formats.ts';
 import { constant, KEYWORDS } from './keywords.ts';
 import type { Translated } from './translate.ts';
 
-/** A schema that others refer to by name; `validate` is there once it is compiled. */
+/** A schema that others refer to by name; it has `validate` once it is compiled. */
 interface Definition {
   validate?: ValidateFunction;
 }
 
 /**
- * Compiles translated schemas. Definitions are compiled one by one and found when they are used, because ajv would compile
- * everything that can be reached inside each other, which takes too deep a stack for large documents.
+ * Compiles translated schemas. It compiles definitions one by one and looks them up at run time, because ajv would
+ * compile everything reachable inside each other, which overflows the stack for large documents.
  */
 export class Compiler {
   readonly #definitions = new Map<string, Definition>();
   readonly #ajv: Ajv;
 
-  /** `thorough`: checks find all faults, not only the first. */
+  /** With `thorough`, checks find all faults, not only the first. */
   constructor(thorough: boolean) {
     this.#ajv = new Ajv({
       allErrors: thorough,
@@ -36,14 +36,14 @@ export class Compiler {
     this.#ajv.addKeyword(refers((name) => this.#definition(name)));
   }
 
-  /** @throws Error when ajv cannot compile the schema. */
+  /** @throws Error if ajv cannot compile the schema. */
   compile(schema: Translated): ValidateFunction {
     const { refers, ...rest } = schema;
     const known = Object.keys(rest).length === 0 ? this.#definition(refers as string).validate : undefined;
     return known ?? this.#ajv.compile(schema);
   }
 
-  /** Compiles what `refers` means by this name. @throws Error when ajv cannot. */
+  /** Compiles the definition that `refers` finds under this name. @throws Error if ajv cannot. */
   define(name: string, schema: Translated): void {
     this.#definition(name).validate = this.compile(schema);
   }

@@ -5,7 +5,7 @@ import type { Pattern } from '../patterns/pattern.ts';
 import { EXHAUSTED, purse } from './purse.ts';
 import { allDifferent, canonical } from './values.ts';
 
-/** Allowed values: their canonical forms, whether one of them is an array or object, and how to tell a person. */
+/** Allowed values: their canonical forms, whether one of them is an array or object, and their text for people. */
 export interface Allowed {
   readonly values: ReadonlySet<unknown>;
   readonly composite: boolean;
@@ -16,7 +16,7 @@ type Numeric = number | bigint;
 
 const isNumeric = (data: Code): Code => _`(typeof ${data} == "number" || typeof ${data} == "bigint")`;
 
-/** What an error says about the schema; sentences are made from it only when they are needed. */
+/** The parameters of an error; sentences are made from them only if needed. */
 const tells = (params: NonNullable<KeywordErrorDefinition['params']>): KeywordErrorDefinition => ({
   message: '',
   params,
@@ -37,8 +37,8 @@ function limit(keyword: string, outside: (data: Code, limit: Code) => Code): Cod
 export const constant = (cxt: KeywordCxt, ref: unknown): Code => cxt.gen.scopeValue('keyword', { ref });
 
 /**
- * What OpenAPI needs and ajv lacks: numbers that may be bigints, patterns that cannot be abused, refused properties, and
- * an end to work and to faults. The translation from OpenAPI writes these keywords; no document can.
+ * The keywords that OpenAPI needs and ajv lacks: numbers that may be bigints, patterns with bounded time, refused
+ * properties, and limits on work and faults. Only the translation from OpenAPI writes these keywords; no document can.
  */
 export const KEYWORDS: readonly CodeKeywordDefinition[] = [
   {

@@ -5,12 +5,14 @@ import { escapeToken, unescapeToken } from '../names.ts';
 
 const SCHEMAS = '/components/schemas/';
 
-/** Which schema a value has to fit, by the value of one of its properties (OpenAPI 3.0.3, Discriminator Object). */
+/** The schema that a value must fit, by the value of one of its properties (OpenAPI 3.0.3, Discriminator Object). */
 export interface Kinds {
   readonly property: string;
   /** Pointers of schemas with the values that stand for each. */
   readonly schemas: ReadonlyMap<string, readonly string[]>;
-  /** The schemas are the ones listed in `oneOf` or `anyOf`; otherwise they are those that inherit through `allOf`. */
+  /**
+   * Whether the schemas are those listed in `oneOf` or `anyOf`; otherwise they are those that inherit through `allOf`.
+   */
   readonly listed: boolean;
 }
 
@@ -25,7 +27,7 @@ export class Polymorphism {
     this.#findings = findings;
   }
 
-  /** `null`: the schema has no discriminator, or one that cannot decide. `pointer`: where the schema is, if it has a name. */
+  /** `null` if the schema has no discriminator, or one that cannot decide. `pointer` is the place of a named schema. */
   of(schema: Json, pointer: string | null): Kinds | null {
     const { discriminator } = schema;
     if (discriminator === undefined) return null;
@@ -59,7 +61,7 @@ export class Polymorphism {
     return pointers.includes(null) ? null : (pointers as string[]);
   }
 
-  /** The schema itself and all that have it in their `allOf`, or one that has. */
+  /** The schema itself and all that have it in their `allOf`, directly or through others. */
   #inherited(pointer: string | null): string[] {
     if (pointer === null) return [];
     this.#heirs ??= this.#findHeirs();

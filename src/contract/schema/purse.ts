@@ -1,7 +1,9 @@
-/** How many values of recursive schemas one check may look at: alternatives inside alternatives double the work each time. */
+/**
+ * The most values of recursive schemas that one check may look at: nested alternatives double the work at each level.
+ */
 const MAX_STEPS = 1_000_000;
 
-/** What a check may still spend. Checks are synchronous, so one purse serves all of them. */
+/** The steps that a check has left. Checks are synchronous, so all of them share one purse. */
 export const purse = {
   steps: 0,
   refill(): void {

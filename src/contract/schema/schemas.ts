@@ -7,7 +7,7 @@ import { Compiler } from './compiler.ts';
 import { EXHAUSTED, purse } from './purse.ts';
 import { type Direction, type Translated, Translator } from './translate.ts';
 
-/** Says what is wrong with a value; nothing: the shared empty list. */
+/** Answers the faults of a value; for a good value, the shared empty list. */
 export type Check = (value: unknown) => readonly ValueFault[];
 
 /** Compiles the schemas of a document. */
@@ -15,9 +15,9 @@ export class Schemas {
   readonly #document: Document;
   readonly #translator: Translator;
   readonly #findings: Findings;
-  /** Stops at the first fault: for every request. */
+  /** Stops at the first fault; every request uses it. */
   readonly #quick = new Compiler(false);
-  /** Finds all faults: for values already known to be bad. */
+  /** Finds all faults; only values known to be bad use it. */
   readonly #thorough = new Compiler(true);
   readonly #defined = new Set<string>();
   readonly #checks = { request: new Map<Json, Check>(), response: new Map<Json, Check>() };
@@ -28,7 +28,7 @@ export class Schemas {
     this.#findings = findings;
   }
 
-  /** A schema that cannot be compiled is reported, and its check finds no fault. */
+  /** Reports a schema that cannot be compiled; its check finds no fault. */
   check(schema: Json, direction: Direction): Check {
     let check = this.#checks[direction].get(schema);
     if (!check) {
@@ -38,7 +38,7 @@ export class Schemas {
     return check;
   }
 
-  /** To be called once, after the last schema: looks into the ones that nothing uses, and reports circles. */
+  /** Checks the schemas that nothing uses, and reports circles. Call it once, after the last schema. */
   finish(): void {
     const components = this.#document.object(this.#document.root.components);
     for (const [, schema] of this.#document.members(components?.schemas)) {
@@ -86,8 +86,8 @@ export class Schemas {
 }
 
 /**
- * All errors of a bad value, up to a limit. Past the limit the search is broken off by throwing the errors found so far;
- * where schemas have alternatives these may be of one that does not count. `null`: the first error has to do.
+ * All errors of a bad value, up to a limit. At the limit the search throws the errors found so far; in a schema with
+ * alternatives they may belong to an alternative that does not count. `null` means that the first error must do.
  */
 function errorsOf(
   thorough: { (value: unknown): boolean; errors?: null | ErrorObject[] },

@@ -7,38 +7,38 @@ import { type Kinds, Polymorphism } from './polymorphism.ts';
 /** A schema for ajv: JSON Schema and the keywords of `Compiler`. */
 export type Translated = Record<string, unknown>;
 
-/** Which way a message goes: properties may be for one way only (`readOnly`, `writeOnly`). */
+/** The direction of a message; a property may be for one direction only (`readOnly`, `writeOnly`). */
 export type Direction = 'request' | 'response';
 
-/** How the place where a schema stands changes what it means. */
+/** The context of a schema that changes its meaning. */
 interface Setting {
   readonly direction: Direction;
-  /** Names that a part of the same `allOf` bars in this direction, so that `required` must not ask for them. */
+  /** Names that a part of the same `allOf` bars in this direction; `required` must not ask for them. */
   readonly barred: ReadonlySet<string>;
-  /** In an `allOf`, a schema with a discriminator is only itself and not one of its kinds. */
+  /** Whether the schema is in an `allOf`: a discriminator then does not select another schema. */
   readonly parent: boolean;
-  /** The definition that applies this schema to its own value. */
+  /** The definition that applies this schema to the same value. */
   readonly owner: string | null;
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Properties for one direction only, and what to say in the other (OpenAPI 3.0.3, Schema Object, fixed fields). */
+/** Properties for one direction only, and the error text in the other (OpenAPI 3.0.3, Schema Object, fixed fields). */
 const BARRED = {
   request: { keyword: 'readOnly', why: 'is read-only: it must not be sent' },
   response: { keyword: 'writeOnly', why: 'is write-only: it must not be in an answer' },
 } as const;
 
-/** Translates Schema Objects. References become definitions, translated once for each setting. */
+/** Translates Schema Objects. A reference becomes a definition, which is translated once for each setting. */
 export class Translator {
-  /** What `refers` in translated schemas names. */
+  /** The definitions that `refers` in translated schemas names. */
   readonly definitions = new Map<string, Translated>();
   readonly #names = new Map<string, string>();
   readonly #nodes = new Map<string, Json>();
   readonly #recursive = new Set<string>();
-  /** Whether any schema is content with one of several forms. */
+  /** Whether any schema has alternatives. */
   hasAlternatives = false;
-  /** Which definitions a definition applies to its own value. */
+  /** The definitions that each definition applies to the same value. */
   readonly #applies = new Map<string, Set<string>>();
   readonly #document: Document;
   readonly #findings: Findings;
@@ -56,7 +56,7 @@ export class Translator {
     return this.#schema(schema, { direction, barred: NONE, parent: false, owner: null }, null);
   }
 
-  /** Reports schemas that apply themselves to the same value and so would never come to an end. */
+  /** Reports schemas that apply themselves to the same value and would recurse for ever. */
   reportCircles(): void {
     for (const [name, node] of this.#nodes) {
       const reached = new Set(this.#applies.get(name));
@@ -135,7 +135,9 @@ export class Translator {
     };
   }
 
-  /** Properties with few values come first: they are cheap, and tell alternatives apart before these look deeper. */
+  /**
+   * Properties with few values come first: they are cheap, and they tell alternatives apart before a check goes deeper.
+   */
   #rank(property: Translated): number {
     const schema = 'refers' in property ? this.definitions.get(property.refers as string) : property;
     return schema && 'among' in schema ? 0 : 1;
@@ -164,7 +166,7 @@ export class Translator {
     return schema?.[BARRED[direction].keyword] === true;
   }
 
-  /** The discriminator decides which schema counts, so that faults speak of that one and not of all alternatives. */
+  /** The discriminator selects the schema, so that faults are about this one and not about all alternatives. */
   #choice({ property, schemas }: Kinds, setting: Setting, self: string | null): Translated {
     const values = [...schemas.values()].flat();
     const is = (these: readonly string[]) => ({ [property]: { among: allowed(these) } });
@@ -179,7 +181,7 @@ export class Translator {
   }
 }
 
-/** A schema for any number of values: the place to stop looking for faults when there are enough. */
+/** A schema for any number of values: here the check stops once it has enough faults. */
 function many(keyword: string, schema: Translated): Translated {
   return Object.keys(schema).length === 0 ? {} : { [keyword]: { ...schema, endOfFaults: true } };
 }

@@ -1,6 +1,6 @@
 /**
- * A form of a JSON value in which equal values are equal for a Set: arrays and objects are a text that no JSON string can
- * be. Numbers that were sent have one form only (see `exact`); those of a contract may be floats where bigints would do.
+ * A canonical form of a JSON value, in which a Set finds equal values: arrays and objects become a text that no JSON
+ * string can be. Sent numbers have one form only (see `exact`); numbers of a contract may be floats instead of bigints.
  */
 export function canonical(value: unknown): unknown {
   if (typeof value === 'object' && value !== null) return `\u0000${text(value)}`;
@@ -17,7 +17,7 @@ function text(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value) : String(canonical(value));
 }
 
-/** Whether no value is in the array twice. Takes linear time, where comparing each with each would not. */
+/** Whether the array has no value twice, in linear time; comparing all pairs would take quadratic time. */
 export function allDifferent(array: readonly unknown[]): boolean {
   const seen = new Set<unknown>();
   for (const value of array) seen.add(canonical(value));

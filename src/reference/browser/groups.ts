@@ -5,8 +5,8 @@ export interface TagGroup {
 }
 
 /**
- * Puts tags that have operations under the groups of `x-tagGroups`, in its order. Tags of no group come last, under
- * a heading of their own; groups without such tags are left out.
+ * Puts tags that have operations under the groups of `x-tagGroups`, in its order. Tags of no group come last, under a
+ * heading of their own. Groups without tags are left out.
  */
 export function groupTags(tags: readonly string[], tagGroups: unknown): readonly TagGroup[] {
   const known = new Set(tags);

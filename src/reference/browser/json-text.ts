@@ -1,8 +1,8 @@
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
 /**
- * JSON indented for people, every token as it came: no digit of an int64 is lost, which `JSON.parse` would round. Text that
- * is not JSON stays as it is.
+ * Indents JSON for people and keeps every token as it came, so that no digit of an int64 is lost; `JSON.parse` would
+ * round it. Other text stays as it is.
  */
 export function indentJson(text: string): string {
   if (!isJson(text)) return text;
@@ -26,7 +26,7 @@ export function indentJson(text: string): string {
 
 export type Kind = 'name' | 'string' | 'number' | 'literal' | 'other';
 
-/** JSON text in pieces that can be coloured; together they are the text. */
+/** Splits JSON text into pieces for colouring; joined, they are the text. */
 export function piecesOf(text: string): readonly { readonly kind: Kind; readonly text: string }[] {
   const pieces =
     text.match(/"(?:[^"\\]|\\.)*"(?:\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b|[^"\dtfn-]+|[\s\S]/g) ?? [];
@@ -44,7 +44,7 @@ function isJson(text: string): boolean {
     JSON.parse(text);
     return true;
   } catch {
-    return false; // That is the answer to the question.
+    return false;
   }
 }
 

@@ -1,14 +1,14 @@
 const NAME = 'storegate.key';
 
-/** The reader's key. It is never written into the page, the address or a log. */
+/** The reader's key. It never appears in the page, the address or a log. */
 export interface Key {
-  /** `null`: none was given. */
+  /** `null` if the reader gave none. */
   readonly secret: string | null;
 }
 
 /**
- * Connects the form in which a reader gives a key. It is kept by this tab, and by the device only where the reader asked
- * for that; forgetting it forgets it everywhere.
+ * Connects the form for the key. The tab keeps the key; the device keeps it only if the reader asked for that. "Forget
+ * it" removes it from both.
  */
 export function connectKey(page: Document): Key {
   const form = page.getElementById('key') as HTMLFormElement;
@@ -52,7 +52,7 @@ export function connectKey(page: Document): Key {
   return key;
 }
 
-/** `null`: the browser forbids this page to keep anything (it throws); the key then lives as long as the page. */
+/** `null` if the browser forbids storage to this page, by throwing; the key then lives as long as the page. */
 function opened(storage: () => Storage): Storage | null {
   try {
     return storage();
@@ -61,7 +61,7 @@ function opened(storage: () => Storage): Storage | null {
   }
 }
 
-/** Only what a header can carry (RFC 9110 section 5.5); whether the key is valid is for the gateway to say. */
+/** Checks only that a header can carry the key (RFC 9110 section 5.5); the gateway decides whether it is valid. */
 function complaintAbout(secret: string): string | null {
   if (secret === '') return 'Paste your key first.';
   return /^[!-~]+$/.test(secret) ? null : 'This is not a key: it has characters that no key has.';

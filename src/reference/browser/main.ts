@@ -21,7 +21,7 @@ const ui = SwaggerUIBundle({
   domNode,
   layout: 'Reference',
   plugins: [layout, tryIt, facts, responses, standing, exactJson, curlWithoutKey, controls, rememberPlace],
-  validatorUrl: null, // It would call home.
+  validatorUrl: null, // The default asks another host.
   defaultModelsExpandDepth: 2,
   defaultModelExpandDepth: 2,
   displayRequestDuration: false,
@@ -33,7 +33,7 @@ const ui = SwaggerUIBundle({
   onComplete: () => domNode.removeAttribute('aria-busy'),
 });
 
-// The contract is there before its operations are: only what is drawn can be opened.
+// The contract arrives before its operations are drawn, and only a drawn operation can be opened.
 const drawn = new MutationObserver(() => {
   if (!domNode.querySelector('.opblock')) return;
   drawn.disconnect();

@@ -1,7 +1,7 @@
 import { operationHash, placeOf } from './places.ts';
 import type { Plugin, SwaggerUi } from './swagger-ui.ts';
 
-/** Opens the operation that the address names, now and whenever a link to one is followed. */
+/** Opens the operation that the address names, now and on every link to an operation. */
 export function followLinks(ui: SwaggerUi): void {
   const follow = () => {
     const place = placeOf(location.hash);
@@ -15,17 +15,17 @@ export function followLinks(ui: SwaggerUi): void {
     operation?.querySelector<HTMLElement>('.opblock-summary-control')?.focus({ preventScroll: true });
   };
   addEventListener('hashchange', follow);
-  // A link to where the address already is changes nothing, but whoever follows it wants to go there again.
+  // A link to the current address changes nothing by itself, but the reader wants to go there again.
   addEventListener('click', ({ target }) => {
     const link = (target as Element).closest('a');
     if (link?.hash && link.hash === location.hash) follow();
   });
   follow();
-  // The browser went to other places when the page was still short.
+  // The browser scrolled while the page was still short, so it is at another place now.
   document.getElementById(location.hash.slice(1))?.scrollIntoView({ behavior: 'instant' });
 }
 
-/** On a narrow screen the list of contents lies over what its links lead to: it goes away once one is followed. */
+/** On a narrow screen the list of contents covers the page, so following a link closes it. */
 export function closeContentsWhenUsed(): void {
   const contents = document.getElementById('contents')!;
   contents.addEventListener('click', ({ target }) => {
@@ -33,7 +33,7 @@ export function closeContentsWhenUsed(): void {
   });
 }
 
-/** Writes the operation that was opened last into the address, so that it can be shared. */
+/** Writes the operation opened last into the address, so that readers can share it. */
 export const rememberPlace: Plugin = () => ({
   statePlugins: {
     layout: {

@@ -1,4 +1,4 @@
-/** Where an operation is on the page; the server writes these links, the browser follows them. */
+/** The place of an operation on the page. The server writes links to places, the browser follows them. */
 export interface Place {
   readonly tag: string;
   readonly id: string;
@@ -9,19 +9,19 @@ interface Identity {
   readonly id: string;
 }
 
-/** The fragment that leads to an operation. */
+/** The URL fragment of an operation. */
 export function operationHash(tag: string, operation: Identity): string {
   return `#/${encodeURIComponent(tag)}/${encodeURIComponent(renderedId(operation))}`;
 }
 
-/** `null`: the fragment leads to no operation. */
+/** `null` if the fragment names no operation. */
 export function placeOf(hash: string): Place | null {
   const parts = /^#\/([^/]+)\/([^/]+)$/.exec(hash);
   if (!parts) return null;
   try {
     return { tag: decodeURIComponent(parts[1]!), id: decodeURIComponent(parts[2]!) };
   } catch {
-    return null; // A broken percent-encoding: typed or cut off by hand, and no place of ours.
+    return null; // A broken percent-encoding, typed or cut off by hand.
   }
 }
 

@@ -1,9 +1,9 @@
-/** One window, as an answer tells it. */
+/** One window in the headers of an answer. */
 export interface ToldWindow {
   readonly name: string;
   readonly limit: number | null;
   readonly remaining: number;
-  /** Seconds until it starts anew. */
+  /** Seconds until it resets. */
   readonly seconds: number | null;
 }
 

@@ -1,4 +1,7 @@
-/** What we use of Swagger UI 5, which ships no types: https://github.com/swagger-api/swagger-ui/tree/master/docs */
+/**
+ * Types for the parts of Swagger UI 5 that we use; it ships none:
+ * https://github.com/swagger-api/swagger-ui/tree/master/docs
+ */
 
 export type Rendered = object | string | null;
 export type Props = Readonly<Record<string, unknown>>;
@@ -20,7 +23,7 @@ export interface System {
     readonly Fragment: unknown;
     createElement(type: unknown, props?: object | null, ...children: unknown[]): Rendered;
   };
-  /** `connected`: with the system and its state as properties. */
+  /** `connected` passes the system and its state as properties. */
   getComponent(name: string, connected?: boolean): Component;
   readonly specSelectors: {
     loadingStatus(): string | undefined;

@@ -1,7 +1,7 @@
 import { type ErrorCode, errorCodesByStatus } from '../error-codes.ts';
 import { type Html, html, withCode } from './html.ts';
 
-/** Every code of the catalogue, with what to do. */
+/** Every code of the catalogue with its advice. */
 export function errorsSection(): Html {
   return html`<section id="errors" aria-labelledby="errors-title">
 <h2 id="errors-title">Errors and what to do</h2>

@@ -1,4 +1,4 @@
-/** Markup that is safe as it is. Only `html` makes it. */
+/** Safe markup. Only `html` makes it. */
 export class Html {
   readonly text: string;
 
@@ -9,7 +9,7 @@ export class Html {
 
 type Value = Html | readonly Html[] | string | number | null;
 
-/** Markup from a template: every value that is not markup itself is escaped; `null` is nothing. */
+/** Markup from a template. It escapes every value that is not markup; `null` becomes empty. */
 export function html(strings: TemplateStringsArray, ...values: readonly Value[]): Html {
   return new Html(String.raw({ raw: strings }, ...values.map(markup)));
 }

@@ -3,7 +3,7 @@ import type { Ladder, Window } from '../../limits/limits.ts';
 import { type Html, html } from './html.ts';
 import { capitalized, counted, duration, list, number } from './words.ts';
 
-/** The limits of every plan, the headers that tell them, and how bans come about. */
+/** The limits of every plan, their headers, and the rules of bans. */
 export function limitsSection({ plans, ladder }: Plans): Html {
   const all = [...plans.values()];
   const columns = columnsOf(all);
@@ -28,7 +28,7 @@ ${bans(ladder)}
 </section>`;
 }
 
-/** One column for each span that any plan limits, the shortest first. */
+/** One column for each span that any plan limits; the shortest comes first. */
 function columnsOf(plans: readonly Plan[]): Window[] {
   const bySpan = new Map(plans.flatMap(({ windows }) => windows ?? []).map((window) => [window.span, window]));
   return [...bySpan.values()].sort((a, b) => a.span - b.span);

@@ -4,8 +4,8 @@ import { operationHash } from '../browser/places.ts';
 import { type Html, html } from './html.ts';
 
 /**
- * The way to everything on the page. Drawn with it, so that it works before and without scripts: where there is no room
- * beside the operations it is a popover, which `contentsButton` opens.
+ * The table of contents. The server draws it with the page, so that it works before and without scripts. If there is no
+ * room beside the operations it is a popover, which `contentsButton` opens.
  */
 export function navigation({ operations, document }: Contract): Html {
   const tags = new Set(operations.flatMap(({ tags }) => (tags.length > 0 ? tags : ['default'])));

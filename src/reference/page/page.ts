@@ -14,8 +14,8 @@ export interface PageContent {
 }
 
 /**
- * The whole page but the operations, which Swagger UI draws into `#reference` from the published contract. What is here
- * can be read at once and without scripts, and keeps its place when the operations arrive.
+ * The whole page but the operations, which Swagger UI draws into `#reference` from the published contract. Readers can
+ * read this part at once and without scripts, and it stays in place when the operations arrive.
  */
 export function renderPage({ contract, plans, assets }: PageContent): string {
   const { title, version } = contract;
@@ -62,7 +62,7 @@ ${styles.map((style) => html`<link rel="stylesheet" href="${base}${style}">`)}
 ${modules.slice(1).map((module) => html`<link rel="modulepreload" href="${base}${module}">`)}`;
 }
 
-/** The field has no name and the form no target: nothing but the page's script can read the key. */
+/** The field has no name and the form no target, so that only the page's script can read the key. */
 function keyForm(): Html {
   return html`<form id="key" class="key" autocomplete="off">
 <label for="key-secret">Your API key</label>

@@ -6,7 +6,7 @@ const SPANS = [
   ['millisecond', 1],
 ] as const;
 
-/** A span in the largest unit that tells it exactly: 300000 is "5 minutes". Hours are kept up to a day: "24 hours". */
+/** A span in the largest unit that is exact: 300000 is "5 minutes". A day stays in hours: "24 hours". */
 export function duration(milliseconds: number): string {
   const [unit, length] = SPANS.find(([, length]) => milliseconds % length === 0)!;
   if (milliseconds === 86_400_000) return '24 hours';

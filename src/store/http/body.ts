@@ -6,7 +6,7 @@ import { parseJson } from '../json.ts';
 export const maxBodyBytes = 1024 * 1024;
 
 /**
- * Reads the JSON body of a request, and no more of it than is allowed.
+ * Reads the JSON body of a request, up to the limit.
  * @throws StoreError `payload_too_large`, `unsupported_media_type` or `invalid_request`.
  */
 export async function readBody(request: IncomingMessage): Promise<unknown> {

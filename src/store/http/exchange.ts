@@ -7,14 +7,14 @@ import { readBody } from './body.ts';
 import type { Router } from './router.ts';
 import type { Reply } from './routes.ts';
 
-/** What an exchange needs from the server it belongs to. */
+/** The parts of the server that an exchange needs. */
 export interface Surroundings {
   readonly route: Router;
   readonly log: StoreLog;
   isClosing(): boolean;
 }
 
-/** Answers one request exactly once, whatever happens, and tells the log. */
+/** Answers one request exactly once in every case, and logs it. */
 export async function exchange(
   request: IncomingMessage,
   response: ServerResponse,
@@ -27,13 +27,13 @@ export async function exchange(
   try {
     send(response, await answer(request, target, route), isClosing());
   } catch (error) {
-    // A caller that left in the middle of its body is no fault of the store, and nobody reads an answer.
+    // If a caller leaves in the middle of its body, the store has no fault, and nobody reads an answer.
     if (request.destroyed && !request.complete) return log({ type: 'left', method, path });
     const refusal = toStoreError(error);
     if (refusal.status === 500) log({ type: 'failed', method, path, error });
     send(response, { status: refusal.status, headers: refusal.headers, body: refusal.body }, isClosing());
   }
-  // What a refusal left unread is dropped as it comes: closing on a caller that still writes could cost it the answer.
+  // Drops the rest of a refused body as it comes: closing while the caller still writes could lose the answer.
   request.resume();
   log({ type: 'answered', method, path, status: response.statusCode, milliseconds: performance.now() - started });
 }
@@ -45,7 +45,7 @@ async function answer(request: IncomingMessage, target: URL | null, route: Route
   return toReply({ path: target.pathname, params, query: target.searchParams, body });
 }
 
-/** A target starts with a slash, or is a whole URL (RFC 9112, section 3.2). */
+/** A request target starts with a slash, or is a whole URL (RFC 9112, section 3.2). */
 function readTarget(target: string): URL | null {
   return URL.parse(target.startsWith('/') ? `http://store${target}` : target);
 }

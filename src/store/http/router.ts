@@ -10,7 +10,7 @@ export interface Match {
 export type Router = (method: string, path: string) => Match;
 
 /**
- * Finds the route for a method and a path without query. HEAD is answered as GET (RFC 9110, section 9.3.2).
+ * Finds the route for a method and a path without query. GET also serves HEAD (RFC 9110, section 9.3.2).
  * @throws StoreError `not_found`, or `method_not_allowed` with the `Allow` header of RFC 9110, section 10.2.1.
  */
 export function createRouter(routes: readonly Route[]): Router {

@@ -1,4 +1,4 @@
-/** What a route is given. Its parts are as the caller wrote them; the route reads them with its own shapes. */
+/** The input of a route. Its parts are as the caller wrote them; the route reads them with its own shapes. */
 export interface StoreRequest {
   readonly path: string;
   /** Path parameters by name. */
@@ -18,7 +18,7 @@ export interface Reply {
 export type Answer = (request: StoreRequest) => Reply;
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** One path, with its parameters in braces as in the contract, and what it answers to each method. */
+/** One path, with its parameters in braces as in the contract, and the handler of each method. */
 export interface Route {
   readonly path: string;
   readonly methods: Readonly<Partial<Record<Method, Answer>>>;

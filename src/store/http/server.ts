@@ -11,13 +11,13 @@ import type { Route } from './routes.ts';
 /** Milliseconds. Idle connections outlive those of the gateway's pool, so that it never writes to a closing one. */
 const timeouts = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 };
 
-/** How long callers may take to finish once the store is closing, in milliseconds. */
+/** The time that callers have to finish once the store is closing, in milliseconds. */
 const drainTimeout = 10_000;
 
 export interface StoreServer {
-  /** @throws Error with one sentence when the address cannot be had. */
+  /** @throws Error with one sentence if the address is not available. */
   listen(host: string, port: number): Promise<{ port: number; url: string }>;
-  /** Takes no new connections, waits for every request in flight, and cuts off the callers that take too long. */
+  /** Takes no new connections, waits for every request in flight, and cuts off callers that take too long. */
   drain(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export function createServer(routes: readonly Route[], log: StoreLog): StoreServ
     inFlight.add(exchanged);
     exchanged.finally(() => inFlight.delete(exchanged));
     request.once('close', () => {
-      // Answered before its body had arrived, when the store was not closing yet: nobody else ends this connection.
+      // The store answered before the body had arrived and before it was closing, so nothing else ends this connection.
       if (isClosing() && response.writableFinished) request.socket.destroySoon();
     });
   });
@@ -69,7 +69,7 @@ function stop(server: Server): Promise<void> {
   });
 }
 
-/** What is not HTTP, or never arrives in full, never becomes a request; it gets an Error object all the same. */
+/** Bytes that are not HTTP, or an incomplete head, never become a request; they get an Error object all the same. */
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   const { status, body } =

@@ -13,7 +13,7 @@ export type Inventory = ReturnType<typeof createInventory>;
 
 const columns = 'id AS petId, stock AS quantity, status';
 
-/** What is in stock of each pet. Every change is relative to what is there, or replaces it, in one statement. */
+/** The stock of each pet. Every change adds to the stock, takes from it or replaces it, in one statement. */
 export function createInventory(db: DatabaseSync) {
   const select = db.prepare(`SELECT ${columns} FROM pets WHERE id = ?`);
   const selectPage = db.prepare(`SELECT ${columns} FROM pets WHERE id >= ? ORDER BY id LIMIT ?`);
@@ -28,7 +28,7 @@ export function createInventory(db: DatabaseSync) {
 
     set: (petId: bigint, quantity: bigint): InventoryItem => found(update.get(quantity, petId), petId),
 
-    /** @throws StoreError `unknown_pet` or `insufficient_stock`; nothing is taken then. */
+    /** @throws StoreError `unknown_pet` or `insufficient_stock`; the stock then stays as it is. */
     take(petId: bigint, quantity: bigint): void {
       if (take.run({ petId, quantity }).changes === 1n) return;
       const item = select.get(petId);

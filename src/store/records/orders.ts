@@ -14,14 +14,14 @@ export interface Order {
   readonly complete: boolean;
 }
 
-/** What a client says about an order: any field may be missing. */
+/** The fields of an order as a client sends them; any field may be missing. */
 export type OrderFields = { readonly [Name in keyof Order]?: Order[Name] | undefined };
 
 export type Orders = ReturnType<typeof createOrders>;
 
 const columns = 'id, pet_id AS petId, quantity, ship_date AS shipDate, complete';
 
-/** Orders and the stock they take change in one transaction, so that the last piece is sold once. */
+/** An order and its stock change in one transaction, so that the last piece is sold once. */
 export function createOrders(db: DatabaseSync, nextId: Sequence, inventory: Inventory) {
   const select = db.prepare(`SELECT ${columns} FROM orders WHERE id = ?`);
   const selectPage = db.prepare(`SELECT ${columns} FROM orders WHERE id >= ? ORDER BY id LIMIT ?`);
@@ -40,7 +40,7 @@ export function createOrders(db: DatabaseSync, nextId: Sequence, inventory: Inve
     return toOrder(row);
   };
 
-  /** Clients may choose identifiers of orders, also ones the sequence has yet to reach. */
+  /** Clients may choose identifiers of orders, including ones that the sequence has not reached yet. */
   const nextFreeId = (): bigint => {
     let id = nextId();
     while (select.get(id) !== undefined) id = nextId();
@@ -63,9 +63,9 @@ export function createOrders(db: DatabaseSync, nextId: Sequence, inventory: Inve
       }),
 
     /**
-     * Fields left out keep their value. Stock is given back before it is taken, so a larger quantity needs only the
-     * difference in stock.
-     * @throws StoreError `unknown_pet` or `insufficient_stock`; nothing is changed then.
+     * Fields left out keep their value. The order returns its stock before it takes the new quantity, so a larger
+     * quantity needs only the difference.
+     * @throws StoreError `unknown_pet` or `insufficient_stock`; nothing changes then.
      */
     update: (id: bigint, fields: OrderFields): Order =>
       transaction(db, () => {

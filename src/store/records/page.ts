@@ -1,4 +1,4 @@
-/** A stretch of a list that is ordered by identifier: at most `size` entries, the first not less than `from`. */
+/** A part of a list that is ordered by identifier: at most `size` entries, the first not less than `from`. */
 export interface Page {
   readonly from: bigint;
   readonly size: bigint;

@@ -22,7 +22,7 @@ export interface Pet {
   readonly status: PetStatus;
 }
 
-/** Pets that fit all filters that are given. */
+/** Selects the pets that fit all given filters. */
 export interface PetFilter {
   readonly status?: PetStatus | undefined;
   readonly categoryId?: bigint | undefined;
@@ -78,7 +78,7 @@ const conditions: Readonly<Record<string, string>> = {
   ids: 'id IN (SELECT value FROM json_each(:ids))',
 };
 
-/** One prepared statement for each set of filters, so that each can use its index. There are eight at most. */
+/** One prepared statement for each set of filters, at most eight, so that each can use its index. */
 function pageStatements(db: DatabaseSync): (filters: readonly string[]) => StatementSync {
   const prepared = new Map<string, StatementSync>();
   return (filters) => {

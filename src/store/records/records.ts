@@ -6,19 +6,19 @@ import { createInventory, type Inventory } from './inventory.ts';
 import { createOrders, type Orders } from './orders.ts';
 import { createPets, type Pets } from './pets.ts';
 
-/** Everything the store keeps, and the rules that hold between its parts; nothing here knows HTTP. */
+/** All records of the store, and the rules between them; without HTTP. */
 export interface Records {
   readonly categories: Categories;
   readonly pets: Pets;
   readonly inventory: Inventory;
   readonly orders: Orders;
-  /** Whether there is no category; then there are no pets and no orders either. */
+  /** Whether there is no category; without categories there are no pets and no orders either. */
   isEmpty(): boolean;
-  /** Runs several steps as one: all of them are kept, or none. */
+  /** Runs several steps as one transaction. */
   transaction<T>(work: () => T): T;
 }
 
-/** @param firstId the first identifier that is assigned to a category, a pet and an order in a new database. */
+/** @param firstId the first identifier of categories, pets and orders in a new database. */
 export function createRecords(db: DatabaseSync, firstId: bigint): Records {
   const inventory = createInventory(db);
   return {

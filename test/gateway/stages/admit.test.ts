@@ -30,7 +30,7 @@ function admission(given: Partial<Admission> = {}): Admission {
 const limited = (given: Partial<Admission> = {}) =>
   admission({ verdict: 'limited', violated: minute, retryAt: NOW + 1_500, ...given });
 
-/** Admission by a state that answers this. */
+/** The stage with a state that answers this. */
 function admitting(answer: Admission | Promise<Admission>) {
   const events: Event[] = [];
   const asked: unknown[][] = [];

@@ -13,7 +13,7 @@ const SECRET = makeSecret('test');
 const OTHER = makeSecret('test');
 const target = targetOf('/pets');
 
-/** Authentication with these keys, by secret; `later` are looked up with a promise. */
+/** The stage with these keys, by secret; looking up those in `later` takes a promise. */
 function authenticating({
   keys = { [SECRET]: foundClient() },
   later = false,

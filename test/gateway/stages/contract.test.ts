@@ -12,7 +12,7 @@ import { TestClock } from '../../support/limits.ts';
 const fault = (message: string): Fault => ({ in: 'query', pointer: '/limit', message });
 const bodyFault = (message: string): Fault => ({ in: 'body', pointer: '', message });
 
-/** An operation that takes JSON and finds the word `wrong` in a body, and the query `wrong`, faulty. */
+/** An operation that takes JSON and reports a fault for the word `wrong` in a body, and for the query `wrong`. */
 function operation(given: Partial<Operation> = {}): Operation {
   return {
     id: 'createPet',
@@ -66,7 +66,7 @@ function checking({ maxBodyBytes = 16, refuseAfterSunset = true } = {}) {
 const json = { 'Content-Type': 'application/json' };
 const to = (given: Partial<Operation>): Route => ({ kind: 'operation', operation: operation(given), parameters: [] });
 
-/** What a check throws at once or rejects with. */
+/** The error that a check throws at once or rejects with. */
 async function refusal(check: () => unknown): Promise<Refusal> {
   try {
     await check();

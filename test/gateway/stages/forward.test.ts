@@ -10,10 +10,10 @@ import { CallerLeft } from '../../../src/gateway/wire/caller-left.ts';
 import type { Event } from '../../../src/observe/events.ts';
 import { admittedClient, exchangeOf, targetOf } from '../../support/exchange.ts';
 
-/** What the store does with one request; it has the handler that undici would call. */
+/** The store's treatment of one request, through the handler that undici would call. */
 type Store = (handler: Required<Dispatcher.DispatchHandler>, controller: Dispatcher.DispatchController) => void;
 
-/** Forwarding to a store that does this with its first, second, … request. */
+/** The stage with a store that treats its first, second, … request like this. */
 function forwarding(...stores: Store[]) {
   const sent: Dispatcher.DispatchOptions[] = [];
   const flow: string[] = [];

@@ -2,17 +2,17 @@ import type { RedisSettings } from '../../../src/config/config.ts';
 import type { Limits } from '../../../src/limits/limits.ts';
 import { openRedis } from '../../../src/state/redis/open.ts';
 
-/** What one gateway process is to do: so many callers, each sending its requests one after the other. */
+/** The task of one gateway process: a number of callers, each sending its requests one after the other. */
 export interface Orders {
   readonly settings: RedisSettings;
   readonly subjects: readonly string[];
   readonly limits: Limits;
   readonly callers: number;
-  /** Requests of all callers together for each subject, or for how many windows in a row to go on. */
+  /** Requests of all callers together for each subject, or the number of successive windows to run for. */
   readonly requests: number | { readonly windows: number };
 }
 
-/** One admitted request: its subject, and of the first window what was left and when it resets. */
+/** One admitted request: its subject, and the remaining units and reset time of the first window. */
 export type Admitted = readonly [subject: string, remaining: number, resetAt: number];
 
 const orders = JSON.parse(process.argv[2]!) as Orders;
@@ -36,7 +36,7 @@ process.stdin.once('data', async () => {
       const { verdict, readings } = await gateway.state.admit(subject, orders.limits, 1);
       windows.add(readings[0]!.resetAt);
       if (verdict === 'admitted') admitted.push([subject, readings[0]!.remaining, readings[0]!.resetAt]);
-      // Known refusals are answered without a pause, and nothing else would ever get its turn.
+      // Known refusals return at once, so without this pause nothing else would run.
       else await new Promise((resolve) => setImmediate(resolve));
     }
   }

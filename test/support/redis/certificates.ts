@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A private certificate authority of the test's own; nothing on the machine trusts it. Remove it after use. */
+/** A private certificate authority for tests, which nothing on the machine trusts. Remove it after use. */
 export class Authority {
   readonly #folder = mkdtempSync(join(tmpdir(), 'authority-'));
   readonly file = join(this.#folder, 'ca.crt');
@@ -16,7 +16,10 @@ export class Authority {
     return readFileSync(this.file, 'utf8');
   }
 
-  /** Arguments with which redis-server answers TLS, and nothing else, on `port`, as `names`: `DNS:a.example`, `IP:127.0.0.1`. */
+  /**
+   * Arguments for a redis-server with TLS only, on `port` and with a certificate for `names`: `DNS:a.example`,
+   * `IP:127.0.0.1`.
+   */
   redisArgs(port: number, names: string): string[] {
     const { cert, key } = this.#issue(`redis-${port}`, names);
     const files = ['--tls-cert-file', cert, '--tls-key-file', key, '--tls-ca-cert-file', this.file];

@@ -4,14 +4,14 @@ import { openRedis } from '../../../src/state/redis/open.ts';
 import type { Storage } from '../../../src/state/storage.ts';
 import { DEFAULTS } from './settings.ts';
 
-/** What one gateway has of its state in Redis, and what it told. */
+/** The state of one gateway in Redis, and the events it emitted. */
 export interface SharedGateway extends Storage {
   readonly events: Event[];
-  /** How often an event of this type was told. */
+  /** The number of events of this type. */
   told(type: Event['type']): number;
 }
 
-/** The deadline is longer than the product's: a busy test machine is no outage. */
+/** The deadline is longer than the default, so that a busy test machine is no outage. */
 export async function openShared(
   settings: Partial<RedisSettings> & { readonly url: string },
   { workers = 1 }: { readonly workers?: number } = {},

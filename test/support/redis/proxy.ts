@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A TCP proxy in front of Redis, for failures that a healthy server cannot be made to show. */
+/** A TCP proxy in front of Redis, for failures that a healthy server cannot produce. */
 export interface TcpProxy {
   readonly url: string;
-  /** What happens to bytes on their way back: they pass, wait until they may pass again, come late, or end the connection. */
+  /** The treatment of replies: they pass, wait until they may pass again, come late, or end the connection. */
   replies: 'pass' | 'hold' | 'cut' | { readonly delay: number };
-  /** Rewrites replies; must keep their length. */
+  /** Rewrites replies without changing their length. */
   rewrite: (reply: string) => string;
-  /** Ends all connections at once, and lets no new one in until `admit`. */
+  /** Closes all connections at once, and accepts no new one until `admit`. */
   shut(): void;
   admit(): void;
-  /** How many connections there are. */
+  /** The number of open connections. */
   readonly connections: number;
   stop(): Promise<void>;
 }

@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 
-/** A redis-server of the test's own: free port, temporary folder, gone at `stop`. */
+/** A separate redis-server on a free port with a temporary folder, which `stop` removes. */
 export interface RedisServer {
   readonly port: number;
   readonly url: string;
   readonly process: ChildProcess;
-  /** A plain client for looking and meddling; closed at `stop`. */
+  /** A plain client for reading and changing data; `stop` closes it. */
   readonly admin: Redis;
   signal(signal: NodeJS.Signals): void;
   /** Ends the process at once, as a crash would. */
@@ -21,7 +21,7 @@ export interface RedisServer {
 }
 
 export interface RedisServerOptions {
-  /** Arguments as of the configuration file: `['--maxmemory', '2mb']`. */
+  /** Settings of the configuration file as arguments: `['--maxmemory', '2mb']`. */
   readonly args?: readonly string[];
   readonly port?: number;
   /** Runs as a Sentinel on this configuration file. */
@@ -29,7 +29,7 @@ export interface RedisServerOptions {
   readonly password?: string;
 }
 
-/** Finds redis-server, installing Debian's package where the machine lets it. */
+/** Finds redis-server, or installs Debian's package if it may. */
 export function redisBinary(): string {
   const known = ['/usr/bin/redis-server', '/usr/local/bin/redis-server', '/opt/homebrew/bin/redis-server'];
   const found = known.find((path) => existsSync(path));

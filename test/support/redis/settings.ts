@@ -1,6 +1,6 @@
 import type { RedisSettings } from '../../../src/config/config.ts';
 
-/** What the shipped gateway.yaml says. */
+/** The settings of the shipped gateway.yaml. */
 export const DEFAULTS = {
   topology: 'single',
   nodes: [],

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { until } from '../until.ts';
 import { freePort, type RedisServer, startRedis } from './server.ts';
 
-/** Milliseconds after which Sentinels and Cluster nodes take one that is silent for dead. */
+/** Milliseconds of silence after which Sentinels and Cluster nodes take a node for dead. */
 const DEAD_AFTER = 500;
 
 export interface SentinelSet {
-  /** Of one of the Sentinels. */
+  /** The URL of one of the Sentinels. */
   readonly url: string;
-  /** `host:port` of the others. */
+  /** `host:port` of the other Sentinels. */
   readonly nodes: readonly string[];
   readonly master: RedisServer;
   readonly replica: RedisServer;
@@ -40,7 +40,7 @@ export async function startSentinelSet(): Promise<SentinelSet> {
 async function startSentinel(masterPort: number): Promise<RedisServer> {
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), 'sentinel-'));
-  // A Sentinel writes what it finds out into its configuration.
+  // A Sentinel writes its findings into its configuration file.
   const file = join(folder, 'sentinel.conf');
   await writeFile(
     file,
@@ -61,7 +61,7 @@ async function startSentinel(masterPort: number): Promise<RedisServer> {
 }
 
 export interface ClusterSet {
-  /** Of one of the masters. */
+  /** The URL of one of the masters. */
   readonly url: string;
   readonly nodes: readonly string[];
   readonly masters: readonly RedisServer[];
@@ -112,7 +112,7 @@ export async function startCluster({ replicas = false } = {}): Promise<ClusterSe
   };
 }
 
-/** The Cluster bus has the port 10000 above. */
+/** A free port low enough for the Cluster bus, whose port is 10000 above. */
 export async function clusterPort(): Promise<number> {
   for (;;) {
     const port = await freePort();

@@ -1,9 +1,9 @@
 import type { ImmutableMap, Plugin, Props, Rendered, System } from '../swagger-ui.ts';
 
-/** Form controls as a reader needs them: each with a name, none filled with what was only an example. */
+/** Gives every form control a name, and leaves examples out of the values. */
 export const controls: Plugin = (system) => ({
   components: {
-    // Swagger UI looks for these by type and format, and warns where there is none. Text keeps every digit.
+    // Swagger UI looks these up by type and format, and warns about missing ones. Text keeps every digit.
     JsonSchema_integer_int32: (props) => asText(props, system),
     JsonSchema_integer_int64: (props) => asText(props, system),
   },
@@ -18,7 +18,7 @@ export const controls: Plugin = (system) => ({
       const ref = (element: Element | null) => void (element && nameControls(element, description));
       return h('div', { ref }, h(Original, props));
     },
-    /** Optional parameters start empty: a request filled with every example at once finds nothing. */
+    /** Optional parameters start empty: a request with every example at once finds nothing. */
     parameterRow: (Original, system) => (props) => {
       const { createElement: h } = system.React;
       const required = (props.rawParam as ImmutableMap).get('required') === true;

@@ -1,6 +1,6 @@
 import type { ImmutableMap, Plugin } from '../swagger-ui.ts';
 
-/** The command that is shown and copied says where the key goes, not what it is: screens are shared, and so are notes. */
+/** The shown and copied command has a placeholder instead of the key, because people share screens and notes. */
 export const curlWithoutKey: Plugin = () => ({
   wrapComponents: {
     curl: (Original, system) => (props) => {

@@ -1,7 +1,7 @@
 import { indentJson, piecesOf } from '../json-text.ts';
 import type { Plugin } from '../swagger-ui.ts';
 
-/** Swagger UI reads an answer with JSON.parse and shows rounded identifiers: here every digit is shown as it came. */
+/** Shows every digit of an answer as it came. Swagger UI itself uses JSON.parse, which rounds identifiers. */
 export const exactJson: Plugin = () => ({
   wrapComponents: {
     responseBody: (Original, system) => (props) => {
@@ -13,7 +13,7 @@ export const exactJson: Plugin = () => ({
       const settings = { language: 'json', canCopy: true, downloadable: true, fileName: 'response.json' };
       return h('div', null, h('h5', null, 'Response body'), h(HighlightCode, settings, indentJson(content)));
     },
-    /** Ours has classes in place of inline colours, which know light and dark, and can be scrolled by keyboard. */
+    /** Ours has classes that know light and dark instead of inline colours, and readers can scroll it by keyboard. */
     SyntaxHighlighter:
       (_Original, system) =>
       ({ language, className, children }) => {

@@ -2,7 +2,7 @@ import { contractOf, type Operation, operationAt, operationById } from '../contr
 import { operationHash } from '../places.ts';
 import type { ImmutableMap, Plugin, Rendered, System } from '../swagger-ui.ts';
 
-/** Shows what our own fields say about an operation: badges beside its path, and sentences above its parameters. */
+/** Shows our own fields of an operation as badges beside its path and sentences above its parameters. */
 export const facts: Plugin = () => ({
   wrapComponents: {
     OperationSummaryPath: (Original, system) => (props) => {
@@ -74,7 +74,7 @@ function date(text: string, system: System): Rendered {
   return h('span', null, verb, time(text, system), '.');
 }
 
-/** Dates of the contract are UTC; so is what we show. */
+/** Dates of the contract are UTC, and the page shows them in UTC. */
 function time(text: string, { React: { createElement: h } }: System): Rendered {
   const shown = new Date(text).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
   return h('time', { dateTime: text }, shown);

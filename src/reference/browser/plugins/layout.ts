@@ -2,7 +2,7 @@ import { contractOf } from '../contract.ts';
 import { groupTags } from '../groups.ts';
 import type { Plugin, Rendered, System } from '../swagger-ui.ts';
 
-/** What Swagger UI draws on this page: the contract's description, its operations in their groups, its schemas. */
+/** The parts that Swagger UI draws on this page: the contract's description, its operations in groups, its schemas. */
 export const layout: Plugin = (system) => ({
   components: { Reference: () => reference(system) },
   wrapComponents: {

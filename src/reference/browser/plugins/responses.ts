@@ -1,6 +1,6 @@
 import type { ImmutableMap, Plugin, Rendered, System } from '../swagger-ui.ts';
 
-/** Calmer answers: headers fold away, and refusals, which all look alike, take one row each with their codes. */
+/** Shortens answers: headers fold away, and each refusal takes one row with its codes, because all look alike. */
 export const responses: Plugin = () => ({
   wrapComponents: {
     headers: (Original, system) => (props) => {
@@ -34,13 +34,13 @@ function refusal(code: unknown, response: ImmutableMap, system: System): Rendere
   );
 }
 
-/** A code of the gateway leads to what can be done about it; the service's own are explained by its operation. */
+/** Links a code of the gateway to its advice; the operation explains the codes of the service. */
 function explained(name: string, { React: { createElement: h } }: System): Rendered {
   const code = h('code', { key: name }, name);
   return document.getElementById(`error-${name}`) ? h('a', { key: name, href: `#error-${name}` }, code) : code;
 }
 
-/** Whether the body is the Error object {code, message, status}, whatever else it may carry. */
+/** Whether the body is the Error object {code, message, status}, perhaps with more fields. */
 function hasErrorObject(response: ImmutableMap): boolean {
   const schema = ['content', 'application/json', 'schema', 'properties'];
   return ['code', 'message', 'status'].every((name) => response.getIn([...schema, name]) !== undefined);

@@ -1,7 +1,7 @@
 import { field, type Headers, type ToldWindow, toldWindows } from '../rate-limit.ts';
 import type { ImmutableMap, Plugin, Rendered, System } from '../swagger-ui.ts';
 
-/** Shows above each answer where its key stands now. */
+/** Shows the remaining limits of the key above each answer. */
 export const standing: Plugin = () => ({
   wrapComponents: {
     liveResponse: (Original, system) => (props) => {

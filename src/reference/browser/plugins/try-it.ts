@@ -1,7 +1,7 @@
 import { operationAt } from '../contract.ts';
 import type { Plugin } from '../swagger-ui.ts';
 
-/** Whether an operation can be tried is for the contract to say: `x-try-it: false` leaves the button out. */
+/** The contract decides whether readers can try an operation: `x-try-it: false` leaves the button out. */
 export const tryIt: Plugin = (system) => ({
   components: {
     TryItOutButton: ({ enabled, onTryoutClick, onCancelClick }) => {
@@ -11,7 +11,7 @@ export const tryIt: Plugin = (system) => ({
         : h('button', { type: 'button', className: 'try', onClick: onTryoutClick }, 'Try it');
       return h('div', { className: 'try-out' }, button);
     },
-    // The key is given once, at the top of the page.
+    // Readers give the key once, at the top of the page.
     authorizeOperationBtn: () => null,
   },
   statePlugins: {

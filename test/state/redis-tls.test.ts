@@ -6,8 +6,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import type { RedisSettings } from '../../src/config/config.ts';
 import { Authority } from '../support/redis/certificates.ts';
 import { openShared } from '../support/redis/gateway.ts';
-import { freePort, type RedisServer, startRedis } from '../support/redis/server.ts';
-import { clusterPort } from '../support/redis/topologies.ts';
+import { clusterPort, freePort, type RedisServer, startRedis } from '../support/redis/server.ts';
+
 import { finished } from '../support/storegate.ts';
 import { until } from '../support/until.ts';
 

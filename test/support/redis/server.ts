@@ -24,6 +24,8 @@ export interface RedisServerOptions {
   /** Settings of the configuration file as arguments: `['--maxmemory', '2mb']`. */
   readonly args?: readonly string[];
   readonly port?: number;
+  /** A node of a Cluster, whose bus needs the port 10000 above too. */
+  readonly cluster?: boolean;
   /** Runs as a Sentinel on this configuration file. */
   readonly sentinel?: string;
   readonly password?: string;
@@ -42,14 +44,20 @@ export function redisBinary(): string {
   }
 }
 
-export async function startRedis({
-  args = [],
-  port,
-  sentinel,
-  password,
-}: RedisServerOptions = {}): Promise<RedisServer> {
+/** Another process may take a free port, or that of the Cluster bus, before redis-server does: then another one is tried. */
+export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await startOn(options.port ?? (await (options.cluster ? clusterPort() : freePort())), options);
+    } catch (error) {
+      const taken = error instanceof Error && error.message.includes('Address already in use');
+      if (!taken || options.port !== undefined || tries === 5) throw error;
+    }
+  }
+}
+
+async function startOn(bound: number, { args = [], sentinel, password }: RedisServerOptions): Promise<RedisServer> {
   const folder = await mkdtemp(join(tmpdir(), 'redis-'));
-  const bound = port ?? (await freePort());
   const common = ['--port', `${bound}`, '--bind', '127.0.0.1', '--dir', folder, '--daemonize', 'no'];
   const own = sentinel ? [] : ['--save', '', '--appendonly', 'no', ...(password ? ['--requirepass', password] : [])];
   const child = spawn(redisBinary(), [...(sentinel ? [sentinel, '--sentinel'] : []), ...common, ...own, ...args], {
@@ -71,9 +79,20 @@ export async function startRedis({
     disconnectTimeout: 100,
   });
   admin.on('error', () => {});
-  await Promise.race([admin.ping(), exited.then(() => Promise.reject(new Error(`redis-server ended:\n${output}`)))]);
-
   const gone = () => child.exitCode !== null || child.signalCode !== null;
+  async function stop(): Promise<void> {
+    admin.disconnect();
+    child.kill('SIGKILL');
+    if (!gone()) await exited;
+    await rm(folder, { recursive: true, force: true });
+  }
+
+  try {
+    await Promise.race([admin.ping(), exited.then(() => Promise.reject(new Error(`redis-server ended:\n${output}`)))]);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
   return {
     port: bound,
     url: `redis://${password ? `:${password}@` : ''}127.0.0.1:${bound}`,
@@ -84,13 +103,36 @@ export async function startRedis({
       child.kill('SIGKILL');
       if (!gone()) await exited;
     },
-    async stop() {
-      admin.disconnect();
-      child.kill('SIGKILL');
-      if (!gone()) await exited;
-      await rm(folder, { recursive: true, force: true });
-    },
+    stop,
   };
+}
+
+/** Starts several servers, all or none: one that cannot start ends the others. */
+export async function startTogether(starts: readonly (() => Promise<RedisServer>)[]): Promise<RedisServer[]> {
+  const started = await Promise.allSettled(starts.map((start) => start()));
+  const servers = started.filter((one) => one.status === 'fulfilled').map(({ value }) => value);
+  const failed = started.find((one) => one.status === 'rejected');
+  if (!failed) return servers;
+  await stopAll(servers);
+  throw failed.reason;
+}
+
+/** Ends `servers` where setting them up fails. */
+export async function orStop<T>(servers: readonly RedisServer[], setUp: () => Promise<T>): Promise<T> {
+  try {
+    return await setUp();
+  } catch (error) {
+    await stopAll(servers);
+    throw error;
+  }
+}
+
+/** Free, and low enough for the bus of a Cluster node, which has the port 10000 above. */
+export async function clusterPort(): Promise<number> {
+  for (;;) {
+    const port = await freePort();
+    if (port < 55_000) return port;
+  }
 }
 
 export async function freePort(): Promise<number> {
@@ -100,4 +142,8 @@ export async function freePort(): Promise<number> {
   server.close();
   await once(server, 'close');
   return port;
+}
+
+export async function stopAll(servers: readonly RedisServer[]): Promise<void> {
+  await Promise.all(servers.map((server) => server.stop()));
 }

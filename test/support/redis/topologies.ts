@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../until.ts';
-import { freePort, type RedisServer, startRedis } from './server.ts';
+import { orStop, type RedisServer, startRedis, startTogether, stopAll } from './server.ts';
 
 /** Milliseconds of silence after which Sentinels and Cluster nodes take a node for dead. */
 const DEAD_AFTER = 500;
@@ -17,28 +17,34 @@ export interface SentinelSet {
   stop(): Promise<void>;
 }
 
-/** One master, one replica, three Sentinels that agree by two. */
+/** One master, one replica, three Sentinels that agree by two. Leaves nothing running where it fails. */
 export async function startSentinelSet(): Promise<SentinelSet> {
-  const master = await startRedis();
-  const replica = await startRedis({ args: ['--replicaof', `127.0.0.1 ${master.port}`] });
-  await until('the replica follows', async () => /master_link_status:up/.test(await replica.admin.info('replication')));
-  const sentinels = await Promise.all([1, 2, 3].map(() => startSentinel(master.port)));
-  const first = sentinels[0]!;
-  await until('the Sentinels know each other and the replica', async () => {
-    const seen = await Promise.all(sentinels.map((sentinel) => sentinel.admin.info('sentinel')));
-    return seen.every((info) => /slaves=1,sentinels=3/.test(info));
+  const servers: RedisServer[] = [];
+  return await orStop(servers, async () => {
+    const master = await startRedis();
+    servers.push(master);
+    const replica = await startRedis({ args: ['--replicaof', `127.0.0.1 ${master.port}`] });
+    servers.push(replica);
+    await until('the replica follows', async () =>
+      /master_link_status:up/.test(await replica.admin.info('replication')),
+    );
+    const sentinels = await startTogether([1, 2, 3].map(() => () => startSentinel(master.port)));
+    servers.push(...sentinels);
+    await until('the Sentinels know each other and the replica', async () => {
+      const seen = await Promise.all(sentinels.map((sentinel) => sentinel.admin.info('sentinel')));
+      return seen.every((info) => /slaves=1,sentinels=3/.test(info));
+    });
+    return {
+      url: sentinels[0]!.url,
+      nodes: sentinels.slice(1).map(({ port }) => `127.0.0.1:${port}`),
+      master,
+      replica,
+      stop: () => stopAll(servers),
+    };
   });
-  return {
-    url: first.url,
-    nodes: sentinels.slice(1).map(({ port }) => `127.0.0.1:${port}`),
-    master,
-    replica,
-    stop: async () => void (await Promise.all([...sentinels, master, replica].map((server) => server.stop()))),
-  };
 }
 
 async function startSentinel(masterPort: number): Promise<RedisServer> {
-  const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), 'sentinel-'));
   // A Sentinel writes its findings into its configuration file.
   const file = join(folder, 'sentinel.conf');
@@ -50,7 +56,7 @@ async function startSentinel(masterPort: number): Promise<RedisServer> {
       'sentinel failover-timeout mymaster 3000',
     ].join('\n'),
   );
-  const server = await startRedis({ sentinel: file, port });
+  const server = await startRedis({ sentinel: file });
   return {
     ...server,
     async stop() {
@@ -71,7 +77,7 @@ export interface ClusterSet {
 
 const SLOTS = 16_384;
 
-/** Three masters that share the slots; with `replicas`, one for each. */
+/** Three masters that share the slots; with `replicas`, one for each. Leaves nothing running where it fails. */
 export async function startCluster({ replicas = false } = {}): Promise<ClusterSet> {
   const args = [
     '--cluster-enabled',
@@ -81,11 +87,25 @@ export async function startCluster({ replicas = false } = {}): Promise<ClusterSe
     '--cluster-replica-validity-factor',
     '0',
   ];
-  const servers = await Promise.all(
-    Array.from({ length: replicas ? 6 : 3 }, async () => startRedis({ args, port: await clusterPort() })),
-  );
+  const start = () => startRedis({ args, cluster: true });
+  const servers = await startTogether(Array.from({ length: replicas ? 6 : 3 }, () => start));
   const masters = servers.slice(0, 3);
   const followers = servers.slice(3);
+  return await orStop(servers, async () => {
+    await joinMasters(masters, servers);
+    await follow(masters, followers);
+    return {
+      url: masters[0]!.url,
+      nodes: masters.slice(1).map(({ port }) => `127.0.0.1:${port}`),
+      masters,
+      replicas: followers,
+      stop: () => stopAll(servers),
+    };
+  });
+}
+
+/** Gives each master its third of the slots, and lets all nodes meet. */
+async function joinMasters(masters: readonly RedisServer[], servers: readonly RedisServer[]): Promise<void> {
   for (const [i, { admin }] of masters.entries()) {
     await admin.cluster('ADDSLOTSRANGE', Math.round((SLOTS / 3) * i), Math.round((SLOTS / 3) * (i + 1)) - 1);
     await admin.call('CLUSTER', 'SET-CONFIG-EPOCH', `${i + 1}`);
@@ -97,25 +117,24 @@ export async function startCluster({ replicas = false } = {}): Promise<ClusterSe
       (info) => info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${servers.length}`),
     );
   });
+}
+
+async function follow(masters: readonly RedisServer[], followers: readonly RedisServer[]): Promise<void> {
   for (const [i, { admin }] of followers.entries()) {
     await admin.cluster('REPLICATE', (await masters[i]!.admin.cluster('MYID')) as string);
   }
   for (const { admin } of followers) {
     await until('the replica follows', async () => /master_link_status:up/.test(await admin.info('replication')));
   }
-  return {
-    url: masters[0]!.url,
-    nodes: masters.slice(1).map(({ port }) => `127.0.0.1:${port}`),
-    masters,
-    replicas: followers,
-    stop: async () => void (await Promise.all(servers.map((server) => server.stop()))),
-  };
 }
 
-/** A free port low enough for the Cluster bus, whose port is 10000 above. */
-export async function clusterPort(): Promise<number> {
-  for (;;) {
-    const port = await freePort();
-    if (port < 55_000) return port;
-  }
+/**
+ * Waits until a replica has all that its master has now. WAIT would not do: it waits for the writes of its own connection,
+ * and the gateway has written on another.
+ */
+export async function untilReplicated(master: RedisServer, replica: RedisServer): Promise<void> {
+  const offset = async ({ admin }: RedisServer, field: string) =>
+    Number(new RegExp(`^${field}:(\\d+)`, 'm').exec(await admin.info('replication'))?.[1]);
+  const written = await offset(master, 'master_repl_offset');
+  await until('the replica has it all', async () => (await offset(replica, 'slave_repl_offset')) >= written);
 }

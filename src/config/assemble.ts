@@ -56,6 +56,7 @@ export function assemble(read: SettingsReader, { plans, gateway, cwd }: Surround
     plans,
     door: {
       trustedProxies: [...read.list<string>('door.trustedProxies')],
+      stripHeaders: [...read.list<string>('door.stripHeaders')],
       maxConnections: read.number('door.maxConnections'),
       maxHeaderBytes: size('door.maxHeaderBytes'),
       maxHeaders: read.number('door.maxHeaders'),

@@ -60,6 +60,8 @@ export interface Upstream {
 export interface Door {
   /** CIDR blocks whose X-Forwarded-For the gateway believes. */
   readonly trustedProxies: readonly string[];
+  /** Names in lower case, `-` for `_`, of headers that stop here; a `*` at the end stands for any ending. */
+  readonly stripHeaders: readonly string[];
   readonly maxConnections: number;
   readonly maxHeaderBytes: number;
   readonly maxHeaders: number;

@@ -59,6 +59,7 @@ function defaultsIn(cwd: string, gateway: string): Config {
     },
     door: {
       trustedProxies: [],
+      stripHeaders: expect.arrayContaining(['remote-user', 'x-auth-request-*', 'proxy']) as unknown as string[],
       maxConnections: 10_000,
       maxHeaderBytes: 16 * 1024,
       maxHeaders: 100,

@@ -61,6 +61,20 @@ describe('who asks, and from where, is said by the gateway alone', () => {
     'X-Client-IP: 6.6.6.6',
     'True-Client-IP: 6.6.6.6',
     'X-Request-ID: mine',
+    'CF-Connecting-IP: 6.6.6.6',
+    'Client-IP: 6.6.6.6',
+    'Fastly-Client-IP: 6.6.6.6',
+    'X-Remote-Addr: 6.6.6.6',
+    'Remote-User: admin',
+    'REMOTE_USER: admin',
+    'X-Remote-User: admin',
+    'X-Auth-Request-User: admin',
+    'X-Auth-Request-Groups: staff',
+    'X-Consumer-Username: admin',
+    'X-Goog-Authenticated-User-Email: admin',
+    'X-MS-Client-Principal-Name: admin',
+    'SSL-Client-Verify: SUCCESS',
+    'Proxy: http://evil.example',
   ])('%s', async (header) => {
     const [name = '', value = ''] = header.split(': ');
     const request = await stand.passed(stand.request('GET /pets', [header]));
@@ -71,6 +85,20 @@ describe('who asks, and from where, is said by the gateway alone', () => {
     expect(JSON.stringify(request.headers)).not.toContain(`"${value}"`);
     expect(valuesOf(request, 'x-storegate-account')).toEqual(['acme']);
     expect(valuesOf(request, 'x-forwarded-for')).toEqual(['127.0.0.1']);
+  });
+
+  test('what else stops here is a setting; the names that the gateway sets always do', async () => {
+    const other = await Stand.start({ settings: 'door: {stripHeaders: [x-tenant, "x-internal-*"]}' });
+    try {
+      const lines = ['X-Tenant: a', 'X-Internal-Role: b', 'X_Internal_Role: c', 'Remote-User: d', 'X-Forwarded-For: e'];
+      const { headers } = await other.passed(other.request('GET /pets', lines));
+      const names = headers.map(([name]) => name.toLowerCase().replaceAll('_', '-'));
+      expect(names.filter((name) => /^x-(tenant|internal)/.test(name))).toEqual([]);
+      expect(names).toContain('remote-user');
+      expect(headers).toContainEqual(['X-Forwarded-For', '127.0.0.1']);
+    } finally {
+      await other.stop();
+    }
   });
 
   test('the key does not reach the store, however it came', async () => {

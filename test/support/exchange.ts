@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Exchange } from '../../src/gateway/exchange.ts';
 import type { Admitted, KnownClient, Target } from '../../src/gateway/results.ts';
+import { FieldNames } from '../../src/gateway/wire/fields.ts';
 import { readHead } from '../../src/gateway/wire/head.ts';
 import { parseTarget } from '../../src/gateway/wire/target.ts';
 import type { Client } from '../../src/keys/key.ts';
@@ -19,7 +20,7 @@ export function exchangeOf(
     request: { method, rawHeaders, httpVersionMinor: 1, socket: { remoteAddress: '192.0.2.1' } } as IncomingMessage,
     response: { destroyed: false } as ServerResponse,
     method,
-    head: readHead(rawHeaders),
+    head: readHead(rawHeaders, new FieldNames([])),
     address: '192.0.2.1',
     behindProxy: false,
     startedAt: 0,

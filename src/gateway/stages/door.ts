@@ -6,6 +6,7 @@ import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Target } from '../results.ts';
 import { tooLarge } from '../wire/body.ts';
+import { FieldNames } from '../wire/fields.ts';
 import { type Head, readHead } from '../wire/head.ts';
 import { requestIds } from '../wire/request-ids.ts';
 import { parseTarget } from '../wire/target.ts';
@@ -23,10 +24,11 @@ const REFUSED_METHODS = new Set(['TRACE', 'CONNECT']);
 
 export function createDoor(config: Config['door'], observe: Observe): Door {
   const proxies = trustedProxies(config.trustedProxies);
+  const names = new FieldNames(config.stripHeaders);
   const nextId = requestIds();
 
   function open(request: IncomingMessage, response: ServerResponse): Exchange {
-    const head = readHead(request.rawHeaders);
+    const head = readHead(request.rawHeaders, names);
     const peer = plainAddress(request.socket.remoteAddress);
     const behindProxy = proxies.has(peer);
     const exchange: Exchange = {

@@ -46,13 +46,46 @@ const NOT_RETURNED = new Set([...HOP_BY_HOP, 'ratelimit', 'ratelimit-policy', 'x
  */
 export const NOT_SHARED = { 'cache-control': 'private', vary: 'X-API-Key, Authorization' } as const;
 
-/**
- * Whether a caller's header may reach the store; `name` is in lower case. Many servers read `_` as `-` (RFC 3875 section
- * 4.1.18), so this treats both spellings alike.
- */
-export function isForwarded(name: string): boolean {
-  const meant = name.includes('_') ? name.replaceAll('_', '-') : name;
-  return !NOT_FORWARDED.has(meant) && !meant.startsWith('x-storegate-') && !meant.startsWith('x-forwarded-');
+/** The name of a caller's header, looked up once for each way to spell it. */
+export interface FieldName {
+  /** In lower case. */
+  readonly name: string;
+  /** Whether the header may reach the store. */
+  readonly forwarded: boolean;
+}
+
+/** How many spellings are remembered, and of what length. Callers choose them, so memory needs a bound. */
+const MOST_SPELLINGS = 2_000;
+const LONGEST_SPELLING = 64;
+
+/** What is known of the names of callers' headers. */
+export class FieldNames {
+  readonly #stripped: ReadonlySet<string>;
+  readonly #prefixes: readonly string[];
+  readonly #known = new Map<string, FieldName>();
+
+  /** `strip`: names in lower case that stop here beside those that always do; a `*` at the end stands for any ending. */
+  constructor(strip: readonly string[]) {
+    const prefixes = strip.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));
+    this.#stripped = new Set([...NOT_FORWARDED, ...strip]);
+    this.#prefixes = ['x-storegate-', 'x-forwarded-', ...prefixes];
+  }
+
+  of(spelt: string): FieldName {
+    return this.#known.get(spelt) ?? this.#learn(spelt);
+  }
+
+  #learn(spelt: string): FieldName {
+    const name = spelt.toLowerCase();
+    // Many servers read `_` as `-` (RFC 3875 section 4.1.18), so both spellings stop here.
+    const meant = name.replaceAll('_', '-');
+    const forwarded = !this.#stripped.has(meant) && !this.#prefixes.some((prefix) => meant.startsWith(prefix));
+    const known = { name, forwarded };
+    if (spelt.length > LONGEST_SPELLING) return known;
+    if (this.#known.size >= MOST_SPELLINGS) this.#known.clear();
+    this.#known.set(spelt, known);
+    return known;
+  }
 }
 
 /** Whether a store's header may reach the caller; `name` is in lower case. */

@@ -1,4 +1,4 @@
-import { isForwarded, optionsOf } from './fields.ts';
+import { type FieldNames, optionsOf } from './fields.ts';
 
 /** What the gateway reads from a request's header section, in one pass over the raw headers. */
 export interface Head {
@@ -29,7 +29,7 @@ export interface Head {
 
 const NONE: readonly string[] = Object.freeze([]);
 
-export function readHead(rawHeaders: readonly string[]): Head {
+export function readHead(rawHeaders: readonly string[], names: FieldNames): Head {
   const head = {
     apiKeys: NONE as string[],
     authorizations: NONE as string[],
@@ -52,8 +52,8 @@ export function readHead(rawHeaders: readonly string[]): Head {
   let connection = '';
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const value = rawHeaders[i + 1]!;
-    const name = rawHeaders[i]!.toLowerCase();
-    if (isForwarded(name)) head.forwardable.push(rawHeaders[i]!, value);
+    const { name, forwarded } = names.of(rawHeaders[i]!);
+    if (forwarded) head.forwardable.push(rawHeaders[i]!, value);
     switch (name) {
       case 'x-api-key':
         head.apiKeys = added(head.apiKeys, value);

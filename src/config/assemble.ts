@@ -1,6 +1,6 @@
-import { availableParallelism } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { resolve } from 'node:path';
-import type { Config, LogLevel, Mount, Plans, RedisSettings } from './config.ts';
+import { BODIES_AT_LEAST, type Config, type LogLevel, type Mount, type Plans, type RedisSettings } from './config.ts';
 import type { SettingsReader } from './settings.ts';
 import { parseDuration, parseSize } from './units.ts';
 
@@ -62,6 +62,8 @@ export function assemble(read: SettingsReader, { plans, gateway, cwd }: Surround
       maxHeaders: read.number('door.maxHeaders'),
       maxUrlBytes: size('door.maxUrlBytes'),
       maxBodyBytes: size('door.maxBodyBytes'),
+      bodyBudget: budgetOf(read.raw('door.bodyBudget'), size('door.maxBodyBytes')),
+      minBodyRate: size('door.minBodyRate'),
       headersTimeout: span('door.headersTimeout'),
       requestTimeout: span('door.requestTimeout'),
       keepAliveTimeout: span('door.keepAliveTimeout'),
@@ -84,6 +86,14 @@ const MOST_WORKERS = 256;
 function workersOf(workers: string | number, shared: boolean): number {
   if (typeof workers === 'number') return workers;
   return shared ? Math.min(availableParallelism(), MOST_WORKERS) : 1;
+}
+
+/** A sixteenth of the memory this process may have, 16 to 64 MiB; more only where single bodies may be that large. */
+function budgetOf(budget: string | number, maxBodyBytes: number): number {
+  if (budget !== 'auto') return parseSize(budget)!;
+  const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+  const share = Math.min(Math.max(memory / 16, 16 * 1024 ** 2), 64 * 1024 ** 2);
+  return Math.max(Math.floor(share), BODIES_AT_LEAST * maxBodyBytes);
 }
 
 type MountEntry = Pick<Mount, 'path' | 'target'> & Partial<Mount>;

@@ -56,6 +56,9 @@ export interface Upstream {
   readonly bodyTimeout: number;
 }
 
+/** The budget of bodies holds so many of the largest: one key may have a quarter, and a body twice its size while it grows. */
+export const BODIES_AT_LEAST = 8;
+
 /** Limits that hold for every request before the gateway knows anything about it. */
 export interface Door {
   /** CIDR blocks whose X-Forwarded-For the gateway believes. */
@@ -67,6 +70,10 @@ export interface Door {
   readonly maxHeaders: number;
   readonly maxUrlBytes: number;
   readonly maxBodyBytes: number;
+  /** Bytes that all bodies under way may hold together; `auto` is a number by now. */
+  readonly bodyBudget: number;
+  /** Bytes a second that a body must bring; 0: none. */
+  readonly minBodyRate: number;
   readonly headersTimeout: number;
   /** Longest time from the first byte of a request to its last. */
   readonly requestTimeout: number;

@@ -13,6 +13,8 @@ const FIXED = [
   'log.',
   'door.maxConnections',
   'door.maxHeaderBytes',
+  'door.bodyBudget',
+  'door.minBodyRate',
   'door.headersTimeout',
   'door.requestTimeout',
   'door.keepAliveTimeout',
@@ -38,6 +40,8 @@ export function inForce<C extends Config>(running: C, loaded: Config): C {
   const {
     maxConnections,
     maxHeaderBytes,
+    bodyBudget,
+    minBodyRate,
     headersTimeout,
     requestTimeout,
     keepAliveTimeout,
@@ -48,6 +52,8 @@ export function inForce<C extends Config>(running: C, loaded: Config): C {
   const fixed = {
     maxConnections,
     maxHeaderBytes,
+    bodyBudget,
+    minBodyRate,
     headersTimeout,
     requestTimeout,
     keepAliveTimeout,

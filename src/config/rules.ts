@@ -1,9 +1,9 @@
-import type { Mount } from './config.ts';
+import { BODIES_AT_LEAST, type Mount } from './config.ts';
 import { pointerTo } from './problems/pointers.ts';
 import type { Flaw } from './schema/flaws.ts';
 import { isLoopback } from './schema/formats.ts';
 import type { SettingsReader } from './settings.ts';
-import { parseDuration, parseSize } from './units.ts';
+import { formatSize, parseDuration, parseSize } from './units.ts';
 
 /** A rule between settings that a schema cannot express. It is only checked if all settings that it reads are valid. */
 export interface Rule {
@@ -21,6 +21,7 @@ export const rules: readonly Rule[] = [
   // Node refuses to create a server that breaks this rule.
   notAbove('door.headersTimeout', 'door.requestTimeout', parseDuration),
   notAbove('door.maxUrlBytes', 'door.maxHeaderBytes', parseSize),
+  { reads: ['door.bodyBudget', 'door.maxBodyBytes'], flaws: narrowBudget },
   { reads: ['cors.origins'], flaws: anyAndMore },
   { reads: ['mounts'], flaws: overlappingMounts },
 ];
@@ -56,6 +57,13 @@ function notAbove(small: string, large: string, measure: (text: string) => numbe
     return [flaw(pointerTo(small), `${small} (${one}) must not be more than ${large} (${other})`)];
   };
   return { reads: [small, large], flaws };
+}
+
+function narrowBudget(settings: SettingsReader): Flaw[] {
+  const [budget, most] = [settings.raw('door.bodyBudget'), parseSize(settings.raw('door.maxBodyBytes'))!];
+  if (budget === 'auto' || parseSize(budget)! >= BODIES_AT_LEAST * most) return [];
+  const least = formatSize(BODIES_AT_LEAST * most);
+  return [flaw('/door/bodyBudget', `must be at least ${least}, ${BODIES_AT_LEAST} times door.maxBodyBytes`)];
 }
 
 function anyAndMore(settings: SettingsReader): Flaw[] {

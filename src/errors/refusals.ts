@@ -147,6 +147,11 @@ export const CATALOGUE = {
     title: 'No limits are set for this key.',
     advice: 'Ask whoever runs the gateway: keys of a custom plan need limits of their own or of their account.',
   },
+  gateway_busy: {
+    status: 503,
+    title: 'The gateway holds as many request bodies as it has room for.',
+    advice: 'Wait for `Retry-After` and try again with exponential backoff. Send fewer bodies at a time.',
+  },
   upstream_timeout: {
     status: 504,
     title: 'The store took too long to answer.',

@@ -20,6 +20,7 @@ import { createForward } from '../gateway/stages/forward.ts';
 import type { Upstream } from '../gateway/upstream/connections.ts';
 import { createInspection } from '../gateway/upstream/inspection.ts';
 import { createMounts } from '../gateway/upstream/mounts.ts';
+import type { Bodies } from '../gateway/wire/bodies.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { KeyStore } from '../keys/store.ts';
 import type { CallsOfDeprecated, Uses } from '../keys/uses.ts';
@@ -36,13 +37,14 @@ export interface Lasting {
   readonly deprecatedBy: (keyId: string) => Eventually<CallsOfDeprecated>;
   readonly guard: Guard;
   readonly upstream: Upstream;
+  readonly bodies: Bodies;
   readonly observe: Observe;
   readonly clock: () => number;
 }
 
 /** The pipeline of one configuration. A request stays on the pipeline it began on, even across a reload. */
 export function buildPipeline(config: Config, contract: Contract, lasting: Lasting): Pipeline {
-  const { state, keyring, keys, uses, deprecatedBy, guard, upstream, observe, clock } = lasting;
+  const { state, keyring, keys, uses, deprecatedBy, guard, upstream, bodies, observe, clock } = lasting;
   const cors = createCors(config.cors);
   const answer = createAnswer({ cors, guard, observe });
   const { maxBodyBytes } = config.door;
@@ -73,6 +75,7 @@ export function buildPipeline(config: Config, contract: Contract, lasting: Lasti
     admit: createAdmit({ state, observe }),
     contract: createContract({
       maxBodyBytes,
+      bodies,
       refuseAfterSunset: config.contract.afterSunset === 'refuse',
       clock,
       report,

@@ -4,6 +4,7 @@ import type { Contract } from '../contract/contract.ts';
 import type { Pipeline } from '../gateway/pipeline.ts';
 import { createUnparsedAnswers } from '../gateway/reply/unparsed.ts';
 import { createUpstream } from '../gateway/upstream/connections.ts';
+import { Bodies } from '../gateway/wire/bodies.ts';
 import { createListener } from '../gateway/wire/listener.ts';
 import { Keyring } from '../keys/keyring.ts';
 import { type CallsOfDeprecated, Uses } from '../keys/uses.ts';
@@ -48,7 +49,8 @@ export function createServing(parts: ServingParts): Serving {
   const uses = new Uses(storage.uses, { clock, failed: (error) => observe({ type: 'uses.unsaved', error }) });
   const upstream = createUpstream(config.upstream.url, config.upstream);
   const deprecatedBy = parts.deprecatedAtAll ?? ((keyId) => uses.deprecatedBy(keyId));
-  const lasting = { state, keyring, keys, uses, deprecatedBy, guard, upstream, observe, clock };
+  const bodies = new Bodies({ budget: config.door.bodyBudget, minRate: config.door.minBodyRate });
+  const lasting = { state, keyring, keys, uses, deprecatedBy, guard, upstream, bodies, observe, clock };
 
   let { mounts } = config;
   let pipeline = buildPipeline(config, contract, lasting);
@@ -73,6 +75,7 @@ export function createServing(parts: ServingParts): Serving {
     },
     drain: () => listener.drain(),
     async close() {
+      bodies.close();
       await upstream.close();
       keyring.close();
       await uses.close();

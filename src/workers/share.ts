@@ -1,11 +1,16 @@
+import { BODIES_AT_LEAST } from '../config/config.ts';
 import type { ServedConfig } from '../run/serving.ts';
 
-/** One worker's share of the gateway's limits: connections from callers, and connections to the store. */
+/** One worker's share of the gateway's limits: connections and bodies of callers, and connections to the store. */
 export function shareOf(config: ServedConfig, workers: number): ServedConfig {
   const part = (whole: number) => Math.ceil(whole / workers);
   return {
     ...config,
     upstream: { ...config.upstream, connections: part(config.upstream.connections) },
-    door: { ...config.door, maxConnections: part(config.door.maxConnections) },
+    door: {
+      ...config.door,
+      maxConnections: part(config.door.maxConnections),
+      bodyBudget: Math.max(part(config.door.bodyBudget), BODIES_AT_LEAST * config.door.maxBodyBytes),
+    },
   };
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '../support/until.ts';
-import { isAnError, Stand } from './stand.ts';
-import { Wire } from './wire.ts';
+import { isAnError, PET, Stand } from './stand.ts';
+import { Wire, type WireAnswer } from './wire.ts';
 
 let stand: Stand;
 beforeAll(async () => {
@@ -86,4 +86,31 @@ test('connections beyond the limit are turned away, and those within it go on', 
   for (const wire of wires) expect((await wire.send(capped.probe).answer()).status).toBe(200);
   for (const wire of wires) wire.close();
   await capped.stop();
+});
+
+describe('half-sent bodies of one key', () => {
+  test('beyond its part of the budget are 503 with Retry-After, and another key is served', async () => {
+    const small = await Stand.start({ settings: 'door: {maxBodyBytes: 1KiB, bodyBudget: 8KiB}' });
+    const wires: Wire[] = [];
+    try {
+      const half = small.post(['Content-Length: 1000'], 'x'.repeat(900));
+      const answers: Promise<WireAnswer>[] = [];
+      for (let i = 0; i < 20; i++) {
+        const wire = await small.connect();
+        wires.push(wire);
+        const answer = wire.send(half).answer();
+        answer.catch(() => {});
+        answers.push(answer);
+      }
+      const refused = await Promise.any(answers.slice(2));
+      expect(refused).toMatchObject({ status: 503, code: 'gateway_busy', headers: { 'retry-after': '1' } });
+      isAnError(refused);
+      const { secret } = await small.gateway.key();
+      const other = small.post([`Content-Length: ${PET.length}`], PET).replace(small.secret, secret);
+      expect((await small.ask(other)).status).not.toBe(503);
+    } finally {
+      for (const wire of wires) wire.close();
+      await small.stop();
+    }
+  });
 });

@@ -6,7 +6,7 @@ import type { Report } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Admitted, Checked, CheckedRequest, Target } from '../results.ts';
 import type { Route } from '../routes.ts';
-import { readBody } from '../wire/body.ts';
+import type { Bodies } from '../wire/bodies.ts';
 import { hasBody } from '../wire/head.ts';
 
 /** Returns the request in the form that may go to the store. Throws or rejects with a Refusal. */
@@ -14,6 +14,7 @@ export type CheckContract = (exchange: Exchange, client: Admitted, target: Targe
 
 export interface ContractSettings {
   readonly maxBodyBytes: number;
+  readonly bodies: Pick<Bodies, 'read'>;
   /** Whether to answer 410 for an operation past its sunset date. */
   readonly refuseAfterSunset: boolean;
   readonly clock: () => number;
@@ -22,7 +23,13 @@ export interface ContractSettings {
 }
 
 /** Checks the request against its operation: path and method, parameters, media type, body. Reads the body. */
-export function createContract({ maxBodyBytes, refuseAfterSunset, clock, report }: ContractSettings): CheckContract {
+export function createContract({
+  maxBodyBytes,
+  bodies,
+  refuseAfterSunset,
+  clock,
+  report,
+}: ContractSettings): CheckContract {
   return function contract(exchange, client, target, route) {
     const { operation, parameters } = operationOf(route);
     if (refuseAfterSunset && operation.sunset !== null && operation.sunset * 1000 <= clock()) {
@@ -35,7 +42,7 @@ export function createContract({ maxBodyBytes, refuseAfterSunset, clock, report 
       refuseFaults(operation, faults, null, null);
       return checked({ client, target, operation, body: null });
     }
-    return readBody(exchange, maxBodyBytes).then((body) => {
+    return bodies.read(exchange, maxBodyBytes, client.keyId).then((body) => {
       refuseFaults(operation, faults, media, body);
       return checked({ client, target, operation, body });
     });
@@ -49,7 +56,7 @@ export function createContract({ maxBodyBytes, refuseAfterSunset, clock, report 
     operation: Operation,
     faults: readonly Fault[],
   ): Promise<Checked> {
-    const body = await readBody(exchange, maxBodyBytes);
+    const body = await bodies.read(exchange, maxBodyBytes, client.keyId);
     try {
       refuseFaults(operation, faults, mediaOf(exchange, operation), body);
     } catch (refusal) {

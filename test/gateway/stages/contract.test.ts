@@ -1,11 +1,13 @@
+import { EventEmitter } from 'node:events';
 import { Readable } from 'node:stream';
-import { describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import type { Operation } from '../../../src/contract/contract.ts';
 import type { Fault } from '../../../src/errors/fault.ts';
 import { Refusal } from '../../../src/errors/refusals.ts';
 import type { Side } from '../../../src/gateway/contract-reports.ts';
 import type { Route } from '../../../src/gateway/routes.ts';
 import { createContract } from '../../../src/gateway/stages/contract.ts';
+import { Bodies } from '../../../src/gateway/wire/bodies.ts';
 import { admittedClient, exchangeOf, targetOf } from '../../support/exchange.ts';
 import { TestClock } from '../../support/limits.ts';
 
@@ -36,11 +38,15 @@ function operation(given: Partial<Operation> = {}): Operation {
   } as Operation;
 }
 
+const bodies = new Bodies({ budget: 1024 ** 2, minRate: 0 });
+afterAll(() => bodies.close());
+
 function checking({ maxBodyBytes = 16, refuseAfterSunset = true } = {}) {
   const clock = new TestClock();
   const reports: [Side, readonly Fault[]][] = [];
   const check = createContract({
     maxBodyBytes,
+    bodies,
     refuseAfterSunset,
     clock: clock.read,
     report: (_exchange, side, faults) => void reports.push([side, faults]),
@@ -58,7 +64,8 @@ function checking({ maxBodyBytes = 16, refuseAfterSunset = true } = {}) {
       rawHeaders: plain.request.rawHeaders,
       httpVersionMinor: 1,
     });
-    return check({ ...plain, request: request as never }, client, targetOf(url), route);
+    const response = new EventEmitter() as never;
+    return check({ ...plain, request: request as never, response }, client, targetOf(url), route);
   }
   return { asked, client, reports };
 }

@@ -1,0 +1,137 @@
+import { Gathering } from '../../common/gathering.ts';
+import { Refusal } from '../../errors/refusals.ts';
+import { type Incoming, tooLarge } from './body.ts';
+import { CallerLeft } from './caller-left.ts';
+import { hasBody } from './head.ts';
+import { interruptionOf } from './interruption.ts';
+
+export interface BodiesOptions {
+  /** Bytes that all bodies under way may hold together. */
+  readonly budget: number;
+  /** Bytes a second that a body must bring; 0: none. */
+  readonly minRate: number;
+  /** Milliseconds between two looks at the bodies that arrive. */
+  readonly every?: number;
+}
+
+/** One key may hold this part of the budget, so that it cannot take the room of all others. */
+const SHARE = 1 / 4;
+const EVERY = 5_000;
+
+/** A body on its way. */
+interface Arrival {
+  readonly owner: string;
+  readonly gathering: Gathering;
+  /** Of the budget, bytes. */
+  held: number;
+  /** Its size at the last look; `null`: it came after that. */
+  seen: number | null;
+  /** Gives it up. */
+  readonly refuse: (refusal: Refusal) => void;
+}
+
+/**
+ * Reads the bodies of requests, and bounds what all of them together hold in memory: a caller that sends many, or sends them
+ * slowly, takes nothing from others. A body holds its bytes until its request is answered.
+ */
+export class Bodies {
+  readonly #options: BodiesOptions;
+  readonly #arriving = new Set<Arrival>();
+  readonly #heldBy = new Map<string, number>();
+  readonly #timer: NodeJS.Timeout;
+  #held = 0;
+
+  constructor(options: BodiesOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => this.#refuseSlow(), options.every ?? EVERY).unref();
+  }
+
+  /** Bytes that bodies hold now. */
+  get held(): number {
+    return this.#held;
+  }
+
+  /**
+   * Reads the whole body, at most `most` bytes; `null` when there is none. `owner`: the id of its key. A caller that asked is
+   * told to go on only here, after its key and its declared length were found good (RFC 9110 section 10.1.1). Rejects with a
+   * Refusal (too large, too slow, malformed, no room) or CallerLeft.
+   */
+  async read({ request, response, head }: Incoming, most: number, owner: string): Promise<Buffer | null> {
+    if (!hasBody(head)) return null;
+    const interruption = interruptionOf(request);
+    if (interruption) throw interruption;
+    // An HTTP/1.0 caller knows no interim answers.
+    if (head.expect !== undefined && request.httpVersionMinor > 0) response.writeContinue();
+    return new Promise((resolve, reject) => {
+      const refuse = (refusal: Refusal) => {
+        request.pause();
+        this.#arriving.delete(arrival);
+        this.#release(arrival);
+        reject(refusal);
+      };
+      const arrival: Arrival = { owner, gathering: new Gathering(), held: 0, seen: null, refuse };
+      this.#arriving.add(arrival);
+      response.once('close', () => {
+        this.#arriving.delete(arrival);
+        this.#release(arrival);
+      });
+      request.on('data', (chunk: Buffer) => {
+        if (!this.#arriving.has(arrival)) return;
+        if (arrival.gathering.size + chunk.length > most) refuse(tooLarge(most));
+        else if (!this.#add(arrival, chunk)) refuse(noRoom());
+      });
+      request.on('end', () => {
+        this.#arriving.delete(arrival);
+        resolve(arrival.gathering.whole);
+      });
+      request.on('error', (error) => {
+        reject(error instanceof Refusal ? error : new CallerLeft('the request body broke off', { cause: error }));
+      });
+    });
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Answers whether there was room. */
+  #add(arrival: Arrival, chunk: Buffer): boolean {
+    arrival.gathering.add(chunk);
+    const grown = arrival.gathering.capacity - arrival.held;
+    const own = (this.#heldBy.get(arrival.owner) ?? 0) + grown;
+    if (this.#held + grown > this.#options.budget || own > this.#options.budget * SHARE) return false;
+    arrival.held += grown;
+    this.#held += grown;
+    this.#heldBy.set(arrival.owner, own);
+    return true;
+  }
+
+  #release(arrival: Arrival): void {
+    const own = this.#heldBy.get(arrival.owner)! - arrival.held;
+    if (own > 0) this.#heldBy.set(arrival.owner, own);
+    else this.#heldBy.delete(arrival.owner);
+    this.#held -= arrival.held;
+    arrival.held = 0;
+  }
+
+  #refuseSlow(): void {
+    const { minRate, every = EVERY } = this.#options;
+    for (const arrival of this.#arriving) {
+      const { size } = arrival.gathering;
+      if (arrival.seen !== null && size - arrival.seen < (minRate * every) / 1000) arrival.refuse(tooSlow(minRate));
+      arrival.seen = size;
+    }
+  }
+}
+
+/** Nobody knows when there is room again; a second is what most bodies need. */
+function noRoom(): Refusal {
+  return new Refusal('gateway_busy', { headers: ['Retry-After', '1'], close: true });
+}
+
+function tooSlow(minRate: number): Refusal {
+  return new Refusal('request_timeout', {
+    message: `The request body arrived at less than ${minRate} bytes a second.`,
+    close: true,
+  });
+}

@@ -1,0 +1,141 @@
+import { EventEmitter } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { Bodies } from '../../../src/gateway/wire/bodies.ts';
+import type { Incoming } from '../../../src/gateway/wire/body.ts';
+import { CallerLeft } from '../../../src/gateway/wire/caller-left.ts';
+import { exchangeOf } from '../../support/exchange.ts';
+import { until } from '../../support/until.ts';
+
+const MOST = 1_000;
+let bodies: Bodies;
+afterEach(() => bodies.close());
+
+function open({ budget = 8 * MOST, minRate = 0, every = 5_000 } = {}): Bodies {
+  bodies = new Bodies({ budget, minRate, every });
+  return bodies;
+}
+
+/** A request with a body that the test sends, and the end of its answer. */
+function begun(owner = 'key_1') {
+  const body = new PassThrough();
+  const response = new EventEmitter();
+  const incoming: Incoming = {
+    request: Object.assign(body, { httpVersionMinor: 1 }) as never,
+    response: response as never,
+    head: exchangeOf('POST', { 'Transfer-Encoding': 'chunked' }).head,
+  };
+  const read = bodies.read(incoming, MOST, owner);
+  // Whoever does not wait for it may see it fail.
+  read.catch(() => {});
+  return {
+    read,
+    send: (size: number) => body.write(Buffer.alloc(size, 'x')),
+    end: () => void body.end(),
+    fail: (error: Error) => void body.destroy(error),
+    answered: () => void response.emit('close'),
+  };
+}
+
+const held = (bytes: number) => until(`${bytes} bytes are held`, () => bodies.held === bytes);
+
+describe('a body', () => {
+  test('is read whole, and holds its bytes until its request is answered', async () => {
+    open();
+    const { read, send, end, answered } = begun();
+    send(300);
+    await held(300);
+    end();
+    expect((await read)?.length).toBe(300);
+    expect(bodies.held).toBe(300);
+    answered();
+    expect(bodies.held).toBe(0);
+  });
+
+  test('that is too large is refused, and holds nothing any more', async () => {
+    open();
+    const { read, send, answered } = begun();
+    send(MOST);
+    send(1);
+    await expect(read).rejects.toMatchObject({ code: 'payload_too_large' });
+    expect(bodies.held).toBe(0);
+    answered();
+    expect(bodies.held).toBe(0);
+  });
+
+  test('that breaks off is its caller leaving', async () => {
+    open();
+    const { read, send, fail, answered } = begun();
+    send(10);
+    await held(10);
+    fail(new Error('aborted'));
+    await expect(read).rejects.toBeInstanceOf(CallerLeft);
+    answered();
+    expect(bodies.held).toBe(0);
+  });
+});
+
+describe('all bodies together', () => {
+  test('of one key hold a quarter of the budget: what comes then is told to come again, and others are not touched', async () => {
+    open();
+    const first = [begun(), begun()];
+    for (const { send } of first) send(MOST);
+    await held(2 * MOST);
+    const third = begun();
+    third.send(1);
+    await expect(third.read).rejects.toMatchObject({
+      code: 'gateway_busy',
+      status: 503,
+      headers: ['Retry-After', '1'],
+    });
+    const other = begun('key_2');
+    other.send(MOST);
+    other.end();
+    expect((await other.read)?.length).toBe(MOST);
+    first[0]!.answered();
+    const again = begun();
+    again.send(10);
+    again.end();
+    expect((await again.read)?.length).toBe(10);
+  });
+
+  test('hold no more than the budget, however many keys send them', async () => {
+    open();
+    const all = Array.from({ length: 20 }, (_, i) => begun(`key_${i}`));
+    for (const { send } of all) send(MOST);
+    await held(8 * MOST);
+    const refused = await Promise.allSettled(
+      all.slice(8).map(({ read, end }) => {
+        end();
+        return read;
+      }),
+    );
+    expect(refused.map(({ status }) => status)).toEqual(new Array(12).fill('rejected'));
+    for (const { answered } of all) answered();
+    expect(bodies.held).toBe(0);
+  });
+});
+
+describe('a body that arrives too slowly', () => {
+  test('is refused with 408, and says at which rate', async () => {
+    open({ minRate: 1_000_000, every: 20 });
+    const { read, send } = begun();
+    send(1);
+    await expect(read).rejects.toMatchObject({
+      code: 'request_timeout',
+      message: 'The request body arrived at less than 1000000 bytes a second.',
+    });
+    expect(bodies.held).toBe(0);
+  });
+
+  test('is not one that is whole and waits for its answer', async () => {
+    open({ minRate: 1_000_000, every: 5 });
+    const { read, send, end } = begun();
+    send(1);
+    end();
+    await read;
+    const other = begun();
+    await expect(other.read).rejects.toMatchObject({ code: 'request_timeout' });
+    expect(bodies.held).toBe(1);
+  });
+});

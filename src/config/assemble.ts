@@ -88,11 +88,11 @@ function workersOf(workers: string | number, shared: boolean): number {
   return shared ? Math.min(availableParallelism(), MOST_WORKERS) : 1;
 }
 
-/** A sixteenth of the memory this process may have, 16 to 64 MiB; more only where single bodies may be that large. */
+/** A sixty-fourth of the memory this process may have, 8 to 16 MiB; more only where single bodies may be that large. */
 function budgetOf(budget: string | number, maxBodyBytes: number): number {
   if (budget !== 'auto') return parseSize(budget)!;
   const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
-  const share = Math.min(Math.max(memory / 16, 16 * 1024 ** 2), 64 * 1024 ** 2);
+  const share = Math.min(Math.max(memory / 64, 8 * 1024 ** 2), 16 * 1024 ** 2);
   return Math.max(Math.floor(share), BODIES_AT_LEAST * maxBodyBytes);
 }
 

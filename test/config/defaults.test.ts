@@ -65,7 +65,7 @@ function defaultsIn(cwd: string, gateway: string): Config {
       maxHeaders: 100,
       maxUrlBytes: 8 * 1024,
       maxBodyBytes: 1024 * 1024,
-      bodyBudget: 64 * 1024 * 1024,
+      bodyBudget: 16 * 1024 * 1024,
       minBodyRate: 1024,
       headersTimeout: 10 * second,
       requestTimeout: 30 * second,

@@ -21,7 +21,7 @@ const EVERY = 5_000;
 /** A body on its way. */
 interface Arrival {
   readonly owner: string;
-  readonly gathering: Gathering;
+  gathering: Gathering;
   /** Of the budget, bytes. */
   held: number;
   /** Its size at the last look; `null`: it came after that. */
@@ -64,10 +64,15 @@ export class Bodies {
     if (head.expect !== undefined && request.httpVersionMinor > 0) response.writeContinue();
     return new Promise((resolve, reject) => {
       const refuse = (refusal: Refusal) => {
-        request.pause();
+        // What was read of it is of no use, and what still comes is dropped: a pause would keep a read of each.
+        request.off('data', take).resume();
         this.#arriving.delete(arrival);
         this.#release(arrival);
         reject(refusal);
+      };
+      const take = (chunk: Buffer) => {
+        if (arrival.gathering.size + chunk.length > most) refuse(tooLarge(most));
+        else if (!this.#add(arrival, chunk)) refuse(noRoom());
       };
       const arrival: Arrival = { owner, gathering: new Gathering(), held: 0, seen: null, refuse };
       this.#arriving.add(arrival);
@@ -75,11 +80,7 @@ export class Bodies {
         this.#arriving.delete(arrival);
         this.#release(arrival);
       });
-      request.on('data', (chunk: Buffer) => {
-        if (!this.#arriving.has(arrival)) return;
-        if (arrival.gathering.size + chunk.length > most) refuse(tooLarge(most));
-        else if (!this.#add(arrival, chunk)) refuse(noRoom());
-      });
+      request.on('data', take);
       request.on('end', () => {
         this.#arriving.delete(arrival);
         resolve(arrival.gathering.whole);
@@ -112,6 +113,7 @@ export class Bodies {
     else this.#heldBy.delete(arrival.owner);
     this.#held -= arrival.held;
     arrival.held = 0;
+    arrival.gathering = new Gathering();
   }
 
   #refuseSlow(): void {

@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isMap, isSeq, parseDocument } from 'yaml';
-import type { Plan, Plans } from '../config/config.ts';
 import { loadPlans } from '../config/plans.ts';
 import { ConfigError } from '../config/problems/problems.ts';
+import type { Plan, Plans } from '../limits/plans.ts';
 import { AdminError } from './admin-error.ts';
 
 /** The plans file with one plan in the place of what it says of it; comments and all else stay. */

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import type { Config, LogLevel, Mount, Plans, RedisSettings } from './config.ts';
+import type { Plans } from '../limits/plans.ts';
+import type { Config, LogLevel, Mount, RedisSettings } from './config.ts';
 import type { SettingsReader } from './settings.ts';
 import { parseDuration, parseSize } from './units.ts';
 

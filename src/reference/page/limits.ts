@@ -1,5 +1,5 @@
-import type { Plan, Plans } from '../../config/config.ts';
 import type { Ladder, Window } from '../../limits/limits.ts';
+import type { Plan, Plans } from '../../limits/plans.ts';
 import { type Html, html } from './html.ts';
 import { capitalized, counted, duration, list, number } from './words.ts';
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { KIND_NAMES } from '../src/limits/kinds.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const source = join(root, 'src');
@@ -57,6 +58,13 @@ describe('the walls of the house', () => {
 
   test('the rules of limits have no side effects: they import nothing but each other', () => {
     expect(offenders(({ from, to }) => inside('limits')(from) && !inside('limits')(to))).toEqual([]);
+  });
+
+  test('only the table of kinds tells kinds of windows apart: all others ask it what they want to know', () => {
+    const kind = `['"\`](${KIND_NAMES.join('|')})['"\`]`;
+    const comparison = new RegExp(`[!=]==?\\s*${kind}|${kind}\\s*[!=]==?|\\bcase\\s+${kind}`);
+    const comparing = files.filter((file) => comparison.test(readFileSync(join(source, file), 'utf8')));
+    expect(comparing).toEqual([join('limits', 'kinds.ts')]);
   });
 
   test('only the workers know that there are several processes, and only the command line knows the workers', () => {

@@ -1,5 +1,6 @@
-import type { Config, Plans } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import type { Uses } from '../keys/uses.ts';
+import type { Plans } from '../limits/plans.ts';
 import type { State } from '../state/state.ts';
 import type { Records } from '../state/storage.ts';
 

@@ -2,15 +2,20 @@ import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isMap, isSeq, parseDocument } from 'yaml';
-import type { Plan, Plans } from '../config/config.ts';
 import { loadPlans } from '../config/plans.ts';
 import { ConfigError } from '../config/problems/problems.ts';
+import { DEFAULT_KIND } from '../limits/kinds.ts';
+import type { Plan, Plans } from '../limits/plans.ts';
 import { AdminError } from './admin-error.ts';
 
 /** The plans file with one plan in the place of what it says of it; comments and all else stay. */
 export function withPlan(file: string, { name, windows, count }: Plan): string {
   const document = parseDocument(readFileSync(file, 'utf8'));
-  const entries = windows?.map(({ limit, name: per, kind }) => ({ limit, per, ...(kind === 'sliding' && { kind }) }));
+  const entries = windows?.map(({ limit, name: per, kind }) => ({
+    limit,
+    per,
+    ...(kind !== DEFAULT_KIND && { kind }),
+  }));
   const node = document.createNode({
     ...(entries ? { windows: entries } : { custom: true }),
     ...(count === 'account' && { count }),

@@ -1,6 +1,7 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { resolve } from 'node:path';
-import { BODIES_AT_LEAST, type Config, type LogLevel, type Mount, type Plans, type RedisSettings } from './config.ts';
+import type { Plans } from '../limits/plans.ts';
+import { BODIES_AT_LEAST, type Config, type LogLevel, type Mount, type RedisSettings } from './config.ts';
 import type { SettingsReader } from './settings.ts';
 import { parseDuration, parseSize } from './units.ts';
 

@@ -1,4 +1,4 @@
-import type { Ladder, Window } from '../limits/limits.ts';
+import type { Plans } from '../limits/plans.ts';
 
 /** The gateway's settings, checked, complete and frozen. Times are milliseconds, sizes bytes, paths absolute. */
 export interface Config {
@@ -93,21 +93,6 @@ export interface Mount {
   /** Origin and optional base path, no trailing slash. */
   readonly target: string;
   readonly websocket: boolean;
-}
-
-export interface Plans {
-  readonly plans: ReadonlyMap<string, Plan>;
-  readonly ladder: Ladder | null;
-  /** Own limits of accounts, by account name; they replace the plan's windows. */
-  readonly accounts: ReadonlyMap<string, readonly Window[]>;
-}
-
-export interface Plan {
-  readonly name: string;
-  /** Whether each key counts by itself, or all keys of an account together. */
-  readonly count: 'key' | 'account';
-  /** `null` for a custom plan: each key or account has its own limits, and a key without limits is not usable. */
-  readonly windows: readonly Window[] | null;
 }
 
 /** The address of Redis and the policy for outages. Times are milliseconds. */

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { deepFreeze } from '../common/freeze.ts';
 import type { Ladder } from '../limits/limits.ts';
-import type { Plan, Plans } from './config.ts';
+import type { Plan, Plans } from '../limits/plans.ts';
 import { dotted, step, touches } from './problems/pointers.ts';
 import { byPosition, ConfigError, type Problem } from './problems/problems.ts';
 import { type Flaw, schemaFlaws } from './schema/flaws.ts';

@@ -1,4 +1,5 @@
 import { deepFreeze } from '../common/freeze.ts';
+import { DEFAULT_KIND } from '../limits/kinds.ts';
 import type { Window } from '../limits/limits.ts';
 import { dotted, step } from './problems/pointers.ts';
 import { ConfigError } from './problems/problems.ts';
@@ -33,7 +34,7 @@ export function parseWindows(value: unknown, source = 'limits'): readonly Window
 
 /** Writes windows in the short form; the reverse of `parseWindows`. */
 export function formatWindows(windows: readonly Window[]): string {
-  return windows.map(({ limit, name, kind }) => `${limit}/${name}${kind === 'fixed' ? '' : `:${kind}`}`).join(',');
+  return windows.map(({ limit, name, kind }) => `${limit}/${name}${kind === DEFAULT_KIND ? '' : `:${kind}`}`).join(',');
 }
 
 /** The flaws between windows that are each valid by themselves. */
@@ -49,7 +50,7 @@ export function windowFlaws(entries: readonly WindowEntry[], pointer: string): r
 /** The windows of checked entries, from the shortest span to the longest. */
 export function toWindows(entries: readonly WindowEntry[]): Window[] {
   return entries
-    .map(({ limit, per, kind = 'fixed' }) => ({ name: per, kind, limit, span: spanOf(per) }))
+    .map(({ limit, per, kind = DEFAULT_KIND }) => ({ name: per, kind, limit, span: spanOf(per) }))
     .sort((a, b) => a.span - b.span);
 }
 

@@ -1,5 +1,5 @@
-import type { Plans } from '../config/config.ts';
 import type { Window } from '../limits/limits.ts';
+import type { Plans } from '../limits/plans.ts';
 import type { KeyRecord } from './key.ts';
 
 /** Whose counters a key moves: its own, or its account's where the plan counts accounts. */

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import type { Plans } from '../config/config.ts';
 import type { Window } from '../limits/limits.ts';
+import type { Plans } from '../limits/plans.ts';
 import { windowsOf } from './counting.ts';
 
 /** What whoever issues a key says about it. */

@@ -1,8 +1,8 @@
 import { Cache } from '../common/cache.ts';
 import type { Eventually } from '../common/eventually.ts';
-import type { Plans } from '../config/config.ts';
 import { Outage } from '../errors/outage.ts';
 import type { Ladder, Limits, Window } from '../limits/limits.ts';
+import type { Plans } from '../limits/plans.ts';
 import { subjectOf, windowsOf } from './counting.ts';
 import type { Client, KeyRecord } from './key.ts';
 import type { KeyStore } from './store.ts';

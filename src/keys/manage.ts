@@ -1,4 +1,4 @@
-import type { Plans } from '../config/config.ts';
+import type { Plans } from '../limits/plans.ts';
 import type { AuditNote } from '../operators/audit-log.ts';
 import { checkDraft, type KeyDraft, KeyError } from './draft.ts';
 import type { KeyRecord } from './key.ts';

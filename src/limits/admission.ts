@@ -1,7 +1,6 @@
 import { noteRefusal, recentStrikes } from './ladder.ts';
 import { adoptWindows, eachWindow, type Ledger, newConduct } from './ledger.ts';
 import type { Ladder, Limits, Window } from './limits.ts';
-import { meterOf } from './windows.ts';
 
 /** Where a caller stands: in its own windows, or in the guard window of its address before it is known. */
 export interface Standing {
@@ -43,7 +42,7 @@ export function admit(ledger: Ledger, limits: Limits, cost: number, now: number)
   const bannedUntil = banEnd(ledger, now);
   const violated = longestViolated(ledger, cost, now);
   if (!violated && bannedUntil === 0) {
-    eachWindow(limits.windows, (window, at) => meterOf(window).charge(ledger.cells, at, window, cost, now));
+    eachWindow(limits.windows, (window, at, meter) => meter.charge(ledger.cells, at, window, cost, now));
     return answer(ledger, limits.ladder, now, 'admitted', null, 0, false);
   }
   const fitsAt = violated ? latestFit(ledger, cost, now) : 0;
@@ -80,8 +79,7 @@ function answer(
   banBegins: boolean,
 ): Admission {
   const readings: Reading[] = [];
-  eachWindow(ledger.windows, (window, at) => {
-    const meter = meterOf(window);
+  eachWindow(ledger.windows, (window, at, meter) => {
     const remaining = Math.max(0, window.limit - meter.used(ledger.cells, at, window, now));
     readings.push({ window, remaining, resetAt: meter.resetAt(ledger.cells, at, window, now) });
   });
@@ -102,16 +100,16 @@ function banEnd(ledger: Ledger, now: number): number {
 
 function longestViolated(ledger: Ledger, cost: number, now: number): Window | null {
   let violated: Window | null = null;
-  eachWindow(ledger.windows, (window, at) => {
-    if (meterOf(window).used(ledger.cells, at, window, now) + cost > window.limit) violated = window;
+  eachWindow(ledger.windows, (window, at, meter) => {
+    if (meter.used(ledger.cells, at, window, now) + cost > window.limit) violated = window;
   });
   return violated;
 }
 
 function latestFit(ledger: Ledger, cost: number, now: number): number {
   let latest = 0;
-  eachWindow(ledger.windows, (window, at) => {
-    latest = Math.max(latest, meterOf(window).fitsAt(ledger.cells, at, window, cost, now));
+  eachWindow(ledger.windows, (window, at, meter) => {
+    latest = Math.max(latest, meter.fitsAt(ledger.cells, at, window, cost, now));
   });
   return latest;
 }

@@ -1,5 +1,6 @@
+import { isSameCounter, meterOf, windowId } from './kinds.ts';
 import type { Ladder, Window } from './limits.ts';
-import { meterOf, windowId } from './windows.ts';
+import type { Meter } from './windows.ts';
 
 /** All that is remembered about one subject. Made for being held by the million: no property is optional. */
 export interface Ledger {
@@ -40,9 +41,9 @@ export function newConduct(): Conduct {
 export function adoptWindows(ledger: Ledger, windows: readonly Window[]): void {
   if (ledger.windows === windows) return;
   const old = new Map<string, number[]>();
-  eachWindow(ledger.windows, (window, at, size) => old.set(windowId(window), ledger.cells.slice(at, at + size)));
+  eachWindow(ledger.windows, (window, at, { size }) => old.set(windowId(window), ledger.cells.slice(at, at + size)));
   const cells: number[] = [];
-  eachWindow(windows, (window, _at, size) => {
+  eachWindow(windows, (window, _at, { size }) => {
     cells.push(...(old.get(windowId(window)) ?? new Array<number>(size).fill(0)));
   });
   if (!sameLimits(ledger.windows, windows) && ledger.conduct) {
@@ -56,8 +57,8 @@ export function adoptWindows(ledger: Ledger, windows: readonly Window[]): void {
 /** When this ledger says no more than a new one would, and can be dropped. */
 export function staleAt(ledger: Ledger, ladder: Ladder | null): number {
   let stale = 0;
-  eachWindow(ledger.windows, (window, at) => {
-    stale = Math.max(stale, meterOf(window).staleAt(ledger.cells, at, window));
+  eachWindow(ledger.windows, (window, at, meter) => {
+    stale = Math.max(stale, meter.staleAt(ledger.cells, at, window));
   });
   const conduct = ledger.conduct;
   if (!conduct) return stale;
@@ -69,21 +70,19 @@ function freshCells(windows: readonly Window[]): number[] {
   return new Array<number>(windows.reduce((size, window) => size + meterOf(window).size, 0)).fill(0);
 }
 
+/** Calls `visit` with each window, the index of its first cell, and its meter. */
 export function eachWindow(
   windows: readonly Window[],
-  visit: (window: Window, at: number, size: number) => void,
+  visit: (window: Window, at: number, meter: Meter) => void,
 ): void {
   let at = 0;
   for (const window of windows) {
-    const { size } = meterOf(window);
-    visit(window, at, size);
-    at += size;
+    const meter = meterOf(window);
+    visit(window, at, meter);
+    at += meter.size;
   }
 }
 
 function sameLimits(a: readonly Window[], b: readonly Window[]): boolean {
-  return (
-    a.length === b.length &&
-    a.every((window, i) => windowId(window) === windowId(b[i]!) && window.limit === b[i]!.limit)
-  );
+  return a.length === b.length && a.every((window, i) => isSameCounter(window, b[i]!) && window.limit === b[i]!.limit);
 }

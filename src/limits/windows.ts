@@ -13,16 +13,18 @@ export interface Meter {
   charge(cells: number[], at: number, window: Window, cost: number, now: number): void;
   /** Takes back up to `units` that were charged. */
   refund(cells: number[], at: number, window: Window, units: number, now: number): void;
-  /** When the window next gives units back: for `fixed` all of them, for `sliding` the oldest ones. */
+  /** When the next units return: all of them in a window that resets as a whole, the oldest ones in any other. */
   resetAt(cells: readonly number[], at: number, window: Window, now: number): number;
   /** When `cost` more units fit, if nothing else is charged until then; `now` where they fit already. */
   fitsAt(cells: readonly number[], at: number, window: Window, cost: number, now: number): number;
   /** From then on these cells read as fresh ones do. */
   staleAt(cells: readonly number[], at: number, window: Window): number;
+  /** The time at which to charge these units to another counter: when the window opened, or `now` if each unit has its own time. */
+  openedAt(cells: readonly number[], at: number, now: number): number;
 }
 
 /** Cells: [openedAt, used]. Closed (or never opened) when the span is over. */
-const fixed: Meter = {
+export const fixed: Meter = {
   size: 2,
   used: (cells, at, window, now) => (isOpen(cells, at, window, now) ? cells[at + 1]! : 0),
   charge(cells, at, window, cost, now) {
@@ -40,6 +42,7 @@ const fixed: Meter = {
   fitsAt: (cells, at, window, cost, now) =>
     fixed.used(cells, at, window, now) + cost <= window.limit ? now : fixed.resetAt(cells, at, window, now),
   staleAt: (cells, at, window) => cells[at]! + window.span,
+  openedAt: (cells, at) => cells[at]!,
 };
 
 function isOpen(cells: readonly number[], at: number, window: Window, now: number): boolean {
@@ -53,7 +56,7 @@ function isOpen(cells: readonly number[], at: number, window: Window, now: numbe
 export const SLOTS = 20;
 
 /** Cells: [newest slot, units in the slots]; slot n lives in cell n % (SLOTS + 1), and the one more is the leaving one. */
-const sliding: Meter = {
+export const sliding: Meter = {
   size: SLOTS + 2,
   used(cells, at, window, now) {
     const newest = cells[at]!;
@@ -96,6 +99,7 @@ const sliding: Meter = {
     return now + window.span;
   },
   staleAt: (cells, at, window) => leavesAt(window, cells[at]!),
+  openedAt: (_cells, _at, now) => now,
 };
 
 function slotLength(window: Window): number {
@@ -116,13 +120,4 @@ function cellOf(at: number, slot: number): number {
 
 function oldestCounted(cells: readonly number[], at: number, window: Window, now: number): number {
   return Math.max(0, Math.max(cells[at]!, slotOf(window, now)) - SLOTS);
-}
-
-export function meterOf(window: Window): Meter {
-  return window.kind === 'fixed' ? fixed : sliding;
-}
-
-/** Tells the counters of one subject apart across a change of plan: the same kind and span is the same counter. */
-export function windowId(window: Window): string {
-  return `${window.kind}:${window.span}`;
 }

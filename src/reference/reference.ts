@@ -1,7 +1,7 @@
 import express, { type Express } from 'express';
-import type { Plans } from '../config/config.ts';
 import type { Contract } from '../contract/contract.ts';
 import { Refusal } from '../errors/refusals.ts';
+import type { Plans } from '../limits/plans.ts';
 import { loadAssets } from './assets.ts';
 import { Content } from './content.ts';
 import { publishedDocuments } from './documents.ts';

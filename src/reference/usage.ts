@@ -1,5 +1,6 @@
 import { isObject, type Json } from '../contract/document/source.ts';
 import { USAGE_PATH } from '../gateway/own/usage.ts';
+import { KIND_NAMES } from '../limits/kinds.ts';
 
 const time = (description: string) => ({ type: 'string', format: 'date-time', nullable: true, description });
 
@@ -8,7 +9,7 @@ const WINDOW = {
   required: ['name', 'kind', 'limit', 'used', 'remaining', 'reset'],
   properties: {
     name: { type: 'string' },
-    kind: { type: 'string', enum: ['fixed', 'sliding'] },
+    kind: { type: 'string', enum: [...KIND_NAMES] },
     limit: { type: 'integer' },
     used: { type: 'integer' },
     remaining: { type: 'integer' },

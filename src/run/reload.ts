@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Reloaded } from '../admin/desk.ts';
 import type { Eventually } from '../common/eventually.ts';
-import type { Config, Plans } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import { ConfigError, formatProblem } from '../config/problems/problems.ts';
 import { differences, inForce, needsRestart } from '../config/restart.ts';
 import {
@@ -12,6 +12,7 @@ import {
 } from '../contract/contract.ts';
 import { Outage } from '../errors/outage.ts';
 import type { KeyStore } from '../keys/store.ts';
+import type { Plans } from '../limits/plans.ts';
 import type { Observe } from '../observe/events.ts';
 
 /** The settings that can change between two requests; frozen. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { formatDuration } from '../../src/config/units.ts';
 import { formatWindows, parseWindows } from '../../src/config/windows.ts';
+import { KIND_NAMES } from '../../src/limits/kinds.ts';
 import { mistakesOf } from './mistakes.ts';
 
 const minute = { name: 'minute', kind: 'fixed', limit: 60, span: 60_000 };
@@ -102,7 +103,7 @@ describe('the short form', () => {
   const entry = fc.record({
     limit: fc.integer({ min: 1, max: 1e12 }),
     per: span,
-    kind: fc.constantFrom('fixed', 'sliding'),
+    kind: fc.constantFrom(...KIND_NAMES),
   });
   const spanOf = ({ per }: { per: string }) => parseWindows([{ limit: 1, per }])[0]!.span;
   const entries = fc.uniqueArray(entry, { minLength: 1, maxLength: 4, selector: spanOf });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Plans } from '../../src/config/config.ts';
 import { Outage } from '../../src/errors/outage.ts';
 import type { KeyRecord } from '../../src/keys/key.ts';
 import { Keyring } from '../../src/keys/keyring.ts';
 import type { KeyStore } from '../../src/keys/store.ts';
+import type { Plans } from '../../src/limits/plans.ts';
 import { LADDER, MINUTE, TestClock, window } from '../support/limits.ts';
 
 const PLANS: Plans = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Plan, Plans } from '../../src/config/config.ts';
 import { CATALOGUE } from '../../src/errors/refusals.ts';
 import type { Ladder, Window } from '../../src/limits/limits.ts';
+import type { Plan, Plans } from '../../src/limits/plans.ts';
 import { errorsSection } from '../../src/reference/page/error-table.ts';
 import { html, withCode } from '../../src/reference/page/html.ts';
 import { limitsSection } from '../../src/reference/page/limits.ts';

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Admission } from '../../src/limits/admission.ts';
+import { KIND_NAMES } from '../../src/limits/kinds.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import { EmbeddedState } from '../../src/state/embedded/counters.ts';
 import { type Connection, connect } from '../../src/state/redis/client.ts';
@@ -19,6 +20,8 @@ const PLANS: readonly Limits[] = [
   limits([window(4, MINUTE, 'sliding'), window(9, HOUR)], LADDER),
   limits([window(6, 10 * SECOND, 'sliding'), window(20, MINUTE, 'sliding'), window(30, DAY)], LADDER),
   limits([window(3, 7_001, 'sliding')], null),
+  // The scripts know every kind of window; a kind that they took for another would count differently.
+  ...KIND_NAMES.map((kind) => limits([window(4, 20 * SECOND, kind)], LADDER)),
   // Close to the largest exact double; ioredis rounds the last hundred integers below it.
   limits([window(2 ** 53 - 100, DAY)], null),
 ];

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Plans } from '../../src/config/config.ts';
 import type { KeyRecord } from '../../src/keys/key.ts';
 import { Keyring } from '../../src/keys/keyring.ts';
 import { createKey, revokeKey } from '../../src/keys/manage.ts';
 import { hashSecret } from '../../src/keys/secret.ts';
+import type { Plans } from '../../src/limits/plans.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { DAY, HOUR, LADDER, limits, MINUTE, window } from '../support/limits.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';

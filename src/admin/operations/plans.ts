@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import type { Plan, Plans } from '../../config/config.ts';
 import { formatDuration } from '../../config/units.ts';
 import { formatWindows, parseWindows } from '../../config/windows.ts';
 import { subjectOf, windowsOf } from '../../keys/counting.ts';
 import type { KeyRecord } from '../../keys/key.ts';
 import type { Ladder } from '../../limits/limits.ts';
+import type { Plan, Plans } from '../../limits/plans.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok, type Task } from '../call.ts';
 import type { Desk } from '../desk.ts';

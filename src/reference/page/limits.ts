@@ -1,5 +1,6 @@
-import type { Plan, Plans } from '../../config/config.ts';
+import { kindOf } from '../../limits/kinds.ts';
 import type { Ladder, Window } from '../../limits/limits.ts';
+import type { Plan, Plans } from '../../limits/plans.ts';
 import { type Html, html } from './html.ts';
 import { capitalized, counted, duration, list, number } from './words.ts';
 
@@ -49,7 +50,8 @@ function row({ name, windows, count }: Plan, columns: readonly Window[]): Html {
 
 function cell(window: Window | undefined): Html {
   if (!window) return html`<td>no limit</td>`;
-  return html`<td>${number(window.limit)}${window.kind === 'sliding' ? ' (sliding)' : null}</td>`;
+  const { remark } = kindOf(window);
+  return html`<td>${number(window.limit)}${remark && ` (${remark})`}</td>`;
 }
 
 function bans(ladder: Ladder | null): Html {

@@ -1,5 +1,5 @@
-import type { Plans } from '../../config/config.ts';
 import type { Contract } from '../../contract/contract.ts';
+import type { Plans } from '../../limits/plans.ts';
 import type { Assets } from '../assets.ts';
 import { errorsSection } from './error-table.ts';
 import { type Html, html } from './html.ts';

@@ -2,7 +2,6 @@ import { type Admission, admit, look } from '../../limits/admission.ts';
 import { ban, rungAt } from '../../limits/ladder.ts';
 import { adoptWindows, eachWindow, type Ledger, newConduct, newLedger, staleAt } from '../../limits/ledger.ts';
 import type { Ladder, Limits } from '../../limits/limits.ts';
-import { meterOf } from '../../limits/windows.ts';
 import type { Ban, State } from '../state.ts';
 import { Forgetting } from './forgetting.ts';
 
@@ -73,8 +72,8 @@ export class EmbeddedState implements State {
     if (!ledger) return;
     const now = this.#clock();
     adoptWindows(ledger, limits.windows);
-    eachWindow(limits.windows, (window, at) => {
-      if (name === null || window.name === name) meterOf(window).refund(ledger.cells, at, window, units, now);
+    eachWindow(limits.windows, (window, at, meter) => {
+      if (name === null || window.name === name) meter.refund(ledger.cells, at, window, units, now);
     });
     if (ledger.conduct) ledger.conduct.refusedUntil = 0;
   }

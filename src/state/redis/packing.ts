@@ -1,4 +1,5 @@
 import type { Admission, Reading } from '../../limits/admission.ts';
+import { kindOf } from '../../limits/kinds.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 
 /** A set of limits as the scripts take it: window ids, windows, ladder. */
@@ -17,12 +18,12 @@ export function packLimits(limits: Limits): PackedLimits {
 }
 
 /** What `windowId` is in process: the same kind and span is the same counter. */
-function idOf({ kind, span }: Window): string {
-  return kind === 'fixed' ? `${span}` : `s${span}`;
+function idOf(window: Window): string {
+  return `${kindOf(window).mark}${window.span}`;
 }
 
-function numbersOf({ kind, span, limit }: Window): number[] {
-  return [kind === 'fixed' ? 0 : 1, span, limit];
+function numbersOf(window: Window): number[] {
+  return [kindOf(window).code, window.span, window.limit];
 }
 
 function ladderOf({ ladder }: Limits): string {

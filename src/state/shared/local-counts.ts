@@ -1,9 +1,9 @@
 import { Cache } from '../../common/cache.ts';
 import { Outage } from '../../errors/outage.ts';
 import { type Admission, admit } from '../../limits/admission.ts';
+import { isSameCounter, kindOf } from '../../limits/kinds.ts';
 import { eachWindow, type Ledger, newConduct, newLedger } from '../../limits/ledger.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
-import { meterOf } from '../../limits/windows.ts';
 import type { InDoubtCharges, Reconciliation } from '../redis/counters.ts';
 
 /** Subjects counted in one outage; whoever comes after them is told that limits cannot be checked. */
@@ -106,10 +106,9 @@ export class LocalCounts {
     const now = this.#clock();
     const { ledger, before, bannedBefore, limits, charged } = count;
     const windows: { units: number; openedAt: number }[] = [];
-    eachWindow(ledger.windows, (window, at) => {
-      const meter = meterOf(window);
+    eachWindow(ledger.windows, (window, at, meter) => {
       const units = meter.used(ledger.cells, at, window, now) - meter.used(before, at, window, now) - charged;
-      windows.push({ units: Math.max(0, units), openedAt: window.kind === 'fixed' ? ledger.cells[at]! : now });
+      windows.push({ units: Math.max(0, units), openedAt: meter.openedAt(ledger.cells, at, now) });
     });
     const bannedUntil = Math.max(ledger.conduct?.bannedUntil ?? 0, 0);
     const banned = bannedUntil > bannedBefore ? bannedUntil : 0;
@@ -166,37 +165,36 @@ function shareOf(limits: Limits, gateways: number): Limits {
   return share;
 }
 
-/** A ledger that says what was last known. A sliding window's units count from then on, which errs to the safe side. */
+/** A ledger with the last known standing. Units that return bit by bit count from that time on, which errs to the safe side. */
 function ledgerFrom(
-  { readings, now: at, bannedUntil, verdict, retryAt }: Admission,
+  { readings, now: toldAt, bannedUntil, verdict, retryAt }: Admission,
   share: Limits,
   gateways: number,
   now: number,
 ): Ledger {
   const ledger = newLedger(share.windows);
-  eachWindow(share.windows, (window, cell) => {
-    const reading = readings.find(({ window: { kind, span } }) => kind === window.kind && span === window.span);
+  eachWindow(share.windows, (window, at, meter) => {
+    const reading = readings.find((known) => isSameCounter(known.window, window));
     if (!reading) return;
     const used = window.limit - Math.floor(reading.remaining / gateways);
-    if (used <= 0 || (window.kind === 'fixed' && now >= reading.resetAt)) return;
-    meterOf(window).charge(
-      ledger.cells,
-      cell,
-      window,
-      used,
-      window.kind === 'fixed' ? reading.resetAt - window.span : at,
-    );
+    const { resetsAsWhole } = kindOf(window);
+    if (used <= 0 || (resetsAsWhole && now >= reading.resetAt)) return;
+    meter.charge(ledger.cells, at, window, used, resetsAsWhole ? reading.resetAt - window.span : toldAt);
   });
   if (verdict === 'admitted') return ledger;
-  ledger.conduct = { ...newConduct(), refusedAt: at, refusedUntil: verdict === 'limited' ? retryAt : 0, bannedUntil };
+  ledger.conduct = {
+    ...newConduct(),
+    refusedAt: toldAt,
+    refusedUntil: verdict === 'limited' ? retryAt : 0,
+    bannedUntil,
+  };
   if (bannedUntil > 0) Object.assign(ledger.conduct, { rung: 1, cleanSince: bannedUntil });
   return ledger;
 }
 
 /** A share's answer with the windows that callers know. */
 function inWholeLimits(admission: Admission, limits: Limits): Admission {
-  const whole = (window: Window) =>
-    limits.windows.find(({ kind, span }) => kind === window.kind && span === window.span)!;
+  const whole = (window: Window) => limits.windows.find((one) => isSameCounter(one, window))!;
   return {
     ...admission,
     readings: admission.readings.map((reading) => ({ ...reading, window: whole(reading.window) })),

@@ -1,5 +1,6 @@
 import { Cache } from '../../common/cache.ts';
 import type { Admission, Reading } from '../../limits/admission.ts';
+import { kindOf } from '../../limits/kinds.ts';
 import type { Limits } from '../../limits/limits.ts';
 
 /** Refusals of one subject that the state has yet to hear of. Unix milliseconds by the state's clock, oldest first. */
@@ -63,7 +64,7 @@ export class Refused {
       this.#entries.delete(subject);
       return null;
     }
-    const refusal = isFixed(limits) ? recount(entry.admission, cost, now) : repeat(entry, cost, now);
+    const refusal = allResetAsWhole(limits) ? recount(entry.admission, cost, now) : repeat(entry, cost, now);
     if (!refusal) return null;
     if (refusal.verdict === 'limited')
       return { ...refusal, strikes: refusal.strikes + this.#strike(subject, entry, now) };
@@ -141,16 +142,16 @@ export class Refused {
   }
 }
 
-function isFixed({ windows }: Limits): boolean {
-  return windows.every(({ kind }) => kind === 'fixed');
+function allResetAsWhole({ windows }: Limits): boolean {
+  return windows.every((window) => kindOf(window).resetsAsWhole);
 }
 
-/** A sliding window gives units back little by little; until the first of them its reading stands. */
+/** When units next return to windows where they return bit by bit; until then the readings hold. */
 function givesBackAt({ readings }: Admission): number[] {
-  return readings.filter(({ window }) => window.kind === 'sliding').map(({ resetAt }) => resetAt);
+  return readings.filter(({ window }) => !kindOf(window).resetsAsWhole).map(({ resetAt }) => resetAt);
 }
 
-/** Fixed windows only lose units until they reset as a whole: what is known of them refuses any cost above the rest. */
+/** Windows that reset as a whole only lose units until they do: a known reading refuses any cost above what remains. */
 function recount(known: Admission, cost: number, now: number): Admission | null {
   const readings = known.readings.map((reading) => current(reading, now));
   const violated = readings.filter(({ remaining }) => cost > remaining);
@@ -166,12 +167,14 @@ function current(reading: Reading, now: number): Reading {
   return { window, remaining: window.limit, resetAt: now + window.span };
 }
 
-/** With a sliding window among them, the same question gets the same answer and any other is for the state. */
+/** With a window whose units return bit by bit, only the same cost gets the same answer; the state decides any other. */
 function repeat({ admission, cost: refusedCost }: Entry, cost: number, now: number): Admission | null {
   if (cost !== refusedCost) return null;
   return {
     ...admission,
     now,
-    readings: admission.readings.map((reading) => (reading.window.kind === 'fixed' ? current(reading, now) : reading)),
+    readings: admission.readings.map((reading) =>
+      kindOf(reading.window).resetsAsWhole ? current(reading, now) : reading,
+    ),
   };
 }

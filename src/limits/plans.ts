@@ -1,0 +1,18 @@
+import type { Ladder, Window } from './limits.ts';
+
+/** All plans of a gateway, the bans that go with them, and the limits that accounts have of their own. */
+export interface Plans {
+  readonly plans: ReadonlyMap<string, Plan>;
+  readonly ladder: Ladder | null;
+  /** Own limits of accounts, by account name; they replace the plan's windows. */
+  readonly accounts: ReadonlyMap<string, readonly Window[]>;
+}
+
+/** A named set of limits. */
+export interface Plan {
+  readonly name: string;
+  /** Whether each key counts by itself, or all keys of an account together. */
+  readonly count: 'key' | 'account';
+  /** `null` for a custom plan: each key or account has its own limits, and a key without limits is not usable. */
+  readonly windows: readonly Window[] | null;
+}

@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { type Schema, schemaOf } from '../../src/config/schema/schema.ts';
+import { formatWindows, parseWindows } from '../../src/config/windows.ts';
+import { DEFAULT_KIND, KIND_NAMES } from '../../src/limits/kinds.ts';
+import { MINUTE } from '../support/limits.ts';
+
+const textOf = (file: string) => readFileSync(resolve(import.meta.dirname, '../..', file), 'utf8');
+
+describe('the kinds of windows', () => {
+  test('are those that plans.yaml may name, each with what it is', () => {
+    const kind = schemaOf('plans').definitions!.window!.properties!.kind as Schema & { description: string };
+    expect(kind.enum).toEqual(KIND_NAMES);
+    expect(kind.default).toBe(DEFAULT_KIND);
+    for (const name of KIND_NAMES) expect(kind.description).toContain(`${name}: `);
+  });
+
+  test('are those that the comments of the shipped plans.yaml explain', () => {
+    const explained = [...textOf('plans.yaml').matchAll(/^# {3}(?:kind)? +(\w+)( \(default\))?: /gm)];
+    expect(explained.map(([, name]) => name)).toEqual(KIND_NAMES);
+    expect(explained.filter(([, , isDefault]) => isDefault).map(([, name]) => name)).toEqual([DEFAULT_KIND]);
+  });
+
+  test('are those that the contract of the admin API has', () => {
+    const { components } = parse(textOf('config/admin.openapi.yaml'));
+    expect(components.schemas.Standing.properties.windows.items.properties.kind.enum).toEqual(KIND_NAMES);
+  });
+
+  test.each(KIND_NAMES)('%s is read from the short form, and written where it must be', (kind) => {
+    const windows = parseWindows(`60/minute:${kind}`);
+    expect(windows).toEqual([{ name: 'minute', kind, limit: 60, span: MINUTE }]);
+    expect(formatWindows(windows)).toBe(kind === DEFAULT_KIND ? '60/minute' : `60/minute:${kind}`);
+  });
+});

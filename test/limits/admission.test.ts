@@ -1,0 +1,197 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { type Admission, admit, bindingReading, look } from '../../src/limits/admission.ts';
+import { KIND_NAMES, meterOf } from '../../src/limits/kinds.ts';
+import { eachWindow, type Ledger, newConduct, newLedger } from '../../src/limits/ledger.ts';
+import type { Limits } from '../../src/limits/limits.ts';
+import { DAY, HOUR, LADDER, limits, MINUTE, SECOND, window } from '../support/limits.ts';
+
+const NOW = Date.UTC(2026, 0, 1);
+
+/** Limits of one to three windows, of every kind and mixed, without bans. */
+const lenient = fc
+  .uniqueArray(
+    fc.record({
+      limit: fc.integer({ min: 1, max: 10 }),
+      span: fc.constantFrom(SECOND, 7_001, MINUTE, HOUR),
+      kind: fc.constantFrom(...KIND_NAMES),
+    }),
+    { minLength: 1, maxLength: 3, selector: ({ span }) => span },
+  )
+  .map((ones) => ones.map(({ limit, span, kind }) => window(limit, span, kind)).sort((a, b) => a.span - b.span))
+  .map((windows) => limits(windows, null));
+const requests = fc.array(
+  fc.record({ pass: fc.oneof(fc.nat({ max: 300 }), fc.nat({ max: 20_000 })), cost: fc.nat({ max: 4 }) }),
+  { minLength: 1, maxLength: 60 },
+);
+
+/** Sends requests to a ledger of its own; calls `visit` with each answer and the ledger as it was before. */
+function send(
+  given: Limits,
+  sent: readonly { pass: number; cost: number }[],
+  visit: (answer: Admission, cost: number, before: Ledger, ledger: Ledger) => void,
+): void {
+  const ledger = newLedger(given.windows);
+  let now = NOW;
+  for (const { pass, cost } of sent) {
+    now += pass;
+    const before = structuredClone({ ...ledger, windows: [] });
+    visit(admit(ledger, given, cost, now), cost, { ...before, windows: given.windows }, ledger);
+  }
+}
+
+const remaining = ({ readings }: Pick<Admission, 'readings'>) => readings.map((reading) => reading.remaining);
+
+describe('a request', () => {
+  test('is charged to every window when it fits into all of them, and to none when it does not', () => {
+    let refusals = 0;
+    fc.assert(
+      fc.property(lenient, requests, (given, sent) => {
+        send(given, sent, (answer, cost, before, ledger) => {
+          const left = remaining(look(before, given, answer.now));
+          const fits = left.every((units) => cost <= units);
+          expect(answer.verdict).toBe(fits ? 'admitted' : 'limited');
+          expect(remaining(answer)).toEqual(fits ? left.map((units) => units - cost) : left);
+          if (fits) return;
+          refusals++;
+          expect(ledger.cells).toEqual(before.cells);
+        });
+      }),
+    );
+    expect(refusals).toBeGreaterThan(0);
+  });
+
+  test('that is refused fits at the time it is told, and not a millisecond before', () => {
+    fc.assert(
+      fc.property(lenient, requests, (given, sent) => {
+        send(given, sent, (answer, cost, before) => {
+          if (answer.verdict === 'admitted') {
+            expect(answer).toMatchObject({ retryAt: 0, violated: null });
+            return;
+          }
+          expect(answer.retryAt).toBeGreaterThan(answer.now);
+          if (given.windows.some(({ limit }) => cost > limit)) return;
+          const verdictAt = (now: number) => admit({ ...before, cells: [...before.cells] }, given, cost, now).verdict;
+          expect(verdictAt(answer.retryAt - 1)).toBe('limited');
+          expect(verdictAt(answer.retryAt)).toBe('admitted');
+        });
+      }),
+    );
+  });
+
+  test('is told the longest window that it does not fit into', () => {
+    fc.assert(
+      fc.property(lenient, requests, (given, sent) => {
+        send(given, sent, (answer, cost, before) => {
+          const left = remaining(look(before, given, answer.now));
+          expect(answer.violated).toBe(given.windows[left.findLastIndex((units) => cost > units)] ?? null);
+        });
+      }),
+    );
+  });
+
+  test('gets the same answer under limits that are made anew for it', () => {
+    fc.assert(
+      fc.property(lenient, requests, (given, sent) => {
+        const [kept, anew] = [newLedger(given.windows), newLedger(given.windows)];
+        const banning = limits([...given.windows]);
+        let now = NOW;
+        for (const { pass, cost } of sent) {
+          now += pass;
+          const same = admit(kept, banning, cost, now);
+          expect(admit(anew, structuredClone(banning), cost, now)).toEqual(same);
+        }
+      }),
+    );
+  });
+});
+
+describe('refusals', () => {
+  const tight = limits([window(1, HOUR)]);
+
+  test('are strikes once the grace is over, and the last strike is told to have begun the ban', () => {
+    const ledger = newLedger(tight.windows);
+    admit(ledger, tight, 1, NOW);
+    admit(ledger, tight, 1, NOW);
+    const answers = Array.from({ length: LADDER.strikes + 1 }, () => admit(ledger, tight, 1, NOW + LADDER.grace));
+    expect(answers.map(({ verdict }) => verdict)).toEqual([...new Array(9).fill('limited'), 'banned', 'banned']);
+    expect(answers.map(({ strikes }) => strikes)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0]);
+    expect(answers.map(({ banBegins }) => banBegins)).toEqual([...new Array(9).fill(false), true, false]);
+  });
+
+  test('leave a conduct only where there is a ladder', () => {
+    const ledger = newLedger(tight.windows);
+    for (const given of [{ ...tight, ladder: null }, tight]) {
+      expect(ledger.conduct).toBeNull();
+      for (let i = 0; i < 3; i++) admit(ledger, given, 1, NOW);
+    }
+    expect(ledger.conduct).toMatchObject({ refusedAt: NOW, refusedUntil: NOW + HOUR });
+  });
+
+  test.each([
+    ['until its end, where the windows have room', 0, 2 * HOUR, 'banned', 2 * HOUR],
+    ['until the window has room, where that is later', 1, 20 * MINUTE, 'banned', HOUR],
+    ['no longer than until its end', 0, 0, 'admitted', 0],
+  ] as const)('by a ban hold %s', (_name, used, banned, verdict, retryAfter) => {
+    const ledger = newLedger(tight.windows);
+    if (used > 0) admit(ledger, tight, used, NOW);
+    ledger.conduct = { ...newConduct(), bannedUntil: NOW + banned, rung: 1 };
+    const answer = admit(ledger, tight, 1, NOW);
+    expect(answer).toMatchObject({ verdict, retryAt: retryAfter && NOW + retryAfter, banBegins: false, strikes: 0 });
+    expect(answer.bannedUntil).toBe(banned && NOW + banned);
+  });
+
+  test('by a ban charge nothing and note nothing', () => {
+    const ledger = newLedger(tight.windows);
+    ledger.conduct = { ...newConduct(), bannedUntil: NOW + HOUR, rung: 1 };
+    const before = structuredClone(ledger);
+    for (let i = 0; i < 20; i++) admit(ledger, tight, 1, NOW + i * LADDER.grace);
+    expect(ledger).toEqual(before);
+  });
+});
+
+describe('a look', () => {
+  test('says what a request of cost 0 would be told, and changes nothing', () => {
+    fc.assert(
+      fc.property(lenient, requests, (given, sent) => {
+        send(given, sent, ({ now }, _cost, _before, ledger) => {
+          const kept = structuredClone(ledger);
+          const seen = look(ledger, given, now);
+          expect(ledger).toEqual(kept);
+          expect(seen).toEqual(admit(kept, given, 0, now));
+        });
+      }),
+    );
+  });
+
+  test('under other limits leaves the ledger the windows that it counts in', () => {
+    const given = limits([window(3, MINUTE)]);
+    const ledger = newLedger(given.windows);
+    for (let i = 0; i < 4; i++) admit(ledger, given, 1, NOW);
+    const kept = structuredClone(ledger);
+    expect(remaining(look(ledger, limits([window(5, MINUTE), window(9, DAY)]), NOW))).toEqual([2, 9]);
+    expect(ledger).toEqual(kept);
+    expect(ledger.windows).toBe(given.windows);
+  });
+
+  test('never tells fewer than 0 units, also when the limit was lowered below what is used', () => {
+    const ledger = newLedger([window(9, MINUTE)]);
+    eachWindow(ledger.windows, (one, at) => meterOf(one).charge(ledger.cells, at, one, 9, NOW));
+    expect(remaining(look(ledger, limits([window(4, MINUTE)]), NOW))).toEqual([0]);
+  });
+});
+
+describe('the binding window', () => {
+  const reading = (span: number, left: number) => ({ window: window(10, span), remaining: left, resetAt: NOW + span });
+  const [minute, hour, day] = [MINUTE, HOUR, DAY];
+
+  test.each([
+    [[reading(minute, 3)], minute],
+    [[reading(minute, 3), reading(day, 9)], minute],
+    [[reading(minute, 3), reading(day, 2)], day],
+    [[reading(minute, 3), reading(hour, 3), reading(day, 4)], hour],
+    [[reading(minute, 0), reading(hour, 0), reading(day, 0)], day],
+  ])('%#: has the fewest units left, and of equals it is the longer one', (readings, span) => {
+    expect(bindingReading(readings).window.span).toBe(span);
+  });
+});

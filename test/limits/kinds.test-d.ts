@@ -1,0 +1,45 @@
+/**
+ * Only the compiler reads this file. No line below `@ts-expect-error` may compile: one that did would let a kind of window in
+ * without a complete entry in the table. `npm run check:types` fails if one does.
+ */
+import { kindOf, WINDOW_KINDS, type WindowKind } from '../../src/limits/kinds.ts';
+import type { Window } from '../../src/limits/limits.ts';
+
+/** The union with one kind more, as whoever adds it would write it. */
+type More = Window['kind'] | 'unheard-of';
+
+// @ts-expect-error: a kind of the union that the table does not have.
+WINDOW_KINDS satisfies Record<More, WindowKind>;
+
+declare const window: Omit<Window, 'kind'> & { readonly kind: More };
+// @ts-expect-error: a window of such a kind has no entry to ask for.
+kindOf(window);
+// @ts-expect-error: nor can one look it up.
+WINDOW_KINDS[window.kind];
+
+function spelled({ kind }: { readonly kind: More }): string {
+  if (kind === 'fixed') return 'fixed';
+  // @ts-expect-error: the last branch of `kindOf` with one kind more in the union.
+  kind satisfies 'sliding';
+  return kind;
+}
+spelled satisfies (window: Window) => string;
+
+declare const whole: WindowKind;
+({ ...WINDOW_KINDS, 'unheard-of': whole }) satisfies Record<More, WindowKind>;
+
+declare const lacking: { [Property in keyof WindowKind]: Omit<WindowKind, Property> };
+// @ts-expect-error: an entry that does not say how it counts.
+lacking.meter satisfies WindowKind;
+// @ts-expect-error: an entry that does not say whether it resets as a whole.
+lacking.resetsAsWhole satisfies WindowKind;
+// @ts-expect-error: an entry without its number for Redis.
+lacking.code satisfies WindowKind;
+// @ts-expect-error: an entry without its mark in Redis.
+lacking.mark satisfies WindowKind;
+// @ts-expect-error: an entry without a word, or `null`, for the reference page.
+lacking.remark satisfies WindowKind;
+
+/** Each property has its lines above. */
+declare const asked: Record<'meter' | 'resetsAsWhole' | 'code' | 'mark' | 'remark', true>;
+asked satisfies Record<keyof WindowKind, true>;

@@ -1,0 +1,142 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { ban, noteRefusal, recentStrikes, rungAt, strike } from '../../src/limits/ladder.ts';
+import { type Conduct, newConduct } from '../../src/limits/ledger.ts';
+import type { Ladder } from '../../src/limits/limits.ts';
+
+/** Short, so that one can follow it: 3 strikes in 1000 ms, bans of 5, 10 and 20 s, a rung forgotten each minute. */
+const LADDER: Ladder = { strikes: 3, within: 1_000, grace: 100, lengths: [5_000, 10_000, 20_000], forget: 60_000 };
+const NOW = 1_000_000;
+
+const conduct = (given: Partial<Conduct> = {}): Conduct => ({ ...newConduct(), ...given });
+
+describe('a refusal', () => {
+  const refused = { refusedAt: NOW, refusedUntil: NOW + 10_000 };
+
+  test.each([
+    ['the first one ever', {}, 0, 'none'],
+    ['in the burst of the first one', refused, 0, 'none'],
+    ['just within the grace', refused, 99, 'none'],
+    ['when the grace is over', refused, 100, 'strike'],
+    ['in the last moment before the caller may come back', refused, 9_999, 'strike'],
+    ['once the caller may come back', refused, 10_000, 'none'],
+    ['the last strike', { ...refused, strikes: [NOW, NOW] }, 100, 'ban'],
+    [
+      'the last strike, but the others are too long ago',
+      { ...refused, strikes: [NOW - 900, NOW - 900] },
+      100,
+      'strike',
+    ],
+  ] as const)('%s', (_name, given, after, consequence) => {
+    const noted = conduct({ ...given, strikes: 'strikes' in given ? [...given.strikes] : [] });
+    expect(noteRefusal(noted, LADDER, NOW + 20_000, NOW + after)).toBe(consequence);
+  });
+
+  test('begins a limit only where none is in force', () => {
+    const noted = conduct();
+    noteRefusal(noted, LADDER, NOW + 500, NOW);
+    noteRefusal(noted, LADDER, NOW + 900, NOW + 50);
+    expect(noted).toMatchObject({ refusedAt: NOW, refusedUntil: NOW + 500 });
+    noteRefusal(noted, LADDER, NOW + 900, NOW + 500);
+    expect(noted).toEqual(conduct({ refusedAt: NOW + 500, refusedUntil: NOW + 900 }));
+  });
+});
+
+describe('strikes', () => {
+  test.each([
+    [[], []],
+    [[NOW - 1_000], []],
+    [[NOW - 999], [NOW - 999]],
+    [
+      [NOW - 5_000, NOW - 1_000, NOW - 1, NOW],
+      [NOW - 1, NOW],
+    ],
+  ])('%j: %j of them count', (strikes, counting) => {
+    expect(recentStrikes(conduct({ strikes }), LADDER, NOW)).toEqual(counting);
+  });
+
+  test('are clean time that ends', () => {
+    const struck = conduct({ cleanSince: NOW - 10 });
+    expect(strike(struck, LADDER, NOW)).toBe('strike');
+    expect(struck).toMatchObject({ strikes: [NOW], cleanSince: NOW, bannedUntil: 0, rung: 0 });
+  });
+
+  test('begin again after the ban they make', () => {
+    const struck = conduct();
+    expect([0, 1, 2].map((after) => strike(struck, LADDER, NOW + after))).toEqual(['strike', 'strike', 'ban']);
+    const bannedUntil = NOW + 2 + 5_000;
+    expect(struck).toMatchObject({ strikes: [], bannedUntil, cleanSince: bannedUntil, rung: 1 });
+  });
+});
+
+describe('the ladder', () => {
+  test('climbs a rung with each ban, and its last length repeats', () => {
+    const banned = conduct();
+    const lengths = Array.from({ length: 5 }, () => {
+      const now = Math.max(NOW, banned.bannedUntil);
+      expect([0, 1, 2].map(() => strike(banned, LADDER, now))).toEqual(['strike', 'strike', 'ban']);
+      return banned.bannedUntil - now;
+    });
+    expect(lengths).toEqual([5_000, 10_000, 20_000, 20_000, 20_000]);
+  });
+
+  test('is climbed by a ban of any length', () => {
+    const banned = conduct({ rung: 1, strikes: [NOW] });
+    ban(banned, 123, NOW);
+    expect(banned).toMatchObject({ rung: 2, strikes: [], bannedUntil: NOW + 123, cleanSince: NOW + 123 });
+  });
+
+  test.each([
+    [0, 0, 0],
+    [0, 600_000, 0],
+    [2, -1, 2],
+    [2, 0, 2],
+    [2, 59_999, 2],
+    [2, 60_000, 1],
+    [2, 119_999, 1],
+    [2, 120_000, 0],
+    [2, 900_000, 0],
+  ])('from rung %i: after %i ms without a strike it is %i', (rung, clean, left) => {
+    const kept = conduct({ rung, cleanSince: NOW });
+    expect(rungAt(kept, LADDER, NOW + clean)).toBe(left);
+    expect(kept.rung).toBe(rung);
+  });
+
+  test('is forgotten into by a strike, which counts clean time from itself on', () => {
+    const kept = conduct({ rung: 3, cleanSince: NOW });
+    strike(kept, LADDER, NOW + 130_000);
+    expect(kept).toMatchObject({ rung: 1, cleanSince: NOW + 130_000 });
+  });
+});
+
+test('whatever is refused and when, a ban takes its strikes, and is as long as its rung says', () => {
+  const steps = fc.array(
+    fc.record({
+      pass: fc.oneof(fc.nat({ max: 400 }), fc.nat({ max: 30_000 }), fc.constant(LADDER.forget)),
+      wait: fc.integer({ min: 1, max: 20_000 }),
+    }),
+    { minLength: 1, maxLength: 200 },
+  );
+  let bans = 0;
+  fc.assert(
+    fc.property(steps, (steps) => {
+      const kept = conduct();
+      let now = NOW;
+      let struck: number[] = [];
+      for (const { pass, wait } of steps) {
+        now = Math.max(now + pass, kept.bannedUntil);
+        const rung = rungAt(kept, LADDER, now);
+        const consequence = noteRefusal(kept, LADDER, now + wait, now);
+        if (consequence !== 'none') struck.push(now);
+        expect(kept.strikes.length).toBeLessThan(LADDER.strikes);
+        if (consequence !== 'ban') continue;
+        bans++;
+        expect(struck.filter((at) => at > now - LADDER.within)).toHaveLength(LADDER.strikes);
+        expect(kept.bannedUntil - now).toBe(LADDER.lengths[Math.min(rung, LADDER.lengths.length - 1)]);
+        expect(rungAt(kept, LADDER, now)).toBe(rung + 1);
+        struck = [];
+      }
+    }),
+  );
+  expect(bans).toBeGreaterThan(0);
+});

@@ -9,6 +9,14 @@ export interface Ban {
 }
 
 /**
+ * The state holds something else where one subject's counters should be; all other subjects are well. The message tells
+ * operators what it is and where.
+ */
+export class LedgerError extends Error {
+  override name = 'LedgerError';
+}
+
+/**
  * What the gateway remembers about its callers' counting. A subject is a key or an account, named by an opaque string.
  *
  * Promises that every implementation keeps:
@@ -19,7 +27,8 @@ export interface Ban {
  * - A window counts on when limits change: a lowered or raised limit holds from the next request.
  * - Subjects that have nothing left to remember are forgotten by themselves.
  * - The state's own clock decides; `Admission.now` tells what it said.
- * - Throws `Outage` when it cannot be asked; it never guesses.
+ * - Throws `Outage` when it cannot be asked; it never guesses. Where that is for one subject alone, nothing of it is
+ *   changed, and the cause is a `LedgerError`.
  */
 export interface State {
   /** Charges `cost` units (an integer >= 0) to all windows, or refuses and charges nothing. */

@@ -1,14 +1,8 @@
 import { Cluster } from 'ioredis';
+import type { Bus, Message } from '../shared/bus.ts';
 import { type Connection, duplicate } from './client.ts';
 import { CHANNEL } from './key-names.ts';
-import { type Message, readMessage } from './messages.ts';
-
-/** What other gateways, and this one, tell about changes. */
-export interface Bus {
-  /** Answers how to stop listening. */
-  listen(listener: (message: Message) => void): () => void;
-  close(): void;
-}
+import { readMessage } from './messages.ts';
 
 /** How often a connection that should be silent proves that it is alive, milliseconds. */
 const HEARTBEAT = 1_000;

@@ -40,11 +40,8 @@ const COMMON = {
 
 const lastErrors = new WeakMap<Connection, unknown>();
 
-/** Why a command failed, in words for operators: that nothing is connected is less telling than why. */
-export function reasonOf(redis: Connection, error: unknown): unknown {
-  if (!/isn't writeable|isn't ready|Connection is closed/.test(messages(error))) return error;
-  return new Error('not connected to Redis', { cause: lastErrors.get(redis) ?? 'the connection was closed' });
-}
+/** The last error that a connection told of; `undefined`: none yet. */
+export const lastErrorOf = (redis: Connection): unknown => lastErrors.get(redis);
 
 /** Opens a connection and waits until it can be used. Throws RedisError, with nothing left open. */
 export async function connect(settings: RedisSettings): Promise<Connection> {
@@ -53,7 +50,7 @@ export async function connect(settings: RedisSettings): Promise<Connection> {
   redis.on('error', note);
   if (redis instanceof Cluster) redis.on('node error', note);
   try {
-    await untilReady(redis, () => lastErrors.get(redis));
+    await untilReady(redis, () => lastErrorOf(redis));
     if (redis instanceof Cluster) await Promise.all(redis.nodes('master').map((node) => node.ping()));
     return redis;
   } catch (error) {
@@ -68,16 +65,6 @@ export function duplicate(redis: Connection): Connection {
     redis instanceof Cluster ? redis.duplicate([], { lazyConnect: true }) : redis.duplicate({ lazyConnect: true });
   copy.on('error', () => {});
   return copy;
-}
-
-/** Finds out which master serves which slot now, for the next commands: after a failover the old one does not answer. */
-export function lookAround(redis: Connection): void {
-  if (redis instanceof Cluster && redis.status === 'ready') redis.refreshSlotsCache();
-}
-
-/** What fails together: one Redis, or the master that serves a name's slot. */
-export function shardOf(redis: Connection, slot: () => number): string {
-  return redis instanceof Cluster ? (redis.slots[slot()]?.[0] ?? '') : '';
 }
 
 function create(settings: RedisSettings): Connection {
@@ -186,7 +173,7 @@ function explain(settings: RedisSettings, error: unknown): string {
 }
 
 /** A Cluster's failure has the nodes' own in `lastNodeError`; refused connections are AggregateErrors without a message. */
-function messages(error: unknown): string {
+export function messages(error: unknown): string {
   const { message, code, lastNodeError } = Object(error) as {
     message?: string;
     code?: string;

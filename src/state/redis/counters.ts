@@ -1,10 +1,12 @@
 import { Outage } from '../../errors/outage.ts';
 import type { Admission } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/limits.ts';
-import { type Batch, Batches } from '../shared/batches.ts';
-import { DeadlineError, withDeadline } from '../shared/deadline.ts';
-import type { Ban, State } from '../state.ts';
+import type { InDoubtCharges, Reconciliation, SharedBackend } from '../shared/backend.ts';
+import { DeadlineError } from '../shared/deadline.ts';
+import type { Ban } from '../state.ts';
+import { inTime } from './asking.ts';
 import { bannedSubjects } from './banned.ts';
+import { type Batch, Batches } from './batches.ts';
 import type { Connection } from './client.ts';
 import { CHANNEL, keyOf } from './key-names.ts';
 import { subjectBanned, subjectChanged } from './messages.ts';
@@ -28,43 +30,30 @@ export interface RedisStateOptions {
   readonly deadline?: number;
   /** For tests: the scripts believe this clock instead of Redis's own. */
   readonly clock?: (() => number) | null;
-  readonly inDoubt?: InDoubtCharges;
-}
-
-/** Told of requests that have stopped waiting while Redis may still charge them. */
-export interface InDoubtCharges {
-  begin(subject: string): void;
-  /** `charged`: the units that Redis has charged after all; 0 too where that will never be known. */
-  end(subject: string, charged: number): void;
 }
 
 const IGNORED: InDoubtCharges = { begin() {}, end() {} };
 
-/** What one gateway has admitted by itself, to be added once. Units and opening times in the order of the windows. */
-export interface Reconciliation {
-  readonly gateway: string;
-  readonly number: number;
-  readonly bannedUntil: number;
-  readonly windows: readonly { readonly units: number; readonly openedAt: number }[];
-}
-
 /**
- * State in Redis: every step is one script on one hash. Everything that keeps Redis from answering in time is an `Outage`.
+ * State in Redis: every step is one script on one hash. Whatever keeps Redis from answering in time is an `Outage`.
  */
-export class RedisState implements State {
+export class RedisState implements SharedBackend {
   readonly #redis: Connection;
   readonly #deadline: number;
   readonly #clock: () => number | string;
-  readonly #inDoubt: InDoubtCharges;
+  #inDoubt: InDoubtCharges = IGNORED;
   readonly #batches: Batches;
 
-  constructor(redis: Connection, { deadline = 50, clock = null, inDoubt = IGNORED }: RedisStateOptions = {}) {
+  constructor(redis: Connection, { deadline = 50, clock = null }: RedisStateOptions = {}) {
     this.#redis = redis;
     this.#deadline = deadline;
     this.#clock = clock ?? (() => '');
-    this.#inDoubt = inDoubt;
     // In a Cluster the keys of one script must share a slot: only requests of one subject go together.
     this.#batches = new Batches({ apart: redis.isCluster, send: (batch) => this.#admit(batch) });
+  }
+
+  reportInDoubt(charges: InDoubtCharges): void {
+    this.#inDoubt = charges;
   }
 
   admit(subject: string, limits: Limits, cost: number): Promise<Admission> {
@@ -76,7 +65,6 @@ export class RedisState implements State {
     return this.#standing(answer, subject, limits);
   }
 
-  /** Notes refusals that were answered elsewhere, at these times. Answers how the subject stands now. */
   async strike(subject: string, limits: Limits, times: readonly number[]): Promise<Admission> {
     const answer = await this.#run(SCRIPTS.strike, subject, [this.#clock(), ...packLimits(limits), ...times]);
     return this.#standing(answer, subject, limits);
@@ -117,7 +105,6 @@ export class RedisState implements State {
     await this.#run(SCRIPTS.ban, subject, args);
   }
 
-  /** Adds a sum, however often it is called with it. */
   async charge(subject: string, limits: Limits, reconciliation: Reconciliation): Promise<void> {
     const windows = reconciliation.windows.flatMap(({ units, openedAt }) => [units, openedAt]);
     const args = [
@@ -139,7 +126,7 @@ export class RedisState implements State {
   async #admit(batch: Batch): Promise<void> {
     const running = runScript(this.#redis, SCRIPTS.admit, ...this.#argumentsOf(batch));
     try {
-      batch.settle(new AnswerReader(await withDeadline(running, this.#deadline)));
+      batch.settle(new AnswerReader(await inTime(running, this.#deadline)));
     } catch (error) {
       if (error instanceof DeadlineError) batch.inDoubt(running, this.#inDoubt);
       batch.fail(new Outage('state_unavailable', { cause: error }));
@@ -167,7 +154,7 @@ export class RedisState implements State {
 
   async #run(script: Script, subject: string, args: readonly (string | number)[]): Promise<unknown> {
     try {
-      return await withDeadline(runScript(this.#redis, script, [keyOf.ledger(subject)], args), this.#deadline);
+      return await inTime(runScript(this.#redis, script, [keyOf.ledger(subject)], args), this.#deadline);
     } catch (error) {
       throw new Outage('state_unavailable', { cause: error });
     }

@@ -1,4 +1,4 @@
-import { withDeadline } from '../shared/deadline.ts';
+import { inTime } from './asking.ts';
 import type { Connection } from './client.ts';
 import { GATEWAY_LIFE, GATEWAYS_LIFE, keyOf } from './key-names.ts';
 import { loadScript, runScript } from './scripts.ts';
@@ -29,7 +29,7 @@ export async function announce(redis: Connection, id: string): Promise<Gateways>
     async close() {
       clearInterval(timer);
       // Where Redis cannot be told, this gateway falls silent and is forgotten by itself.
-      await withDeadline(redis.zrem(keyOf.gateways, id), FAREWELL).catch(() => {});
+      await inTime(redis.zrem(keyOf.gateways, id), FAREWELL).catch(() => {});
     },
   };
 }

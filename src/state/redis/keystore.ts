@@ -1,10 +1,10 @@
 import { Outage } from '../../errors/outage.ts';
 import { type KeyRecord, readRecord } from '../../keys/key.ts';
 import { KeyConflict, type KeyStore, KeyTaken } from '../../keys/store.ts';
+import type { Bus } from '../shared/bus.ts';
 import type { CircuitBreakers } from '../shared/circuit-breakers.ts';
 import { asked } from './asking.ts';
 import type { AuditedChanges } from './audit-log.ts';
-import type { Bus } from './bus.ts';
 import type { Connection } from './client.ts';
 import { CHANNEL, keyOf } from './key-names.ts';
 import { keyChanged } from './messages.ts';

@@ -11,6 +11,7 @@ import { type Connection, connect } from './client.ts';
 import { RedisState } from './counters.ts';
 import { announce } from './gateways.ts';
 import { recordsInRedis } from './records.ts';
+import { shardsOf } from './shards.ts';
 
 /** Milliseconds that a command may wait for the state. */
 const PATIENCE = 2_000;
@@ -45,7 +46,7 @@ export async function openForWorkers(
 }
 
 function beside(redis: Connection, settings: RedisSettings): Beside {
-  const breakers = createCircuitBreakers(redis, settings, () => {});
+  const breakers = createCircuitBreakers(shardsOf(redis), settings, () => {});
   // Nobody listens: nothing is kept here that could change elsewhere.
   const bus = { listen: () => () => {}, close: () => {} };
   return {
@@ -75,10 +76,10 @@ export async function openRedis(settings: RedisSettings, { observe, workers = 1 
     const id = randomUUID();
     const bus = await openBus(redis);
     const gateways = await announce(redis, id);
-    const breakers = createCircuitBreakers(redis, settings, observe);
+    const breakers = createCircuitBreakers(shardsOf(redis), settings, observe);
     const { deadline } = settings;
     const state = new SharedState({
-      redis: (inDoubt) => new RedisState(redis, { deadline, inDoubt }),
+      backend: new RedisState(redis, { deadline }),
       breakers,
       bus,
       settings: { ...settings, divide: settings.divide || workers > 1 },

@@ -1,5 +1,6 @@
 import type { Admission, Reading } from '../../limits/admission.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
+import { LedgerError } from '../state.ts';
 
 /** A set of limits as the scripts take it: window ids, windows, ladder. */
 export type PackedLimits = readonly [ids: string, windows: string, ladder: string];
@@ -31,7 +32,7 @@ function ladderOf({ ladder }: Limits): string {
 }
 
 /** Thrown for a subject whose key in Redis holds something else. */
-export class ForeignKeyError extends Error {
+export class ForeignKeyError extends LedgerError {
   override name = 'ForeignKeyError';
   constructor(subject: string) {
     super(`the Redis key of ${subject} holds something that is no ledger`);

@@ -4,7 +4,7 @@ import { type Admission, admit } from '../../limits/admission.ts';
 import { eachWindow, type Ledger, newConduct, newLedger } from '../../limits/ledger.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import { meterOf } from '../../limits/windows.ts';
-import type { InDoubtCharges, Reconciliation } from '../redis/counters.ts';
+import type { InDoubtCharges, Reconciliation } from './backend.ts';
 
 /** Subjects counted in one outage; whoever comes after them is told that limits cannot be checked. */
 const MOST = 200_000;

@@ -1,8 +1,8 @@
 import { Outage } from '../../errors/outage.ts';
 import type { Admission } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/limits.ts';
-import type { InDoubtCharges } from '../redis/counters.ts';
-import { AnswerReader } from '../redis/packing.ts';
+import type { InDoubtCharges } from '../shared/backend.ts';
+import { AnswerReader } from './packing.ts';
 
 /** Requests in one script call: a longer one would keep Redis from everybody else for too long. */
 const MOST = 200;

@@ -1,8 +1,7 @@
-import { Outage } from '../../errors/outage.ts';
 import type { Admission } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { InDoubtCharges } from '../shared/backend.ts';
-import { AnswerReader } from './packing.ts';
+import { AnswerReader, unanswered } from './answers.ts';
 
 /** Requests in one script call: a longer one would keep Redis from everybody else for too long. */
 const MOST = 200;
@@ -32,7 +31,7 @@ export class Batch {
       try {
         resolve(answer.admission(subject, limits));
       } catch (error) {
-        reject(new Outage('state_unavailable', { cause: error }));
+        reject(unanswered(subject, error));
       }
     }
   }

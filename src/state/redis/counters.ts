@@ -4,14 +4,15 @@ import type { Limits } from '../../limits/limits.ts';
 import type { InDoubtCharges, Reconciliation, SharedBackend } from '../shared/backend.ts';
 import { DeadlineError } from '../shared/deadline.ts';
 import type { Ban } from '../state.ts';
+import { AnswerReader, checkDone, type LedgerScript, unanswered } from './answers.ts';
 import { inTime } from './asking.ts';
 import { bannedSubjects } from './banned.ts';
 import { type Batch, Batches } from './batches.ts';
 import type { Connection } from './client.ts';
 import { CHANNEL, keyOf } from './key-names.ts';
 import { subjectBanned, subjectChanged } from './messages.ts';
-import { AnswerReader, packLimits } from './packing.ts';
-import { loadScript, runScript, type Script } from './scripts.ts';
+import { packLimits } from './packing.ts';
+import { loadScript, runScript } from './scripts.ts';
 
 const SCRIPTS = {
   admit: loadScript('admit-n.lua'),
@@ -24,6 +25,8 @@ const SCRIPTS = {
   grant: loadScript('grant-1.lua'),
   conduct: loadScript('conduct-1.lua'),
 };
+
+type Arguments = readonly (string | number)[];
 
 export interface RedisStateOptions {
   /** Milliseconds to wait for an answer. */
@@ -61,32 +64,30 @@ export class RedisState implements SharedBackend {
   }
 
   async look(subject: string, limits: Limits): Promise<Admission> {
-    const answer = await this.#run(SCRIPTS.look, subject, [this.#clock(), ...packLimits(limits)]);
-    return this.#standing(answer, subject, limits);
+    return this.#standing('look', subject, limits, []);
   }
 
   async strike(subject: string, limits: Limits, times: readonly number[]): Promise<Admission> {
-    const answer = await this.#run(SCRIPTS.strike, subject, [this.#clock(), ...packLimits(limits), ...times]);
-    return this.#standing(answer, subject, limits);
+    return this.#standing('strike', subject, limits, times);
   }
 
   async pardon(subject: string): Promise<void> {
-    await this.#run(SCRIPTS.pardon, subject, [CHANNEL, subjectChanged(subject)]);
+    await this.#do('pardon', subject, [CHANNEL, subjectChanged(subject)]);
   }
 
   async reset(subject: string): Promise<void> {
-    await this.#run(SCRIPTS.reset, subject, [CHANNEL, subjectChanged(subject)]);
+    await this.#do('reset', subject, [CHANNEL, subjectChanged(subject)]);
   }
 
   async grant(subject: string, limits: Limits, units: number, window: string | null): Promise<void> {
     const chosen = limits.windows.map(({ name }) => (window === null || name === window ? 1 : 0)).join('');
     const args = [this.#clock(), ...packLimits(limits), units, chosen, CHANNEL, subjectChanged(subject)];
-    await this.#run(SCRIPTS.grant, subject, args);
+    await this.#do('grant', subject, args);
   }
 
   async rung(subject: string, limits: Limits): Promise<number> {
-    const [, rung] = (await this.#run(SCRIPTS.conduct, subject, [this.#clock(), ...packLimits(limits)])) as number[];
-    return rung!;
+    const args = [this.#clock(), ...packLimits(limits)];
+    return this.#run('conduct', subject, args, (answer) => (answer as [banEnd: number, rung: number])[1]);
   }
 
   /** Waits as long as it takes: every master is walked from end to end. */
@@ -102,7 +103,7 @@ export class RedisState implements SharedBackend {
 
   async ban(subject: string, limits: Limits, length: number): Promise<void> {
     const args = [this.#clock(), ...packLimits(limits), length, CHANNEL, subjectBanned(subject)];
-    await this.#run(SCRIPTS.ban, subject, args);
+    await this.#do('ban', subject, args);
   }
 
   async charge(subject: string, limits: Limits, reconciliation: Reconciliation): Promise<void> {
@@ -115,7 +116,7 @@ export class RedisState implements SharedBackend {
       reconciliation.bannedUntil,
       ...windows,
     ];
-    await this.#run(SCRIPTS.charge, subject, args);
+    await this.#do('charge', subject, args);
   }
 
   /** The connection belongs to whoever made it. */
@@ -133,7 +134,7 @@ export class RedisState implements SharedBackend {
     }
   }
 
-  #argumentsOf({ requests, sets }: Batch): [keys: string[], args: (string | number)[]] {
+  #argumentsOf({ requests, sets }: Batch): [keys: string[], args: Arguments] {
     const args: (string | number)[] = [this.#clock(), sets.size];
     for (const limits of sets.keys()) args.push(...packLimits(limits));
     const keys: string[] = [];
@@ -144,19 +145,26 @@ export class RedisState implements SharedBackend {
     return [keys, args];
   }
 
-  #standing(answer: unknown, subject: string, limits: Limits): Admission {
-    try {
-      return new AnswerReader(answer).standing(subject, limits);
-    } catch (error) {
-      throw new Outage('state_unavailable', { cause: error });
-    }
+  #standing(name: 'look' | 'strike', subject: string, limits: Limits, times: readonly number[]): Promise<Admission> {
+    const args = [this.#clock(), ...packLimits(limits), ...times];
+    return this.#run(name, subject, args, (answer) => new AnswerReader(answer).standing(subject, limits));
   }
 
-  async #run(script: Script, subject: string, args: readonly (string | number)[]): Promise<unknown> {
+  #do(name: LedgerScript, subject: string, args: Arguments): Promise<void> {
+    return this.#run(name, subject, args, (answer) => checkDone(name, answer, subject));
+  }
+
+  async #run<T>(
+    name: keyof typeof SCRIPTS,
+    subject: string,
+    args: Arguments,
+    read: (answer: unknown) => T,
+  ): Promise<T> {
     try {
-      return await inTime(runScript(this.#redis, script, [keyOf.ledger(subject)], args), this.#deadline);
+      const running = runScript(this.#redis, SCRIPTS[name], [keyOf.ledger(subject)], args);
+      return read(await inTime(running, this.#deadline));
     } catch (error) {
-      throw new Outage('state_unavailable', { cause: error });
+      throw unanswered(subject, error);
     }
   }
 }

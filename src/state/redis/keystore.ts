@@ -3,6 +3,7 @@ import { type KeyRecord, readRecord } from '../../keys/key.ts';
 import { KeyConflict, type KeyStore, KeyTaken } from '../../keys/store.ts';
 import type { Bus } from '../shared/bus.ts';
 import type { CircuitBreakers } from '../shared/circuit-breakers.ts';
+import { changeOutcome } from './answers.ts';
 import { asked } from './asking.ts';
 import type { AuditedChanges } from './audit-log.ts';
 import type { Connection } from './client.ts';
@@ -115,8 +116,10 @@ async function addKey(redis: Connection, record: KeyRecord): Promise<void> {
 
 /** The record is changed where it stands, which decides between two changes at once; then it moves with its secret. */
 async function moveKey(redis: Connection, record: KeyRecord, at: string): Promise<void> {
-  const done = await asked(runScript(redis, CHANGE, [keyOf.apiKey(at)], [record.version - 1, JSON.stringify(record)]));
-  if (done !== 1 && !(await wasMade(redis, record, at))) {
+  const answer = await asked(
+    runScript(redis, CHANGE, [keyOf.apiKey(at)], [record.version - 1, JSON.stringify(record)]),
+  );
+  if (changeOutcome(answer) !== 'changed' && !(await wasMade(redis, record, at))) {
     throw new KeyConflict(`key ${record.id} was changed meanwhile`);
   }
   if (record.hash !== at) {

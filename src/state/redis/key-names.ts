@@ -13,14 +13,16 @@
  * | `sg:imported` | 1 once a key of another system was imported | for ever |
  * | `sg:keys` | ids of all keys: a sorted set by time of creation | for ever, as the keys |
  * | `sg:g` | gateways that are there: a sorted set by when each was last heard | 1 minute after the last gateway was heard |
+ * | `sg:l:{<name>}` | nothing: somebody is changing the key or token, or answering the call, of this name | `LOCK_LIFE` |
  * | `sg:probe:{<subject>}` | nothing: whether Redis takes writes there | `PROBE_LIFE` |
  *
  * The braces make a name's slot in a Cluster that of the subject or key alone.
  */
 const PREFIX = 'sg:';
 
-/** Milliseconds. */
+/** Milliseconds. A lock outlives every change that goes well: each of its steps takes less than one. */
 export const PROBE_LIFE = 1_000;
+export const LOCK_LIFE = 10_000;
 /** Milliseconds until a gateway that is no longer heard stops counting, and all of them are forgotten. */
 export const GATEWAY_LIFE = 10_000;
 export const GATEWAYS_LIFE = 60_000;
@@ -31,6 +33,7 @@ export const keyOf = {
   apiKey: (hash: string) => `${PREFIX}k:{${hash}}`,
   apiKeyId: (id: string) => `${PREFIX}i:{${id}}`,
   idempotentAnswer: (name: string) => `${PREFIX}o:{${name}}`,
+  lock: (name: string) => `${PREFIX}l:{${name}}`,
   audit: `${PREFIX}audit`,
   tokens: `${PREFIX}tokens`,
   used: `${PREFIX}used`,

@@ -10,9 +10,9 @@ import {
 } from '../../operators/audit-log.ts';
 import { transaction } from './file.ts';
 
-/** Writes notes. Both steps belong inside the transaction of the change that the note is about. */
+/** Writes audit notes. Call both methods inside the transaction of the change that the note is about. */
 export interface AuditWriter {
-  /** Throws IdempotencyConflict where the call was answered before. Comes first, so that such a call gets its answer. */
+  /** Throws IdempotencyConflict where the call was answered before. Call it first: such a call must get its answer. */
   refuseAnswered(note: AuditNote): void;
   write(note: AuditNote): void;
 }

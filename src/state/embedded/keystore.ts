@@ -5,7 +5,7 @@ import type { AuditNote } from '../../operators/audit-log.ts';
 import { auditWriterIn } from './audit-log.ts';
 import { transaction } from './file.ts';
 
-/** Milliseconds between looks for what another process changed. Asking costs microseconds. */
+/** Milliseconds between two looks for changes by other processes. A look costs microseconds. */
 const LOOK_EVERY = 200;
 
 /** Keys in the embedded state file. The command line may change them beside a running gateway. */
@@ -67,7 +67,7 @@ export function keysInFile(db: DatabaseSync): KeyStore {
   };
 }
 
-/** SQLite's data_version changes when another connection has committed. */
+/** SQLite's data_version changes whenever another connection commits. */
 function watchOthers(db: DatabaseSync, changed: () => void): NodeJS.Timeout {
   const version = db.prepare('PRAGMA data_version');
   const read = () => (version.get() as { data_version: number }).data_version;

@@ -11,7 +11,7 @@ import type { Connection } from './client.ts';
 import { keyOf } from './key-names.ts';
 import { exclusively } from './lock.ts';
 
-/** Newest entries among which the one of an unfinished change is looked for. */
+/** How many of the newest entries may hold that of an unfinished change. */
 const RECENT = '10000';
 
 /** A change, with the note that is kept with it. */
@@ -19,11 +19,11 @@ export interface AuditedChange<C> {
   readonly note: AuditNote | null;
   /** Names of what nobody else may change meanwhile. */
   readonly locks: readonly string[];
-  /** Looks at what is there and answers the change, or throws why there must be none. Changes nothing itself. */
+  /** Reads what is there and answers the change, or throws why it is refused. Writes nothing. */
   readonly plan: () => Promise<C>;
 }
 
-/** An answer as it is kept: until its change is known to be made whole, with all that is needed to make it. */
+/** An answer as it is kept. Until its change is known to be whole, it has all that is needed to make it. */
 type Kept<C> = IdempotentAnswer & {
   readonly pending?: C;
   readonly entry?: AuditDraft;
@@ -31,10 +31,12 @@ type Kept<C> = IdempotentAnswer & {
 };
 
 /**
- * Changes that no one step of Redis covers, since a Cluster keeps their parts in different places. A change is planned
- * before anything is written, so one that is refused leaves nothing. Then its entry is written, and only then the change:
- * none goes unnoticed. The answer to a call that must not be done twice comes before both, together with the change. So a
- * call that died half-way is finished when it is made again.
+ * Makes changes that no single step of Redis covers, because a Cluster keeps their parts in different places. The order:
+ * 1. The change is planned. A refused one has written nothing.
+ * 2. If the call must not be done twice, its answer is written, together with the entry and the change.
+ * 3. The audit entry is written, before the change, so that no change goes unnoticed.
+ * 4. The change is made.
+ * A call that died after the second step is finished when it is made again.
  */
 export class AuditedChanges<C> {
   readonly #redis: Connection;
@@ -58,7 +60,7 @@ export class AuditedChanges<C> {
         if (note) await this.#append(JSON.stringify(note.entry));
         await this.#apply(change);
       } catch (error) {
-        // After an outage nobody knows what was done, so the change stays pending and is finished by the next call.
+        // After an outage nobody knows what was done. The change stays pending, and the next call finishes it.
         if (idempotent && !(error instanceof Outage)) await this.forget(idempotent.name);
         throw error;
       }
@@ -71,7 +73,7 @@ export class AuditedChanges<C> {
     const kept = await this.#read(name);
     if (kept?.pending === undefined) return kept;
     return exclusively(this.#redis, kept.locks ?? [name], async () => {
-      // Whoever was at it has finished, or is dead.
+      // Whoever held the locks has finished, or is dead.
       const still = await this.#read(name);
       if (still?.pending === undefined) return still;
       return this.#finish(still);

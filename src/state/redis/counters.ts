@@ -31,7 +31,7 @@ type Arguments = readonly (string | number)[];
 export interface RedisStateOptions {
   /** Milliseconds to wait for an answer. */
   readonly deadline?: number;
-  /** For tests: the scripts believe this clock instead of Redis's own. */
+  /** For tests: the scripts go by this clock instead of Redis's own. */
   readonly clock?: (() => number) | null;
 }
 
@@ -51,7 +51,7 @@ export class RedisState implements SharedBackend {
     this.#redis = redis;
     this.#deadline = deadline;
     this.#clock = clock ?? (() => '');
-    // In a Cluster the keys of one script must share a slot: only requests of one subject go together.
+    // In a Cluster all keys of one script must share a slot, so only requests of one subject go together.
     this.#batches = new Batches({ apart: redis.isCluster, send: (batch) => this.#admit(batch) });
   }
 
@@ -90,7 +90,7 @@ export class RedisState implements SharedBackend {
     return this.#run('conduct', subject, args, (answer) => (answer as [banEnd: number, rung: number])[1]);
   }
 
-  /** Waits as long as it takes: every master is walked from end to end. */
+  /** Has no deadline: it walks through every master from end to end. */
   async bans(): Promise<Ban[]> {
     try {
       return await bannedSubjects(this.#redis, (subject) =>
@@ -119,7 +119,7 @@ export class RedisState implements SharedBackend {
     await this.#do('charge', subject, args);
   }
 
-  /** The connection belongs to whoever made it. */
+  /** Leaves the connection open: whoever opened it closes it. */
   async close(): Promise<void> {
     this.#batches.flush();
   }

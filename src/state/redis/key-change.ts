@@ -19,8 +19,8 @@ export interface KeyChange {
 }
 
 /**
- * Works out how a key is added. Throws KeyTaken. An id that leads to nothing is taken too: its key was never finished, and
- * may be yet.
+ * Plans how a key is added. Throws KeyTaken. An id that leads to no record is taken too: its key was begun, and may yet be
+ * finished.
  */
 export async function planNewKey(redis: Connection, record: KeyRecord): Promise<KeyChange> {
   if ((await hashOf(redis, record.id)) !== null) throw idTaken(record);
@@ -28,7 +28,7 @@ export async function planNewKey(redis: Connection, record: KeyRecord): Promise<
   return { record, at: null, forgotten: [] };
 }
 
-/** Works out how a record takes the place of the one before. Throws KeyConflict, KeyTaken, and where there is no such key. */
+/** Plans how a record takes the place of the one before. Throws KeyConflict, KeyTaken, and where there is no such key. */
 export async function planNextRecord(redis: Connection, record: KeyRecord): Promise<KeyChange> {
   const at = await hashOf(redis, record.id);
   const before = at === null ? null : await recordAt(redis, at);

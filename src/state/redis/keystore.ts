@@ -9,7 +9,7 @@ import type { Connection } from './client.ts';
 import { hashOf, type KeyChange, planNewKey, planNextRecord, recordAt } from './key-change.ts';
 import { keyOf } from './key-names.ts';
 
-/** Records fetched at once when all keys are listed. */
+/** Records read at once when all keys are listed. */
 const PAGE = 200;
 
 export interface KeysInRedisOptions {

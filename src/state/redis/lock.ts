@@ -9,12 +9,12 @@ const PATIENCE = 2_000;
 const TRY_AGAIN = 10;
 
 /**
- * Runs `work` while no other process runs any under one of the same names. What must not be torn is safe without it; it
- * lets a change be checked before it is noted. Whoever dies holds a lock for `LOCK_LIFE` at most. Throws `Outage` where
- * somebody else holds one for too long.
+ * Runs `work` while no other process runs work under one of the same names. So what was checked first still holds when the
+ * audit entry is written. The data itself needs no lock: each write of it checks for itself. A holder that died keeps a lock
+ * for at most `LOCK_LIFE`. Throws `Outage` where somebody else holds one for too long.
  */
 export async function exclusively<T>(redis: Connection, names: readonly string[], work: () => Promise<T>): Promise<T> {
-  // All take several locks in one order, so that no two wait for each other.
+  // Everybody takes locks in the same order, so no two wait for each other.
   const keys = [...new Set(names)].sort().map(keyOf.lock);
   const held: string[] = [];
   const until = performance.now() + LOCK_LIFE;
@@ -25,7 +25,7 @@ export async function exclusively<T>(redis: Connection, names: readonly string[]
     }
     return await work();
   } finally {
-    // After that they may be somebody else's. A lock that cannot be given back ends by itself.
+    // Later they may be somebody else's. A lock that cannot be given back ends by itself.
     if (performance.now() < until) await Promise.all(held.map((key) => asked(redis.del(key)).catch(() => {})));
   }
 }

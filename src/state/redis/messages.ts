@@ -12,7 +12,7 @@ export function keyChanged(hash: string): string {
   return `k:${hash}`;
 }
 
-/** A text that cannot be read means that anything may have changed. */
+/** Reads a message of the channel. One that it does not know means that anything may have changed. */
 export function readMessage(text: string): Message {
   const rest = text.slice(2);
   if (text.startsWith('s:')) return { type: 'subject', subject: rest, banned: false };

@@ -1,11 +1,11 @@
 import type { Limits, Window } from '../../limits/limits.ts';
 
-/** A set of limits as the scripts take it: window ids, windows, ladder. */
+/** A set of limits as scripts take it: ids of the windows, windows, ladder. */
 export type PackedLimits = readonly [ids: string, windows: string, ladder: string];
 
 const packed = new WeakMap<Limits, PackedLimits>();
 
-/** Packs each set of limits once: a plan's clients share theirs. */
+/** Packs each set of limits once; the clients of a plan share theirs. */
 export function packLimits(limits: Limits): PackedLimits {
   let result = packed.get(limits);
   if (!result) {

@@ -56,6 +56,14 @@ describe('the walls of the house', () => {
     expect(offenders(({ from, to }) => to === 'ioredis' && !inside('state/redis')(from))).toEqual([]);
   });
 
+  test('what handles an outage knows no backend, and backends do not know each other', () => {
+    const backends = ['state/embedded', 'state/redis'].map(inside);
+    expect(offenders(({ from, to }) => inside('state/shared')(from) && backends.some((one) => one(to)))).toEqual([]);
+    expect(
+      offenders(({ from, to }) => backends.some((one) => one(from)) && backends.some((one) => one(to) && !one(from))),
+    ).toEqual([]);
+  });
+
   test('the rules of limits have no side effects: they import nothing but each other', () => {
     expect(offenders(({ from, to }) => inside('limits')(from) && !inside('limits')(to))).toEqual([]);
   });

@@ -7,6 +7,7 @@ import { KeyError } from '../keys/manage.ts';
 import { KeyConflict } from '../keys/store.ts';
 import { IdempotencyConflict } from '../operators/audit-log.ts';
 import { mayActAs } from '../operators/tokens.ts';
+import { LedgerError } from '../state/state.ts';
 import { type AdminCode, AdminError } from './admin-error.ts';
 import type { AdminAnswer, AdminOperation, AdminOperations, Call } from './call.ts';
 import type { Desk } from './desk.ts';
@@ -133,6 +134,8 @@ function adminErrorOf(error: unknown): unknown {
   if (error instanceof ConfigError) return new AdminError('invalid_value', error.message);
   if (error instanceof KeyConflict)
     return new AdminError('conflict', 'The key was changed at the same time: try again.');
+  if (error instanceof Outage && error.cause instanceof LedgerError)
+    return new AdminError('state_unavailable', sentence(error.cause.message));
   if (error instanceof Outage)
     return new AdminError('state_unavailable', 'The state cannot be reached: try again later.');
   return error;

@@ -2,27 +2,30 @@ import type { Eventually } from '../common/eventually.ts';
 import type { AuditNote } from '../operators/audit-log.ts';
 import type { KeyRecord } from './key.ts';
 
-/** Where keys are kept. The secrets themselves never get here. A change and its note are one step: both or neither. */
+/**
+ * Where keys are kept. The secrets themselves never get here. A change and its note are one step: what throws has changed
+ * nothing and noted nothing, except an `Outage`, after which nobody knows.
+ */
 export interface KeyStore {
   /** By SHA-256 of the secret; also of the one before a rotation, until the record forgets it. */
   find(hash: string): Eventually<KeyRecord | null>;
   get(id: string): Eventually<KeyRecord | null>;
-  /** Oldest first. */
+  /** Oldest first; those of one millisecond in an order that stays. */
   list(): Eventually<KeyRecord[]>;
   /** Whether no key was ever issued; costs nothing to speak of, however many there are. */
   isEmpty(): Eventually<boolean>;
-  /** Throws when the id or hash is taken (KeyTaken), and IdempotencyConflict. */
+  /** Throws IdempotencyConflict before all else, and KeyTaken where another key has the id or the hash. */
   add(record: KeyRecord, note?: AuditNote | null): Eventually<void>;
   /**
-   * Puts `record` in the place of the one with its id. Throws when there is none; KeyConflict, when the stored one is not of
-   * the version before; KeyTaken and IdempotencyConflict.
+   * Puts `record` in the place of the one with its id. Throws IdempotencyConflict before all else; where there is no such
+   * key; KeyConflict where the stored record is not of the version before; KeyTaken where another key has the hash.
    */
   replace(record: KeyRecord, note?: AuditNote | null): Eventually<void>;
   /** Whether any key came from another system. */
   hasImported(): Eventually<boolean>;
   /**
    * Calls back whenever keys may have changed, whoever changed them: with the hash of the one that did, or without where
-   * any may have. Answers how to stop.
+   * any may have. Returns a function that ends this.
    */
   watch(changed: (hash?: string) => void): () => void;
 }

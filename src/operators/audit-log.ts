@@ -16,7 +16,7 @@ export interface AuditDraft {
   readonly requestId: string;
 }
 
-/** A audit entry with its place in the audit log, counted up from 1. */
+/** An audit entry with its place in the audit log, counted up from 1. */
 export type AuditEntry = AuditDraft & { readonly number: number };
 
 /** The answer to a call that must not be done twice. */
@@ -60,6 +60,6 @@ export interface AuditLog {
   list(query: AuditQuery): Eventually<AuditEntry[]>;
   /** Lets the call be made again: what was noted could not be done. */
   forget(name: string): Eventually<void>;
-  /** The answer that was kept under this name. */
+  /** The answer that is kept under this name, for `IDEMPOTENCY_LIFETIME`; `null` without one. `now` in Unix milliseconds. */
   answered(name: string, now: number): Eventually<IdempotentAnswer | null>;
 }

@@ -16,8 +16,9 @@ export interface TokenRecord {
 
 /** Where the tokens of operators are kept; never the tokens themselves. */
 export interface TokenStore {
+  /** In the order of their names. */
   list(): Eventually<TokenRecord[]>;
-  /** Answers `false`, and does nothing, where the name is taken. */
+  /** Answers `false`, and does nothing, where the name is taken. Throws IdempotencyConflict before that, as `remove` does. */
   add(record: TokenRecord, note: AuditNote): Eventually<boolean>;
   /** Answers `false`, and does nothing, where there is none of this name. */
   remove(name: string, note: AuditNote): Eventually<boolean>;

@@ -4,7 +4,7 @@ import type { AuditLog } from '../operators/audit-log.ts';
 import type { TokenStore } from '../operators/tokens.ts';
 import type { State } from './state.ts';
 
-/** What people manage: all of it outlives the process and may be changed beside a running gateway. */
+/** What people manage. All of it outlives the process, and other processes may change it beside a running gateway. */
 export interface Records {
   readonly keys: KeyStore;
   readonly auditLog: AuditLog;
@@ -15,20 +15,20 @@ export interface Records {
 /** Everything a gateway remembers, wherever it is kept. */
 export interface Storage extends Records {
   readonly state: State & { readonly size: number };
-  /** Milliseconds after which a key is looked up again although nobody told of a change; Infinity: changes are always told. */
+  /** Milliseconds after which a key is looked up again although no change was told; Infinity where every change is told. */
   readonly recheckKeysAfter: number;
-  /** For people: what kind of state this is. */
+  /** What kind of state this is, in words for people. */
   readonly kind: string;
-  /** Whether requests may be sent to this gateway as far as the state is concerned. */
+  /** Whether the state lets this gateway take requests. */
   readonly ready: () => boolean;
-  /** Tells commands where the gateway is that has the counters to itself; absent where they are shared. */
+  /** Tells commands where this gateway is. Absent where counters are shared: commands reach those by themselves. */
   readonly announce?: (announcement: Announcement) => void;
   close(): Promise<void>;
 }
 
 /**
- * How commands reach the gateway that has locked a folder. The token is of this run alone: another gateway at the same
- * address refuses it, and whoever may read it could change the folder itself.
+ * How commands reach the gateway that has locked a folder. The token is good for this run alone, so another gateway at the
+ * same address refuses it. Whoever can read it could change the folder anyway.
  */
 export interface Announcement {
   readonly url: string;

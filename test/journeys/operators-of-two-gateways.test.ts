@@ -102,6 +102,29 @@ test('bans, pardons, resets and grants of one hold at the other', async () => {
   await until('the other admits again', async () => (await status(two, key)) === 200);
 });
 
+test('where something else stands in the place of a key’s counters, operators are told which Redis key it is', async () => {
+  const { id } = await create({ plan: 'free' });
+  const name = `sg:s:{key:${id}}`;
+  await redis.admin.set(name, 'not a hash');
+  for (const [method, path, body] of [
+    ['PUT', `/bans/${id}`, { length: '1h', reason: 'foreign' }],
+    ['DELETE', `/bans/${id}`, undefined],
+    ['POST', `/usage/${id}/grant`, { units: 1 }],
+    ['POST', `/usage/${id}/reset`, undefined],
+    ['GET', `/usage/${id}`, undefined],
+  ] as const) {
+    expect(await atOne(method, path, body)).toMatchObject({
+      status: 503,
+      body: {
+        code: 'state_unavailable',
+        message: `The Redis key ${name} holds something that is no ledger: rename or delete it.`,
+      },
+    });
+  }
+  await redis.admin.del(name);
+  expect((await atOne('PUT', `/bans/${id}`, { length: '1h', reason: 'mended' })).status).toBe(200);
+});
+
 test('a key of another system that one imports is good at both', async () => {
   const secret = `legacy.${randomBytes(16).toString('base64url')}`;
   await status(two, secret);

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { type LastUseStore, Uses } from '../../src/keys/uses.ts';
 import { TestClock } from '../support/limits.ts';
 
-/** A shelf in memory that a test can make fail. */
+/** A store in memory that a test can make fail. */
 function open() {
   const kept = new Map<string, number>();
   const store: LastUseStore & { away: boolean; saves: number } = {

@@ -10,7 +10,6 @@ import { openStateFile, StateFileError } from '../../src/state/embedded/file.ts'
 import { announcedIn } from '../../src/state/embedded/lock.ts';
 import { openEmbedded } from '../../src/state/embedded/open.ts';
 import { HOUR, limits, MINUTE, TestClock, window } from '../support/limits.ts';
-import { until } from '../support/until.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -81,31 +80,12 @@ describe('the embedded state file', () => {
 describe('keys in the file', () => {
   const plans = loadPlans(shippedFiles.plans);
 
-  test('are found by their hash, and the secret is nowhere in the folder', async () => {
+  test('leave their secret nowhere in the folder', async () => {
     const opened = openEmbedded(folder, Date.now);
     const { secret, record } = await createKey(opened.keys, plans, { account: 'acme', plan: 'pro' }, Date.now());
-    expect(await opened.keys.find(record.hash)).toEqual(record);
-    expect(await opened.keys.get(record.id)).toEqual(record);
     await opened.close();
-    expect(readFileSync(join(folder, 'state.db')).includes(secret)).toBe(false);
-  });
-
-  test('changed by another process are told', async () => {
-    const gateway = openEmbedded(folder, Date.now);
-    const { record } = await createKey(gateway.keys, plans, { account: 'acme', plan: 'pro' }, Date.now());
-    let told = 0;
-    const stop = gateway.keys.watch(() => {
-      told++;
-    });
-    const other = openStateFile(folder);
-    other
-      .prepare('UPDATE keys SET record = ? WHERE id = ?')
-      .run(JSON.stringify({ ...record, label: 'new' }), record.id);
-    other.close();
-    await until('the change is told', () => told > 0);
-    expect(await gateway.keys.get(record.id)).toMatchObject({ label: 'new' });
-    stop();
-    await gateway.close();
+    const file = readFileSync(join(folder, 'state.db'));
+    expect([file.includes(record.id), file.includes(secret)]).toEqual([true, false]);
   });
 
   test('are revoked once and for all', async () => {

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Redis } from 'ioredis';
 import { Outage } from '../../src/errors/outage.ts';
-import { type AuditNote, IdempotencyConflict, type IdempotentAnswer } from '../../src/operators/audit-log.ts';
-import { AuditedChanges } from '../../src/state/redis/audit-log.ts';
+import { IDEMPOTENCY_LIFETIME, IdempotencyConflict } from '../../src/operators/audit-log.ts';
+import { AuditedChanges } from '../../src/state/redis/audited-changes.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
+import { note, outcomes } from '../support/records.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 
 let server: RedisServer;
@@ -12,43 +14,87 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 beforeEach(() => server.admin.flushall());
 
-const idempotent: IdempotentAnswer = { name: 'call', question: 'what', sealed: 'answer' };
-const entry = { at: 1, actor: 'anna', action: 'test', target: 't', before: null, after: null, requestId: 'r' };
-const note: AuditNote = { entry, idempotent };
+const NOTE = note({ target: 'changed' }, 'call');
+const entries = () => server.admin.lrange(keyOf.audit, '0', '-1');
+
+/** Changes that are texts, made by noting them. */
+function open(redis: Redis = server.admin) {
+  const made: string[] = [];
+  const changes = new AuditedChanges<string>(redis, async (change) => void made.push(change));
+  return {
+    made,
+    answered: (name: string) => changes.answered(name),
+    make: (plan: () => Promise<string> = async () => 'change') => changes.make({ note: NOTE, locks: ['thing'], plan }),
+  };
+}
+
+/** A connection that breaks when this command is sent. */
+function breakingAt(command: 'rpush' | 'set', times = Infinity): Redis {
+  let left = times;
+  const send = async (...args: unknown[]) => {
+    if (left-- > 0) throw new Error('cut off');
+    return server.admin.call(command, ...(args as string[]));
+  };
+  return Object.create(server.admin, { [command]: { value: send } }) as Redis;
+}
 
 describe('a change that must not be made twice', () => {
-  test('and died half-way is finished when it is asked for again', async () => {
-    const made: string[] = [];
+  test('and died before its entry was written gets both when it is asked for again', async () => {
+    await expect(open(breakingAt('rpush')).make()).rejects.toBeInstanceOf(Outage);
+    expect(await entries()).toEqual([]);
+    const { made, answered } = open();
+    for (let i = 0; i < 2; i++) expect(await answered('call')).toEqual(NOTE.idempotent);
+    expect(made).toEqual(['change']);
+    expect(await entries()).toEqual([JSON.stringify(NOTE.entry)]);
+  });
+
+  test('and died after its entry was written is finished, with one entry', async () => {
     let away = true;
-    const auditedChanges = new AuditedChanges<string>(server.admin, async (change) => {
+    const made: string[] = [];
+    const changes = new AuditedChanges<string>(server.admin, async (change) => {
       if (away) throw new Outage('state_unavailable');
       made.push(change);
     });
-    await expect(auditedChanges.make(note, 'change')).rejects.toBeInstanceOf(Outage);
-    expect(made).toEqual([]);
+    const change = { note: NOTE, locks: [], plan: async () => 'change' };
+    await expect(changes.make(change)).rejects.toBeInstanceOf(Outage);
+    expect([made, await entries()]).toEqual([[], [JSON.stringify(NOTE.entry)]]);
     away = false;
-    expect(await auditedChanges.answered('call')).toEqual(idempotent);
+    await server.admin.rpush(keyOf.audit, 'somebody else’s');
+    for (let i = 0; i < 2; i++) expect(await changes.answered('call')).toEqual(NOTE.idempotent);
     expect(made).toEqual(['change']);
-    expect(await auditedChanges.answered('call')).toEqual(idempotent);
+    expect(await entries()).toEqual([JSON.stringify(NOTE.entry), 'somebody else’s']);
+  });
+
+  test('is made by one of those who ask at once; the others get its answer when it is made', async () => {
+    const { made, make, answered } = open();
+    const errors = await outcomes([1, 2, 3].map(() => () => make()));
+    expect(errors.filter((error) => error === null)).toHaveLength(1);
+    for (const error of errors) if (error !== null) expect(error).toBeInstanceOf(IdempotencyConflict);
+    expect(await answered('call')).toEqual(NOTE.idempotent);
+    expect([made, await entries()]).toEqual([['change'], [JSON.stringify(NOTE.entry)]]);
+    const life = await server.admin.pttl(keyOf.idempotentAnswer('call'));
+    expect([life > IDEMPOTENCY_LIFETIME - 60_000, life <= IDEMPOTENCY_LIFETIME]).toEqual([true, true]);
+  });
+
+  test('and whose plan is refused leaves nothing, and may be asked for again', async () => {
+    const { made, make, answered } = open();
+    await expect(
+      make(async () => {
+        throw new Error('refused');
+      }),
+    ).rejects.toThrow('refused');
+    expect(await answered('call')).toBeNull();
+    expect(await server.admin.keys('*')).toEqual([]);
+    await make();
     expect(made).toEqual(['change']);
   });
 
-  test('is made by one of those who ask at once', async () => {
-    const made: string[] = [];
-    const auditedChanges = new AuditedChanges<string>(server.admin, async (change) => void made.push(change));
-    const results = await Promise.allSettled([1, 2, 3].map(() => auditedChanges.make(note, 'change')));
-    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    for (const result of results)
-      if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(IdempotencyConflict);
-    expect(made).toEqual(['change']);
-    expect(await server.admin.pttl(keyOf.idempotentAnswer('call'))).toBeGreaterThan(0);
-  });
-
-  test('and was refused may be asked for again', async () => {
-    const auditedChanges = new AuditedChanges<string>(server.admin, async () => {
+  test('and cannot be made after all may be asked for again', async () => {
+    const changes = new AuditedChanges<string>(server.admin, async () => {
       throw new Error('refused');
     });
-    await expect(auditedChanges.make(note, 'change')).rejects.toThrow('refused');
-    expect(await auditedChanges.answered('call')).toBeNull();
+    const change = { note: NOTE, locks: [], plan: async () => 'change' };
+    await expect(changes.make(change)).rejects.toThrow('refused');
+    expect(await changes.answered('call')).toBeNull();
   });
 });

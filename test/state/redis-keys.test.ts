@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { KeyRecord } from '../../src/keys/key.ts';
 import { Keyring } from '../../src/keys/keyring.ts';
 import { createKey, revokeKey } from '../../src/keys/manage.ts';
 import { hashSecret } from '../../src/keys/secret.ts';
@@ -43,12 +42,9 @@ afterEach(async () => {
 const create = () => createKey(one.keys, PLANS, { account: 'acme', plan: 'free' }, Date.now());
 const found = async (secret: string) => await keyring.find(hashSecret(secret));
 
-test('a key made by one gateway is known to the other, and listed oldest first', async () => {
-  const first = await create();
-  const second = await create();
-  expect(await found(first.secret)).toMatchObject({ keyId: first.record.id, revoked: false });
-  expect(await two.keys.get(second.record.id)).toEqual(second.record);
-  expect((await two.keys.list()).map(({ id }) => id).sort()).toEqual([first.record.id, second.record.id].sort());
+test('a key made by one gateway is known to the other', async () => {
+  const { secret, record } = await create();
+  expect(await found(secret)).toMatchObject({ keyId: record.id, revoked: false });
 });
 
 test('a revocation reaches every gateway', async () => {
@@ -84,27 +80,6 @@ test('an unknown key costs one command however often it comes', async () => {
 async function gets(): Promise<number> {
   return Number(/cmdstat_get:calls=(\d+)/.exec(await server.admin.info('commandstats'))?.[1] ?? 0);
 }
-
-test('ids and hashes are taken once', async () => {
-  const { record } = await create();
-  const other: KeyRecord = { ...record, id: 'key_other', hash: 'other' };
-  await expect((async () => one.keys.add({ ...other, id: record.id }))()).rejects.toThrow(
-    `the key id ${record.id} is taken`,
-  );
-  await expect((async () => one.keys.add({ ...other, hash: record.hash }))()).rejects.toThrow(
-    'the hash of the key is taken',
-  );
-  expect(await one.keys.list()).toEqual([record]);
-  await expect((async () => one.keys.replace(other))()).rejects.toThrow('there is no key key_other');
-});
-
-test('a replaced hash is found, and the one before is not', async () => {
-  const { record, secret } = await create();
-  await found(secret);
-  await one.keys.replace({ ...record, version: 2, hash: 'fresh' });
-  expect(await one.keys.find('fresh')).toMatchObject({ id: record.id });
-  await until('the old secret is unknown', async () => (await found(secret)) === null);
-});
 
 test('keys do not expire, and everything else does', async () => {
   const { record } = await create();

@@ -10,28 +10,37 @@ import {
 } from '../../operators/audit-log.ts';
 import { transaction } from './file.ts';
 
-/** Writes a note; to be called inside the transaction of the change it belongs to. */
-export function auditWriter(db: DatabaseSync): (note: AuditNote) => void {
+/** Writes audit notes. Call both methods inside the transaction of the change that the note is about. */
+export interface AuditWriter {
+  /** Throws IdempotencyConflict where the call was answered before. Call it first: such a call must get its answer. */
+  refuseAnswered(note: AuditNote): void;
+  write(note: AuditNote): void;
+}
+
+export function auditWriterIn(db: DatabaseSync): AuditWriter {
   const forget = db.prepare('DELETE FROM answers WHERE at < ?');
-  const keep = db.prepare(
-    'INSERT INTO answers (name, at, question, sealed) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
-  );
-  const note = db.prepare(
+  const answered = db.prepare('SELECT 1 FROM answers WHERE name = ?');
+  const keep = db.prepare('INSERT INTO answers (name, at, question, sealed) VALUES (?, ?, ?, ?)');
+  const append = db.prepare(
     'INSERT INTO audit (at, actor, action, target, request, before, after) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
-  return ({ entry, idempotent }) => {
-    forget.run(entry.at - IDEMPOTENCY_LIFETIME);
-    if (idempotent && keep.run(idempotent.name, entry.at, idempotent.question, idempotent.sealed).changes === 0) {
-      throw new IdempotencyConflict('this call was answered before');
-    }
-    const { at, actor, action, target, requestId } = entry;
-    note.run(at, actor, action, target, requestId, JSON.stringify(entry.before), JSON.stringify(entry.after));
+  return {
+    refuseAnswered({ entry, idempotent }) {
+      forget.run(entry.at - IDEMPOTENCY_LIFETIME);
+      if (idempotent && answered.get(idempotent.name) !== undefined) {
+        throw new IdempotencyConflict('this call was answered before');
+      }
+    },
+    write({ entry: { at, actor, action, target, requestId, before, after }, idempotent }) {
+      if (idempotent) keep.run(idempotent.name, at, idempotent.question, idempotent.sealed);
+      append.run(at, actor, action, target, requestId, JSON.stringify(before), JSON.stringify(after));
+    },
   };
 }
 
 /** The audit log in the embedded state file, which itself refuses to change or drop an entry. */
 export function auditLogInFile(db: DatabaseSync): AuditLog {
-  const write = auditWriter(db);
+  const writer = auditWriterIn(db);
   const answer = db.prepare('SELECT name, question, sealed FROM answers WHERE name = ? AND at >= ?');
   const forget = db.prepare('DELETE FROM answers WHERE name = ?');
   const entries = db.prepare(
@@ -39,7 +48,11 @@ export function auditLogInFile(db: DatabaseSync): AuditLog {
      AND (? IS NULL OR target = ?) ORDER BY number DESC LIMIT ?`,
   );
   return {
-    append: (note) => transaction(db, () => write(note)),
+    append: (note) =>
+      transaction(db, () => {
+        writer.refuseAnswered(note);
+        writer.write(note);
+      }),
     list({ actor = null, action = null, target = null, below = Number.MAX_SAFE_INTEGER, limit }) {
       return entries.all(below, actor, actor, action, action, target, target, limit).map(entryOf);
     },

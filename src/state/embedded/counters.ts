@@ -5,12 +5,12 @@ import type { Ladder, Limits } from '../../limits/limits.ts';
 import type { Ban, State } from '../state.ts';
 import { Forgetting } from './forgetting.ts';
 
-/** Milliseconds: how often the due are forgotten, and how late one may be. */
+/** Milliseconds between two rounds of forgetting. A subject is forgotten at most so much too late. */
 const GRAIN = 1_000;
-/** How many subjects are looked at before the event loop gets its turn. */
+/** How many subjects are looked at before other work gets its turn. */
 const BATCH = 500;
 
-/** Where ledgers outlive the process. */
+/** Keeps ledgers while no process has them. */
 export interface LedgerStore {
   load(): Iterable<readonly [subject: string, ledger: Ledger]>;
   save(ledgers: Iterable<readonly [subject: string, ledger: Ledger]>): void;
@@ -19,18 +19,18 @@ export interface LedgerStore {
 export interface EmbeddedStateOptions {
   /** Unix milliseconds. */
   readonly clock?: () => number;
-  /** Read at the start, written at `close`. */
+  /** Read at the start, written at `close`; `null`: counters end with the process. */
   readonly store?: LedgerStore | null;
 }
 
-/** The embedded state: one process, one map, every step atomic because nothing in it waits. */
+/** The embedded state: one map in one process. Every step is atomic, because nothing in it waits. */
 export class EmbeddedState implements State {
   readonly #clock: () => number;
   readonly #store: LedgerStore | null;
   readonly #ledgers = new Map<string, Ledger>();
   readonly #forgetting = new Forgetting(GRAIN);
   readonly #timer: NodeJS.Timeout;
-  /** The ladder last used: all plans of a configuration share one. */
+  /** The ladder that was last used. All plans of a configuration share one. */
   #ladder: Ladder | null = null;
   #closed = false;
 
@@ -101,7 +101,7 @@ export class EmbeddedState implements State {
     ban(ledger.conduct, length, now);
   }
 
-  /** Drops up to `most` subjects that have nothing left to say. Answers whether more are waiting. */
+  /** Drops up to `most` subjects whose ledger says nothing any more. Answers whether more are due. */
   forget(most: number): boolean {
     const now = this.#clock();
     const due = this.#forgetting.due(now, most);

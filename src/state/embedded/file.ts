@@ -5,7 +5,7 @@ import type { Conduct, Ledger } from '../../limits/ledger.ts';
 import type { Window } from '../../limits/limits.ts';
 import type { LedgerStore } from './counters.ts';
 
-/** Each entry brings the file from the version of its index to the next. Never edit one that was released. */
+/** The step at index i brings a file of version i to version i + 1. Never edit a step that was released. */
 const MIGRATIONS = [
   `CREATE TABLE keys (
      id TEXT PRIMARY KEY,
@@ -50,14 +50,14 @@ const MIGRATIONS = [
    ) STRICT;`,
 ];
 
-/** The folder of the embedded state cannot be used; the message says which and why, in one sentence. */
+/** The folder of the embedded state cannot be used. The message says in one sentence which folder, and why. */
 export class StateFileError extends Error {
   override name = 'StateFileError';
 }
 
 /**
- * Opens `state.db` in `folder`, making both where they are missing: keys, and the ledgers across a restart. Several
- * processes may have it open (a gateway and the command line). Throws StateFileError.
+ * Opens `state.db` in `folder`, and makes both where they are missing. It holds what people manage, and the ledgers across
+ * a restart. Several processes may have it open, such as a gateway and a command. Throws StateFileError.
  */
 export function openStateFile(folder: string): DatabaseSync {
   const file = join(folder, 'state.db');
@@ -85,7 +85,7 @@ function migrate(db: DatabaseSync): void {
   });
 }
 
-/** Runs `work` whole or not at all; inside another transaction as a part of that one. */
+/** Runs `work` whole or not at all. Inside another transaction it is a part of that one. */
 export function transaction<T>(db: DatabaseSync, work: () => T): T {
   if (db.isTransaction) return work();
   db.exec('BEGIN IMMEDIATE');
@@ -99,7 +99,7 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
-/** Ledgers in the state file: read and emptied at the start, written in one transaction at a graceful stop. */
+/** Ledgers in the state file: read at the start, written in one transaction at a graceful stop. */
 export function ledgersInFile(db: DatabaseSync): LedgerStore {
   return {
     *load() {

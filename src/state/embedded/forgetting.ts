@@ -1,19 +1,19 @@
 /**
- * Which subject may be forgotten when: a timer wheel with one slot per `grain`. A subject stands in one slot only and is
- * looked at when that slot is due; whoever still matters then is put where it is due next. So remembering costs nothing
- * on the request path, and no sweep ever walks all subjects.
+ * Knows when each subject may be forgotten: a timer wheel with one slot per `grain`. A subject stands in one slot. When
+ * that slot is due, the subject is looked at; if it still matters, it moves to the slot where it is due next. So requests
+ * pay nothing for it, and nothing ever walks through all subjects.
  */
 export class Forgetting {
   readonly #grain: number;
   readonly #slots = new Map<number, string[]>();
   #next = 0;
 
-  /** `grain`: milliseconds per slot; how late a subject may be forgotten at the most. */
+  /** `grain`: milliseconds per slot. A subject is forgotten at most so much too late. */
   constructor(grain: number) {
     this.#grain = grain;
   }
 
-  /** Have `subject` looked at once `at` (Unix milliseconds) has passed. */
+  /** Has `subject` looked at when `at` (Unix milliseconds) has passed. */
   remind(subject: string, at: number): void {
     const slot = Math.max(Math.floor(at / this.#grain) + 1, this.#next);
     const subjects = this.#slots.get(slot);
@@ -21,7 +21,7 @@ export class Forgetting {
     else this.#slots.set(slot, [subject]);
   }
 
-  /** Takes up to `most` subjects that are due at `now`. Fewer than `most` means that none is left. */
+  /** Takes up to `most` subjects that are due at `now`. If it answers fewer, none is left. */
   due(now: number, most: number): string[] {
     const current = Math.floor(now / this.#grain);
     const taken: string[] = [];

@@ -2,10 +2,10 @@ import type { DatabaseSync } from 'node:sqlite';
 import { type KeyRecord, readRecord } from '../../keys/key.ts';
 import { KeyConflict, type KeyStore, KeyTaken } from '../../keys/store.ts';
 import type { AuditNote } from '../../operators/audit-log.ts';
-import { auditWriter } from './audit-log.ts';
+import { auditWriterIn } from './audit-log.ts';
 import { transaction } from './file.ts';
 
-/** Milliseconds between looks for what another process changed. Asking costs microseconds. */
+/** Milliseconds between two looks for changes by other processes. A look costs microseconds. */
 const LOOK_EVERY = 200;
 
 /** Keys in the embedded state file. The command line may change them beside a running gateway. */
@@ -13,12 +13,12 @@ export function keysInFile(db: DatabaseSync): KeyStore {
   const byHash = db.prepare('SELECT record FROM keys WHERE hash = ?');
   const byPrevious = db.prepare('SELECT record FROM keys WHERE previous = ?');
   const byId = db.prepare('SELECT record FROM keys WHERE id = ?');
-  const all = db.prepare('SELECT record FROM keys ORDER BY rowid');
+  const all = db.prepare(`SELECT record FROM keys ORDER BY json_extract(record, '$.createdAt'), rowid`);
   const any = db.prepare('SELECT 1 FROM keys LIMIT 1');
   const imported = db.prepare(`SELECT 1 FROM keys WHERE json_extract(record, '$.imported') = 1 LIMIT 1`);
   const insert = db.prepare('INSERT INTO keys (id, hash, record) VALUES (?, ?, ?)');
   const update = db.prepare('UPDATE keys SET hash = ?, previous = ?, record = ? WHERE id = ?');
-  const write = auditWriter(db);
+  const audit = auditWriterIn(db);
   const listeners = new Set<() => void>();
 
   const find = (hash: string) => parse(byHash.get(hash)) ?? parse(byPrevious.get(hash));
@@ -26,8 +26,9 @@ export function keysInFile(db: DatabaseSync): KeyStore {
 
   function change(note: AuditNote | null, work: () => void): void {
     transaction(db, () => {
+      if (note) audit.refuseAnswered(note);
       work();
-      if (note) write(note);
+      if (note) audit.write(note);
     });
     for (const listener of listeners) listener();
   }
@@ -66,7 +67,7 @@ export function keysInFile(db: DatabaseSync): KeyStore {
   };
 }
 
-/** SQLite's data_version changes when another connection has committed. */
+/** SQLite's data_version changes whenever another connection commits. */
 function watchOthers(db: DatabaseSync, changed: () => void): NodeJS.Timeout {
   const version = db.prepare('PRAGMA data_version');
   const read = () => (version.get() as { data_version: number }).data_version;

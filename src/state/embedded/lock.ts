@@ -5,14 +5,14 @@ import type { Announcement } from '../storage.ts';
 import { StateFileError } from './file.ts';
 
 export interface FolderLock {
-  /** Tells commands beside, for as long as the lock is held. */
+  /** Tells commands beside this gateway, for as long as the lock is held. */
   announce(announcement: Announcement): void;
   release(): void;
 }
 
 /**
- * Makes this process the only gateway that counts in `folder`: two embedded gateways on one folder would admit twice what
- * a plan allows. The lock goes with the process, however it ends. Throws StateFileError.
+ * Makes this process the only gateway that counts in `folder`: two of them would admit twice what a plan allows. The lock
+ * ends with the process, however that ends. Throws StateFileError.
  */
 export function lockFolder(folder: string): FolderLock {
   const lock = new DatabaseSync(join(folder, 'gateway.lock'));
@@ -23,7 +23,7 @@ export function lockFolder(folder: string): FolderLock {
     throw new StateFileError(`another gateway is running on the data folder ${folder}`, { cause: error });
   }
   const file = fileIn(folder);
-  // A gateway that crashed has left its own.
+  // A gateway that crashed has left its announcement behind.
   rmSync(file, { force: true });
   return {
     announce: (announcement) => writeFileSync(file, JSON.stringify(announcement), { mode: 0o600 }),
@@ -34,7 +34,7 @@ export function lockFolder(folder: string): FolderLock {
   };
 }
 
-/** What the gateway that holds the lock has announced; `null` where it has not, or not yet. */
+/** What the gateway that holds the lock has announced; `null` where there is none, or it has not yet done so. */
 export function announcedIn(folder: string): Announcement | null {
   try {
     const { url, token } = JSON.parse(readFileSync(fileIn(folder), 'utf8')) as Partial<Announcement>;

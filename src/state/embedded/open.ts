@@ -12,7 +12,7 @@ export function recordsInFile(db: DatabaseSync): Records {
   return { keys: keysInFile(db), auditLog: auditLogInFile(db), tokens: tokensInFile(db), uses: usesInFile(db) };
 }
 
-/** The embedded default: one folder, one gateway. Throws StateFileError, with nothing left open. */
+/** Opens the embedded state: one folder, one gateway. Throws StateFileError, and leaves nothing open then. */
 export function openEmbedded(folder: string, clock: () => number): Storage {
   const db = openStateFile(folder);
   try {

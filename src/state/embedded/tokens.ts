@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { AuditNote } from '../../operators/audit-log.ts';
 import type { TokenRecord, TokenStore } from '../../operators/tokens.ts';
-import { auditWriter } from './audit-log.ts';
+import { auditWriterIn } from './audit-log.ts';
 import { transaction } from './file.ts';
 
 /** The operators' tokens in the embedded state file. */
@@ -10,20 +11,22 @@ export function tokensInFile(db: DatabaseSync): TokenStore {
     'INSERT INTO tokens (name, hash, role, created) VALUES (?, ?, ?, ?) ON CONFLICT (name) DO NOTHING',
   );
   const remove = db.prepare('DELETE FROM tokens WHERE name = ?');
-  const write = auditWriter(db);
+  const audit = auditWriterIn(db);
+
+  /** `work` answers whether it has changed anything. */
+  function change(note: AuditNote, work: () => boolean): boolean {
+    return transaction(db, () => {
+      audit.refuseAnswered(note);
+      const done = work();
+      if (done) audit.write(note);
+      return done;
+    });
+  }
+
   return {
     list: () => all.all() as unknown as TokenRecord[],
     add: ({ name, hash, role, createdAt }, note) =>
-      transaction(db, () => {
-        const added = insert.run(name, hash, role, createdAt).changes === 1;
-        if (added) write(note);
-        return added;
-      }),
-    remove: (name, note) =>
-      transaction(db, () => {
-        const removed = remove.run(name).changes === 1;
-        if (removed) write(note);
-        return removed;
-      }),
+      change(note, () => insert.run(name, hash, role, createdAt).changes === 1),
+    remove: (name, note) => change(note, () => remove.run(name).changes === 1),
   };
 }

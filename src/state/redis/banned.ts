@@ -6,7 +6,7 @@ import { LEDGERS, subjectIn } from './key-names.ts';
 /** Names looked at in one step of the walk. */
 const STEP = 1_000;
 
-/** Walks the ledgers of every master. `ask` answers the end of a subject's ban, or 0, as the first of its numbers. */
+/** Walks through the ledgers of every master. `ask` answers numbers; the first is the end of the subject's ban, or 0. */
 export async function bannedSubjects(redis: Connection, ask: (subject: string) => Promise<unknown>): Promise<Ban[]> {
   const banned = new Map<string, number>();
   for (const node of redis instanceof Cluster ? redis.nodes('master') : [redis]) {

@@ -1,21 +1,15 @@
 import { Cluster } from 'ioredis';
+import type { Bus, Message } from '../shared/bus.ts';
 import { type Connection, duplicate } from './client.ts';
 import { CHANNEL } from './key-names.ts';
-import { type Message, readMessage } from './messages.ts';
+import { readMessage } from './messages.ts';
 
-/** What other gateways, and this one, tell about changes. */
-export interface Bus {
-  /** Answers how to stop listening. */
-  listen(listener: (message: Message) => void): () => void;
-  close(): void;
-}
-
-/** How often a connection that should be silent proves that it is alive, milliseconds. */
+/** Milliseconds between two proofs that a silent connection is alive. */
 const HEARTBEAT = 1_000;
 
 /**
- * Listens on a connection of its own. Messages that were sent while it was away are lost, so its return is told as
- * `anything`: whoever keeps copies drops them all.
+ * Listens on a connection of its own. Messages that others send while it is cut off are lost. So once it is back, listeners
+ * are told `anything`.
  */
 export async function openBus(redis: Connection): Promise<Bus> {
   const listeners = new Set<(message: Message) => void>();
@@ -27,14 +21,14 @@ export async function openBus(redis: Connection): Promise<Bus> {
   await subscriber.connect();
   await subscriber.subscribe(CHANNEL);
   subscriber.on('ready', () => {
-    // A second connection loss in between makes it ready once more.
+    // If the connection breaks again meanwhile, `ready` comes again, and with it the next try.
     subscriber.subscribe(CHANNEL).then(
       () => tell({ type: 'anything' }),
       () => {},
     );
   });
   if (subscriber instanceof Cluster) {
-    // Its subscription moves to another node without a word; that it may have is all we learn.
+    // A Cluster moves the subscription to another node and says nothing. These events are the only sign of it.
     for (const change of ['+node', '-node'] as const) subscriber.on(change, () => tell({ type: 'anything' }));
   }
   const heartbeat = setInterval(() => void beat(subscriber), HEARTBEAT).unref();
@@ -50,9 +44,9 @@ export async function openBus(redis: Connection): Promise<Bus> {
   };
 }
 
-/** A dead peer is found out by an unanswered ping: the client then gives the connection up and makes a new one. */
+/** Where the other side is dead the ping stays unanswered; then the client drops the connection and makes a new one. */
 async function beat(subscriber: Connection): Promise<void> {
   if (subscriber instanceof Cluster || subscriber.status !== 'ready') return;
-  // Its failure shows as a reconnection.
+  // A failure needs nothing here: the client connects again, and that is seen.
   await subscriber.ping().catch(() => {});
 }

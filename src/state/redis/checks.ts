@@ -4,10 +4,10 @@ import { type Connection, RedisError } from './client.ts';
 import { CHANNEL, keyOf, PROBE_LIFE } from './key-names.ts';
 import { loadScript, runScript } from './scripts.ts';
 
-/** From here on scripts may write after they have read the clock, and replicas are told what was written. */
+/** The first version whose scripts may write after they have read the clock, and that passes on to replicas what was written. */
 const OLDEST = '6.2';
 
-/** Looks whether Redis can do what the gateway needs. Answers warnings; throws RedisError for what cannot work. */
+/** Checks that Redis can do what the gateway needs. Answers warnings; throws RedisError where it cannot. */
 export async function checkRedis(redis: Connection): Promise<string[]> {
   const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
   const infos = await Promise.all(nodes.map((node) => node.info().catch(refusedInfo)));
@@ -16,7 +16,7 @@ export async function checkRedis(redis: Connection): Promise<string[]> {
   return [...new Set(infos.flatMap(evictionWarning))];
 }
 
-/** A user who may not ask INFO cannot be warned; what is needed is tried out all the same. */
+/** A Redis user without the right to INFO gets no warnings. What the gateway needs is tried out all the same. */
 function refusedInfo(error: unknown): string {
   if (error instanceof Error && error.message.startsWith('NOPERM')) return '';
   throw error;
@@ -41,7 +41,7 @@ function evictionWarning(info: string): string[] {
   ];
 }
 
-/** Runs a real script with the rights and on the names that requests will need. */
+/** Runs a real script, with the rights and the key names that requests will need. */
 async function tryScript(redis: Connection): Promise<void> {
   const name = randomUUID();
   try {

@@ -5,32 +5,32 @@ import type { RedisSettings } from '../../config/config.ts';
 
 export type Connection = Redis | Cluster;
 
-/** Redis cannot be used as it is set up; the message says in one sentence what to change. */
+/** Redis cannot be used as it is set up. The message says in one sentence what to change. */
 export class RedisError extends Error {
   override name = 'RedisError';
 }
 
 /** Milliseconds. */
 const CONNECT_TIMEOUT = 1_000;
-/** A connection that owes answers and is silent for so long is given up; a stopped machine sends no reset. */
+/** A connection that owes answers and stays silent for so long is dropped: a machine that stopped sends no reset. */
 const SILENCE = 2_000;
 const START_TIMEOUT = 5_000;
 const SLOTS_REFRESH = 5_000;
 
-/** Grows to two seconds; the jitter keeps many gateways from coming back in step. */
+/** Milliseconds before the next try; grows to two seconds. The jitter keeps many gateways from coming back in step. */
 function retryDelay(times: number): number {
   return Math.min(50 * 2 ** Math.min(times, 6), 2_000) * (0.5 + Math.random() / 2);
 }
 
 /**
- * The client's own defaults would queue without bound while Redis is away, wait without end for an answer, and send a
- * charge again whose answer was lost. Here a command is written at once or fails at once, and is written once.
+ * By default the client queues commands without bound while Redis is away, waits for an answer without end, and sends a
+ * charge again when its answer was lost. With these options a command is written at once or fails at once, and only once.
  */
 const COMMON = {
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
-  // Its own renewal of subscriptions leaves a rejection unhandled when the connection breaks again meanwhile.
+  // The client's own renewal leaves a rejection unhandled when the connection breaks again meanwhile.
   autoResubscribe: false,
   connectTimeout: CONNECT_TIMEOUT,
   socketTimeout: SILENCE,
@@ -40,20 +40,17 @@ const COMMON = {
 
 const lastErrors = new WeakMap<Connection, unknown>();
 
-/** Why a command failed, in words for operators: that nothing is connected is less telling than why. */
-export function reasonOf(redis: Connection, error: unknown): unknown {
-  if (!/isn't writeable|isn't ready|Connection is closed/.test(messages(error))) return error;
-  return new Error('not connected to Redis', { cause: lastErrors.get(redis) ?? 'the connection was closed' });
-}
+/** The last error that a connection told of; `undefined`: none yet. */
+export const lastErrorOf = (redis: Connection): unknown => lastErrors.get(redis);
 
-/** Opens a connection and waits until it can be used. Throws RedisError, with nothing left open. */
+/** Opens a connection and waits until it can be used. Throws RedisError, and leaves nothing open then. */
 export async function connect(settings: RedisSettings): Promise<Connection> {
   const redis = create(settings);
   const note = (error: unknown) => void lastErrors.set(redis, error);
   redis.on('error', note);
   if (redis instanceof Cluster) redis.on('node error', note);
   try {
-    await untilReady(redis, () => lastErrors.get(redis));
+    await untilReady(redis, () => lastErrorOf(redis));
     if (redis instanceof Cluster) await Promise.all(redis.nodes('master').map((node) => node.ping()));
     return redis;
   } catch (error) {
@@ -62,22 +59,12 @@ export async function connect(settings: RedisSettings): Promise<Connection> {
   }
 }
 
-/** A second connection with the same settings that only listens: a subscriber's silence is no fault. */
+/** A second connection with the same settings, for listening only. It may stay silent; after an error the client connects again. */
 export function duplicate(redis: Connection): Connection {
   const copy: Connection =
     redis instanceof Cluster ? redis.duplicate([], { lazyConnect: true }) : redis.duplicate({ lazyConnect: true });
   copy.on('error', () => {});
   return copy;
-}
-
-/** Finds out which master serves which slot now, for the next commands: after a failover the old one does not answer. */
-export function lookAround(redis: Connection): void {
-  if (redis instanceof Cluster && redis.status === 'ready') redis.refreshSlotsCache();
-}
-
-/** What fails together: one Redis, or the master that serves a name's slot. */
-export function shardOf(redis: Connection, slot: () => number): string {
-  return redis instanceof Cluster ? (redis.slots[slot()]?.[0] ?? '') : '';
 }
 
 function create(settings: RedisSettings): Connection {
@@ -106,7 +93,7 @@ function create(settings: RedisSettings): Connection {
     name: settings.master,
     sentinelRetryStrategy: retryDelay,
     sentinelCommandTimeout: CONNECT_TIMEOUT,
-    // Hears of a failover at once instead of finding out by a write that is refused.
+    // The Sentinels tell of a failover at once; otherwise a refused write would be the first sign.
     failoverDetector: true,
     ...(settings.sentinelPassword === null ? {} : { sentinelPassword: settings.sentinelPassword }),
     ...(credentials.tls ? { sentinelTLS: credentials.tls, enableTLSForSentinelMode: true } : {}),
@@ -114,9 +101,9 @@ function create(settings: RedisSettings): Connection {
 }
 
 /**
- * Whose name a certificate must have. The nodes of a Cluster are one service and share the URL's name, for they are often
- * known by address only; Sentinels and the Redis they name are several, each called by its own. An address is never sent as
- * a server name (RFC 6066 section 3): without one, the node's own is checked.
+ * Says which name a certificate must have. The nodes of a Cluster are one service and share the URL's name, because they
+ * are often known by address only. Sentinels and the Redis they name are several servers, each with a name of its own. An
+ * address is never sent as a server name (RFC 6066 section 3); then the certificate is checked against the node's address.
  */
 function tlsOptions({ topology }: RedisSettings, host: string): ConnectionOptions {
   return topology === 'sentinel' || isIP(host) !== 0 ? {} : { servername: host };
@@ -132,7 +119,7 @@ function clusterOptions(credentials: Credentials) {
     redisOptions: { ...redisOptions, ...credentials },
     clusterRetryStrategy: retryDelay,
     slotsRefreshInterval: SLOTS_REFRESH,
-    // Above 0, a command is sent again when its connection closes under it: it may have been charged already.
+    // Above 0, a command would be sent again when its connection closes, and it may have been charged already.
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
     maxRedirections: 4,
@@ -143,13 +130,13 @@ function defaultPort({ topology }: RedisSettings): number {
   return topology === 'sentinel' ? 26379 : 6379;
 }
 
-/** `host:port`, `[v6]:port` or a host alone. */
+/** Reads `host:port`, `[v6]:port`, or a host alone. */
 function address(node: string, otherwise: number): { host: string; port: number } {
   const { hostname, port } = new URL(`redis://${node}`);
   return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || otherwise) };
 }
 
-/** Waits for a connection that is retried in the background, unless the reason given will not pass by itself. */
+/** Waits while the client tries in the background. Throws after `START_TIMEOUT`, or at once where trying again cannot help. */
 async function untilReady(redis: Connection, reason: () => unknown): Promise<void> {
   const giveUpAt = performance.now() + START_TIMEOUT;
   redis.connect().catch(() => {});
@@ -167,10 +154,10 @@ function isFinal(error: unknown): boolean {
   );
 }
 
-/** What OpenSSL says of a certificate whose issuer it does not know. */
+/** How OpenSSL says that it does not know who issued a certificate. */
 const UNKNOWN_ISSUER = /self-signed certificate|unable to (get|verify)\b.*certificate/i;
 
-/** Whatever is wrong, in words of the settings; never with the URL's password. */
+/** Says what is wrong in the words of the settings, and never with the password of the URL. */
 function explain(settings: RedisSettings, error: unknown): string {
   const text = messages(error);
   const where = new URL(settings.url).host;
@@ -185,8 +172,8 @@ function explain(settings: RedisSettings, error: unknown): string {
   return `cannot use Redis at ${where}: ${text}`;
 }
 
-/** A Cluster's failure has the nodes' own in `lastNodeError`; refused connections are AggregateErrors without a message. */
-function messages(error: unknown): string {
+/** The text of an error. A Cluster's has that of its node in `lastNodeError`; a refused connection may have a code only. */
+export function messages(error: unknown): string {
   const { message, code, lastNodeError } = Object(error) as {
     message?: string;
     code?: string;

@@ -1,15 +1,18 @@
 import { Outage } from '../../errors/outage.ts';
 import type { Admission } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/limits.ts';
-import { type Batch, Batches } from '../shared/batches.ts';
-import { DeadlineError, withDeadline } from '../shared/deadline.ts';
-import type { Ban, State } from '../state.ts';
+import type { InDoubtCharges, Reconciliation, SharedBackend } from '../shared/backend.ts';
+import { DeadlineError } from '../shared/deadline.ts';
+import type { Ban } from '../state.ts';
+import { AnswerReader, checkDone, type LedgerScript, unanswered } from './answers.ts';
+import { inTime } from './asking.ts';
 import { bannedSubjects } from './banned.ts';
+import { type Batch, Batches } from './batches.ts';
 import type { Connection } from './client.ts';
 import { CHANNEL, keyOf } from './key-names.ts';
 import { subjectBanned, subjectChanged } from './messages.ts';
-import { AnswerReader, packLimits } from './packing.ts';
-import { loadScript, runScript, type Script } from './scripts.ts';
+import { packLimits } from './packing.ts';
+import { loadScript, runScript } from './scripts.ts';
 
 const SCRIPTS = {
   admit: loadScript('admit-n.lua'),
@@ -23,48 +26,37 @@ const SCRIPTS = {
   conduct: loadScript('conduct-1.lua'),
 };
 
+type Arguments = readonly (string | number)[];
+
 export interface RedisStateOptions {
   /** Milliseconds to wait for an answer. */
   readonly deadline?: number;
-  /** For tests: the scripts believe this clock instead of Redis's own. */
+  /** For tests: the scripts go by this clock instead of Redis's own. */
   readonly clock?: (() => number) | null;
-  readonly inDoubt?: InDoubtCharges;
-}
-
-/** Told of requests that have stopped waiting while Redis may still charge them. */
-export interface InDoubtCharges {
-  begin(subject: string): void;
-  /** `charged`: the units that Redis has charged after all; 0 too where that will never be known. */
-  end(subject: string, charged: number): void;
 }
 
 const IGNORED: InDoubtCharges = { begin() {}, end() {} };
 
-/** What one gateway has admitted by itself, to be added once. Units and opening times in the order of the windows. */
-export interface Reconciliation {
-  readonly gateway: string;
-  readonly number: number;
-  readonly bannedUntil: number;
-  readonly windows: readonly { readonly units: number; readonly openedAt: number }[];
-}
-
 /**
- * State in Redis: every step is one script on one hash. Everything that keeps Redis from answering in time is an `Outage`.
+ * State in Redis: every step is one script on one hash. Whatever keeps Redis from answering in time is an `Outage`.
  */
-export class RedisState implements State {
+export class RedisState implements SharedBackend {
   readonly #redis: Connection;
   readonly #deadline: number;
   readonly #clock: () => number | string;
-  readonly #inDoubt: InDoubtCharges;
+  #inDoubt: InDoubtCharges = IGNORED;
   readonly #batches: Batches;
 
-  constructor(redis: Connection, { deadline = 50, clock = null, inDoubt = IGNORED }: RedisStateOptions = {}) {
+  constructor(redis: Connection, { deadline = 50, clock = null }: RedisStateOptions = {}) {
     this.#redis = redis;
     this.#deadline = deadline;
     this.#clock = clock ?? (() => '');
-    this.#inDoubt = inDoubt;
-    // In a Cluster the keys of one script must share a slot: only requests of one subject go together.
+    // In a Cluster all keys of one script must share a slot, so only requests of one subject go together.
     this.#batches = new Batches({ apart: redis.isCluster, send: (batch) => this.#admit(batch) });
+  }
+
+  reportInDoubt(charges: InDoubtCharges): void {
+    this.#inDoubt = charges;
   }
 
   admit(subject: string, limits: Limits, cost: number): Promise<Admission> {
@@ -72,36 +64,33 @@ export class RedisState implements State {
   }
 
   async look(subject: string, limits: Limits): Promise<Admission> {
-    const answer = await this.#run(SCRIPTS.look, subject, [this.#clock(), ...packLimits(limits)]);
-    return this.#standing(answer, subject, limits);
+    return this.#standing('look', subject, limits, []);
   }
 
-  /** Notes refusals that were answered elsewhere, at these times. Answers how the subject stands now. */
   async strike(subject: string, limits: Limits, times: readonly number[]): Promise<Admission> {
-    const answer = await this.#run(SCRIPTS.strike, subject, [this.#clock(), ...packLimits(limits), ...times]);
-    return this.#standing(answer, subject, limits);
+    return this.#standing('strike', subject, limits, times);
   }
 
   async pardon(subject: string): Promise<void> {
-    await this.#run(SCRIPTS.pardon, subject, [CHANNEL, subjectChanged(subject)]);
+    await this.#do('pardon', subject, [CHANNEL, subjectChanged(subject)]);
   }
 
   async reset(subject: string): Promise<void> {
-    await this.#run(SCRIPTS.reset, subject, [CHANNEL, subjectChanged(subject)]);
+    await this.#do('reset', subject, [CHANNEL, subjectChanged(subject)]);
   }
 
   async grant(subject: string, limits: Limits, units: number, window: string | null): Promise<void> {
     const chosen = limits.windows.map(({ name }) => (window === null || name === window ? 1 : 0)).join('');
     const args = [this.#clock(), ...packLimits(limits), units, chosen, CHANNEL, subjectChanged(subject)];
-    await this.#run(SCRIPTS.grant, subject, args);
+    await this.#do('grant', subject, args);
   }
 
   async rung(subject: string, limits: Limits): Promise<number> {
-    const [, rung] = (await this.#run(SCRIPTS.conduct, subject, [this.#clock(), ...packLimits(limits)])) as number[];
-    return rung!;
+    const args = [this.#clock(), ...packLimits(limits)];
+    return this.#run('conduct', subject, args, (answer) => (answer as [banEnd: number, rung: number])[1]);
   }
 
-  /** Waits as long as it takes: every master is walked from end to end. */
+  /** Has no deadline: it walks through every master from end to end. */
   async bans(): Promise<Ban[]> {
     try {
       return await bannedSubjects(this.#redis, (subject) =>
@@ -114,10 +103,9 @@ export class RedisState implements State {
 
   async ban(subject: string, limits: Limits, length: number): Promise<void> {
     const args = [this.#clock(), ...packLimits(limits), length, CHANNEL, subjectBanned(subject)];
-    await this.#run(SCRIPTS.ban, subject, args);
+    await this.#do('ban', subject, args);
   }
 
-  /** Adds a sum, however often it is called with it. */
   async charge(subject: string, limits: Limits, reconciliation: Reconciliation): Promise<void> {
     const windows = reconciliation.windows.flatMap(({ units, openedAt }) => [units, openedAt]);
     const args = [
@@ -128,10 +116,10 @@ export class RedisState implements State {
       reconciliation.bannedUntil,
       ...windows,
     ];
-    await this.#run(SCRIPTS.charge, subject, args);
+    await this.#do('charge', subject, args);
   }
 
-  /** The connection belongs to whoever made it. */
+  /** Leaves the connection open: whoever opened it closes it. */
   async close(): Promise<void> {
     this.#batches.flush();
   }
@@ -139,14 +127,14 @@ export class RedisState implements State {
   async #admit(batch: Batch): Promise<void> {
     const running = runScript(this.#redis, SCRIPTS.admit, ...this.#argumentsOf(batch));
     try {
-      batch.settle(new AnswerReader(await withDeadline(running, this.#deadline)));
+      batch.settle(new AnswerReader(await inTime(running, this.#deadline)));
     } catch (error) {
       if (error instanceof DeadlineError) batch.inDoubt(running, this.#inDoubt);
       batch.fail(new Outage('state_unavailable', { cause: error }));
     }
   }
 
-  #argumentsOf({ requests, sets }: Batch): [keys: string[], args: (string | number)[]] {
+  #argumentsOf({ requests, sets }: Batch): [keys: string[], args: Arguments] {
     const args: (string | number)[] = [this.#clock(), sets.size];
     for (const limits of sets.keys()) args.push(...packLimits(limits));
     const keys: string[] = [];
@@ -157,19 +145,26 @@ export class RedisState implements State {
     return [keys, args];
   }
 
-  #standing(answer: unknown, subject: string, limits: Limits): Admission {
-    try {
-      return new AnswerReader(answer).standing(subject, limits);
-    } catch (error) {
-      throw new Outage('state_unavailable', { cause: error });
-    }
+  #standing(name: 'look' | 'strike', subject: string, limits: Limits, times: readonly number[]): Promise<Admission> {
+    const args = [this.#clock(), ...packLimits(limits), ...times];
+    return this.#run(name, subject, args, (answer) => new AnswerReader(answer).standing(subject, limits));
   }
 
-  async #run(script: Script, subject: string, args: readonly (string | number)[]): Promise<unknown> {
+  #do(name: LedgerScript, subject: string, args: Arguments): Promise<void> {
+    return this.#run(name, subject, args, (answer) => checkDone(name, answer, subject));
+  }
+
+  async #run<T>(
+    name: keyof typeof SCRIPTS,
+    subject: string,
+    args: Arguments,
+    read: (answer: unknown) => T,
+  ): Promise<T> {
     try {
-      return await withDeadline(runScript(this.#redis, script, [keyOf.ledger(subject)], args), this.#deadline);
+      const running = runScript(this.#redis, SCRIPTS[name], [keyOf.ledger(subject)], args);
+      return read(await inTime(running, this.#deadline));
     } catch (error) {
-      throw new Outage('state_unavailable', { cause: error });
+      throw unanswered(subject, error);
     }
   }
 }

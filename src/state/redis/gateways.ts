@@ -1,4 +1,4 @@
-import { withDeadline } from '../shared/deadline.ts';
+import { inTime } from './asking.ts';
 import type { Connection } from './client.ts';
 import { GATEWAY_LIFE, GATEWAYS_LIFE, keyOf } from './key-names.ts';
 import { loadScript, runScript } from './scripts.ts';
@@ -10,26 +10,26 @@ const FAREWELL = 250;
 
 /** The gateways that share one Redis. */
 export interface Gateways {
-  /** As of the last time Redis was heard; at least 1. */
+  /** How many there are, as Redis last said; at least 1. */
   readonly count: () => number;
   close(): Promise<void>;
 }
 
-/** Announces this gateway until closed. */
+/** Says every few seconds that this gateway is there, until closed. `id` names it among all. */
 export async function announce(redis: Connection, id: string): Promise<Gateways> {
   let count = 1;
   const say = async () => {
     count = (await runScript(redis, SCRIPT, [keyOf.gateways], [id, GATEWAY_LIFE, GATEWAYS_LIFE])) as number;
   };
   await say();
-  // While Redis is away the last count stands: it is needed exactly then.
+  // While Redis is away the last count stands, because that is when it is needed.
   const timer = setInterval(() => say().catch(() => {}), GATEWAY_LIFE / 4).unref();
   return {
     count: () => count,
     async close() {
       clearInterval(timer);
-      // Where Redis cannot be told, this gateway falls silent and is forgotten by itself.
-      await withDeadline(redis.zrem(keyOf.gateways, id), FAREWELL).catch(() => {});
+      // If Redis does not hear this, it forgets the gateway after `GATEWAY_LIFE` of silence.
+      await inTime(redis.zrem(keyOf.gateways, id), FAREWELL).catch(() => {});
     },
   };
 }

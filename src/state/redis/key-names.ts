@@ -1,27 +1,29 @@
 /**
- * Every name in Redis, and how long each lives. No other file contains a prefix.
+ * Every key name in Redis, and how long the key lives. No other file contains the prefix.
  *
  * | name | holds | lives |
  * |---|---|---|
- * | `sg:s:{<subject>}` | ledger of a subject: a hash | until it says no more than an empty one would |
- * | `sg:k:{<hash>}` | record of an API key: JSON | for ever: keys are data, not cache, and must not vanish |
+ * | `sg:s:{<subject>}` | ledger of a subject: a hash | until it says no more than an empty one |
+ * | `sg:k:{<hash>}` | record of an API key: JSON | for ever: API keys are data, no cache |
  * | `sg:i:{<id>}` | hash of the key with this id | for ever, as the key |
  * | `sg:o:{<name>}` | answer to a call that must not be done twice: JSON | 24 hours |
- * | `sg:audit` | what people did: a list of JSON, only ever appended to | for ever |
+ * | `sg:audit` | the audit log: a list of JSON that only grows | for ever |
  * | `sg:tokens` | tokens of operators: a hash of JSON by name | for ever |
  * | `sg:used` | when each key was last used: a sorted set of ids | for ever |
  * | `sg:imported` | 1 once a key of another system was imported | for ever |
  * | `sg:keys` | ids of all keys: a sorted set by time of creation | for ever, as the keys |
- * | `sg:g` | gateways that are there: a sorted set by when each was last heard | 1 minute after the last gateway was heard |
+ * | `sg:g` | gateways that are running: a sorted set by when each was last heard | 1 minute after the last gateway was heard |
+ * | `sg:l:{<name>}` | nothing: somebody is changing the key or token, or answering the call, of this name | `LOCK_LIFE` |
  * | `sg:probe:{<subject>}` | nothing: whether Redis takes writes there | `PROBE_LIFE` |
  *
- * The braces make a name's slot in a Cluster that of the subject or key alone.
+ * In a Cluster, the text in braces alone decides the slot of a key.
  */
 const PREFIX = 'sg:';
 
-/** Milliseconds. */
+/** Milliseconds. A lock outlives every change that goes well: each of its steps takes less than one. */
 export const PROBE_LIFE = 1_000;
-/** Milliseconds until a gateway that is no longer heard stops counting, and all of them are forgotten. */
+export const LOCK_LIFE = 10_000;
+/** Milliseconds after which a silent gateway no longer counts; and after which their list ends where none is heard. */
 export const GATEWAY_LIFE = 10_000;
 export const GATEWAYS_LIFE = 60_000;
 
@@ -31,6 +33,7 @@ export const keyOf = {
   apiKey: (hash: string) => `${PREFIX}k:{${hash}}`,
   apiKeyId: (id: string) => `${PREFIX}i:{${id}}`,
   idempotentAnswer: (name: string) => `${PREFIX}o:{${name}}`,
+  lock: (name: string) => `${PREFIX}l:{${name}}`,
   audit: `${PREFIX}audit`,
   tokens: `${PREFIX}tokens`,
   used: `${PREFIX}used`,
@@ -39,9 +42,9 @@ export const keyOf = {
   gateways: `${PREFIX}g`,
 } as const;
 
-/** What ledgers are called, as a pattern of SCAN, and whose one of them is. */
+/** The names of all ledgers, as a pattern of SCAN; and the subject of one of them. */
 export const LEDGERS = `${PREFIX}s:{*}`;
 export const subjectIn = (name: string): string => name.slice(`${PREFIX}s:{`.length, -1);
 
-/** The one channel on which gateways tell each other what changed. */
+/** The channel on which gateways tell each other what changed. */
 export const CHANNEL = `${PREFIX}changes`;

@@ -1,8 +1,4 @@
-/** What gateways tell each other. A message that cannot be read means that anything may have changed. */
-export type Message =
-  | { readonly type: 'subject'; readonly subject: string; readonly banned: boolean }
-  | { readonly type: 'key'; readonly hash: string }
-  | { readonly type: 'anything' };
+import type { Message } from '../shared/bus.ts';
 
 export function subjectChanged(subject: string): string {
   return `s:${subject}`;
@@ -16,6 +12,7 @@ export function keyChanged(hash: string): string {
   return `k:${hash}`;
 }
 
+/** Reads a message of the channel. One that it does not know means that anything may have changed. */
 export function readMessage(text: string): Message {
   const rest = text.slice(2);
   if (text.startsWith('s:')) return { type: 'subject', subject: rest, banned: false };

@@ -11,24 +11,25 @@ import { type Connection, connect } from './client.ts';
 import { RedisState } from './counters.ts';
 import { announce } from './gateways.ts';
 import { recordsInRedis } from './records.ts';
+import { shardsOf } from './shards.ts';
 
 /** Milliseconds that a command may wait for the state. */
 const PATIENCE = 2_000;
 
-/** What there is to manage in a Redis, without being one of the gateways that share it. */
+/** What a command can manage in a Redis, beside the gateways that share it. */
 export interface Beside extends Records {
   readonly state: State;
   readonly close: () => void;
 }
 
-/** What commands need beside running gateways. Throws RedisError, with nothing left open. */
+/** Opens what commands need beside running gateways. Throws RedisError, and leaves nothing open then. */
 export async function openBeside(settings: RedisSettings): Promise<Beside> {
   return beside(await connect(settings), settings);
 }
 
 /**
- * What a process needs that answers to operators while its workers carry the requests. Looks whether Redis can do what they
- * will need. Throws RedisError, with nothing left open.
+ * Opens what the primary needs: it serves operators while its workers carry the requests. Checks that Redis can do what the
+ * workers need. Throws RedisError, and leaves nothing open then.
  */
 export async function openForWorkers(
   settings: RedisSettings,
@@ -45,8 +46,8 @@ export async function openForWorkers(
 }
 
 function beside(redis: Connection, settings: RedisSettings): Beside {
-  const breakers = createCircuitBreakers(redis, settings, () => {});
-  // Nobody listens: nothing is kept here that could change elsewhere.
+  const breakers = createCircuitBreakers(shardsOf(redis), settings, () => {});
+  // Nothing is remembered here that a change elsewhere could make wrong, so nobody listens.
   const bus = { listen: () => () => {}, close: () => {} };
   return {
     ...recordsInRedis(redis, { bus, breakers, deadline: PATIENCE }),
@@ -61,13 +62,13 @@ function beside(redis: Connection, settings: RedisSettings): Beside {
 export interface OpenOptions {
   readonly observe: Observe;
   /**
-   * Workers of this gateway, each of which opens the state for itself. While Redis is away they give out together what one
-   * process would: each its share. Whoever started them has looked at the Redis already.
+   * How many workers this gateway has. Each opens the state for itself. While Redis is away each gives out its share, all
+   * together what one process would. The primary that started them has checked Redis already.
    */
   readonly workers?: number;
 }
 
-/** State that several gateways share. Throws RedisError, with nothing left open. */
+/** Opens the state that several gateways share. Throws RedisError, and leaves nothing open then. */
 export async function openRedis(settings: RedisSettings, { observe, workers = 1 }: OpenOptions): Promise<Storage> {
   const redis = await connect(settings);
   try {
@@ -75,10 +76,10 @@ export async function openRedis(settings: RedisSettings, { observe, workers = 1 
     const id = randomUUID();
     const bus = await openBus(redis);
     const gateways = await announce(redis, id);
-    const breakers = createCircuitBreakers(redis, settings, observe);
+    const breakers = createCircuitBreakers(shardsOf(redis), settings, observe);
     const { deadline } = settings;
     const state = new SharedState({
-      redis: (inDoubt) => new RedisState(redis, { deadline, inDoubt }),
+      backend: new RedisState(redis, { deadline }),
       breakers,
       bus,
       settings: { ...settings, divide: settings.divide || workers > 1 },

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Connection } from './client.ts';
 
-/** Folder of the scripts: `<name>-<number of keys>.lua`, or `-n` for any number. */
+/** Folder of the scripts. A file is called `<name>-<number of keys>.lua`, with `n` for any number. */
 export const SCRIPTS = join(import.meta.dirname, 'lua');
 
 export interface Script {
@@ -11,7 +11,7 @@ export interface Script {
   readonly sha: string;
 }
 
-/** Reads a script with the rules that it includes. */
+/** Reads a script together with the rules that it includes. */
 export function loadScript(file: string): Script {
   const text = readFileSync(join(SCRIPTS, file), 'utf8').replace(/^--- include (\S+)$/gm, (_line, rules: string) =>
     readFileSync(join(SCRIPTS, rules), 'utf8'),
@@ -20,8 +20,8 @@ export function loadScript(file: string): Script {
 }
 
 /**
- * Runs a script by its digest, and in full where Redis does not know it (yet, or after SCRIPT FLUSH). NOSCRIPT is an
- * answer: nothing was done, so sending again is safe. A command whose answer was lost is never sent again.
+ * Runs a script by its digest. Redis may not know it yet, or no longer after SCRIPT FLUSH; then the whole text is sent.
+ * That is safe: Redis answers NOSCRIPT only where it did nothing. A command whose answer was lost is never sent again.
  */
 export async function runScript(
   redis: Connection,

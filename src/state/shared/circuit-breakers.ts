@@ -1,44 +1,45 @@
 import { CircuitBreaker } from '../../common/circuit-breaker.ts';
-import type { RedisSettings } from '../../config/config.ts';
+import { Outage } from '../../errors/outage.ts';
 import type { Observe } from '../../observe/events.ts';
-import { type Connection, lookAround, reasonOf, shardOf } from '../redis/client.ts';
-import { keyOf, PROBE_LIFE } from '../redis/key-names.ts';
-import { slotOf } from '../redis/slots.ts';
+import { LedgerError } from '../state.ts';
+import type { OutageSettings, Shards } from './backend.ts';
 import { withDeadline } from './deadline.ts';
 
-/** Parts of Redis that fail apart: one Redis is one lane, each master of a Cluster is one. */
+/** Milliseconds between two warnings about single subjects, whatever the traffic. */
+const WARN_AGAIN = 60_000;
+
+/** One circuit breaker for each shard of a backend. */
 export interface CircuitBreakers {
-  /** The breaker on the way to a subject. */
-  of(subject: string): CircuitBreaker;
-  /** Whether any is away. */
+  /** The breaker on the way to a subject, or to the hash of a key. */
+  of(name: string): CircuitBreaker;
+  /** Notes that a call behind `breaker` failed. One unfit subject says nothing about its shard: it is a warning. */
+  failed(breaker: CircuitBreaker, error: unknown): void;
+  /** Whether any shard is away. */
   readonly away: boolean;
-  /** Calls back when one is well again. */
+  /** Calls back when a shard is well again. */
   recovered(listener: () => void): void;
   close(): void;
 }
 
 export function createCircuitBreakers(
-  redis: Connection,
-  settings: Pick<RedisSettings, 'misses' | 'deadline' | 'whenAway'>,
+  shards: Shards,
+  { misses, deadline, whenAway }: Pick<OutageSettings, 'misses' | 'deadline' | 'whenAway'>,
   observe: Observe,
 ): CircuitBreakers {
   const breakers = new Map<string, CircuitBreaker>();
   const listeners: (() => void)[] = [];
   let open = 0;
   let since = 0;
+  let warnAgainAt = 0;
 
-  function create(subject: string): CircuitBreaker {
+  function create(name: string): CircuitBreaker {
     return new CircuitBreaker({
-      misses: settings.misses,
-      // A write, because a Redis that only reads is of no use. It goes where this subject's ledger is now.
-      probe() {
-        lookAround(redis);
-        return withDeadline(redis.set(keyOf.probe(subject), '', 'PX', PROBE_LIFE), settings.deadline);
-      },
+      misses,
+      probe: () => withDeadline(shards.probe(name), deadline, 'the shard'),
       opened(reason) {
         if (open++ > 0) return;
         since = performance.now();
-        observe({ type: 'state.outage', policy: settings.whenAway, error: reasonOf(redis, reason) });
+        observe({ type: 'state.outage', policy: whenAway, error: shards.reasonOf(reason) });
       },
       closed() {
         if (--open === 0) observe({ type: 'state.recovered', after: Math.round(performance.now() - since) });
@@ -47,15 +48,27 @@ export function createCircuitBreakers(
     });
   }
 
+  function warn(warning: string): void {
+    const now = performance.now();
+    if (now < warnAgainAt) return;
+    warnAgainAt = now + WARN_AGAIN;
+    observe({ type: 'state.warning', warning });
+  }
+
   return {
-    of(subject) {
-      const name = shardOf(redis, () => slotOf(subject));
-      let breaker = breakers.get(name);
+    of(name) {
+      const shard = shards.shardOf(name);
+      let breaker = breakers.get(shard);
       if (!breaker) {
-        breaker = create(subject);
-        breakers.set(name, breaker);
+        breaker = create(name);
+        breakers.set(shard, breaker);
       }
       return breaker;
+    },
+    failed(breaker, error) {
+      const cause = error instanceof Outage ? error.cause : error;
+      if (cause instanceof LedgerError) warn(cause.message);
+      else breaker.miss(cause);
     },
     get away() {
       return open > 0;

@@ -1,15 +1,16 @@
-/** Redis took longer than a request may wait. */
+/** No answer came in the time that a request may wait. */
 export class DeadlineError extends Error {
   override name = 'DeadlineError';
 }
 
 /**
- * Waits for `work`, but no longer than `deadline` milliseconds; what it does later is the caller's business.
- * An answer that has arrived while this process was busy counts as in time: it is read before the deadline is called.
+ * Waits for `work`, but at most `deadline` milliseconds, then rejects with DeadlineError. The work itself goes on.
+ * An answer that arrived while this process was busy is in time: the event loop reads it before the deadline counts.
+ * `who` gives no answer, in words for operators.
  */
-export function withDeadline<T>(work: Promise<T>, deadline: number): Promise<T> {
+export function withDeadline<T>(work: Promise<T>, deadline: number, who: string): Promise<T> {
   return new Promise((resolve, reject) => {
-    const late = () => reject(new DeadlineError(`Redis gave no answer within ${deadline} ms`));
+    const late = () => reject(new DeadlineError(`${who} gave no answer within ${deadline} ms`));
     const timer = setTimeout(() => setImmediate(late), deadline);
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });

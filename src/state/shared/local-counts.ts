@@ -4,11 +4,11 @@ import { type Admission, admit } from '../../limits/admission.ts';
 import { isSameCounter, kindOf } from '../../limits/kinds.ts';
 import { eachWindow, type Ledger, newConduct, newLedger } from '../../limits/ledger.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
-import type { InDoubtCharges, Reconciliation } from '../redis/counters.ts';
+import type { InDoubtCharges, Reconciliation } from './backend.ts';
 
-/** Subjects counted in one outage; whoever comes after them is told that limits cannot be checked. */
+/** Subjects counted in one outage. Later ones are told that their limits cannot be checked. */
 const MOST = 200_000;
-/** Subjects whose last standing is kept in case Redis goes away. */
+/** Subjects whose last standing is kept in case the backend goes away. */
 const KNOWN = 50_000;
 
 interface Count {
@@ -16,35 +16,35 @@ interface Count {
   /** What this gateway counts against: `limits`, or its share of them. */
   readonly share: Limits;
   readonly ledger: Ledger;
-  /** The cells as they were when Redis was last heard: the difference is what this gateway has admitted alone. */
+  /** The cells when the backend was last heard. The difference is what this gateway admitted alone. */
   readonly before: readonly number[];
   readonly bannedBefore: number;
-  /** Units that Redis turned out to have charged after all. */
+  /** Units that the backend turned out to have charged after all. */
   charged: number;
 }
 
 /** How a subject stood last. */
 interface Known {
   readonly admission: Admission;
-  /** What is left in it is this gateway's share already, which must not be divided once more. */
+  /** What is left in it is already this gateway's share, and must not be divided again. */
   readonly divided: boolean;
 }
 
 export interface LocalCountsOptions {
   readonly gateway: string;
   readonly clock: () => number;
-  /** By how many gateways what is left is divided; 1: by none. */
+  /** Among how many gateways what is left is divided; 1: it is not divided. */
   readonly gateways: () => number;
 }
 
-/** Counts in this process while Redis is away, going on from what was last known, and adds up what Redis must be told. */
+/** Counts in this process while the backend is away, on from what was last known. Adds up what the backend must be told. */
 export class LocalCounts {
   readonly #gateway: string;
   readonly #clock: () => number;
   readonly #gateways: () => number;
   readonly #known = new Cache<Known>(KNOWN);
   readonly #counts = new Map<string, Count>();
-  readonly #doubtful = new Map<string, number>();
+  readonly #inDoubt = new Map<string, number>();
   #reconciliations = 0;
 
   constructor({ gateway, clock, gateways }: LocalCountsOptions) {
@@ -53,7 +53,7 @@ export class LocalCounts {
     this.#gateways = gateways;
   }
 
-  /** How many subjects have a count here that Redis does not know. */
+  /** How many subjects have a count here that the backend does not know. */
   get size(): number {
     return this.#counts.size;
   }
@@ -76,7 +76,7 @@ export class LocalCounts {
     this.#known.set(subject, { admission, divided: false });
   }
 
-  /** Decides alone. Throws `Outage` where so many are counted already that memory would have no bound. */
+  /** Decides alone. Throws `Outage` for a new subject once `MOST` are counted, because memory must have a bound. */
   admit(subject: string, limits: Limits, cost: number): Admission {
     const now = this.#clock();
     const count = this.#countOf(subject, limits, now);
@@ -86,22 +86,22 @@ export class LocalCounts {
     return admission;
   }
 
-  /** A request is decided here although Redis may yet charge it: what it adds up to is not known until the doubt ends. */
+  /** Hears of requests that are decided here although the backend may yet charge them. Until that is known, `take` waits. */
   readonly inDoubt: InDoubtCharges = {
-    begin: (subject) => void this.#doubtful.set(subject, (this.#doubtful.get(subject) ?? 0) + 1),
+    begin: (subject) => void this.#inDoubt.set(subject, (this.#inDoubt.get(subject) ?? 0) + 1),
     end: (subject, charged) => {
-      const others = this.#doubtful.get(subject)! - 1;
-      if (others === 0) this.#doubtful.delete(subject);
-      else this.#doubtful.set(subject, others);
+      const others = this.#inDoubt.get(subject)! - 1;
+      if (others === 0) this.#inDoubt.delete(subject);
+      else this.#inDoubt.set(subject, others);
       const count = this.#counts.get(subject);
       if (count) count.charged += charged;
     },
   };
 
-  /** What is to be added in Redis for a subject; it is no longer counted here. `null`: nothing, or not yet known. */
+  /** What the backend must add for a subject, which is then no longer counted here. `null`: nothing, or not yet known. */
   take(subject: string): { limits: Limits; reconciliation: Reconciliation } | null {
     const count = this.#counts.get(subject);
-    if (!count || this.#doubtful.has(subject)) return null;
+    if (!count || this.#inDoubt.has(subject)) return null;
     this.#counts.delete(subject);
     const now = this.#clock();
     const { ledger, before, bannedBefore, limits, charged } = count;
@@ -119,7 +119,7 @@ export class LocalCounts {
     };
   }
 
-  /** A pardon, a reset or a ban: what was known no longer holds. */
+  /** Drops what was known of a subject: an operator changed it. */
   forget(subject: string): void {
     this.#known.delete(subject);
   }
@@ -149,7 +149,7 @@ export class LocalCounts {
 
 const shares = new WeakMap<Limits, Map<number, Limits>>();
 
-/** The part of limits that one of several gateways may give out; at least one unit. */
+/** The part of the limits that one of several gateways may give out: at least one unit of each window. */
 function shareOf(limits: Limits, gateways: number): Limits {
   const known = shares.get(limits) ?? new Map<number, Limits>();
   shares.set(limits, known);

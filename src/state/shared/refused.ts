@@ -3,7 +3,7 @@ import type { Admission, Reading } from '../../limits/admission.ts';
 import { kindOf } from '../../limits/kinds.ts';
 import type { Limits } from '../../limits/limits.ts';
 
-/** Refusals of one subject that the state has yet to hear of. Unix milliseconds by the state's clock, oldest first. */
+/** Refusals of one subject that the backend has yet to hear of. Unix milliseconds by its clock, oldest first. */
 export interface Strikes {
   readonly subject: string;
   readonly limits: Limits;
@@ -11,11 +11,11 @@ export interface Strikes {
 }
 
 export interface RefusedOptions {
-  /** The state's clock as far as it is known here, Unix milliseconds. */
+  /** The backend's clock as far as it is known here, Unix milliseconds. */
   readonly clock: () => number;
-  /** Milliseconds after which the state is asked again, whatever is remembered: a message may have been lost. */
+  /** Milliseconds after which the backend is asked again, whatever is remembered: a message may have been lost. */
   readonly keepFor: number;
-  /** Between one and two times so many subjects are remembered. */
+  /** How many subjects are remembered: at least so many, at most twice as many. */
   readonly size?: number;
 }
 
@@ -23,15 +23,15 @@ interface Entry {
   readonly limits: Limits;
   readonly cost: number;
   readonly admission: Admission;
-  /** By the state's clock: when the state may say something else. */
+  /** When the backend may say something else, by its clock. */
   readonly until: number;
-  /** Not yet told to the caller: the ban began with strikes that were sent on. */
+  /** A ban began with strikes that were sent on, and the caller does not know yet. */
   banBegins: boolean;
 }
 
 /**
- * Subjects known to be refused, answered without asking the state. It only ever refuses, and only what the state would
- * refuse; who does not fit what is remembered is left to the state. Strikes are gathered to be sent on.
+ * Subjects that are known to be refused, and answered without asking the backend. This only ever refuses, and only what the
+ * backend would refuse too; it leaves every other request to the backend. It gathers strikes to be sent on.
  */
 export class Refused {
   readonly #clock: () => number;
@@ -46,7 +46,7 @@ export class Refused {
     this.#entries = new Cache(size);
   }
 
-  /** Take this before asking the state, and give it to `remember`: an answer older than a change is not kept. */
+  /** Take this before you ask the backend and give it to `remember`: an answer older than a change is not kept. */
   get changes(): number {
     return this.#changes;
   }
@@ -55,7 +55,7 @@ export class Refused {
     return this.#entries.size;
   }
 
-  /** The refusal of a subject that the state need not be asked about; `null` where it must be. */
+  /** The refusal of a request that the backend would refuse too; `null` where the backend must decide. */
   answer(subject: string, limits: Limits, cost: number): Admission | null {
     const entry = this.#entries.get(subject);
     if (entry?.limits !== limits) return null;
@@ -73,7 +73,7 @@ export class Refused {
     return { ...refusal, banBegins };
   }
 
-  /** Keeps a refusal by the state, unless something changed since `changes` was taken. An admission ends what was kept. */
+  /** Keeps a refusal by the backend, unless something changed since `changes` was taken. An admission ends what was kept. */
   remember(subject: string, limits: Limits, cost: number, admission: Admission, changes: number): void {
     if (admission.verdict === 'admitted') this.#entries.delete(subject);
     if (admission.verdict === 'admitted' || changes !== this.#changes) return;
@@ -87,7 +87,7 @@ export class Refused {
     });
   }
 
-  /** What came of strikes that were sent on: a ban takes the place of the refusal. Answers whether one began. */
+  /** Takes in what came of strikes that were sent on. A ban takes the place of the refusal. Answers whether one began. */
   struck({ subject, limits }: Strikes, standing: Admission, changes: number): boolean {
     const entry = this.#entries.get(subject);
     if (entry?.limits !== limits || changes !== this.#changes) return false;
@@ -135,7 +135,7 @@ export class Refused {
     const { ladder } = limits;
     if (!ladder || now < admission.now + ladder.grace) return 0;
     const strikes = this.#strikes.get(subject) ?? { limits, times: [] };
-    // More of them than make a ban tell the state nothing.
+    // More strikes than make a ban tell the backend nothing new.
     if (strikes.times.length < ladder.strikes) strikes.times.push(now);
     this.#strikes.set(subject, strikes);
     return strikes.times.length;
@@ -160,7 +160,7 @@ function recount(known: Admission, cost: number, now: number): Admission | null 
   return { ...known, now, readings, retryAt, violated: violated.at(-1)?.window ?? null };
 }
 
-/** A window that counts nothing is not open: its reset moves with the clock. */
+/** A window that counts nothing is not open, so its reset moves with the clock. */
 function current(reading: Reading, now: number): Reading {
   const { window, remaining, resetAt } = reading;
   if (now < resetAt && remaining < window.limit) return reading;

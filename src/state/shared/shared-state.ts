@@ -1,60 +1,63 @@
 import type { Eventually } from '../../common/eventually.ts';
-import type { RedisSettings } from '../../config/config.ts';
 import { Outage } from '../../errors/outage.ts';
 import type { Admission } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Observe } from '../../observe/events.ts';
-import type { Bus } from '../redis/bus.ts';
-import type { InDoubtCharges, RedisState } from '../redis/counters.ts';
-import { ForeignKeyError } from '../redis/packing.ts';
 import type { Ban, State } from '../state.ts';
+import type { OutageSettings, SharedBackend } from './backend.ts';
+import type { Bus } from './bus.ts';
 import type { CircuitBreakers } from './circuit-breakers.ts';
-import { RedisClock } from './clock.ts';
+import { BackendClock } from './clock.ts';
 import { LocalCounts } from './local-counts.ts';
 import { Reconciler } from './reconciliation.ts';
-import { Refused } from './refused.ts';
+import { Refused, type Strikes } from './refused.ts';
 
 /** How often strikes are sent on, milliseconds, and of how many subjects at a time. */
 const STRIKE_BEAT = 250;
 const MOST_STRUCK = 1_000;
 
 export interface SharedStateOptions {
-  /** The state, told who must hear of doubts. */
-  readonly redis: (inDoubt: InDoubtCharges) => RedisState;
+  readonly backend: SharedBackend;
   readonly breakers: CircuitBreakers;
   readonly bus: Bus;
-  readonly settings: Pick<RedisSettings, 'whenAway' | 'divide' | 'refusedFor'>;
-  /** Names this gateway among those that share the Redis. */
+  readonly settings: Pick<OutageSettings, 'whenAway' | 'divide' | 'refusedFor'>;
+  /** Names this gateway among those that share the backend. */
   readonly gateway: string;
+  /** How many gateways share the backend. */
   readonly gateways: () => number;
   readonly observe: Observe;
+  /** For tests: a clock of theirs in place of this machine's. */
+  readonly clock?: BackendClock;
 }
 
 /**
- * What a gateway asks: Redis; its own memory for subjects known to be refused; and what the operator chose while Redis is
- * away. Never rejects because of Redis but with `Outage`, and only under the policy `deny`.
+ * The state as a gateway asks it. Three answer: this process for subjects that are known to be refused, the backend for all
+ * others, and what operators chose while the backend is away. A request is never told of a failing backend, except with
+ * `Outage` under the policy `deny`.
  */
 export class SharedState implements State {
-  readonly #redis: RedisState;
+  readonly #backend: SharedBackend;
   readonly #breakers: CircuitBreakers;
-  readonly #policy: RedisSettings['whenAway'];
+  readonly #policy: OutageSettings['whenAway'];
   readonly #observe: Observe;
-  readonly #clock = new RedisClock();
+  readonly #clock: BackendClock;
   readonly #refused: Refused;
   readonly #local: LocalCounts;
   readonly #reconciler: Reconciler;
   readonly #stopListening: () => void;
   readonly #beat: NodeJS.Timeout;
-  #warnAgainAt = 0;
 
-  constructor({ redis, breakers, bus, settings, gateway, gateways, observe }: SharedStateOptions) {
+  constructor(options: SharedStateOptions) {
+    const { backend, breakers, bus, settings, gateway, gateways, observe, clock = new BackendClock() } = options;
+    this.#backend = backend;
     this.#breakers = breakers;
     this.#policy = settings.whenAway;
     this.#observe = observe;
-    this.#refused = new Refused({ clock: this.#clock.read, keepFor: settings.refusedFor });
-    this.#local = new LocalCounts({ gateway, clock: this.#clock.read, gateways: settings.divide ? gateways : () => 1 });
-    this.#redis = redis(this.#local.inDoubt);
-    this.#reconciler = new Reconciler({ redis: this.#redis, local: this.#local, breakers });
+    this.#clock = clock;
+    this.#refused = new Refused({ clock: clock.read, keepFor: settings.refusedFor });
+    this.#local = new LocalCounts({ gateway, clock: clock.read, gateways: settings.divide ? gateways : () => 1 });
+    this.#reconciler = new Reconciler({ backend, local: this.#local, breakers });
+    backend.reportInDoubt(this.#local.inDoubt);
     this.#stopListening = bus.listen((message) => {
       if (message.type === 'subject') this.#forget(message.subject, message.banned);
       else if (message.type === 'anything') this.#refused.clear();
@@ -68,7 +71,7 @@ export class SharedState implements State {
     return this.#local.known;
   }
 
-  /** Subjects that wait for what was counted here to be added in Redis. */
+  /** What was counted here and is not yet added in the backend, in reconciliations. */
   get unreconciled(): number {
     return this.#reconciler.size;
   }
@@ -80,54 +83,54 @@ export class SharedState implements State {
     return breaker.isOpen ? this.#decideAlone(subject, limits, cost, null) : this.#ask(subject, limits, cost);
   }
 
-  look(subject: string, limits: Limits): Promise<Admission> {
-    return this.#redis.look(subject, limits);
+  look(subject: string, limits: Limits): Eventually<Admission> {
+    return this.#backend.look(subject, limits);
   }
 
   async pardon(subject: string): Promise<void> {
-    await this.#redis.pardon(subject);
+    await this.#backend.pardon(subject);
     this.#forget(subject);
   }
 
   async reset(subject: string): Promise<void> {
-    await this.#redis.reset(subject);
+    await this.#backend.reset(subject);
     this.#forget(subject);
   }
 
   async grant(subject: string, limits: Limits, units: number, window: string | null): Promise<void> {
-    await this.#redis.grant(subject, limits, units, window);
+    await this.#backend.grant(subject, limits, units, window);
     this.#forget(subject);
   }
 
-  bans(): Promise<Ban[]> {
-    return this.#redis.bans();
+  bans(): Eventually<Ban[]> {
+    return this.#backend.bans();
   }
 
-  rung(subject: string, limits: Limits): Promise<number> {
-    return this.#redis.rung(subject, limits);
+  rung(subject: string, limits: Limits): Eventually<number> {
+    return this.#backend.rung(subject, limits);
   }
 
   async ban(subject: string, limits: Limits, length: number): Promise<void> {
-    await this.#redis.ban(subject, limits, length);
+    await this.#backend.ban(subject, limits, length);
     this.#forget(subject, true);
   }
 
-  /** Sends on what Redis has yet to hear, as far as it can be reached. */
+  /** Sends on what the backend has yet to hear, as far as it can be reached. */
   async close(): Promise<void> {
     clearInterval(this.#beat);
     this.#stopListening();
     await this.#sendStrikes();
     await this.#reconciler.all();
-    await this.#redis.close();
+    await this.#backend.close();
   }
 
   async #ask(subject: string, limits: Limits, cost: number): Promise<Admission> {
     const breaker = this.#breakers.of(subject);
     const { changes } = this.#refused;
-    // What was counted here meanwhile goes first, on the same connection.
-    if (this.#local.has(subject)) this.#reconciler.one(subject);
+    // What was counted here during an outage goes first, on the same connection.
+    if (this.#local.has(subject)) void this.#reconciler.one(subject);
     try {
-      const admission = await this.#redis.admit(subject, limits, cost);
+      const admission = await this.#backend.admit(subject, limits, cost);
       breaker.hit();
       this.#clock.learn(admission.now);
       this.#local.note(subject, admission);
@@ -135,9 +138,7 @@ export class SharedState implements State {
       return admission;
     } catch (error) {
       if (!(error instanceof Outage)) throw error;
-      // One subject's key is foreign: Redis itself is well.
-      if (error.cause instanceof ForeignKeyError) this.#warn(error.cause.message);
-      else breaker.miss(error.cause);
+      this.#breakers.failed(breaker, error);
       return this.#decideAlone(subject, limits, cost, error.cause);
     }
   }
@@ -145,40 +146,36 @@ export class SharedState implements State {
   #decideAlone(subject: string, limits: Limits, cost: number, cause: unknown): Admission {
     this.#observe({ type: 'state.alone', policy: this.#policy });
     if (this.#policy === 'deny')
-      throw new Outage('state_unavailable', { cause: cause ?? 'Redis is away', headers: ['Retry-After', '1'] });
+      throw new Outage('state_unavailable', {
+        cause: cause ?? 'the shared state is away',
+        headers: ['Retry-After', '1'],
+      });
     if (this.#policy === 'allow') return unchecked(limits, this.#clock.read());
     return this.#local.admit(subject, limits, cost);
   }
 
-  /** At most one a minute, whatever the traffic. */
-  #warn(warning: string): void {
-    const now = performance.now();
-    if (now < this.#warnAgainAt) return;
-    this.#warnAgainAt = now + 60_000;
-    this.#observe({ type: 'state.warning', warning });
-  }
-
-  /** A ban that is known here may be newer than the message of it, so a message of a ban makes no ban unknown. */
+  /** A message of a ban may be older than the ban that is known here, so it does not make that unknown. */
   #forget(subject: string, banned = false): void {
     this.#refused.forget(subject);
     if (!banned) this.#local.forget(subject);
   }
 
   async #sendStrikes(): Promise<void> {
-    await Promise.all(
-      this.#refused.takeStrikes(MOST_STRUCK).map(async (strikes) => {
-        const { changes } = this.#refused;
-        const breaker = this.#breakers.of(strikes.subject);
-        if (breaker.isOpen) return;
-        try {
-          const standing = await this.#redis.strike(strikes.subject, strikes.limits, strikes.times);
-          if (this.#refused.struck(strikes, standing, changes)) this.#local.note(strikes.subject, standing);
-        } catch (error) {
-          // These strikes are lost; the next ones will do.
-          breaker.miss((error as Outage).cause);
-        }
-      }),
-    );
+    await Promise.all(this.#refused.takeStrikes(MOST_STRUCK).map((strikes) => this.#sendOn(strikes)));
+  }
+
+  /** Strikes that do not arrive are lost; the next ones will do. */
+  async #sendOn(strikes: Strikes): Promise<void> {
+    const { subject, limits, times } = strikes;
+    const { changes } = this.#refused;
+    const breaker = this.#breakers.of(subject);
+    if (breaker.isOpen) return;
+    try {
+      const standing = await this.#backend.strike(subject, limits, times);
+      if (this.#refused.struck(strikes, standing, changes)) this.#local.note(subject, standing);
+    } catch (error) {
+      this.#breakers.failed(breaker, error);
+    }
   }
 }
 

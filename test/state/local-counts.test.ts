@@ -19,17 +19,17 @@ test('gateways that share what is left never admit more than is left, in any win
       requests,
       (plan, gateways, before, during) => {
         const clock = new TestClock();
-        const redis = new EmbeddedState({ clock: clock.read });
+        const backend = new EmbeddedState({ clock: clock.read });
         const alone = Array.from(
           { length: gateways },
           (_, i) => new LocalCounts({ gateway: `${i}`, clock: clock.read, gateways: () => gateways }),
         );
-        redis.admit('a', plan, 0);
+        backend.admit('a', plan, 0);
         for (const { pass, cost } of before) {
           clock.pass(pass);
-          redis.admit('a', plan, cost);
+          backend.admit('a', plan, cost);
         }
-        const known = redis.look('a', plan);
+        const known = backend.look('a', plan);
         for (const counts of alone) counts.note('a', known);
         const left = known.readings.map((reading) => ({ ...reading, admitted: 0 }));
         for (const [i, { cost, pass }] of during.entries()) {
@@ -48,12 +48,12 @@ test('gateways that share what is left never admit more than is left, in any win
   );
 });
 
-test('the reconciliation for Redis is what was admitted alone, less what Redis has charged after all', () => {
+test('the reconciliation for the backend is what was admitted alone, less what it has charged after all', () => {
   const clock = new TestClock();
   const counts = new LocalCounts({ gateway: 'g', clock: clock.read, gateways: () => 1 });
-  const redis = new EmbeddedState({ clock: clock.read });
+  const backend = new EmbeddedState({ clock: clock.read });
   const plan = PLANS[0]!;
-  counts.note('a', redis.admit('a', plan, 3));
+  counts.note('a', backend.admit('a', plan, 3));
   counts.inDoubt.begin('a');
   for (let i = 0; i < 6; i++) counts.admit('a', plan, 1);
   expect(counts.take('a')).toBeNull();
@@ -67,7 +67,7 @@ test('the reconciliation for Redis is what was admitted alone, less what Redis h
   expect(counts.take('a')).toBeNull();
 });
 
-test('a window that was over before Redis came back is not added', () => {
+test('a window that was over before the backend came back is not added', () => {
   const clock = new TestClock();
   const counts = new LocalCounts({ gateway: 'g', clock: clock.read, gateways: () => 1 });
   const plan = PLANS[0]!;

@@ -1,10 +1,9 @@
-import { Outage } from '../../errors/outage.ts';
 import type { Admission } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/limits.ts';
-import type { InDoubtCharges } from '../redis/counters.ts';
-import { AnswerReader } from '../redis/packing.ts';
+import type { InDoubtCharges } from '../shared/backend.ts';
+import { AnswerReader, unanswered } from './answers.ts';
 
-/** Requests in one script call: a longer one would keep Redis from everybody else for too long. */
+/** Requests in one script call. A longer call would keep all others waiting for too long. */
 const MOST = 200;
 
 interface Request {
@@ -15,10 +14,10 @@ interface Request {
   readonly reject: (error: unknown) => void;
 }
 
-/** Requests that one script call decides, in their order. */
+/** The requests that one script call decides, in their order. */
 export class Batch {
   readonly requests: Request[] = [];
-  /** The sets of limits among them, numbered from 1: a plan's callers share theirs. */
+  /** The different limits among them, numbered from 1. Callers of one plan share theirs. */
   readonly sets = new Map<Limits, number>();
 
   add(request: Request): void {
@@ -26,13 +25,13 @@ export class Batch {
     if (!this.sets.has(request.limits)) this.sets.set(request.limits, this.sets.size + 1);
   }
 
-  /** Gives each request its admission; one whose key in Redis is foreign fails alone. */
+  /** Gives each request its admission. One whose Redis key is foreign fails alone. */
   settle(answer: AnswerReader): void {
     for (const { subject, limits, resolve, reject } of this.requests) {
       try {
         resolve(answer.admission(subject, limits));
       } catch (error) {
-        reject(new Outage('state_unavailable', { cause: error }));
+        reject(unanswered(subject, error));
       }
     }
   }
@@ -41,7 +40,7 @@ export class Batch {
     for (const { reject } of this.requests) reject(error);
   }
 
-  /** Nobody waits for the answer any more, but what Redis has charged must not be charged again. */
+  /** Nobody waits for the answer any more, but what Redis charged must not be charged again. */
   inDoubt(running: Promise<unknown>, inDoubt: InDoubtCharges): void {
     for (const { subject } of this.requests) inDoubt.begin(subject);
     const end = (answer: AnswerReader | null) => {
@@ -60,25 +59,25 @@ function admittedIn(answer: AnswerReader, subject: string, limits: Limits): bool
   try {
     return answer.admission(subject, limits).verdict === 'admitted';
   } catch {
-    // A foreign key: nothing was charged, and the request has failed already.
+    // The key is foreign: nothing was charged, and the request has failed already.
     return false;
   }
 }
 
-/** Gathers the requests of one turn of the event loop, so that they share a call. */
+/** Gathers the requests of one turn of the event loop into one call. */
 export class Batches {
   readonly #apart: boolean;
   readonly #send: (batch: Batch) => void;
   #open = new Map<string, Batch>();
 
-  /** `apart`: only requests of one subject may share a call. */
+  /** With `apart`, only requests of one subject share a call. */
   constructor({ apart, send }: { apart: boolean; send: (batch: Batch) => void }) {
     this.#apart = apart;
     this.#send = send;
   }
 
   add(subject: string, limits: Limits, cost: number): Promise<Admission> {
-    // After all of a turn's sockets were read; a microtask would come after each of them.
+    // This runs after all sockets of the turn were read. A microtask would run after each of them.
     if (this.#open.size === 0) setImmediate(() => this.flush());
     return new Promise((resolve, reject) => {
       const name = this.#apart ? subject : '';

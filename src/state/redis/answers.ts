@@ -1,0 +1,127 @@
+import { Outage } from '../../errors/outage.ts';
+import type { Admission, Reading } from '../../limits/admission.ts';
+import type { Limits, Window } from '../../limits/limits.ts';
+import { LedgerError } from '../state.ts';
+import { keyOf } from './key-names.ts';
+
+/** What a script on a subject's ledger answers where the key holds something else. It has changed nothing then. */
+const NO_LEDGER = -1;
+
+type Names<N extends string> = Readonly<Record<number, N>>;
+
+/** What the numbers mean that scripts answer. */
+const DONE: Names<'done'> = { 1: 'done' };
+const DONE_OR_FOREIGN: Names<'done' | 'foreign'> = { 1: 'done', [NO_LEDGER]: 'foreign' };
+const CHARGED: Names<'added' | 'known' | 'foreign'> = { 1: 'added', 0: 'known', [NO_LEDGER]: 'foreign' };
+const CHANGED: Names<'changed' | 'missing' | 'outdated'> = { 1: 'changed', 0: 'missing', [-1]: 'outdated' };
+
+const BY_SCRIPT = { pardon: DONE, reset: DONE, ban: DONE_OR_FOREIGN, grant: DONE_OR_FOREIGN, charge: CHARGED };
+
+/** Scripts that change a subject's ledger and answer one number. */
+export type LedgerScript = keyof typeof BY_SCRIPT;
+
+/** Reads what a script answered about a subject's ledger. Throws LedgerError where it found none. */
+export function checkDone(script: LedgerScript, answer: unknown, subject: string): void {
+  if (nameOf(BY_SCRIPT[script], answer) === 'foreign') throw foreignKey(subject);
+}
+
+/** Reads what `change` answered: done; there is no record; another version is there. */
+export function changeOutcome(answer: unknown): 'changed' | 'missing' | 'outdated' {
+  return nameOf(CHANGED, answer);
+}
+
+function nameOf<N extends string>(names: Names<N>, answer: unknown): N {
+  const name = typeof answer === 'number' ? names[answer] : undefined;
+  if (name === undefined) throw new Error(`a script answered ${String(answer)}, which means nothing`);
+  return name;
+}
+
+/** Why a subject was not answered. `error` is a LedgerError, or what Redis or the connection failed with. */
+export function unanswered(subject: string, error: unknown): Outage {
+  // Scripts that do not look first, such as `pardon`, end with Redis's own error, and it is about their only key.
+  const isForeign = error instanceof Error && /\bWRONGTYPE\b/.test(error.message);
+  return new Outage('state_unavailable', { cause: isForeign ? foreignKey(subject) : error });
+}
+
+function foreignKey(subject: string): LedgerError {
+  return new LedgerError(
+    `the Redis key ${keyOf.ledger(subject)} holds something that is no ledger: rename or delete it`,
+  );
+}
+
+const VERDICTS = ['admitted', 'limited', 'banned'] as const;
+const ADMITTED = 0;
+const ADMITTED_WITH_STRIKES = 3;
+
+/** Reads the answer of `admit`, `look` or `strike`, one request after the other. */
+export class AnswerReader {
+  readonly now: number;
+  readonly #numbers: readonly number[];
+  #at = 1;
+
+  constructor(answer: unknown) {
+    this.#numbers = answer as readonly number[];
+    this.now = this.#numbers[0]!;
+  }
+
+  /** The next request's admission. Throws LedgerError. */
+  admission(subject: string, { windows }: Limits): Admission {
+    const verdict = this.#verdict(subject);
+    const readings = this.#readings(windows);
+    if (verdict === ADMITTED || verdict === ADMITTED_WITH_STRIKES) {
+      const strikes = verdict === ADMITTED_WITH_STRIKES ? this.#next() : 0;
+      return {
+        verdict: 'admitted',
+        now: this.now,
+        readings,
+        retryAt: 0,
+        violated: null,
+        strikes,
+        bannedUntil: 0,
+        banBegins: false,
+      };
+    }
+    return this.#refused(VERDICTS[verdict]!, windows, readings);
+  }
+
+  /** The next request's standing: an admission with all about its conduct, whatever the verdict. Throws LedgerError. */
+  standing(subject: string, { windows }: Limits): Admission {
+    const verdict = this.#verdict(subject);
+    return this.#refused(VERDICTS[verdict]!, windows, this.#readings(windows));
+  }
+
+  #verdict(subject: string): number {
+    const verdict = this.#next();
+    if (verdict === NO_LEDGER) throw foreignKey(subject);
+    return verdict;
+  }
+
+  #refused(verdict: Admission['verdict'], windows: readonly Window[], readings: Reading[]): Admission {
+    const violated = this.#next();
+    const fitsAt = this.#next();
+    const strikes = this.#next();
+    const bannedUntil = this.#next();
+    const banBegins = this.#next() === 1;
+    const retryAt = Math.max(fitsAt, bannedUntil);
+    return {
+      verdict,
+      now: this.now,
+      readings,
+      retryAt,
+      violated: windows[violated - 1] ?? null,
+      strikes,
+      bannedUntil,
+      banBegins,
+    };
+  }
+
+  #readings(windows: readonly Window[]): Reading[] {
+    const readings: Reading[] = [];
+    for (const window of windows) readings.push({ window, remaining: this.#next(), resetAt: this.#next() });
+    return readings;
+  }
+
+  #next(): number {
+    return this.#numbers[this.#at++]!;
+  }
+}

@@ -1,0 +1,122 @@
+import { Outage } from '../../errors/outage.ts';
+import {
+  type AuditDraft,
+  type AuditNote,
+  IDEMPOTENCY_LIFETIME,
+  IdempotencyConflict,
+  type IdempotentAnswer,
+} from '../../operators/audit-log.ts';
+import { asked } from './asking.ts';
+import type { Connection } from './client.ts';
+import { keyOf } from './key-names.ts';
+import { exclusively } from './lock.ts';
+
+/** How many of the newest entries may hold that of an unfinished change. */
+const RECENT = '10000';
+
+/** A change, with the note that is kept with it. */
+export interface AuditedChange<C> {
+  readonly note: AuditNote | null;
+  /** Names of what nobody else may change meanwhile. */
+  readonly locks: readonly string[];
+  /** Reads what is there and answers the change, or throws why it is refused. Writes nothing. */
+  readonly plan: () => Promise<C>;
+}
+
+/** An answer as it is kept. Until its change is known to be whole, it has all that is needed to make it. */
+type Kept<C> = IdempotentAnswer & {
+  readonly pending?: C;
+  readonly entry?: AuditDraft;
+  readonly locks?: readonly string[];
+};
+
+/**
+ * Makes changes that no single step of Redis covers, because a Cluster keeps their parts in different places. The order:
+ * 1. The change is planned. A refused one has written nothing.
+ * 2. If the call must not be done twice, its answer is written, together with the entry and the change.
+ * 3. The audit entry is written, before the change, so that no change goes unnoticed.
+ * 4. The change is made.
+ * A call that died after the second step is finished when it is made again.
+ */
+export class AuditedChanges<C> {
+  readonly #redis: Connection;
+  readonly #apply: (change: C) => Promise<void>;
+
+  /** `apply` makes a change; making it twice must be as good as once. */
+  constructor(redis: Connection, apply: (change: C) => Promise<void>) {
+    this.#redis = redis;
+    this.#apply = apply;
+  }
+
+  /** Throws IdempotencyConflict, before anything that `plan` or `apply` throw. */
+  async make({ note, locks, plan }: AuditedChange<C>): Promise<void> {
+    const idempotent = note?.idempotent ?? null;
+    const all = idempotent ? [...locks, idempotent.name] : locks;
+    await exclusively(this.#redis, all, async () => {
+      if (idempotent && (await this.#read(idempotent.name))) throw conflict();
+      const change = await plan();
+      if (note && idempotent) await this.#claim({ ...idempotent, pending: change, entry: note.entry, locks: all });
+      try {
+        if (note) await this.#append(JSON.stringify(note.entry));
+        await this.#apply(change);
+      } catch (error) {
+        // After an outage nobody knows what was done. The change stays pending, and the next call finishes it.
+        if (idempotent && !(error instanceof Outage)) await this.forget(idempotent.name);
+        throw error;
+      }
+      if (idempotent) await this.#settle(idempotent);
+    });
+  }
+
+  /** The answer that is kept under a name. Finishes its change where that died half-way. */
+  async answered(name: string): Promise<IdempotentAnswer | null> {
+    const kept = await this.#read(name);
+    if (kept?.pending === undefined) return kept;
+    return exclusively(this.#redis, kept.locks ?? [name], async () => {
+      // Whoever held the locks has finished, or is dead.
+      const still = await this.#read(name);
+      if (still?.pending === undefined) return still;
+      return this.#finish(still);
+    });
+  }
+
+  async forget(name: string): Promise<void> {
+    await asked(this.#redis.del(keyOf.idempotentAnswer(name)));
+  }
+
+  async #finish({ pending, entry, locks: _, ...idempotent }: Kept<C>): Promise<IdempotentAnswer> {
+    await this.#apply(pending!);
+    if (entry) await this.#appendOnce(JSON.stringify(entry));
+    await this.#settle(idempotent);
+    return idempotent;
+  }
+
+  async #read(name: string): Promise<Kept<C> | null> {
+    const text = await asked(this.#redis.get(keyOf.idempotentAnswer(name)));
+    return text === null ? null : (JSON.parse(text) as Kept<C>);
+  }
+
+  async #claim(kept: Kept<C>): Promise<void> {
+    const name = keyOf.idempotentAnswer(kept.name);
+    const taken = await asked(this.#redis.set(name, JSON.stringify(kept), 'PX', IDEMPOTENCY_LIFETIME, 'NX'));
+    if (taken === null) throw conflict();
+  }
+
+  async #settle(idempotent: IdempotentAnswer): Promise<void> {
+    const name = keyOf.idempotentAnswer(idempotent.name);
+    await asked(this.#redis.set(name, JSON.stringify(idempotent), 'PX', IDEMPOTENCY_LIFETIME, 'XX'));
+  }
+
+  async #append(entry: string): Promise<void> {
+    await asked(this.#redis.rpush(keyOf.audit, entry));
+  }
+
+  async #appendOnce(entry: string): Promise<void> {
+    const at = await asked(this.#redis.lpos(keyOf.audit, entry, 'RANK', '-1', 'MAXLEN', RECENT));
+    if (at === null) await this.#append(entry);
+  }
+}
+
+function conflict(): IdempotencyConflict {
+  return new IdempotencyConflict('this call was answered before');
+}

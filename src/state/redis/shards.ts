@@ -1,0 +1,27 @@
+import { Cluster } from 'ioredis';
+import type { Shards } from '../shared/backend.ts';
+import { type Connection, lastErrorOf, messages } from './client.ts';
+import { keyOf, PROBE_LIFE } from './key-names.ts';
+import { slotOf } from './slots.ts';
+
+/** Parts of Redis that fail apart: one Redis is one shard, each master of a Cluster is one. */
+export function shardsOf(redis: Connection): Shards {
+  return {
+    shardOf: (name) => (redis instanceof Cluster ? (redis.slots[slotOf(name)]?.[0] ?? '') : ''),
+    /** A write, because a Redis that only reads is of no use. It goes where the name is now. */
+    probe(name) {
+      lookAround(redis);
+      return redis.set(keyOf.probe(name), '', 'PX', PROBE_LIFE);
+    },
+    /** That nothing is connected says less than why. */
+    reasonOf(error) {
+      if (!/isn't writeable|isn't ready|Connection is closed/.test(messages(error))) return error;
+      return new Error('not connected to Redis', { cause: lastErrorOf(redis) ?? 'the connection was closed' });
+    },
+  };
+}
+
+/** Finds out which master serves which slot now, for the next commands: after a failover the old one does not answer. */
+function lookAround(redis: Connection): void {
+  if (redis instanceof Cluster && redis.status === 'ready') redis.refreshSlotsCache();
+}

@@ -1,0 +1,68 @@
+import type { TokenRecord, TokenStore } from '../../operators/tokens.ts';
+import { asked } from './asking.ts';
+import type { AuditedChange, AuditedChanges } from './audited-changes.ts';
+import type { Connection } from './client.ts';
+import { keyOf } from './key-names.ts';
+
+/** A token that is added, or the name of one that is taken away. */
+export type TokenChange = { readonly token: TokenRecord } | { readonly ended: string };
+
+/** The name is taken, or there is none of this name. */
+class WrongName extends Error {}
+
+/** Operators' tokens in Redis. */
+export function tokensInRedis(
+  redis: Connection,
+  auditedChanges: Pick<AuditedChanges<TokenChange>, 'make'>,
+): TokenStore {
+  const isTaken = async (name: string) => (await asked(redis.hexists(keyOf.tokens, name))) === 1;
+
+  async function make(change: AuditedChange<TokenChange>): Promise<boolean> {
+    try {
+      await auditedChanges.make(change);
+      return true;
+    } catch (error) {
+      if (error instanceof WrongName) return false;
+      throw error;
+    }
+  }
+
+  return {
+    async list() {
+      const texts = Object.values(await asked(redis.hgetall(keyOf.tokens)));
+      return texts.map((text) => JSON.parse(text) as TokenRecord).sort((a, b) => (a.name < b.name ? -1 : 1));
+    },
+    add: (token, note) =>
+      make({
+        note,
+        locks: [lockOf(token.name)],
+        async plan() {
+          if (await isTaken(token.name)) throw new WrongName(token.name);
+          return { token };
+        },
+      }),
+    remove: (name, note) =>
+      make({
+        note,
+        locks: [lockOf(name)],
+        async plan() {
+          if (!(await isTaken(name))) throw new WrongName(name);
+          return { ended: name };
+        },
+      }),
+  };
+}
+
+const lockOf = (name: string): string => `token:${name}`;
+
+/** Makes a change that may have been made already. */
+export async function applyTokenChange(redis: Connection, change: TokenChange): Promise<void> {
+  if ('ended' in change) {
+    await asked(redis.hdel(keyOf.tokens, change.ended));
+    return;
+  }
+  const { token } = change;
+  const text = JSON.stringify(token);
+  if ((await asked(redis.hsetnx(keyOf.tokens, token.name, text))) === 1) return;
+  if ((await asked(redis.hget(keyOf.tokens, token.name))) !== text) throw new WrongName(token.name);
+}

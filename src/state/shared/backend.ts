@@ -1,0 +1,59 @@
+import type { Admission } from '../../limits/admission.ts';
+import type { Limits } from '../../limits/limits.ts';
+import type { State } from '../state.ts';
+
+/**
+ * The one state that counts for several gateways. What handles an outage needs of a backend this, its `Shards`, and a `Bus`.
+ * A backend rejects with `Outage` when it cannot be asked in time; `cause` says why. Where one subject's record is unfit
+ * while the backend is well, the cause is a `LedgerError`.
+ */
+export interface SharedBackend extends State {
+  /** Notes refusals that a gateway answered by itself, at these times. Answers how the subject stands now. */
+  strike(subject: string, limits: Limits, times: readonly number[]): Promise<Admission>;
+  /** Adds what a gateway admitted by itself. Called again with the same reconciliation, it adds nothing. */
+  charge(subject: string, limits: Limits, reconciliation: Reconciliation): Promise<void>;
+  /** From now on tells `charges` of requests whose charge is not known. */
+  reportInDoubt(charges: InDoubtCharges): void;
+}
+
+/** The parts of a backend that fail apart from each other. */
+export interface Shards {
+  /** The shard that holds what belongs to `name`: a subject, or the hash of a key. */
+  shardOf(name: string): string;
+  /** Resolves when the shard that holds `name` takes a write; rejects when it does not. May stay open without end. */
+  probe(name: string): Promise<unknown>;
+  /** Why a call failed, in words for operators. */
+  reasonOf(error: unknown): unknown;
+}
+
+/** Hears of requests that no longer wait for the backend while it may still charge them. */
+export interface InDoubtCharges {
+  begin(subject: string): void;
+  /** `charged`: the units that the backend charged after all; 0 also where nobody will ever know. */
+  end(subject: string, charged: number): void;
+}
+
+/** What one gateway admitted by itself, to be added once. */
+export interface Reconciliation {
+  readonly gateway: string;
+  /** Rises with each reconciliation of the gateway. */
+  readonly number: number;
+  /** End of a ban that began meanwhile, Unix milliseconds; 0 without one. */
+  readonly bannedUntil: number;
+  /** In the order of the limits: units admitted, and when the gateway opened the window (Unix milliseconds). */
+  readonly windows: readonly { readonly units: number; readonly openedAt: number }[];
+}
+
+/** What operators chose for the time that the backend is away. Times are milliseconds. */
+export interface OutageSettings {
+  /** Longest wait for one answer. */
+  readonly deadline: number;
+  /** Misses in a row after which requests no longer wait for a shard. */
+  readonly misses: number;
+  /** `local`: count in this process; `deny`: answer 503; `allow`: admit without counting. */
+  readonly whenAway: 'local' | 'deny' | 'allow';
+  /** Under `local`: give out a share of what is left, by the number of gateways, instead of all of it. */
+  readonly divide: boolean;
+  /** Longest time a refusal is repeated from memory before the backend is asked again. */
+  readonly refusedFor: number;
+}

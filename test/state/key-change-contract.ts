@@ -1,0 +1,138 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { KeyRecord } from '../../src/keys/key.ts';
+import { KeyConflict, type KeyStore, KeyTaken } from '../../src/keys/store.ts';
+import { IdempotencyConflict } from '../../src/operators/audit-log.ts';
+import type { Records } from '../../src/state/storage.ts';
+import { changed, entries, keyRecord, note, type OpenRecords, outcomes } from '../support/records.ts';
+
+/** What `KeyStore` promises of changes and of what is kept with them, held against whatever implements it. */
+export function keepsThePromisesOfKeyChanges(open: OpenRecords): void {
+  let one: Records;
+  let other: Records;
+  let keys: KeyStore;
+  beforeEach(async () => {
+    ({ one, other } = await open());
+    keys = one.keys;
+  });
+
+  async function added(changes: Partial<KeyRecord> = {}): Promise<KeyRecord> {
+    const record = keyRecord(changes);
+    await keys.add(record);
+    return record;
+  }
+
+  const add = (record: KeyRecord, name: string | null = null) => (async () => keys.add(record, note({}, name)))();
+  const replace = (record: KeyRecord, name: string | null = null) =>
+    (async () => keys.replace(record, note({}, name)))();
+
+  /** Nothing of a refused change is there: neither the change, nor its entry, nor its answer. */
+  async function stillHas(records: readonly KeyRecord[]): Promise<void> {
+    expect(await other.keys.list()).toEqual(records);
+    for (const record of records) expect(await other.keys.find(record.hash)).toEqual(record);
+    expect(await entries(other)).toEqual([]);
+    expect(await other.auditLog.answered('refused', 1_000)).toBeNull();
+  }
+
+  describe('refuses, and changes nothing at all,', () => {
+    test('an id that is taken', async () => {
+      const record = await added();
+      await expect(add(keyRecord({ id: record.id }), 'refused')).rejects.toBeInstanceOf(KeyTaken);
+      await stillHas([record]);
+    });
+
+    test('a hash that is taken; the id stays free', async () => {
+      const record = await added();
+      const late = keyRecord({ hash: record.hash, createdAt: 2_000 });
+      await expect(add(late, 'refused')).rejects.toBeInstanceOf(KeyTaken);
+      await stillHas([record]);
+      expect(await other.keys.get(late.id)).toBeNull();
+      await keys.add({ ...late, hash: `${record.hash}-free` });
+      expect(await other.keys.get(late.id)).not.toBeNull();
+    });
+
+    test('the hash of a secret before a rotation', async () => {
+      const record = await added();
+      const next = changed(record, { hash: `${record.hash}-2`, previous: { hash: record.hash, until: 9_000 } });
+      await keys.replace(next);
+      await expect(add(keyRecord({ hash: record.hash }), 'refused')).rejects.toBeInstanceOf(KeyTaken);
+      await stillHas([next]);
+      expect(await other.keys.find(record.hash)).toEqual(next);
+    });
+
+    test('a change of a key that is not there', async () => {
+      const record = await added();
+      await expect(replace(changed(keyRecord(), {}), 'refused')).rejects.toThrow('there is no key');
+      await stillHas([record]);
+    });
+
+    test('a change that was made from another version than the stored one', async () => {
+      const record = await added();
+      for (const version of [1, 3])
+        await expect(replace({ ...record, version, label: 'stale' }, 'refused')).rejects.toBeInstanceOf(KeyConflict);
+      await stillHas([record]);
+      await keys.replace({ ...record, version: 2 });
+    });
+
+    test('a change to the hash of another key', async () => {
+      const [record, late] = [await added(), await added({ createdAt: 2_000 })];
+      await expect(replace(changed(record, { hash: late.hash }), 'refused')).rejects.toBeInstanceOf(KeyTaken);
+      await stillHas([record, late]);
+      await keys.replace(changed(record, { label: 'well' }));
+    });
+
+    test('a call that was answered before', async () => {
+      const record = await added();
+      await one.auditLog.append(note({ target: 'first' }, 'call'));
+      await expect(add(keyRecord(), 'call')).rejects.toBeInstanceOf(IdempotencyConflict);
+      await expect(replace(changed(record, { label: 'twice' }), 'call')).rejects.toBeInstanceOf(IdempotencyConflict);
+      // Whoever made the call before gets its answer, not a complaint that it was made.
+      await expect(add(keyRecord({ hash: record.hash }), 'call')).rejects.toBeInstanceOf(IdempotencyConflict);
+      await expect(replace(record, 'call')).rejects.toBeInstanceOf(IdempotencyConflict);
+      expect(await other.keys.list()).toEqual([record]);
+      expect((await entries(other)).map(({ target }) => target)).toEqual(['first']);
+    });
+  });
+
+  describe('keeps with a change', () => {
+    test('its entry and its answer', async () => {
+      const record = keyRecord();
+      await keys.add(record, note({ action: 'keys.create' }, 'create'));
+      await keys.replace(changed(record, { label: 'new' }), note({ action: 'keys.update' }, 'update'));
+      expect((await entries(other)).map(({ action }) => action)).toEqual(['keys.create', 'keys.update']);
+      for (const name of ['create', 'update'])
+        expect(await other.auditLog.answered(name, 1_000)).toEqual(note({}, name).idempotent);
+    });
+
+    test('nothing where nothing was given', async () => {
+      const record = await added();
+      await keys.replace(changed(record, {}), null);
+      expect(await entries(other)).toEqual([]);
+    });
+  });
+
+  describe('of changes at once, whoever makes them,', () => {
+    const stores = () => [one.keys, other.keys, one.keys, other.keys];
+
+    test('one is made, and one entry is kept', async () => {
+      const record = await added();
+      const errors = await outcomes(
+        stores().map((store, i) => () => store.replace(changed(record, { label: `${i}` }), note({ after: `${i}` }))),
+      );
+      expect(errors.filter((error) => error === null)).toHaveLength(1);
+      for (const error of errors) if (error !== null) expect(error).toBeInstanceOf(KeyConflict);
+      const winner = `${errors.indexOf(null)}`;
+      expect((await other.keys.get(record.id))?.label).toBe(winner);
+      expect((await entries(other)).map(({ after }) => after)).toEqual([winner]);
+    });
+
+    test('one key gets a hash, and one entry is kept', async () => {
+      const errors = await outcomes(
+        stores().map((store) => () => store.add(keyRecord({ hash: 'wanted', imported: true }), note())),
+      );
+      expect(errors.filter((error) => error === null)).toHaveLength(1);
+      for (const error of errors) if (error !== null) expect(error).toBeInstanceOf(KeyTaken);
+      expect(await other.keys.list()).toEqual([await other.keys.find('wanted')]);
+      expect(await entries(other)).toHaveLength(1);
+    });
+  });
+}

@@ -1,0 +1,162 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { KeyRecord } from '../../src/keys/key.ts';
+import type { KeyStore } from '../../src/keys/store.ts';
+import type { Records } from '../../src/state/storage.ts';
+import { MINUTE, window } from '../support/limits.ts';
+import { changed, keyRecord, type OpenRecords } from '../support/records.ts';
+import { until } from '../support/until.ts';
+
+/** What `KeyStore` promises of finding, listing and watching, held against whatever implements it. */
+export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
+  let one: Records;
+  let other: Records;
+  let keys: KeyStore;
+  beforeEach(async () => {
+    ({ one, other } = await open());
+    keys = one.keys;
+  });
+
+  async function added(changes: Partial<KeyRecord> = {}): Promise<KeyRecord> {
+    const record = keyRecord(changes);
+    await keys.add(record);
+    return record;
+  }
+
+  test('finds a key by its hash and by its id, whole; an unknown one is null', async () => {
+    const record = await added({
+      label: 'für alle: “ä”',
+      windows: [window(3, MINUTE), window(9, MINUTE, 'sliding')],
+      addresses: ['10.0.0.0/8', '::1/128'],
+      metadata: { team: 'a', empty: '' },
+      expiresAt: 5_000,
+      disabledAt: 2_000,
+      imported: true,
+    });
+    for (const { keys } of [one, other]) {
+      expect(await keys.find(record.hash)).toEqual(record);
+      expect(await keys.get(record.id)).toEqual(record);
+      expect(await keys.find(record.id)).toBeNull();
+      expect(await keys.get(record.hash)).toBeNull();
+    }
+  });
+
+  test('lists the oldest first, whenever they were added, and those of one moment always alike', async () => {
+    expect(await keys.list()).toEqual([]);
+    const late = await added({ createdAt: 3_000 });
+    const early = [await added({ id: 'key_b' }), await added({ id: 'key_B' }), await added({ id: 'key_a' })];
+    const middle = await added({ createdAt: 2_000 });
+    const before = (await keys.list()).map(({ id }) => id);
+    expect(before.slice(0, 3).sort()).toEqual(early.map(({ id }) => id).sort());
+    expect(before.slice(3)).toEqual([middle.id, late.id]);
+    await keys.replace(changed(early[0]!, { label: 'changed' }));
+    expect((await other.keys.list()).map(({ id }) => id)).toEqual(before);
+  });
+
+  test('is empty until the first key', async () => {
+    expect(await keys.isEmpty()).toBe(true);
+    await added();
+    expect(await keys.isEmpty()).toBe(false);
+    expect(await other.keys.isEmpty()).toBe(false);
+  });
+
+  test('knows whether any key came from another system', async () => {
+    await added();
+    expect(await keys.hasImported()).toBe(false);
+    await added({ imported: true });
+    expect(await keys.hasImported()).toBe(true);
+    expect(await other.keys.hasImported()).toBe(true);
+  });
+
+  describe('a rotated key', () => {
+    const rotated = (record: KeyRecord, hash: string): KeyRecord =>
+      changed(record, { hash, previous: { hash: record.hash, until: 9_000 } });
+
+    test('is found by both hashes until the record forgets the older one', async () => {
+      const record = await added();
+      const next = rotated(record, `${record.hash}-2`);
+      await keys.replace(next);
+      for (const hash of [record.hash, next.hash]) expect(await other.keys.find(hash)).toEqual(next);
+      expect(await other.keys.get(record.id)).toEqual(next);
+      const ended = changed(next, { previous: null });
+      await keys.replace(ended);
+      expect(await other.keys.find(record.hash)).toBeNull();
+      expect(await other.keys.find(next.hash)).toEqual(ended);
+    });
+
+    test('shows a change under both', async () => {
+      const record = await added();
+      const next = rotated(record, `${record.hash}-2`);
+      await keys.replace(next);
+      const labelled = changed(next, { label: 'between two secrets' });
+      await keys.replace(labelled);
+      for (const hash of [record.hash, next.hash]) expect(await other.keys.find(hash)).toEqual(labelled);
+    });
+
+    test('and rotated again, is no longer found by the oldest', async () => {
+      const record = await added();
+      const second = rotated(record, `${record.hash}-2`);
+      const third = rotated(second, `${record.hash}-3`);
+      await keys.replace(second);
+      await keys.replace(third);
+      expect(await other.keys.find(record.hash)).toBeNull();
+      for (const hash of [second.hash, third.hash]) expect(await other.keys.find(hash)).toEqual(third);
+    });
+
+    test('without an overlap is found by the new hash alone, and the old one is free', async () => {
+      const record = await added();
+      const next = changed(record, { hash: `${record.hash}-2` });
+      await keys.replace(next);
+      expect(await other.keys.find(record.hash)).toBeNull();
+      expect(await other.keys.find(next.hash)).toEqual(next);
+      const heir = await added({ hash: record.hash });
+      expect(await other.keys.find(record.hash)).toEqual(heir);
+    });
+  });
+
+  describe('tells whoever watches', () => {
+    let told: (string | undefined)[];
+    let stop: () => void;
+    beforeEach(() => {
+      told = [];
+      stop = other.keys.watch((hash) => void told.push(hash));
+    });
+
+    /** That any key may have changed is as good as the hash of the one that did. */
+    const heardOf = (hash: string) => until(`${hash} is told`, () => told.includes(hash) || told.includes(undefined));
+
+    test('of a new key, a change, and both secrets of a rotation', async () => {
+      const record = await added();
+      await heardOf(record.hash);
+      told = [];
+      await keys.replace(changed(record, { label: 'new' }));
+      await heardOf(record.hash);
+      told = [];
+      const next = changed(record, {
+        version: 3,
+        hash: `${record.hash}-2`,
+        previous: { hash: record.hash, until: 9_000 },
+      });
+      await keys.replace(next);
+      await heardOf(record.hash);
+      await heardOf(next.hash);
+      stop();
+    });
+
+    test('of its own changes too', async () => {
+      const record = keyRecord();
+      await other.keys.add(record);
+      await heardOf(record.hash);
+      stop();
+    });
+
+    test('until it stops', async () => {
+      stop();
+      const heard: (string | undefined)[] = [];
+      const stopToo = other.keys.watch((hash) => void heard.push(hash));
+      await added();
+      await until('another watcher has heard', () => heard.length > 0);
+      expect(told).toEqual([]);
+      stopToo();
+    });
+  });
+}

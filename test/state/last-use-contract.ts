@@ -1,0 +1,60 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import type { LastUseStore } from '../../src/keys/uses.ts';
+import type { OpenRecords } from '../support/records.ts';
+
+/** The promises of `LastUseStore`, held against whatever implements it. */
+export function keepsThePromisesOfLastUseStore(open: OpenRecords): void {
+  let uses: LastUseStore;
+  let others: LastUseStore;
+  beforeEach(async () => {
+    const { one, other } = await open();
+    uses = one.uses;
+    others = other.uses;
+  });
+
+  const at = Date.UTC(2026, 0, 1);
+
+  test('a later use beats an earlier one, whichever is saved first and by whom', async () => {
+    await uses.save(
+      new Map([
+        ['key_1', at],
+        ['key_2', at + 1],
+      ]),
+    );
+    await others.save(
+      new Map([
+        ['key_1', at + 1],
+        ['key_2', at],
+      ]),
+    );
+    const latest = new Map([
+      ['key_1', at + 1],
+      ['key_2', at + 1],
+    ]);
+    for (const store of [uses, others]) expect(await store.load(['key_1', 'key_2'])).toEqual(latest);
+  });
+
+  test('keys that were never used are absent', async () => {
+    await uses.save(new Map([['key_1', at]]));
+    expect(await uses.load(['key_0', 'key_1', 'key_2'])).toEqual(new Map([['key_1', at]]));
+    expect(await uses.load(['key_0'])).toEqual(new Map());
+  });
+
+  test('only keys that were asked for are told, and nothing where nothing is asked or saved', async () => {
+    await uses.save(new Map());
+    await uses.save(
+      new Map([
+        ['key_1', at],
+        ['key_2', at],
+      ]),
+    );
+    expect(await uses.load(['key_2'])).toEqual(new Map([['key_2', at]]));
+    expect(await uses.load([])).toEqual(new Map());
+  });
+
+  test('thousands are saved and told at once', async () => {
+    const many = new Map(Array.from({ length: 5_300 }, (_, i) => [`key_${i}`, at + i]));
+    await uses.save(many);
+    expect(await others.load([...many.keys(), 'key_unknown'])).toEqual(many);
+  });
+}

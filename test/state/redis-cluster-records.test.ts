@@ -1,0 +1,25 @@
+import { afterAll, beforeAll, describe } from '@jest/globals';
+import { openRecords } from '../support/redis/records.ts';
+import { DEFAULTS } from '../support/redis/settings.ts';
+import { type ClusterSet, startCluster } from '../support/redis/topologies.ts';
+import { keepsThePromisesOfRecords } from './records-contract.ts';
+
+describe('in a Redis Cluster', () => {
+  let set: ClusterSet;
+  let gateways: Awaited<ReturnType<typeof openRecords>>[];
+
+  beforeAll(async () => {
+    set = await startCluster();
+    const settings = { ...DEFAULTS, url: set.url, topology: 'cluster', nodes: set.nodes } as const;
+    gateways = await Promise.all([openRecords(settings), openRecords(settings)]);
+  }, 20_000);
+  afterAll(async () => {
+    for (const { close } of gateways) close();
+    await set.stop();
+  });
+
+  keepsThePromisesOfRecords(async () => {
+    await Promise.all(set.masters.map(({ admin }) => admin.flushall()));
+    return { one: gateways[0]!.records, other: gateways[1]!.records };
+  });
+});

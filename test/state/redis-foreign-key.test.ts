@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Outage } from '../../src/errors/outage.ts';
+import type { Limits } from '../../src/limits/limits.ts';
+import { type Connection, connect } from '../../src/state/redis/client.ts';
+import { RedisState } from '../../src/state/redis/counters.ts';
+import { CHANNEL, keyOf } from '../../src/state/redis/key-names.ts';
+import { LedgerError } from '../../src/state/state.ts';
+import { HOUR, limits, MINUTE, window } from '../support/limits.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { DEFAULTS } from '../support/redis/settings.ts';
+import { until } from '../support/until.ts';
+
+const TEN = limits([window(10, HOUR), window(5, MINUTE, 'sliding')]);
+const SUBJECT = 'key:foreign';
+
+let server: RedisServer;
+let redis: Connection;
+let state: RedisState;
+
+beforeAll(async () => {
+  server = await startRedis();
+  redis = await connect({ ...DEFAULTS, url: server.url });
+  state = new RedisState(redis, { deadline: 2_000 });
+});
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+beforeEach(() => server.admin.flushall());
+
+const RECONCILIATION = {
+  gateway: 'g',
+  number: 1,
+  bannedUntil: 0,
+  windows: TEN.windows.map(() => ({ units: 1, openedAt: 0 })),
+};
+const STEPS: readonly (readonly [name: string, step: (subject: string, given: Limits) => Promise<unknown>])[] = [
+  ['admit', (subject, given) => state.admit(subject, given, 1)],
+  ['look', (subject, given) => state.look(subject, given)],
+  ['strike', (subject, given) => state.strike(subject, given, [1])],
+  ['charge', (subject, given) => state.charge(subject, given, RECONCILIATION)],
+  ['pardon', (subject) => state.pardon(subject)],
+  ['reset', (subject) => state.reset(subject)],
+  ['grant', (subject, given) => state.grant(subject, given, 1, null)],
+  ['ban', (subject, given) => state.ban(subject, given, HOUR)],
+];
+
+describe.each(STEPS)('%s', (_name, step) => {
+  test('where the subject’s key holds something else, names that key, changes nothing and tells nobody', async () => {
+    await server.admin.set(keyOf.ledger(SUBJECT), 'not a hash');
+    const told: string[] = [];
+    const listener = server.admin.duplicate();
+    listener.on('message', (_channel, text) => told.push(text));
+    await listener.subscribe(CHANNEL);
+
+    const error = await step(SUBJECT, TEN).then(
+      () => null,
+      (reason: unknown) => reason,
+    );
+    expect(error).toBeInstanceOf(Outage);
+    const { code, cause } = error as Outage;
+    expect(code).toBe('state_unavailable');
+    expect(cause).toBeInstanceOf(LedgerError);
+    expect((cause as LedgerError).message).toBe(
+      'the Redis key sg:s:{key:foreign} holds something that is no ledger: rename or delete it',
+    );
+    expect(await server.admin.get(keyOf.ledger(SUBJECT))).toBe('not a hash');
+    expect(await server.admin.keys('*')).toEqual([keyOf.ledger(SUBJECT)]);
+
+    // Redis delivers in order: whatever the step may have told is here before this.
+    await server.admin.publish(CHANNEL, 'end');
+    await until('the last message is here', () => told.includes('end'));
+    expect(told).toEqual(['end']);
+    listener.disconnect();
+  });
+
+  test('does what it should for a subject that has a ledger, and for one that has none', async () => {
+    await state.admit('key:known', TEN, 1);
+    await step('key:known', TEN);
+    await step('key:unknown', TEN);
+  });
+});
+
+test('requests that share a call with one of a foreign key are decided as ever', async () => {
+  await server.admin.set(keyOf.ledger(SUBJECT), 'not a hash');
+  const answers = await Promise.allSettled(['key:1', SUBJECT, 'key:2'].map((subject) => state.admit(subject, TEN, 1)));
+  expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+});
+
+test('a walk of all who are banned passes by what is no ledger', async () => {
+  await server.admin.set(keyOf.ledger(SUBJECT), 'not a hash');
+  await state.ban('key:1', TEN, HOUR);
+  expect((await state.bans()).map(({ subject }) => subject)).toEqual(['key:1']);
+});

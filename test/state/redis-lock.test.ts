@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { Outage } from '../../src/errors/outage.ts';
+import { keyOf, LOCK_LIFE } from '../../src/state/redis/key-names.ts';
+import { exclusively } from '../../src/state/redis/lock.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { until } from '../support/until.ts';
+
+let server: RedisServer;
+beforeAll(async () => {
+  server = await startRedis();
+});
+afterAll(() => server.stop());
+beforeEach(() => server.admin.flushall());
+
+const held = () => server.admin.keys('*');
+
+test('work under one name is done one after the other, in whatever order the names are given', async () => {
+  let inside = 0;
+  let most = 0;
+  const work = async () => {
+    most = Math.max(most, ++inside);
+    await server.admin.ping();
+    inside--;
+  };
+  await Promise.all(
+    Array.from({ length: 12 }, (_, i) => exclusively(server.admin, i % 2 ? ['a', 'b', 'a'] : ['b', 'a'], work)),
+  );
+  expect(most).toBe(1);
+  expect(await held()).toEqual([]);
+});
+
+test('work under other names is not held up', async () => {
+  await exclusively(server.admin, ['a'], () => exclusively(server.admin, ['b'], async () => {}));
+  await exclusively(server.admin, [], async () => expect(await held()).toEqual([]));
+});
+
+test('a lock is given back where the work fails, and has an end where its holder dies', async () => {
+  await expect(
+    exclusively(server.admin, ['a'], async () => {
+      expect(await held()).toEqual([keyOf.lock('a')]);
+      expect(await server.admin.pttl(keyOf.lock('a'))).toBeGreaterThan(0);
+      expect(await server.admin.pttl(keyOf.lock('a'))).toBeLessThanOrEqual(LOCK_LIFE);
+      throw new Error('failed');
+    }),
+  ).rejects.toThrow('failed');
+  expect(await held()).toEqual([]);
+});
+
+test('who waits goes on as soon as the lock of a dead holder ends', async () => {
+  await server.admin.set(keyOf.lock('a'), '');
+  let done = false;
+  const waiting = exclusively(server.admin, ['a', 'b'], async () => {
+    done = true;
+  });
+  await until('it has asked', async () => /cmdstat_set:calls=[3-9]/.test(await server.admin.info('commandstats')));
+  expect(done).toBe(false);
+  await server.admin.del(keyOf.lock('a'));
+  await waiting;
+  expect(done).toBe(true);
+});
+
+test('who waits too long is told of an outage, and keeps nothing', async () => {
+  await server.admin.set(keyOf.lock('b'), '');
+  await expect(exclusively(server.admin, ['a', 'b'], async () => {})).rejects.toBeInstanceOf(Outage);
+  expect(await held()).toEqual([keyOf.lock('b')]);
+}, 10_000);

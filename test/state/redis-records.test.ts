@@ -1,0 +1,25 @@
+import { afterAll, beforeAll, describe } from '@jest/globals';
+import { openRecords } from '../support/redis/records.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { DEFAULTS } from '../support/redis/settings.ts';
+import { keepsThePromisesOfRecords } from './records-contract.ts';
+
+describe('in one Redis', () => {
+  let server: RedisServer;
+  let gateways: Awaited<ReturnType<typeof openRecords>>[];
+
+  beforeAll(async () => {
+    server = await startRedis();
+    const settings = { ...DEFAULTS, url: server.url };
+    gateways = await Promise.all([openRecords(settings), openRecords(settings)]);
+  });
+  afterAll(async () => {
+    for (const { close } of gateways) close();
+    await server.stop();
+  });
+
+  keepsThePromisesOfRecords(async () => {
+    await server.admin.flushall();
+    return { one: gateways[0]!.records, other: gateways[1]!.records };
+  });
+});

@@ -1,0 +1,188 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Outage } from '../../src/errors/outage.ts';
+import type { Admission } from '../../src/limits/admission.ts';
+import type { Event } from '../../src/observe/events.ts';
+import type { OutageSettings } from '../../src/state/shared/backend.ts';
+import { createCircuitBreakers } from '../../src/state/shared/circuit-breakers.ts';
+import { BackendClock } from '../../src/state/shared/clock.ts';
+import { SharedState } from '../../src/state/shared/shared-state.ts';
+import { HOUR, LADDER, limits, MINUTE, SECOND, TestClock, window } from '../support/limits.ts';
+import { MemoryBackend } from '../support/memory-backend.ts';
+import { until } from '../support/until.ts';
+import { keepsThePromisesOfState } from './contract.ts';
+
+const TEN = limits([window(10, HOUR)], null);
+const SETTINGS: OutageSettings = { deadline: 50, misses: 3, whenAway: 'local', divide: false, refusedFor: 5 * SECOND };
+
+/** One of the gateways that share a backend. */
+function openGateway(backend: MemoryBackend, clock: TestClock, changed: Partial<OutageSettings> = {}) {
+  const settings = { ...SETTINGS, ...changed };
+  const events: Event[] = [];
+  const observe = (event: Event) => void events.push(event);
+  const breakers = createCircuitBreakers(backend, settings, observe);
+  const state = new SharedState({
+    backend,
+    breakers,
+    bus: backend,
+    settings,
+    gateway: 'gateway-1',
+    gateways: () => 1,
+    observe,
+    clock: new BackendClock(clock.read),
+  });
+  return {
+    state,
+    told: (type: Event['type']) => events.filter((event) => event.type === type).length,
+    async close() {
+      await state.close();
+      breakers.close();
+    },
+  };
+}
+
+describe('in front of a backend that is well', () => {
+  // A refusal that is repeated from memory tells the backend of its strike later, so here none is repeated.
+  keepsThePromisesOfState(async (clock) => openGateway(new MemoryBackend(clock), clock, { refusedFor: 0 }).state);
+});
+
+describe('in front of a backend that fails', () => {
+  let clock: TestClock;
+  let backend: MemoryBackend;
+  let gateway: ReturnType<typeof openGateway>;
+
+  beforeEach(() => {
+    clock = new TestClock();
+    backend = new MemoryBackend(clock);
+    gateway = openGateway(backend, clock);
+  });
+  afterEach(() => gateway.close());
+
+  async function times(count: number, subject: string, given = TEN): Promise<Admission['verdict'][]> {
+    const verdicts: Admission['verdict'][] = [];
+    for (let i = 0; i < count; i++) verdicts.push((await gateway.state.admit(subject, given, 1)).verdict);
+    return verdicts;
+  }
+
+  const admitted = (count: number) => new Array(count).fill('admitted');
+  const left = async (subject: string) => (await backend.look(subject, TEN)).readings[0]!.remaining;
+  const recovered = () => until('the shard is asked again', () => gateway.told('state.recovered') === 1);
+
+  test('counting goes on from what was known, is decided at once, and is added on return', async () => {
+    await times(3, 'key:a');
+    backend.troubles.set('key', 'away');
+    expect(await times(9, 'key:a')).toEqual([...admitted(7), 'limited', 'limited']);
+    expect(gateway.told('state.outage')).toBe(1);
+    expect(gateway.state.admit('key:a', TEN, 1)).not.toBeInstanceOf(Promise);
+    expect(gateway.state.unreconciled).toBeGreaterThan(0);
+    backend.troubles.clear();
+    await recovered();
+    await until('nothing is left to add', () => gateway.state.unreconciled === 0);
+    expect(await left('key:a')).toBe(0);
+  });
+
+  test('one shard that is away is no outage of the others', async () => {
+    backend.troubles.set('key', 'away');
+    await times(4, 'key:a');
+    const before = backend.asked;
+    await times(5, 'account:b');
+    expect(backend.asked - before).toBe(5);
+    expect(await left('account:b')).toBe(5);
+    expect(gateway.told('state.outage')).toBe(1);
+  });
+
+  test('a reconciliation whose answer is lost is sent again and added once', async () => {
+    await gateway.close();
+    gateway = openGateway(backend, clock, { misses: 100 });
+    backend.troubles.set('key', 'away');
+    await times(4, 'key:a');
+    backend.troubles.set('key', 'loses answers');
+    for (let i = 0; i < 3; i++) await gateway.state.admit('key:a', TEN, 0);
+    expect(gateway.state.unreconciled).toBeGreaterThan(0);
+    backend.troubles.clear();
+    await gateway.close();
+    expect([gateway.state.unreconciled, await left('key:a')]).toEqual([0, 6]);
+  });
+
+  test('a charge that came too late to be waited for is not added again', async () => {
+    backend.troubles.set('key', 'late');
+    expect(await times(2, 'key:a')).toEqual(admitted(2));
+    backend.troubles.clear();
+    await times(1, 'key:a');
+    backend.answerLate();
+    await times(1, 'key:a');
+    await until('nothing is left to add', () => gateway.state.unreconciled === 0);
+    expect(await left('key:a')).toBe(6);
+  });
+
+  test('an unfit subject is counted here, told once, and added when it is mended', async () => {
+    backend.unfit.add('key:a');
+    expect(await times(12, 'key:a')).toEqual([...admitted(10), 'limited', 'limited']);
+    expect(await times(3, 'key:b')).toEqual(admitted(3));
+    expect([gateway.told('state.outage'), gateway.told('state.warning')]).toEqual([0, 1]);
+    backend.unfit.clear();
+    await times(2, 'key:a');
+    await until('nothing is left to add', () => gateway.state.unreconciled === 0);
+    expect(await left('key:a')).toBe(0);
+  });
+
+  test('strikes of an unfit subject are no outage', async () => {
+    const strict = limits([window(1, HOUR)], { ...LADDER, grace: 0 });
+    for (let i = 0; i < 4; i++) await times(2, `key:${i}`, strict);
+    for (let i = 0; i < 4; i++) backend.unfit.add(`key:${i}`);
+    for (let i = 0; i < 4; i++) await times(1, `key:${i}`, strict);
+    await until('the strikes were sent', () => gateway.told('state.warning') === 1);
+    expect(gateway.told('state.outage')).toBe(0);
+  });
+
+  test('a ban earned alone is added on return', async () => {
+    const strict = limits([window(1, HOUR)], { ...LADDER, strikes: 2, grace: 0 });
+    backend.troubles.set('key', 'away');
+    expect(await times(4, 'key:a', strict)).toEqual(['admitted', 'limited', 'limited', 'banned']);
+    backend.troubles.clear();
+    await recovered();
+    await until('the ban is there', async () => (await backend.look('key:a', strict)).verdict === 'banned');
+  });
+
+  test('what operators change meanwhile is an outage for them', async () => {
+    backend.troubles.set('key', 'away');
+    await expect(gateway.state.pardon('key:a')).rejects.toBeInstanceOf(Outage);
+    await expect(gateway.state.ban('key:a', TEN, MINUTE)).rejects.toBeInstanceOf(Outage);
+  });
+
+  test.each([
+    ['deny', Outage],
+    ['allow', 'admitted'],
+  ] as const)('under the policy %s nothing is counted', async (whenAway, expected) => {
+    await gateway.close();
+    gateway = openGateway(backend, clock, { whenAway });
+    backend.troubles.set('key', 'away');
+    for (let i = 0; i < 20; i++) {
+      const answer = await times(1, 'key:a').then(
+        ([verdict]) => verdict,
+        (error: Error) => error.constructor,
+      );
+      expect(answer).toBe(expected);
+    }
+    expect([gateway.told('state.alone'), gateway.state.unreconciled]).toEqual([20, 0]);
+  });
+});
+
+describe('beside another gateway', () => {
+  test('a refusal is repeated from memory until the other gateway changes something, or may have', async () => {
+    const clock = new TestClock();
+    const backend = new MemoryBackend(clock);
+    const [one, two] = [openGateway(backend, clock), openGateway(backend, clock)];
+    const verdict = async () => (await one.state.admit('key:a', TEN, 10)).verdict;
+    expect([await verdict(), await verdict()]).toEqual(['admitted', 'limited']);
+    const { asked } = backend;
+    for (let i = 0; i < 50; i++) expect(await verdict()).toBe('limited');
+    expect(backend.asked).toBe(asked);
+    await two.state.reset('key:a');
+    expect([await verdict(), await verdict()]).toEqual(['admitted', 'limited']);
+    backend.tell({ type: 'anything' });
+    expect(await verdict()).toBe('limited');
+    expect(backend.asked).toBe(asked + 3);
+    await two.close();
+    await one.close();
+  });
+});

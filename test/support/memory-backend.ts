@@ -1,0 +1,143 @@
+import { Outage } from '../../src/errors/outage.ts';
+import type { Admission } from '../../src/limits/admission.ts';
+import type { Limits } from '../../src/limits/limits.ts';
+import { EmbeddedState } from '../../src/state/embedded/counters.ts';
+import type { InDoubtCharges, Reconciliation, Shards, SharedBackend } from '../../src/state/shared/backend.ts';
+import type { Bus, Message } from '../../src/state/shared/bus.ts';
+import { type Ban, LedgerError } from '../../src/state/state.ts';
+import type { TestClock } from './limits.ts';
+
+/** How a shard behaves: it does nothing and says so; does its work and loses the answer; answers when it is too late. */
+export type Trouble = 'away' | 'loses answers' | 'late';
+
+/** A shared backend in this process. What stands before the colon of a subject's name is its shard. */
+export class MemoryBackend implements SharedBackend, Shards, Bus {
+  /** By shard. */
+  readonly troubles = new Map<string, Trouble>();
+  /** Subjects whose record is unfit. */
+  readonly unfit = new Set<string>();
+  readonly #clock: TestClock;
+  readonly #state: EmbeddedState;
+  readonly #added = new Map<string, number>();
+  readonly #listeners = new Set<(message: Message) => void>();
+  #late: (() => void)[] = [];
+  #inDoubt: InDoubtCharges = { begin() {}, end() {} };
+  /** Requests that were asked about, well or not. */
+  asked = 0;
+
+  constructor(clock: TestClock) {
+    this.#clock = clock;
+    this.#state = new EmbeddedState({ clock: clock.read });
+  }
+
+  readonly shardOf = (name: string): string => name.split(':')[0]!;
+  readonly probe = (name: string): Promise<void> => this.#reach(name, () => {});
+  readonly reasonOf = (error: unknown): unknown => error;
+
+  listen(listener: (message: Message) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  tell(message: Message): void {
+    for (const listener of this.#listeners) listener(message);
+  }
+
+  reportInDoubt(charges: InDoubtCharges): void {
+    this.#inDoubt = charges;
+  }
+
+  /** Gives the answers that came too late. */
+  answerLate(): void {
+    for (const answer of this.#late.splice(0)) answer();
+  }
+
+  admit(subject: string, limits: Limits, cost: number): Promise<Admission> {
+    this.asked++;
+    return this.#reach(subject, () => {
+      const admission = this.#state.admit(subject, limits, cost);
+      if (this.troubles.get(this.shardOf(subject)) === 'late') {
+        this.#inDoubt.begin(subject);
+        this.#late.push(() => this.#inDoubt.end(subject, admission.verdict === 'admitted' ? cost : 0));
+      }
+      return admission;
+    });
+  }
+
+  look(subject: string, limits: Limits): Promise<Admission> {
+    return this.#reach(subject, () => this.#state.look(subject, limits));
+  }
+
+  /** A request that no window has room for is refused, and so a strike. */
+  strike(subject: string, limits: Limits, times: readonly number[]): Promise<Admission> {
+    return this.#reach(subject, () => {
+      const { now } = this.#clock;
+      let banBegins = false;
+      for (const at of times) {
+        this.#clock.now = at;
+        banBegins = this.#state.admit(subject, limits, Infinity).banBegins || banBegins;
+      }
+      this.#clock.now = now;
+      return { ...this.#state.look(subject, limits), banBegins };
+    });
+  }
+
+  /** Charges all windows with as much as the fullest of them got, and gives back what the others did not. */
+  charge(subject: string, limits: Limits, { gateway, number, windows, bannedUntil }: Reconciliation): Promise<void> {
+    return this.#reach(subject, () => {
+      const mark = `${gateway} ${subject}`;
+      if (number <= (this.#added.get(mark) ?? 0)) return;
+      this.#added.set(mark, number);
+      const most = Math.max(...windows.map(({ units }) => units));
+      const wide = { ...limits, windows: limits.windows.map((window) => ({ ...window, limit: Infinity })) };
+      this.#state.admit(subject, wide, most);
+      for (const [i, { name }] of limits.windows.entries())
+        this.#state.grant(subject, limits, most - windows[i]!.units, name);
+      if (bannedUntil > this.#clock.now) this.#state.ban(subject, limits, bannedUntil - this.#clock.now);
+    });
+  }
+
+  pardon(subject: string): Promise<void> {
+    return this.#change(subject, () => this.#state.pardon(subject));
+  }
+
+  reset(subject: string): Promise<void> {
+    return this.#change(subject, () => this.#state.reset(subject));
+  }
+
+  grant(subject: string, limits: Limits, units: number, window: string | null): Promise<void> {
+    return this.#change(subject, () => this.#state.grant(subject, limits, units, window));
+  }
+
+  ban(subject: string, limits: Limits, length: number): Promise<void> {
+    return this.#change(subject, () => this.#state.ban(subject, limits, length), true);
+  }
+
+  async bans(): Promise<Ban[]> {
+    return this.#state.bans();
+  }
+
+  rung(subject: string, limits: Limits): Promise<number> {
+    return this.#reach(subject, () => this.#state.rung(subject, limits));
+  }
+
+  close(): Promise<void> {
+    return this.#state.close();
+  }
+
+  #change(subject: string, work: () => void, banned = false): Promise<void> {
+    return this.#reach(subject, () => {
+      work();
+      this.tell({ type: 'subject', subject, banned });
+    });
+  }
+
+  async #reach<T>(name: string, work: () => T): Promise<T> {
+    const trouble = this.troubles.get(this.shardOf(name));
+    if (trouble === 'away') throw new Outage('state_unavailable', { cause: new Error('away') });
+    if (this.unfit.has(name)) throw new Outage('state_unavailable', { cause: new LedgerError(`${name} is unfit`) });
+    const result = work();
+    if (trouble) throw new Outage('state_unavailable', { cause: new Error('no answer') });
+    return result;
+  }
+}

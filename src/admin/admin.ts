@@ -6,7 +6,7 @@ import type { Observe } from '../observe/events.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { AdminError, errorBody } from './admin-error.ts';
 import { type AdminApi, createAdminApi } from './api.ts';
-import type { Desk } from './desk.ts';
+import type { AdminContext } from './context.ts';
 import { createGate, type Gate } from './gate.ts';
 
 /** The operators' own door: nothing of it answers on the public port, and nothing public answers here. */
@@ -20,7 +20,7 @@ export type Readiness = 'ready' | 'stopping' | 'state_away' | 'no_worker';
 
 export interface AdminOptions {
   readonly config: Pick<Config, 'admin'>;
-  readonly desk: Desk;
+  readonly context: AdminContext;
   readonly metrics: Pick<Metrics, 'contentType' | 'text'>;
   readonly observe: Observe;
   /** Of this run, for commands of the gateway's own user on this machine; `null`: they reach the state by themselves. */
@@ -32,9 +32,9 @@ export interface AdminOptions {
 const MAX_BODY = '256kb';
 
 /** Health is open to whoever reaches the listener; everything else wants a token, once there is one. */
-export function createAdmin({ config, desk, metrics, observe, ownToken, readiness }: AdminOptions): Admin {
-  const api = createAdminApi(desk);
-  const gate = createGate(config.admin, desk.tokens, ownToken);
+export function createAdmin({ config, context, metrics, observe, ownToken, readiness }: AdminOptions): Admin {
+  const api = createAdminApi(context);
+  const gate = createGate(config.admin, context.tokens, ownToken);
   const app = express();
   app.disable('x-powered-by').disable('etag');
   app.use((_request, response, next) => {

@@ -9,7 +9,7 @@ import { IdempotencyConflict } from '../operators/audit-log.ts';
 import { mayActAs } from '../operators/tokens.ts';
 import { type AdminCode, AdminError } from './admin-error.ts';
 import type { AdminAnswer, AdminOperation, AdminOperations, Call } from './call.ts';
-import type { Desk } from './desk.ts';
+import type { AdminContext } from './context.ts';
 import { IdempotentCall } from './idempotency.ts';
 import { createOperations } from './operations.ts';
 
@@ -26,10 +26,10 @@ export interface AdminApi {
 }
 
 /** The admin API without its listener: commands beside a gateway call the same operations. */
-export function createAdminApi(desk: Desk): AdminApi {
+export function createAdminApi(context: AdminContext): AdminApi {
   adminContract ??= loadContract(ADMIN_CONTRACT);
   const contract = adminContract;
-  const operations = createOperations(desk);
+  const operations = createOperations(context);
   return {
     contract,
     async call(call) {
@@ -38,7 +38,7 @@ export function createAdminApi(desk: Desk): AdminApi {
       check(operation, parameters, call);
       refuseLowRole(call, chosen);
       try {
-        return await perform(desk, chosen, call, task(operation, parameters, call));
+        return await perform(context, chosen, call, task(operation, parameters, call));
       } catch (error) {
         throw adminErrorOf(error);
       }
@@ -93,15 +93,15 @@ function task(operation: Operation, parameters: readonly string[], { query, body
 
 /** Does it; or, where the very same call was done before, gives the answer of that time. */
 async function perform(
-  desk: Desk,
+  context: AdminContext,
   { run }: AdminOperation,
   call: Call,
   asked: ReturnType<typeof task>,
 ): Promise<AdminAnswer> {
-  const now = desk.clock();
+  const now = context.clock();
   const key = headerOf(call.headers, 'idempotency-key');
   const idempotent = key === undefined || call.method !== 'POST' ? null : new IdempotentCall(call, key);
-  const before = idempotent && (await desk.auditLog.answered(idempotent.name, now));
+  const before = idempotent && (await context.auditLog.answered(idempotent.name, now));
   if (idempotent && before) return idempotent.open(before);
   try {
     return await run({
@@ -116,7 +116,7 @@ async function perform(
   } catch (error) {
     // The same call at the same time was faster: its answer is ours.
     const first =
-      error instanceof IdempotencyConflict && idempotent ? await desk.auditLog.answered(idempotent.name, now) : null;
+      error instanceof IdempotencyConflict && idempotent ? await context.auditLog.answered(idempotent.name, now) : null;
     if (!first) throw error;
     return idempotent!.open(first);
   }

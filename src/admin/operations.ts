@@ -1,5 +1,5 @@
 import type { AdminOperations } from './call.ts';
-import type { Desk } from './desk.ts';
+import type { AdminContext } from './context.ts';
 import { accountOperations } from './operations/accounts.ts';
 import { auditOperations } from './operations/audit.ts';
 import { banOperations } from './operations/bans.ts';
@@ -10,15 +10,15 @@ import { tokenOperations } from './operations/tokens.ts';
 import { usageOperations } from './operations/usage.ts';
 
 /** Every operation of the admin API, by its operationId. */
-export function createOperations(desk: Desk): AdminOperations {
+export function createOperations(context: AdminContext): AdminOperations {
   return {
-    ...keyOperations(desk),
-    ...accountOperations(desk),
-    ...planOperations(desk),
-    ...banOperations(desk),
-    ...usageOperations(desk),
-    ...configOperations(desk),
-    ...auditOperations(desk),
-    ...tokenOperations(desk),
+    ...keyOperations(context),
+    ...accountOperations(context),
+    ...planOperations(context),
+    ...banOperations(context),
+    ...usageOperations(context),
+    ...configOperations(context),
+    ...auditOperations(context),
+    ...tokenOperations(context),
   };
 }

@@ -2,7 +2,7 @@ import { subjectOf, windowsOf } from '../keys/counting.ts';
 import type { KeyRecord } from '../keys/key.ts';
 import type { Limits } from '../limits/limits.ts';
 import { AdminError } from './admin-error.ts';
-import type { Desk } from './desk.ts';
+import type { AdminContext } from './context.ts';
 import { time } from './shown.ts';
 
 /** Somebody who is counted: a key by itself, or an account where its plan counts accounts. */
@@ -19,25 +19,27 @@ export interface Party {
 const KEY_ID = /^key_[0-9A-Za-z]{16}$/;
 
 /** Who is meant by the id of a key or the name of an account. Throws AdminError where there is no such party. */
-export async function partiesOf(desk: Desk, name: string): Promise<Party[]> {
+export async function partiesOf(context: AdminContext, name: string): Promise<Party[]> {
   if (KEY_ID.test(name)) {
-    const record = await desk.keys.get(name);
+    const record = await context.keys.get(name);
     if (!record) throw new AdminError('not_found', `There is no key with the id ${name}.`);
-    return [partyOf(desk, record)];
+    return [partyOf(context, record)];
   }
-  const records = (await desk.keys.list()).filter(({ account, revokedAt }) => account === name && revokedAt === null);
+  const records = (await context.keys.list()).filter(
+    ({ account, revokedAt }) => account === name && revokedAt === null,
+  );
   if (records.length === 0) {
     throw new AdminError(
       'not_found',
       `There is no key with this id, and no account ${JSON.stringify(name)} with a key.`,
     );
   }
-  const bySubject = new Map(records.map((record) => partyOf(desk, record)).map((party) => [party.subject, party]));
+  const bySubject = new Map(records.map((record) => partyOf(context, record)).map((party) => [party.subject, party]));
   return [...bySubject.values()];
 }
 
-export function partyOf(desk: Desk, record: KeyRecord): Party {
-  const plans = desk.plans();
+export function partyOf(context: AdminContext, record: KeyRecord): Party {
+  const plans = context.plans();
   const subject = subjectOf(record, plans);
   const windows = windowsOf(record, plans);
   return {
@@ -60,10 +62,10 @@ export function countedOnes(parties: readonly Party[]): (Party & { limits: Limit
 }
 
 /** How a party stands now, in every window. */
-export async function standingOf(desk: Desk, { subject, key, account, plan, limits }: Party) {
+export async function standingOf(context: AdminContext, { subject, key, account, plan, limits }: Party) {
   const who = { subject, key, account, plan };
   if (!limits) return { ...who, windows: [], banned: null, strikes: 0, rung: 0 };
-  const state = desk.state();
+  const state = context.state();
   const [{ readings, bannedUntil, strikes }, rung] = await Promise.all([
     state.look(subject, limits),
     state.rung(subject, limits),

@@ -1,4 +1,4 @@
-import type { Reloaded } from '../admin/desk.ts';
+import type { Reloaded } from '../admin/context.ts';
 import { createGuard } from '../callers/guard.ts';
 import type { Config } from '../config/config.ts';
 import { loadContract } from '../contract/contract.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Reloaded } from '../admin/desk.ts';
+import type { Reloaded } from '../admin/context.ts';
 import type { Eventually } from '../common/eventually.ts';
 import type { Config, Plans } from '../config/config.ts';
 import { ConfigError, formatProblem } from '../config/problems/problems.ts';

@@ -2,14 +2,14 @@ import { formatWindows } from '../../config/windows.ts';
 import type { KeyRecord } from '../../keys/key.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
-import type { Desk } from '../desk.ts';
+import type { AdminContext } from '../context.ts';
 import { page } from '../page.ts';
 import { statusOf } from '../shown.ts';
 import { keyPage } from './keys.ts';
 
-export function accountOperations(desk: Desk): AdminOperations {
+export function accountOperations(context: AdminContext): AdminOperations {
   function shown(account: string, keys: readonly KeyRecord[], now: number) {
-    const windows = desk.plans().accounts.get(account);
+    const windows = context.plans().accounts.get(account);
     return {
       account,
       limits: windows ? formatWindows(windows) : null,
@@ -20,8 +20,8 @@ export function accountOperations(desk: Desk): AdminOperations {
   }
 
   async function byAccount(): Promise<Map<string, KeyRecord[]>> {
-    const accounts = new Map([...desk.plans().accounts.keys()].map((name) => [name, [] as KeyRecord[]]));
-    for (const record of await desk.keys.list()) {
+    const accounts = new Map([...context.plans().accounts.keys()].map((name) => [name, [] as KeyRecord[]]));
+    for (const record of await context.keys.list()) {
       const keys = accounts.get(record.account);
       if (keys) keys.push(record);
       else accounts.set(record.account, [record]);
@@ -53,7 +53,7 @@ export function accountOperations(desk: Desk): AdminOperations {
       role: 'read',
       run: async ({ path, query, now }) => {
         await keysOf(path.account!);
-        return ok(await keyPage(desk, ({ account }) => account === path.account, query, now));
+        return ok(await keyPage(context, ({ account }) => account === path.account, query, now));
       },
     },
   };

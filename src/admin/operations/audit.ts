@@ -1,9 +1,9 @@
 import { type AdminOperations, ok } from '../call.ts';
-import type { Desk } from '../desk.ts';
+import type { AdminContext } from '../context.ts';
 import { limitOf } from '../page.ts';
 import { time } from '../shown.ts';
 
-export function auditOperations({ auditLog }: Desk): AdminOperations {
+export function auditOperations({ auditLog }: AdminContext): AdminOperations {
   return {
     listAudit: {
       role: 'read',

@@ -2,7 +2,7 @@ import { parseDuration } from '../../config/units.ts';
 import { act } from '../act.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
-import type { Desk } from '../desk.ts';
+import type { AdminContext } from '../context.ts';
 import { countedOnes, type PartyStanding, partiesOf, standingOf } from '../parties.ts';
 import { time } from '../shown.ts';
 
@@ -11,10 +11,10 @@ const LONGEST = 3_650 * 86_400_000;
 /** The state has its own clock: a ban and its entry in the audit log may differ by so much. */
 const CLOCKS_DIFFER = 10_000;
 
-export function banOperations(desk: Desk): AdminOperations {
+export function banOperations(context: AdminContext): AdminOperations {
   async function list(): Promise<AdminAnswer> {
-    const bans = await desk.state().bans();
-    const shown = await Promise.all(bans.map(({ subject, until }) => shownBan(desk, subject, until)));
+    const bans = await context.state().bans();
+    const shown = await Promise.all(bans.map(({ subject, until }) => shownBan(context, subject, until)));
     return ok({ bans: shown.sort((a, b) => (a.until! < b.until! ? -1 : 1)) });
   }
 
@@ -25,10 +25,10 @@ export function banOperations(desk: Desk): AdminOperations {
     lengthOf: (left: number, subject: string) => number,
   ): Promise<AdminAnswer> {
     const { reason } = task.body as { reason: string };
-    const parties = countedOnes(await partiesOf(desk, task.path.party!));
+    const parties = countedOnes(await partiesOf(context, task.path.party!));
     const plans = await Promise.all(
       parties.map(async (party) => {
-        const { now, bannedUntil } = await desk.state().look(party.subject, party.limits);
+        const { now, bannedUntil } = await context.state().look(party.subject, party.limits);
         const length = lengthOf(Math.max(0, bannedUntil - now), party.subject);
         return { ...party, length, before: bannedUntil > 0 ? time(bannedUntil) : null, until: time(now + length) };
       }),
@@ -41,8 +41,8 @@ export function banOperations(desk: Desk): AdminOperations {
     });
     for (const [i, { subject, limits, length, before, until }] of plans.entries()) {
       const entry = { action, target: subject, before: { until: before }, after: { until, reason } };
-      await act(desk, i === 0 ? task : unrepeatable(task), entry, answer, async () =>
-        desk.state().ban(subject, limits, length),
+      await act(context, i === 0 ? task : unrepeatable(task), entry, answer, async () =>
+        context.state().ban(subject, limits, length),
       );
     }
     return answer;
@@ -65,15 +65,15 @@ export function banOperations(desk: Desk): AdminOperations {
     pardon: {
       role: 'operate',
       run: async (task) => {
-        const parties = countedOnes(await partiesOf(desk, task.path.party!));
+        const parties = countedOnes(await partiesOf(context, task.path.party!));
         const usage: PartyStanding[] = [];
         for (const party of parties) {
-          const standing = await standingOf(desk, party);
+          const standing = await standingOf(context, party);
           const after = { ...standing, banned: null, strikes: 0, rung: 0 };
           usage.push(after);
           const entry = { target: party.subject, before: conduct(standing), after: conduct(after) };
-          await act(desk, task, { action: 'bans.pardon', ...entry }, ok(null), async () =>
-            desk.state().pardon(party.subject),
+          await act(context, task, { action: 'bans.pardon', ...entry }, ok(null), async () =>
+            context.state().pardon(party.subject),
           );
         }
         return ok({ usage });
@@ -101,11 +101,11 @@ function conduct({ banned, strikes, rung }: PartyStanding) {
 }
 
 /** A ban with what is known about its party; and who imposed it, where people did. */
-async function shownBan(desk: Desk, subject: string, until: number) {
+async function shownBan(context: AdminContext, subject: string, until: number) {
   const [kind, ...rest] = subject.split(':');
-  const record = kind === 'key' ? await desk.keys.get(rest.join(':')) : null;
+  const record = kind === 'key' ? await context.keys.get(rest.join(':')) : null;
   const [plan = null, account = null] = kind === 'account' ? rest : [record?.plan, record?.account];
-  const [last] = await desk.auditLog.list({ target: subject, limit: 1 });
+  const [last] = await context.auditLog.list({ target: subject, limit: 1 });
   const after = last?.after as { until?: string | null; reason?: string } | null | undefined;
   const imposed = typeof after?.until === 'string' && Math.abs(Date.parse(after.until) - until) < CLOCKS_DIFFER;
   return {

@@ -1,15 +1,15 @@
 import { describeConfig } from '../../config/describe.ts';
 import { needsRestart } from '../../config/restart.ts';
 import { type AdminOperations, ok } from '../call.ts';
-import type { Desk } from '../desk.ts';
+import type { AdminContext } from '../context.ts';
 
-export function configOperations(desk: Desk): AdminOperations {
+export function configOperations(context: AdminContext): AdminOperations {
   return {
     showConfig: {
       role: 'read',
       run: async () =>
         ok({
-          settings: describeConfig(desk.config()).map((setting) => ({
+          settings: describeConfig(context.config()).map((setting) => ({
             ...setting,
             restart: needsRestart(setting.name),
           })),
@@ -18,9 +18,9 @@ export function configOperations(desk: Desk): AdminOperations {
     reload: {
       role: 'admin',
       run: async (task) => {
-        const reloaded = await desk.reload('asked through the admin API');
+        const reloaded = await context.reload('asked through the admin API');
         const entry = { action: 'config.reload', target: 'configuration', before: null, after: reloaded };
-        await desk.auditLog.append(task.note(entry, ok(reloaded)));
+        await context.auditLog.append(task.note(entry, ok(reloaded)));
         return ok(reloaded);
       },
     },

@@ -15,7 +15,7 @@ import {
 import { hashSecret } from '../../keys/secret.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminAnswer, type AdminOperations, created, ok, type Task } from '../call.ts';
-import type { Desk } from '../desk.ts';
+import type { AdminContext } from '../context.ts';
 import { page } from '../page.ts';
 import { auditedKey, shownKey, statusOf } from '../shown.ts';
 
@@ -24,8 +24,8 @@ const OVERLAP = 24 * 3_600_000;
 /** The longest: two secrets for good would be two keys. */
 const LONGEST_OVERLAP = 90 * 24 * 3_600_000;
 
-export function keyOperations(desk: Desk): AdminOperations {
-  const lastUsed = async (id: string) => (await desk.uses.lastUsed([id])).get(id) ?? null;
+export function keyOperations(context: AdminContext): AdminOperations {
+  const lastUsed = async (id: string) => (await context.uses.lastUsed([id])).get(id) ?? null;
 
   async function shown(record: KeyRecord, now: number) {
     return shownKey(record, now, await lastUsed(record.id));
@@ -64,7 +64,7 @@ export function keyOperations(desk: Desk): AdminOperations {
           (query.plan === undefined || record.plan === query.plan) &&
           (query.status === undefined || statusOf(record, now) === query.status) &&
           (query.label === undefined || (record.label ?? '').toLowerCase().includes(query.label.toLowerCase()));
-        return ok(await keyPage(desk, fits, query, now));
+        return ok(await keyPage(context, fits, query, now));
       },
     },
     createKey: {
@@ -74,8 +74,8 @@ export function keyOperations(desk: Desk): AdminOperations {
         const draft = draftOf(task);
         const answer = (record: KeyRecord, secret: string) => created(withSecret(record, secret, now));
         const { record, secret } = await createKey(
-          desk.keys,
-          desk.plans(),
+          context.keys,
+          context.plans(),
           draft,
           now,
           auditNoteOf(task, 'keys.create', ({ after, secret }) => answer(after, secret!)),
@@ -90,39 +90,39 @@ export function keyOperations(desk: Desk): AdminOperations {
         const draft = { ...draftOf(task), hash: base64url(task.body.hash) };
         const answer = (record: KeyRecord) => created(shownKey(record, now, null));
         const note = auditNoteOf(task, 'keys.import', ({ after }) => answer(after));
-        return answer(await importKey(desk.keys, desk.plans(), draft, now, note));
+        return answer(await importKey(context.keys, context.plans(), draft, now, note));
       },
     },
     whoami: {
       role: 'read',
       run: async ({ body, now }) => {
-        const record = await desk.keys.find(hashSecret(body.key));
+        const record = await context.keys.find(hashSecret(body.key));
         if (!record)
           throw new AdminError('not_found', 'No key with this secret was issued here, or its rotation has ended it.');
         return ok(await shown(record, now));
       },
     },
-    showKey: { role: 'read', run: async ({ path, now }) => ok(await shown(await known(desk, path.id!), now)) },
+    showKey: { role: 'read', run: async ({ path, now }) => ok(await shown(await known(context, path.id!), now)) },
     updateKey: {
       role: 'operate',
       run: (task) =>
         changed(task, 'keys.update', (note) =>
-          updateKey(desk.keys, desk.plans(), task.path.id!, patchOf(task), task.now, note),
+          updateKey(context.keys, context.plans(), task.path.id!, patchOf(task), task.now, note),
         ),
     },
     revokeKey: {
       role: 'operate',
-      run: (task) => changed(task, 'keys.revoke', (note) => revokeKey(desk.keys, task.path.id!, task.now, note)),
+      run: (task) => changed(task, 'keys.revoke', (note) => revokeKey(context.keys, task.path.id!, task.now, note)),
     },
     disableKey: {
       role: 'operate',
       run: (task) =>
-        changed(task, 'keys.disable', (note) => setDisabled(desk.keys, task.path.id!, true, task.now, note)),
+        changed(task, 'keys.disable', (note) => setDisabled(context.keys, task.path.id!, true, task.now, note)),
     },
     enableKey: {
       role: 'operate',
       run: (task) =>
-        changed(task, 'keys.enable', (note) => setDisabled(desk.keys, task.path.id!, false, task.now, note)),
+        changed(task, 'keys.enable', (note) => setDisabled(context.keys, task.path.id!, false, task.now, note)),
     },
     rotateKey: {
       role: 'operate',
@@ -133,7 +133,7 @@ export function keyOperations(desk: Desk): AdminOperations {
         const rotation = { overlap, ...(body.env && { env: body.env }), ...(body.force && { force: true }) };
         const answer = (record: KeyRecord, secret: string) => ok(withSecret(record, secret, now));
         const note = auditNoteOf(task, 'keys.rotate', ({ after, secret }) => answer(after, secret!));
-        const { record, secret } = await rotateKey(desk.keys, path.id!, rotation, now, note);
+        const { record, secret } = await rotateKey(context.keys, path.id!, rotation, now, note);
         return answer(record, secret);
       },
     },
@@ -142,18 +142,18 @@ export function keyOperations(desk: Desk): AdminOperations {
 
 /** A page of the keys that fit. */
 export async function keyPage(
-  desk: Desk,
+  context: AdminContext,
   fits: (record: KeyRecord) => boolean,
   query: Readonly<Record<string, string>>,
   now: number,
 ) {
-  const { items, next } = page(await desk.keys.list(), query, ({ id }) => id, fits);
-  const uses = await desk.uses.lastUsed(items.map(({ id }) => id));
+  const { items, next } = page(await context.keys.list(), query, ({ id }) => id, fits);
+  const uses = await context.uses.lastUsed(items.map(({ id }) => id));
   return { keys: items.map((record) => shownKey(record, now, uses.get(record.id) ?? null)), next };
 }
 
-async function known(desk: Desk, id: string): Promise<KeyRecord> {
-  const record = await desk.keys.get(id);
+async function known(context: AdminContext, id: string): Promise<KeyRecord> {
+  const record = await context.keys.get(id);
   if (!record) throw new AdminError('not_found', `There is no key with the id ${JSON.stringify(id)}.`);
   return record;
 }

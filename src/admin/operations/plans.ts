@@ -7,12 +7,12 @@ import type { KeyRecord } from '../../keys/key.ts';
 import type { Ladder } from '../../limits/limits.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok, type Task } from '../call.ts';
-import type { Desk } from '../desk.ts';
+import type { AdminContext } from '../context.ts';
 import { checkPlans, replaceFile, withPlan } from '../plan-file.ts';
 
-export function planOperations(desk: Desk): AdminOperations {
+export function planOperations(context: AdminContext): AdminOperations {
   async function usable(): Promise<KeyRecord[]> {
-    return (await desk.keys.list()).filter(({ revokedAt }) => revokedAt === null);
+    return (await context.keys.list()).filter(({ revokedAt }) => revokedAt === null);
   }
 
   function shown({ name, count, windows }: Plan, keys: readonly KeyRecord[]) {
@@ -21,17 +21,17 @@ export function planOperations(desk: Desk): AdminOperations {
   }
 
   async function put(task: Task) {
-    const file = desk.config().files.plans;
+    const file = context.config().files.plans;
     const plan = planIn(task);
     const old = readFileSync(file, 'utf8');
     const text = withPlan(file, plan);
-    const tried = await trial(desk, plan.name, checkPlans(text), await usable());
+    const tried = await trial(context, plan.name, checkPlans(text), await usable());
     const entry = { before: { limits: tried.before }, after: { limits: tried.after, count: plan.count } };
     const answer = ok(tried);
-    await desk.auditLog.append(task.note({ action: 'plans.put', target: plan.name, ...entry }, answer));
+    await context.auditLog.append(task.note({ action: 'plans.put', target: plan.name, ...entry }, answer));
     replaceFile(file, text);
     try {
-      await desk.reload('a plan was put through the admin API');
+      await context.reload('a plan was put through the admin API');
     } catch (error) {
       replaceFile(file, old);
       throw error;
@@ -43,7 +43,7 @@ export function planOperations(desk: Desk): AdminOperations {
     listPlans: {
       role: 'read',
       run: async () => {
-        const { plans, ladder } = desk.plans();
+        const { plans, ladder } = context.plans();
         const keys = await usable();
         return ok({ plans: [...plans.values()].map((plan) => shown(plan, keys)), bans: ladder && shownLadder(ladder) });
       },
@@ -51,7 +51,7 @@ export function planOperations(desk: Desk): AdminOperations {
     showPlan: {
       role: 'read',
       run: async ({ path }) => {
-        const { plans } = desk.plans();
+        const { plans } = context.plans();
         const plan = plans.get(path.plan!);
         if (plan) return ok(shown(plan, await usable()));
         throw new AdminError(
@@ -64,8 +64,8 @@ export function planOperations(desk: Desk): AdminOperations {
       role: 'read',
       run: async (task) => {
         const plan = planIn(task);
-        const plans = checkPlans(withPlan(desk.config().files.plans, plan));
-        return ok(await trial(desk, plan.name, plans, await usable()));
+        const plans = checkPlans(withPlan(context.config().files.plans, plan));
+        return ok(await trial(context, plan.name, plans, await usable()));
       },
     },
     putPlan: { role: 'admin', run: put },
@@ -78,8 +78,8 @@ function planIn({ path, body }: Task): Plan {
 }
 
 /** What other plans would mean for the keys of one plan. */
-async function trial(desk: Desk, name: string, planned: Plans, keys: readonly KeyRecord[]) {
-  const current = desk.plans();
+async function trial(context: AdminContext, name: string, planned: Plans, keys: readonly KeyRecord[]) {
+  const current = context.plans();
   const affected = keys.filter((key) => key.plan === name && !sameLimits(key, current, planned));
   const unusable = affected.filter((key) => windowsOf(key, planned) === null).map(({ id }) => id);
   const overLimit = new Set<string>();
@@ -87,7 +87,7 @@ async function trial(desk: Desk, name: string, planned: Plans, keys: readonly Ke
     const windows = windowsOf(key, planned);
     const subject = subjectOf(key, planned);
     if (!windows || overLimit.has(subject)) continue;
-    const { readings } = await desk.state().look(subject, { windows, ladder: planned.ladder });
+    const { readings } = await context.state().look(subject, { windows, ladder: planned.ladder });
     if (readings.some(({ remaining }) => remaining === 0)) overLimit.add(subject);
   }
   return {

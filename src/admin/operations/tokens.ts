@@ -1,12 +1,12 @@
 import { CONFIGURED, hashToken, makeToken, type TokenRecord } from '../../operators/tokens.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, created, ok } from '../call.ts';
-import type { Desk } from '../desk.ts';
+import type { AdminContext } from '../context.ts';
 import { time } from '../shown.ts';
 
 const shown = ({ name, role, createdAt }: TokenRecord) => ({ name, role, created: time(createdAt) });
 
-export function tokenOperations({ tokens }: Desk): AdminOperations {
+export function tokenOperations({ tokens }: AdminContext): AdminOperations {
   return {
     listTokens: { role: 'admin', run: async () => ok({ tokens: (await tokens.list()).map(shown) }) },
     createToken: {

@@ -1,27 +1,27 @@
 import { act } from '../act.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok, type Task } from '../call.ts';
-import type { Desk } from '../desk.ts';
+import type { AdminContext } from '../context.ts';
 import { countedOnes, type PartyStanding, partiesOf, standingOf } from '../parties.ts';
 
-export function usageOperations(desk: Desk): AdminOperations {
+export function usageOperations(context: AdminContext): AdminOperations {
   const standings = (parties: Awaited<ReturnType<typeof partiesOf>>) =>
-    Promise.all(parties.map((party) => standingOf(desk, party)));
+    Promise.all(parties.map((party) => standingOf(context, party)));
 
   return {
     showUsage: {
       role: 'read',
-      run: async ({ path }) => ok({ usage: await standings(await partiesOf(desk, path.party!)) }),
+      run: async ({ path }) => ok({ usage: await standings(await partiesOf(context, path.party!)) }),
     },
     resetUsage: {
       role: 'operate',
       run: async (task) => {
-        const parties = countedOnes(await partiesOf(desk, task.path.party!));
+        const parties = countedOnes(await partiesOf(context, task.path.party!));
         const before = await standings(parties);
         const after = before.map((standing) => giveBack(standing, Number.POSITIVE_INFINITY, null));
         const entry = { action: 'usage.reset', target: task.path.party!, before: units(before), after: units(after) };
-        return await act(desk, task, entry, ok({ usage: after }), async () => {
-          for (const { subject } of parties) await desk.state().reset(subject);
+        return await act(context, task, entry, ok({ usage: after }), async () => {
+          for (const { subject } of parties) await context.state().reset(subject);
         });
       },
     },
@@ -31,7 +31,7 @@ export function usageOperations(desk: Desk): AdminOperations {
   async function grant(task: Task) {
     const { path, body } = task;
     const window: string | null = body.window ?? null;
-    const parties = countedOnes(await partiesOf(desk, path.party!));
+    const parties = countedOnes(await partiesOf(context, path.party!));
     const names = parties.flatMap(({ limits }) => limits.windows.map(({ name }) => name));
     if (window !== null && !names.includes(window)) {
       throw new AdminError(
@@ -42,8 +42,8 @@ export function usageOperations(desk: Desk): AdminOperations {
     const before = await standings(parties);
     const after = before.map((standing) => giveBack(standing, body.units, window));
     const entry = { action: 'usage.grant', target: path.party!, before: units(before), after: units(after) };
-    return await act(desk, task, entry, ok({ usage: after }), async () => {
-      for (const { subject, limits } of parties) await desk.state().grant(subject, limits, body.units, window);
+    return await act(context, task, entry, ok({ usage: after }), async () => {
+      for (const { subject, limits } of parties) await context.state().grant(subject, limits, body.units, window);
     });
   }
 }

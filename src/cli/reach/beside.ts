@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { AdminError } from '../../admin/admin-error.ts';
 import { type AdminApi, createAdminApi } from '../../admin/api.ts';
-import type { Desk } from '../../admin/desk.ts';
+import type { AdminContext } from '../../admin/context.ts';
 import type { Config } from '../../config/config.ts';
 import type { Operator } from '../../operators/tokens.ts';
 import { EmbeddedState } from '../../state/embedded/counters.ts';
@@ -27,7 +27,7 @@ interface Storage {
 export async function reachBeside(load: () => Config): Promise<Api> {
   let config = load();
   const storage = config.redis ? await openShared(config.redis) : openFolder(config);
-  const desk: Desk = {
+  const context: AdminContext = {
     ...storage.records,
     uses: { lastUsed: async (ids) => await storage.records.uses.load(ids) },
     state: storage.state,
@@ -40,7 +40,7 @@ export async function reachBeside(load: () => Config): Promise<Api> {
     },
     clock: Date.now,
   };
-  const api = createAdminApi(desk);
+  const api = createAdminApi(context);
   const operator = { name: `cli:${userInfo().username}`, role: 'admin' } as const;
   return {
     async call(method, path, sent = {}) {

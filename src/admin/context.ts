@@ -12,7 +12,7 @@ export interface Reloaded {
 }
 
 /** All that the operations of the admin API work with, in a running gateway or beside it. */
-export interface Desk extends Pick<Records, 'keys' | 'auditLog' | 'tokens'> {
+export interface AdminContext extends Pick<Records, 'keys' | 'auditLog' | 'tokens'> {
   /** Throws AdminError where counters and bans are out of reach. */
   readonly state: () => State;
   readonly uses: Pick<Uses, 'lastUsed'>;

@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Outage } from '../../src/errors/outage.ts';
-import { type AuditNote, IdempotencyConflict, type IdempotentAnswer } from '../../src/operators/audit-log.ts';
+import {
+  type AuditDraft,
+  type AuditNote,
+  IdempotencyConflict,
+  type IdempotentAnswer,
+} from '../../src/operators/audit-log.ts';
 import { AuditedChanges } from '../../src/state/redis/audit-log.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
@@ -50,5 +55,14 @@ describe('a change that must not be made twice', () => {
     });
     await expect(auditedChanges.make(note, 'change')).rejects.toThrow('refused');
     expect(await auditedChanges.answered('call')).toBeNull();
+  });
+
+  test('and was refused is told as failed', async () => {
+    const auditedChanges = new AuditedChanges<string>(server.admin, async () => {
+      throw new Error('refused');
+    });
+    await expect(auditedChanges.make(note, 'change')).rejects.toThrow('refused');
+    const entries = await server.admin.lrange(keyOf.audit, '0', '-1');
+    expect(entries.map((text) => (JSON.parse(text) as AuditDraft).action)).toEqual(['test', 'test.failed']);
   });
 });

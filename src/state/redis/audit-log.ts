@@ -4,9 +4,11 @@ import {
   type AuditEntry,
   type AuditLog,
   type AuditNote,
+  failedEntry,
   IDEMPOTENCY_LIFETIME,
   IdempotencyConflict,
   type IdempotentAnswer,
+  isAbout,
 } from '../../operators/audit-log.ts';
 import { asked } from './asking.ts';
 import type { Connection } from './client.ts';
@@ -19,8 +21,9 @@ const PAGE = 500;
 type Kept<C> = IdempotentAnswer & { readonly pending?: C };
 
 /**
- * AuditedChanges of changes that no one step of Redis can cover, since a Cluster keeps their parts in different places. The answer
- * is put down first, with the change it belongs to: a call that died half-way is finished when it is made again.
+ * Makes changes that no one step of Redis can cover, since a Cluster keeps their parts in different places. The answer is put
+ * down first, with the change it belongs to: a call that died half-way is finished when it is made again. Then comes the entry,
+ * then the change; if it is refused, an entry `<action>.failed` takes the entry back.
  */
 export class AuditedChanges<C> {
   readonly #redis: Connection;
@@ -40,8 +43,7 @@ export class AuditedChanges<C> {
       await this.#apply(change);
     } catch (error) {
       // An outage leaves open what was done: then the call is finished, not begun again, when it is repeated.
-      if (idempotent && !(error instanceof Outage))
-        await asked(this.#redis.del(keyOf.idempotentAnswer(idempotent.name)));
+      if (note && !(error instanceof Outage)) await this.#takeBack(note);
       throw error;
     }
     if (idempotent) await this.#settle(idempotent);
@@ -56,6 +58,12 @@ export class AuditedChanges<C> {
       await this.#settle(idempotent);
     }
     return idempotent;
+  }
+
+  /** The change was refused after its entry was written. */
+  async #takeBack({ entry, idempotent }: AuditNote): Promise<void> {
+    await append(this.#redis, failedEntry(entry));
+    if (idempotent) await asked(this.#redis.del(keyOf.idempotentAnswer(idempotent.name)));
   }
 
   async #claim(kept: Kept<C>): Promise<void> {
@@ -110,7 +118,6 @@ async function append(redis: Connection, entry: AuditDraft): Promise<void> {
 type Asked = { readonly [K in 'actor' | 'action' | 'target']: string | undefined };
 
 function fits(entry: AuditEntry, query: Asked): boolean {
-  return (['actor', 'action', 'target'] as const).every(
-    (name) => query[name] === undefined || query[name] === entry[name],
-  );
+  const { actor = entry.actor, action = entry.action, target = entry.target } = query;
+  return actor === entry.actor && action === entry.action && isAbout(entry.target, target);
 }

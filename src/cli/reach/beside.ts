@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { userInfo } from 'node:os';
 import { AdminError } from '../../admin/admin-error.ts';
 import { type AdminApi, createAdminApi } from '../../admin/api.ts';
 import type { AdminContext } from '../../admin/context.ts';
 import type { Config } from '../../config/config.ts';
+import { shellUser } from '../../operators/shell-user.ts';
 import type { Operator } from '../../operators/tokens.ts';
 import { EmbeddedState } from '../../state/embedded/counters.ts';
 import { ledgersInFile, openStateFile, StateFileError } from '../../state/embedded/file.ts';
@@ -41,7 +41,7 @@ export async function reachBeside(load: () => Config): Promise<Api> {
     clock: Date.now,
   };
   const api = createAdminApi(context);
-  const operator = { name: `cli:${userInfo().username}`, role: 'admin' } as const;
+  const operator = { name: shellUser(), role: 'admin' } as const;
   return {
     async call(method, path, sent = {}) {
       try {
@@ -50,7 +50,7 @@ export async function reachBeside(load: () => Config): Promise<Api> {
         if (!(error instanceof AdminError)) throw error;
         const refused = new CallError(error.message, { cause: error });
         if (error.code !== 'gateway_running') throw refused;
-        return await askRunning(config.data, refused, (running) => running.call(method, path, sent));
+        return await askRunning(config.data, operator, refused, (running) => running.call(method, path, sent));
       }
     },
     close: () => storage.close(),
@@ -78,10 +78,15 @@ async function ask(api: AdminApi, operator: Operator, method: string, path: stri
 /**
  * Asks the gateway that has the folder's counters in its memory; fails with `refused` if it cannot find the gateway.
  */
-async function askRunning<T>(folder: string, refused: CallError, call: (running: Api) => Promise<T>): Promise<T> {
+async function askRunning<T>(
+  folder: string,
+  { name }: Operator,
+  refused: CallError,
+  call: (running: Api) => Promise<T>,
+): Promise<T> {
   const announced = announcedIn(folder);
   if (!announced) throw refused;
-  const running = reachRemote(announced.url, announced.token);
+  const running = reachRemote(announced.url, announced.token, name);
   try {
     return await call(running);
   } catch (error) {

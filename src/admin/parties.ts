@@ -5,16 +5,19 @@ import { AdminError } from './admin-error.ts';
 import type { AdminContext } from './context.ts';
 import { time } from './shown.ts';
 
-/** Somebody who is counted: a key by itself, or an account where its plan counts accounts. */
+/** Whose requests are counted together: a key by itself, or an account where its plan counts accounts. */
 export interface Party {
   readonly subject: string;
   /** `null`: the account as a whole. */
   readonly key: string | null;
   readonly account: string;
   readonly plan: string;
-  /** `null`: no limits are set, so nothing is counted and nothing admitted. */
+  /** `null`: no limits are set, so no request is admitted or counted. */
   readonly limits: Limits | null;
 }
+
+/** A party with limits, which alone can be counted, banned or given units back. */
+export type CountedParty = Party & { readonly limits: Limits };
 
 const KEY_ID = /^key_[0-9A-Za-z]{16}$/;
 
@@ -51,14 +54,31 @@ export function partyOf(context: AdminContext, record: KeyRecord): Party {
   };
 }
 
-/** Those of the parties that can be acted on. Throws AdminError where there is none. */
-export function countedOnes(parties: readonly Party[]): (Party & { limits: Limits })[] {
-  const counted = parties.filter((party): party is Party & { limits: Limits } => party.limits !== null);
+/** Those of the parties that have limits. Throws AdminError where none has. */
+export function countedOnes(parties: readonly Party[]): CountedParty[] {
+  const counted = parties.filter((party): party is CountedParty => party.limits !== null);
   if (counted.length > 0) return counted;
   throw new AdminError(
     'conflict',
     'No limits are set for this party, so nothing of it is counted: give the key limits first.',
   );
+}
+
+/** What the audit log calls a party. */
+export function targetOf({ key, account }: Pick<Party, 'key' | 'account'>): string {
+  return key ?? account;
+}
+
+/**
+ * In whose turn a change of a key (its id) or an account (its name) is made. An account shares its turn with its keys, since a
+ * change of the account reaches them, and a change of a key may move the counters of the account.
+ */
+export async function turnOf({ keys }: Pick<AdminContext, 'keys'>, name: string): Promise<string> {
+  return accountTurn((await keys.get(name))?.account ?? name);
+}
+
+export function accountTurn(account: string): string {
+  return `account:${account}`;
 }
 
 /** How a party stands now, in every window. */

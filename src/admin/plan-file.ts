@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isMap, isSeq, parseDocument } from 'yaml';
@@ -7,9 +7,9 @@ import { loadPlans } from '../config/plans.ts';
 import { ConfigError } from '../config/problems/problems.ts';
 import { AdminError } from './admin-error.ts';
 
-/** The plans file with one plan in the place of what it says of it; comments and all else stay. */
-export function withPlan(file: string, { name, windows, count }: Plan): string {
-  const document = parseDocument(readFileSync(file, 'utf8'));
+/** The text of a plans file with this plan in place of the one of its name, if any; comments and all else stay. */
+export function withPlan(text: string, { name, windows, count }: Plan): string {
+  const document = parseDocument(text);
   const entries = windows?.map(({ limit, name: per, kind }) => ({ limit, per, ...(kind === 'sliding' && { kind }) }));
   const node = document.createNode({
     ...(entries ? { windows: entries } : { custom: true }),
@@ -35,7 +35,7 @@ export function checkPlans(text: string): Plans {
   }
 }
 
-/** Whole or not at all: whoever reads the file meanwhile finds the old text or the new one. */
+/** Replaces the whole file in one step: whoever reads it meanwhile finds the old text or the new one. Throws AdminError. */
 export function replaceFile(file: string, text: string): void {
   const beside = `${file}.${process.pid}.new`;
   try {

@@ -38,6 +38,7 @@ export interface Operating {
   close(): Promise<void>;
 }
 
+/** Throws as `createAdminApi`; then nothing is left open here. */
 export function createOperating<C extends Config>(parts: OperatingParts<C>): Operating {
   const { initial, load, swap, records, state, uses, metrics, ownToken, readiness, observe, clock } = parts;
   const { config } = initial;
@@ -52,7 +53,7 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
     state: () => state,
     config: () => reloader.current.config,
     plans: () => reloader.current.config.plans,
-    reload: (reason) => reloader.reload(reason).catch(refusedToOperator),
+    reload: (reason, around) => reloader.reload(reason, around).catch(refusedToOperator),
   };
   const admin = createAdmin({ config, context, metrics, observe, ownToken, readiness });
   const watch = load ? watchFiles(filesOf, reloadUnasked) : null;

@@ -37,24 +37,15 @@ export function accountOperations(context: AdminContext): AdminOperations {
   }
 
   return {
-    listAccounts: {
-      role: 'read',
-      run: async ({ query, now }) => {
-        const all = [...(await byAccount())].sort(([a], [b]) => (a < b ? -1 : 1));
-        const { items, next } = page(all, query, ([account]) => account);
-        return ok({ accounts: items.map(([account, keys]) => shown(account, keys, now)), next });
-      },
+    listAccounts: async ({ query, now }) => {
+      const all = [...(await byAccount())].sort(([a], [b]) => (a < b ? -1 : 1));
+      const { items, next } = page(all, query, ([account]) => account);
+      return ok({ accounts: items.map(([account, keys]) => shown(account, keys, now)), next });
     },
-    showAccount: {
-      role: 'read',
-      run: async ({ path, now }) => ok(shown(path.account!, await keysOf(path.account!), now)),
-    },
-    listKeysOfAccount: {
-      role: 'read',
-      run: async ({ path, query, now }) => {
-        await keysOf(path.account!);
-        return ok(await keyPage(context, ({ account }) => account === path.account, query, now));
-      },
+    showAccount: async ({ path, now }) => ok(shown(path.account!, await keysOf(path.account!), now)),
+    listKeysOfAccount: async ({ path, query, now }) => {
+      await keysOf(path.account!);
+      return ok(await keyPage(context, ({ account }) => account === path.account, query, now));
     },
   };
 }

@@ -6,11 +6,16 @@ import { subjectOf, windowsOf } from '../../keys/counting.ts';
 import type { KeyRecord } from '../../keys/key.ts';
 import type { Ladder } from '../../limits/limits.ts';
 import { AdminError } from '../admin-error.ts';
-import { type AdminOperations, ok, type Task } from '../call.ts';
+import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
+import type { Change, ChangeAudit } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { checkPlans, replaceFile, withPlan } from '../plan-file.ts';
+import { whileItSays } from '../plan-file-lock.ts';
 
-export function planOperations(context: AdminContext): AdminOperations {
+/** How often a plan is put, when somebody else changes the file each time. */
+const TRIES = 20;
+
+export function planOperations(context: AdminContext, change: Change): AdminOperations {
   async function usable(): Promise<KeyRecord[]> {
     return (await context.keys.list()).filter(({ revokedAt }) => revokedAt === null);
   }
@@ -20,55 +25,60 @@ export function planOperations(context: AdminContext): AdminOperations {
     return { name, count, limits, keys: keys.filter(({ plan }) => plan === name).length };
   }
 
-  async function put(task: Task) {
+  /** Tries the plan on the file as it is, and writes it if the file is still so by then; else from the start. */
+  async function put(task: Task, { make }: ChangeAudit): Promise<AdminAnswer> {
     const file = context.config().files.plans;
     const plan = planIn(task);
-    const old = readFileSync(file, 'utf8');
-    const text = withPlan(file, plan);
-    const tried = await trial(context, plan.name, checkPlans(text), await usable());
-    const entry = { before: { limits: tried.before }, after: { limits: tried.after, count: plan.count } };
-    const answer = ok(tried);
-    await context.auditLog.append(task.note({ action: 'plans.put', target: plan.name, ...entry }, answer));
+    for (let tries = 1; tries <= TRIES; tries++) {
+      const keys = await usable();
+      const old = readFileSync(file, 'utf8');
+      const text = withPlan(old, plan);
+      const tried = await trial(context, plan.name, checkPlans(text), keys);
+      const entry = {
+        ...{ action: 'plans.put', target: plan.name },
+        ...{ before: { limits: tried.before }, after: { limits: tried.after, count: plan.count } },
+      };
+      const answer = await whileItSays(file, old, () =>
+        make([{ entry, make: () => putInForce(file, old, text) }], ok(tried)),
+      );
+      if (answer) return answer;
+    }
+    throw new AdminError('conflict', `Others change the plans file ${file} again and again: try again later.`);
+  }
+
+  async function putInForce(file: string, old: string, text: string): Promise<void> {
     replaceFile(file, text);
     try {
       await context.reload('a plan was put through the admin API');
     } catch (error) {
-      replaceFile(file, old);
+      // What an editor has saved meanwhile stays.
+      if (readFileSync(file, 'utf8') === text) replaceFile(file, old);
       throw error;
     }
-    return answer;
   }
 
   return {
-    listPlans: {
-      role: 'read',
-      run: async () => {
-        const { plans, ladder } = context.plans();
-        const keys = await usable();
-        return ok({ plans: [...plans.values()].map((plan) => shown(plan, keys)), bans: ladder && shownLadder(ladder) });
-      },
+    listPlans: async () => {
+      const { plans, ladder } = context.plans();
+      const keys = await usable();
+      return ok({ plans: [...plans.values()].map((plan) => shown(plan, keys)), bans: ladder && shownLadder(ladder) });
     },
-    showPlan: {
-      role: 'read',
-      run: async ({ path }) => {
-        const { plans } = context.plans();
-        const plan = plans.get(path.plan!);
-        if (plan) return ok(shown(plan, await usable()));
-        throw new AdminError(
-          'not_found',
-          `There is no plan ${JSON.stringify(path.plan)}; there are ${[...plans.keys()].join(', ')}.`,
-        );
-      },
+    showPlan: async ({ path }) => {
+      const { plans } = context.plans();
+      const plan = plans.get(path.plan!);
+      if (plan) return ok(shown(plan, await usable()));
+      throw new AdminError(
+        'not_found',
+        `There is no plan ${JSON.stringify(path.plan)}; there are ${[...plans.keys()].join(', ')}.`,
+      );
     },
-    tryPlan: {
-      role: 'read',
-      run: async (task) => {
-        const plan = planIn(task);
-        const plans = checkPlans(withPlan(context.config().files.plans, plan));
-        return ok(await trial(context, plan.name, plans, await usable()));
-      },
+    tryPlan: async (task) => {
+      const plan = planIn(task);
+      const text = withPlan(readFileSync(context.config().files.plans, 'utf8'), plan);
+      return ok(await trial(context, plan.name, checkPlans(text), await usable()));
     },
-    putPlan: { role: 'admin', run: put },
+    // All plans are in one file.
+    putPlan: (task) => change(task, 'plans', (audit) => put(task, audit)),
   };
 }
 

@@ -34,13 +34,17 @@ export async function reachBeside(load: () => Config): Promise<Api> {
     config: () => config,
     plans: () => config.plans,
     // A running gateway notices changed files by itself.
-    async reload() {
-      config = load();
-      return { changed: [], needRestart: [] };
+    async reload(_reason, around = (_reloaded, apply) => apply()) {
+      const loaded = load();
+      const reloaded = { changed: [], needRestart: [] };
+      await around(reloaded, async () => {
+        config = loaded;
+      });
+      return reloaded;
     },
     clock: Date.now,
   };
-  const api = createAdminApi(context);
+  const api = await orClose(storage, () => createAdminApi(context));
   const operator = { name: shellUser(), role: 'admin' } as const;
   return {
     async call(method, path, sent = {}) {
@@ -53,8 +57,20 @@ export async function reachBeside(load: () => Config): Promise<Api> {
         return await askRunning(config.data, operator, refused, (running) => running.call(method, path, sent));
       }
     },
-    close: () => storage.close(),
+    async close() {
+      await api.close();
+      await storage.close();
+    },
   };
+}
+
+async function orClose<T>(storage: Storage, make: () => T): Promise<T> {
+  try {
+    return make();
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
 }
 
 async function ask(api: AdminApi, operator: Operator, method: string, path: string, sent: Sent): Promise<unknown> {

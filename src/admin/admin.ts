@@ -30,7 +30,10 @@ export interface AdminOptions {
 
 const MAX_BODY = '256kb';
 
-/** Health is open to whoever reaches the listener; everything else needs a token, see `createGate`. Throws as `createAdminApi`. */
+/**
+ * Health is open to whoever reaches the listener; everything else needs a token, see `createGate`. Throws as
+ * `createAdminApi`.
+ */
 export function createAdmin({ config, context, metrics, observe, ownToken, readiness }: AdminOptions): Admin {
   const api = createAdminApi(context);
   const gate = createGate(config.admin, context.tokens, ownToken);

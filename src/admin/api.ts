@@ -25,8 +25,8 @@ export interface AdminApi {
 }
 
 /**
- * The admin API without its listener: commands beside a gateway call the same operations. Throws when `contract`, the shipped
- * one unless told otherwise, and the code differ.
+ * The admin API without its listener: commands beside a gateway call the same operations. Throws when `contract`, the
+ * shipped one unless told otherwise, and the code differ.
  */
 export function createAdminApi(context: AdminContext, contract: Contract = shippedContract()): AdminApi {
   const { change, close } = createChanges(context.auditLog);

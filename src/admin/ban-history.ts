@@ -5,7 +5,10 @@ const PAGE = 50;
 /** The state has its own clock: a ban may end so many milliseconds earlier or later than its entry says. */
 const CLOCKS_DIFFER = 10_000;
 
-/** Who imposed, or extended, the ban of `subject` that ends at `until` (Unix milliseconds), and why; `null`: the ladder did. */
+/**
+ * Who imposed, or extended, the ban of `subject` that ends at `until` (Unix milliseconds), and why; `null`: the ladder
+ * did.
+ */
 export async function impositionOf(
   auditLog: AuditLog,
   subject: string,

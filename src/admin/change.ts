@@ -25,8 +25,9 @@ export interface ChangeAudit {
 }
 
 /**
- * Makes a change of an operator; the only way to make one. Changes of one `target` take turns, so `work` finds things as the change
- * before has left them. A call whose Idempotency-Key was answered before gets that answer, and `work` is not run.
+ * Makes a change of an operator; the only way to make one. Changes of one `target` take turns, so `work` finds things
+ * as the change before has left them. A call whose Idempotency-Key was answered before gets that answer, and `work` is
+ * not run.
  */
 export type Change = (
   task: Task,

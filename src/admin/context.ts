@@ -12,14 +12,14 @@ export interface Reloaded {
 }
 
 /**
- * Called when the files were read and are good, before anything changes: `apply` puts them in force. A reload that is refused
- * never calls it.
+ * Called when the files were read and are good, before anything changes: `apply` puts them in force. A reload that is
+ * refused never calls it.
  */
 export type AroundReload = (reloaded: Reloaded, apply: () => Promise<void>) => Promise<void>;
 
 /** All that the operations of the admin API work with, in a running gateway or beside one. */
 export interface AdminContext extends Pick<Records, 'keys' | 'auditLog' | 'tokens'> {
-  /** Throws AdminError where counters and bans are out of reach. */
+  /** Throws AdminError if counters and bans are out of reach. */
   readonly state: () => State;
   readonly uses: Pick<Uses, 'lastUsed'>;
   readonly config: () => Config;

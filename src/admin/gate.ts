@@ -18,9 +18,9 @@ import { AdminError } from './admin-error.ts';
 
 /** Decides who may call the admin listener. */
 export interface Gate {
-  /** Throws AdminError for requests that a web page made, or was made to make. */
+  /** Throws AdminError for requests that a web page of another origin made. */
   checkOrigin(request: IncomingMessage): void;
-  /** Who calls. Throws AdminError without a good token, where one is needed. */
+  /** Who calls. Throws AdminError if a token is needed and there is no good one. */
   operator(request: IncomingMessage): Promise<Operator>;
 }
 
@@ -30,9 +30,9 @@ const GUESSES = { failures: 10, span: 60_000 };
 const LOCAL: Operator = { name: 'local', role: 'admin' };
 
 /**
- * `ownToken` is the token of this run, which commands read from the gateway's folder; `null`: there is none. Whoever can read
- * it could change the folder as well, and is trusted to say which user of the machine it is. No other token lets its holder
- * choose a name, and no name chosen can be that of a token.
+ * `ownToken` is the token of this run, which commands read from the gateway's folder; `null`: there is none. Whoever
+ * can read it could change the folder as well, and is trusted to say which user of the machine it is. No other token
+ * lets its holder choose a name, and no name chosen can be that of a token.
  */
 export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken: string | null): Gate {
   const guard = createGuard(GUESSES);

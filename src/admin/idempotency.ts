@@ -4,8 +4,8 @@ import { AdminError } from './admin-error.ts';
 import type { AdminAnswer, Call, Idempotent } from './call.ts';
 
 /**
- * A call that must not be made twice. Its answer may hold a secret, and the state must not give secrets away. So the answer is
- * kept encrypted with a key made from the Idempotency-Key, and the Idempotency-Key itself is not kept.
+ * A call that must not be made twice. Its answer may hold a secret, and the state must not give secrets away. So the
+ * answer is kept encrypted with a key made from the Idempotency-Key, and the Idempotency-Key itself is not kept.
  */
 export class IdempotentCall implements Idempotent {
   readonly name: string;

@@ -5,7 +5,7 @@ import { AdminError } from './admin-error.ts';
 import type { AdminContext } from './context.ts';
 import { time } from './shown.ts';
 
-/** Whose requests are counted together: a key by itself, or an account where its plan counts accounts. */
+/** One whose requests are counted together: a key, or an account if its plan counts accounts. */
 export interface Party {
   readonly subject: string;
   /** `null`: the account as a whole. */
@@ -21,7 +21,7 @@ export type CountedParty = Party & { readonly limits: Limits };
 
 const KEY_ID = /^key_[0-9A-Za-z]{16}$/;
 
-/** Who is meant by the id of a key or the name of an account. Throws AdminError where there is no such party. */
+/** The parties that the id of a key or the name of an account stands for. Throws AdminError if there is none. */
 export async function partiesOf(context: AdminContext, name: string): Promise<Party[]> {
   if (KEY_ID.test(name)) {
     const record = await context.keys.get(name);
@@ -54,7 +54,7 @@ export function partyOf(context: AdminContext, record: KeyRecord): Party {
   };
 }
 
-/** Those of the parties that have limits. Throws AdminError where none has. */
+/** The parties that have limits. Throws AdminError if none has. */
 export function countedOnes(parties: readonly Party[]): CountedParty[] {
   const counted = parties.filter((party): party is CountedParty => party.limits !== null);
   if (counted.length > 0) return counted;
@@ -70,8 +70,8 @@ export function targetOf({ key, account }: Pick<Party, 'key' | 'account'>): stri
 }
 
 /**
- * In whose turn a change of a key (its id) or an account (its name) is made. An account shares its turn with its keys, since a
- * change of the account reaches them, and a change of a key may move the counters of the account.
+ * In whose turn a change of a key (its id) or an account (its name) is made. An account shares its turn with its keys,
+ * since a change of the account reaches them, and a change of a key may move the counters of the account.
  */
 export async function turnOf({ keys }: Pick<AdminContext, 'keys'>, name: string): Promise<string> {
   return accountTurn((await keys.get(name))?.account ?? name);

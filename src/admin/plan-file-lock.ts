@@ -10,10 +10,10 @@ const PATIENCE = 10_000;
 /**
  * Runs `work` while no other storegate process changes `file`, if the file still says `text`; else answers `null`.
  *
- * Several gateways, and commands beside them, may share a plans file. Each makes its new text from the text that it has read.
- * The comparison under a lock is what keeps one from dropping the plan of another; without the lock the file could change
- * between comparison and replacement. The lock is held until the new plans are in force or the old text is back, so
- * nobody builds on a text that is taken back. Editors take no lock: for them the comparison alone must do.
+ * Several gateways, and commands beside them, may share a plans file. Each makes its new text from the text that it has
+ * read. The comparison under a lock is what keeps one from dropping the plan of another; without the lock the file
+ * could change between comparison and replacement. The lock is held until the new plans are in force or the old text is
+ * back, so nobody builds on a text that is taken back. Editors take no lock: for them the comparison alone must do.
  *
  * @throws {AdminError} when the lock cannot be had
  */

@@ -21,7 +21,7 @@ export function withPlan(text: string, { name, windows, count }: Plan): string {
   return document.toString({ lineWidth: 0 });
 }
 
-/** Checks a text as the loader would. Throws AdminError with every mistake. */
+/** Reads plans from a text as the loader does from a file. Throws AdminError with every mistake. */
 export function checkPlans(text: string): Plans {
   const folder = mkdtempSync(join(tmpdir(), 'storegate-plans-'));
   try {

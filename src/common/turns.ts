@@ -1,4 +1,7 @@
-/** Work of one name runs one after the other, in the order in which it was asked for; work of different names runs at once. */
+/**
+ * Work of one name runs one after the other, in the order in which it was asked for; work of different names runs at
+ * once.
+ */
 export class Turns {
   readonly #last = new Map<string, Promise<void>>();
 

@@ -2,32 +2,35 @@ import type { Eventually } from '../common/eventually.ts';
 import type { AuditNote } from '../operators/audit-log.ts';
 import type { KeyRecord } from './key.ts';
 
-/** Where keys are kept. The secrets themselves never get here. A change and its note are one step: both or neither. */
+/**
+ * Stores keys, never their secrets. A change and its note are kept in one step, both or neither; a store that has no
+ * such step (Redis) writes the entry first, and takes it back with `failedEntry` if it refuses the change.
+ */
 export interface KeyStore {
-  /** By SHA-256 of the secret; also of the one before a rotation, until the record forgets it. */
+  /** By SHA-256 of the secret, or of the secret before a rotation while the record has it. */
   find(hash: string): Eventually<KeyRecord | null>;
   get(id: string): Eventually<KeyRecord | null>;
   /** Oldest first. */
   list(): Eventually<KeyRecord[]>;
-  /** Whether no key was ever issued; costs nothing to speak of, however many there are. */
+  /** Whether no key was ever issued. Cheap, however many there are. */
   isEmpty(): Eventually<boolean>;
-  /** Throws when the id or hash is taken (KeyTaken), and IdempotencyConflict. */
+  /** Throws KeyTaken if the id or hash is taken, and IdempotencyConflict. */
   add(record: KeyRecord, note?: AuditNote | null): Eventually<void>;
   /**
-   * Puts `record` in the place of the one with its id. Throws when there is none; KeyConflict, when the stored one is not of
-   * the version before; KeyTaken and IdempotencyConflict.
+   * Replaces the record with this id. Throws if there is none; KeyConflict if the stored record is not of the version
+   * before; KeyTaken and IdempotencyConflict.
    */
   replace(record: KeyRecord, note?: AuditNote | null): Eventually<void>;
-  /** Whether any key came from another system. */
+  /** Whether any key was imported from another system. */
   hasImported(): Eventually<boolean>;
   /**
-   * Calls back whenever keys may have changed, whoever changed them: with the hash of the one that did, or without where
-   * any may have. Answers how to stop.
+   * Calls `changed` whenever somebody may have changed keys: with the hash of the changed key, or without one if any key may
+   * have changed. Answers a function that stops this.
    */
   watch(changed: (hash?: string) => void): () => void;
 }
 
-/** Somebody else has changed the key meanwhile. */
+/** Somebody else has changed the key meanwhile; nothing was changed. */
 export class KeyConflict extends Error {
   override name = 'KeyConflict';
 }

@@ -9,8 +9,8 @@ export interface AuditDraft {
   /** What was done, such as `keys.rotate`. */
   readonly action: string;
   /**
-   * What was changed: the id of a key, or the name of an account, plan or token; `configuration` for a reload. Bans and usage
-   * are those of a key, or of an account where the plan counts accounts.
+   * What was changed: the id of a key, or the name of an account, plan or token; `configuration` for a reload. Bans and
+   * usage are those of a key, or of an account where the plan counts accounts.
    */
   readonly target: string;
   /** How it was before and after; `null` where there was, or is, none. Never a secret. */
@@ -19,7 +19,7 @@ export interface AuditDraft {
   readonly requestId: string;
 }
 
-/** An entry with its place in the audit log, counted up from 1. */
+/** An entry with its place in the audit log, counted from 1. */
 export type AuditEntry = AuditDraft & { readonly number: number };
 
 /** The answer to a call that must not be made twice. */
@@ -58,7 +58,10 @@ export const IDEMPOTENCY_LIFETIME = 24 * 3_600_000;
 
 /** What people changed. Entries are never changed or removed. */
 export interface AuditLog {
-  /** Writes the entry of a change that is kept elsewhere; to be called before that change is made. Throws IdempotencyConflict. */
+  /**
+   * Writes the entry of a change that is kept elsewhere; to be called before that change is made. Throws
+   * IdempotencyConflict.
+   */
   append(note: AuditNote): Eventually<void>;
   /** Newest first. */
   list(query: AuditQuery): Eventually<AuditEntry[]>;

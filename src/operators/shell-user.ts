@@ -6,7 +6,10 @@ export const SHELL_USER_HEADER = 'X-Storegate-User';
 /** `cli:` keeps these names apart from those of tokens, which have no colon, and from `local`. */
 const SHELL_USER = /^cli:[^\p{Cc}]{1,96}$/u;
 
-/** The user of the operating system that runs this process, as an operator's name: `cli:<user>`, or `cli:<uid>` without a name. */
+/**
+ * The user of the operating system that runs this process, as an operator's name: `cli:<user>`, or `cli:<uid>` without
+ * a name.
+ */
 export function shellUser(): string {
   try {
     return `cli:${userInfo().username}`;

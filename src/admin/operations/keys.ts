@@ -96,7 +96,7 @@ export function keyOperations(context: AdminContext, change: Change): AdminOpera
   };
 }
 
-/** Tells of a change of a key, with the answer that it will have. */
+/** Makes the note of a change of a key, with the answer that the call will get. */
 function auditNoteOf(
   { note }: ChangeAudit,
   { now }: Task,
@@ -143,7 +143,7 @@ function draftOf(task: Task): KeyDraft {
   return { account, plan, ...(env !== undefined && { env }), ...patchOf(task) };
 }
 
-/** What the body names, in the terms of a record. */
+/** The fields that the body has, as a record has them. */
 function patchOf({ body, now }: Task): Partial<Omit<KeyDraft, 'account' | 'env'>> {
   if (body.expires !== undefined && body.expiresIn !== undefined) {
     throw new AdminError('invalid_value', 'Say either expires or expiresIn, not both.');

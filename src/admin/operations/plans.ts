@@ -87,7 +87,7 @@ function planIn({ path, body }: Task): Plan {
   return { name: path.plan!, count: body.count ?? 'key', windows };
 }
 
-/** What other plans would mean for the keys of one plan. */
+/** How the keys of one plan would stand under `planned` plans. */
 async function trial(context: AdminContext, name: string, planned: Plans, keys: readonly KeyRecord[]) {
   const current = context.plans();
   const affected = keys.filter((key) => key.plan === name && !sameLimits(key, current, planned));

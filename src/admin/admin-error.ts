@@ -1,6 +1,6 @@
 import type { Fault } from '../errors/fault.ts';
 
-/** Every code that an answer of the admin API can carry. Codes are for programs and never change their meaning. */
+/** Every error code of the admin API, with its status. Codes are for programs and never change their meaning. */
 export const ADMIN_CODES = {
   invalid_request: 400,
   invalid_value: 400,
@@ -24,7 +24,7 @@ export const ADMIN_CODES = {
 
 export type AdminCode = keyof typeof ADMIN_CODES;
 
-/** The operator's turn: what is wrong and what to do. Nothing was changed. */
+/** What is wrong with a call and what the operator can do. Nothing was changed. */
 export class AdminError extends Error {
   override name = 'AdminError';
   readonly code: AdminCode;
@@ -45,7 +45,7 @@ export class AdminError extends Error {
   }
 }
 
-/** The Error object of the contract; `details` only where there are some. */
+/** The Error object of the contract; without `details` if there are none. */
 export function errorBody({ code, message, status, details }: AdminError) {
   return details ? { code, message, status, details } : { code, message, status };
 }

@@ -6,35 +6,37 @@ import type { Observe } from '../observe/events.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { AdminError, errorBody } from './admin-error.ts';
 import { type AdminApi, createAdminApi } from './api.ts';
-import type { Desk } from './desk.ts';
+import type { AdminContext } from './context.ts';
 import { createGate, type Gate } from './gate.ts';
 
-/** The operators' own door: nothing of it answers on the public port, and nothing public answers here. */
+/** The listener of operators. Nothing of it answers on the public port, and nothing public answers here. */
 export interface Admin {
   listen(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Whether requests may be sent here now, and why not. */
+/** Whether the gateway takes requests now, and if not, why. */
 export type Readiness = 'ready' | 'stopping' | 'state_away' | 'no_worker';
 
 export interface AdminOptions {
   readonly config: Pick<Config, 'admin'>;
-  readonly desk: Desk;
+  readonly context: AdminContext;
   readonly metrics: Pick<Metrics, 'contentType' | 'text'>;
   readonly observe: Observe;
-  /** Of this run, for commands of the gateway's own user on this machine; `null`: they reach the state by themselves. */
+  /** Token of this run for commands beside the gateway; `null`: they reach the state by themselves. */
   readonly ownToken: string | null;
-  /** Whether requests may be sent to the gateway now. */
   readonly readiness: () => Readiness;
 }
 
 const MAX_BODY = '256kb';
 
-/** Health is open to whoever reaches the listener; everything else wants a token, once there is one. */
-export function createAdmin({ config, desk, metrics, observe, ownToken, readiness }: AdminOptions): Admin {
-  const api = createAdminApi(desk);
-  const gate = createGate(config.admin, desk.tokens, ownToken);
+/**
+ * Health is open to whoever reaches the listener; everything else needs a token, see `createGate`. Throws as
+ * `createAdminApi`.
+ */
+export function createAdmin({ config, context, metrics, observe, ownToken, readiness }: AdminOptions): Admin {
+  const api = createAdminApi(context);
+  const gate = createGate(config.admin, context.tokens, ownToken);
   const app = express();
   app.disable('x-powered-by').disable('etag');
   app.use((_request, response, next) => {
@@ -71,11 +73,13 @@ export function createAdmin({ config, desk, metrics, observe, ownToken, readines
 
   return {
     listen: () => listen(server, config.admin),
-    close: () =>
-      new Promise((resolve) => {
+    async close() {
+      await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
-      }),
+      });
+      await api.close();
+    },
   };
 }
 
@@ -98,7 +102,7 @@ function answerCall(api: AdminApi) {
   };
 }
 
-/** What body-parser throws has a status and a type; everything that nobody foresaw is a bug. */
+/** Errors of body-parser have a `type`; every other error that is no AdminError is a bug. */
 function sendError(response: Response, thrown: unknown, observe: Observe): void {
   const { type } = thrown as { type?: string };
   const error =

@@ -5,51 +5,56 @@ import type { Fault } from '../errors/fault.ts';
 import { Outage } from '../errors/outage.ts';
 import { KeyError } from '../keys/manage.ts';
 import { KeyConflict } from '../keys/store.ts';
-import { IdempotencyConflict } from '../operators/audit-log.ts';
-import { mayActAs } from '../operators/tokens.ts';
+import { mayActAs, type Role } from '../operators/tokens.ts';
 import { LedgerError } from '../state/state.ts';
 import { type AdminCode, AdminError } from './admin-error.ts';
-import type { AdminAnswer, AdminOperation, AdminOperations, Call } from './call.ts';
-import type { Desk } from './desk.ts';
+import type { AdminAnswer, Call, Task } from './call.ts';
+import { createChanges } from './change.ts';
+import type { AdminContext } from './context.ts';
 import { IdempotentCall } from './idempotency.ts';
-import { createOperations } from './operations.ts';
+import { bindOperations, createOperations } from './operations.ts';
 
 /** The contract of the admin API. */
 export const ADMIN_CONTRACT = resolve(import.meta.dirname, '../../config/admin.openapi.yaml');
-
-/** Part of the product and immutable: read once, when it is first needed. */
-let adminContract: Contract | null = null;
 
 export interface AdminApi {
   readonly contract: Contract;
   /** Answers a call. Throws AdminError; anything else thrown is a bug. */
   call(call: Call): Promise<AdminAnswer>;
+  /** Tells the audit log what it could not be told yet. */
+  close(): Promise<void>;
 }
 
-/** The admin API without its listener: commands beside a gateway call the same operations. */
-export function createAdminApi(desk: Desk): AdminApi {
-  adminContract ??= loadContract(ADMIN_CONTRACT);
-  const contract = adminContract;
-  const operations = createOperations(desk);
+/**
+ * The admin API without its listener: commands beside a gateway call the same operations. Throws when `contract`, the
+ * shipped one unless told otherwise, and the code differ.
+ */
+export function createAdminApi(context: AdminContext, contract: Contract = shippedContract()): AdminApi {
+  const { change, close } = createChanges(context.auditLog);
+  const operations = bindOperations(contract, createOperations(context, change));
   return {
     contract,
     async call(call) {
       const { operation, parameters } = find(contract, call);
-      const chosen = operations[operation.id]!;
+      const { run, role } = operations.get(operation.id)!;
       check(operation, parameters, call);
-      refuseLowRole(call, chosen);
+      refuseLowRole(call, role);
       try {
-        return await perform(desk, chosen, call, task(operation, parameters, call));
+        return await run(taskOf(operation, parameters, call, context.clock()));
       } catch (error) {
         throw adminErrorOf(error);
       }
     },
+    close,
   };
 }
 
-/** Everything of the API is there: a contract and its operations that differ are a bug. */
-export function missing(contract: Contract, operations: AdminOperations): string[] {
-  return contract.operations.map(({ id }) => id).filter((id) => !Object.hasOwn(operations, id));
+let read: Contract | null = null;
+
+/** A part of the product that never changes: read once, when it is first needed. */
+function shippedContract(): Contract {
+  read ??= loadContract(ADMIN_CONTRACT);
+  return read;
 }
 
 function find(contract: Contract, { method, path }: Call) {
@@ -78,49 +83,24 @@ function check(operation: Operation, parameters: readonly string[], { query, hea
   }
 }
 
-function refuseLowRole({ operator }: Call, { role }: AdminOperation): void {
+function refuseLowRole({ operator }: Call, role: Role): void {
   if (mayActAs(operator, role)) return;
   throw new AdminError('role_too_low', `This call needs a token of the role ${role}; yours has ${operator.role}.`);
 }
 
-function task(operation: Operation, parameters: readonly string[], { query, body }: Call) {
+function taskOf(operation: Operation, parameters: readonly string[], call: Call, now: number): Task {
+  const { operator, method, query, headers, body } = call;
   const names = [...operation.path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name!);
+  const idempotencyKey = method === 'POST' ? headerOf(headers, 'idempotency-key') : undefined;
   return {
+    now,
+    actor: operator.name,
+    requestId: call.id,
+    idempotent: idempotencyKey === undefined ? null : new IdempotentCall(call, idempotencyKey),
     path: Object.fromEntries(names.map((name, i) => [name, decodeURIComponent(parameters[i]!)])),
     query: Object.fromEntries(new URLSearchParams(query)),
     body: body === null ? {} : JSON.parse(body.toString()),
   };
-}
-
-/** Does it; or, where the very same call was done before, gives the answer of that time. */
-async function perform(
-  desk: Desk,
-  { run }: AdminOperation,
-  call: Call,
-  asked: ReturnType<typeof task>,
-): Promise<AdminAnswer> {
-  const now = desk.clock();
-  const key = headerOf(call.headers, 'idempotency-key');
-  const idempotent = key === undefined || call.method !== 'POST' ? null : new IdempotentCall(call, key);
-  const before = idempotent && (await desk.auditLog.answered(idempotent.name, now));
-  if (idempotent && before) return idempotent.open(before);
-  try {
-    return await run({
-      ...asked,
-      now,
-      actor: call.operator.name,
-      note: (entry, answer) => ({
-        entry: { ...entry, at: now, actor: call.operator.name, requestId: call.id },
-        idempotent: idempotent?.seal(answer) ?? null,
-      }),
-    });
-  } catch (error) {
-    // The same call at the same time was faster: its answer is ours.
-    const first =
-      error instanceof IdempotencyConflict && idempotent ? await desk.auditLog.answered(idempotent.name, now) : null;
-    if (!first) throw error;
-    return idempotent!.open(first);
-  }
 }
 
 const KINDS: Readonly<Record<KeyError['kind'], AdminCode>> = {

@@ -1,5 +1,5 @@
-import type { AuditNote, IdempotentAnswer } from '../operators/audit-log.ts';
-import type { Operator, Role } from '../operators/tokens.ts';
+import type { IdempotentAnswer } from '../operators/audit-log.ts';
+import type { Operator } from '../operators/tokens.ts';
 
 /** A call of the admin API, however it came: over HTTP or from a command beside the gateway. */
 export interface Call {
@@ -24,27 +24,33 @@ export interface AdminAnswer {
 
 /** What an operation gets: everything is checked against the contract. */
 export interface Task {
+  /** Unix milliseconds. */
   readonly now: number;
-  /** Who calls. */
+  /** Name of the operator who calls. */
   readonly actor: string;
+  readonly requestId: string;
+  /** `null`: the call may be made twice. */
+  readonly idempotent: Idempotent | null;
   /** Parameters of the path, decoded. */
   readonly path: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
   // biome-ignore lint/suspicious/noExplicitAny: the contract has checked it, each operation says what it is.
   readonly body: any;
-  /** What is kept with a change: who did what; and the answer, if the call must not be done twice. */
-  note(entry: { action: string; target: string; before: unknown; after: unknown }, answer: AdminAnswer): AuditNote;
 }
 
-export interface AdminOperation {
-  readonly role: Role;
-  readonly run: (task: Task) => Promise<AdminAnswer>;
+/** A call with an Idempotency-Key. */
+export interface Idempotent {
+  /** Under which its answer is kept. */
+  readonly name: string;
+  seal(answer: AdminAnswer): IdempotentAnswer;
+  /** The answer that was kept. Throws AdminError where it belongs to another call with this key. */
+  open(kept: IdempotentAnswer): AdminAnswer;
 }
 
+export type AdminOperation = (task: Task) => Promise<AdminAnswer>;
+
+/** By operationId. */
 export type AdminOperations = Readonly<Record<string, AdminOperation>>;
-
-/** Seals an answer for who has the Idempotency-Key; `null` without one. */
-export type Seal = (answer: AdminAnswer) => IdempotentAnswer | null;
 
 export const ok = (body: unknown): AdminAnswer => ({ status: 200, body });
 export const created = (body: unknown): AdminAnswer => ({ status: 201, body });

@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts';
 import { isLoopback } from '../config/schema/formats.ts';
 import { Outage } from '../errors/outage.ts';
 import { wholeSeconds } from '../errors/retry-after.ts';
+import { decodeShellUser, SHELL_USER_HEADER, shellUser } from '../operators/shell-user.ts';
 import {
   configuredToken,
   hashToken,
@@ -15,22 +16,23 @@ import {
 } from '../operators/tokens.ts';
 import { AdminError } from './admin-error.ts';
 
-/** Who may come in on the admin listener. */
+/** Decides who may call the admin listener. */
 export interface Gate {
-  /** Throws AdminError for requests that a web page made, or was made to make. */
+  /** Throws AdminError for requests that a web page of another origin made. */
   checkOrigin(request: IncomingMessage): void;
-  /** Who calls. Throws AdminError without a good token, where one is needed. */
+  /** Who calls. Throws AdminError if a token is needed and there is no good one. */
   operator(request: IncomingMessage): Promise<Operator>;
 }
 
-/** Wrong tokens per address and minute. */
+/** Wrong tokens per address, and milliseconds for which they count. */
 const GUESSES = { failures: 10, span: 60_000 };
-/** Whoever reaches the loopback address of a gateway without any token is its operator. */
+/** Whoever reaches a loopback listener without a token while there is none. */
 const LOCAL: Operator = { name: 'local', role: 'admin' };
 
 /**
- * `ownToken`: of this run of the gateway, for commands on its machine; its holder is the local operator. `null`: nobody has
- * one.
+ * `ownToken` is the token of this run, which commands read from the gateway's folder; `null`: there is none. Whoever
+ * can read it could change the folder as well, and is trusted to say which user of the machine it is. No other token
+ * lets its holder choose a name, and no name chosen can be that of a token.
  */
 export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken: string | null): Gate {
   const guard = createGuard(GUESSES);
@@ -38,7 +40,7 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
   const own = ownToken === null ? [] : [{ ...LOCAL, hash: hashToken(ownToken), createdAt: 0 }];
   let lastKnown: readonly TokenRecord[] | null = null;
 
-  /** While the state is away those of before hold: an outage is when operators are needed most. */
+  /** While the state is away, the tokens last read hold: an outage is when operators are needed most. */
   async function known(): Promise<readonly TokenRecord[]> {
     try {
       lastKnown = await tokens.list();
@@ -50,7 +52,7 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
     return lastKnown;
   }
 
-  // Whoever calls for the first time while the state is away finds those of the start. Not to have them is told to callers.
+  // Read once at the start, for a first call that comes while the state is away. If this fails, that call is told.
   known().catch(() => {});
 
   async function refused(address: string): Promise<AdminError> {
@@ -69,7 +71,7 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
   return {
     checkOrigin({ headers }) {
       const { host = '', origin } = headers;
-      // A page of another name that resolves to this machine (DNS rebinding) sends its own name as the host.
+      // A web page whose name resolves to this machine (DNS rebinding) sends that name as the host.
       if (isLoopback(admin.host) && !isLocalName(host)) {
         throw new AdminError('foreign_host', 'The admin listener answers to localhost and 127.0.0.1 only.');
       }
@@ -79,10 +81,12 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
     },
     async operator({ headers, socket }) {
       const [, token] = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
-      const configuredOne = token === undefined ? null : operatorOf(token, [...configured, ...own]);
+      const holderIn = (tokens: readonly TokenRecord[]) => (token === undefined ? null : operatorOf(token, tokens));
+      if (holderIn(own)) return shellUserIn(headers[SHELL_USER_HEADER.toLowerCase()]);
+      const configuredOne = holderIn(configured);
       if (configuredOne) return configuredOne;
       const stored = await known();
-      const found = token === undefined ? null : operatorOf(token, stored);
+      const found = holderIn(stored);
       if (found) return found;
       const open = configured.length + stored.length === 0 && isLoopback(admin.host);
       if (open && headers.authorization === undefined) return LOCAL;
@@ -91,7 +95,14 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
   };
 }
 
-/** `localhost`, or an address: what no foreign page can have as its name. */
+/** Who uses the token of this run: the user that the header names, else the one that runs the gateway. Throws AdminError. */
+function shellUserIn(header: string | string[] | undefined): Operator {
+  const name = header === undefined ? shellUser() : decodeShellUser(String(header));
+  if (name !== null) return { name, role: 'admin' };
+  throw new AdminError('invalid_request', `${SHELL_USER_HEADER} must be cli: and the name of a user, percent-encoded.`);
+}
+
+/** Whether no page of another machine can have this name: `localhost`, or a loopback address. */
 function isLocalName(host: string): boolean {
   const name = host
     .replace(/:\d*$/, '')

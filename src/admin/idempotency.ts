@@ -1,13 +1,13 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import type { IdempotentAnswer } from '../operators/audit-log.ts';
 import { AdminError } from './admin-error.ts';
-import type { AdminAnswer, Call } from './call.ts';
+import type { AdminAnswer, Call, Idempotent } from './call.ts';
 
 /**
- * One call that must not be done twice. The answer is kept sealed with a key made from the Idempotency-Key, which is not kept:
- * an answer may hold a secret, and secrets are never stored in a form that the state alone could give away.
+ * A call that must not be made twice. Its answer may hold a secret, and the state must not give secrets away. So the
+ * answer is kept encrypted with a key made from the Idempotency-Key, and the Idempotency-Key itself is not kept.
  */
-export class IdempotentCall {
+export class IdempotentCall implements Idempotent {
   readonly name: string;
   readonly #question: string;
   readonly #key: Buffer;
@@ -30,15 +30,14 @@ export class IdempotentCall {
     return { name: this.name, question: this.#question, sealed: sealed.toString('base64') };
   }
 
-  /** The first answer. Throws AdminError where another call had this key. */
-  open(idempotent: IdempotentAnswer): AdminAnswer {
-    if (idempotent.question !== this.#question) {
+  open(kept: IdempotentAnswer): AdminAnswer {
+    if (kept.question !== this.#question) {
       throw new AdminError(
         'idempotency_key_reused',
         'Another call was made with this Idempotency-Key: take a new one.',
       );
     }
-    const sealed = Buffer.from(idempotent.sealed, 'base64');
+    const sealed = Buffer.from(kept.sealed, 'base64');
     const decipher = createDecipheriv('aes-256-gcm', this.#key, sealed.subarray(0, 12));
     decipher.setAuthTag(sealed.subarray(-16));
     const text = Buffer.concat([decipher.update(sealed.subarray(12, -16)), decipher.final()]).toString();

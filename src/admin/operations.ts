@@ -1,5 +1,8 @@
-import type { AdminOperations } from './call.ts';
-import type { Desk } from './desk.ts';
+import type { Contract, Operation } from '../contract/contract.ts';
+import { ROLES, type Role } from '../operators/tokens.ts';
+import type { AdminOperation, AdminOperations } from './call.ts';
+import type { Change } from './change.ts';
+import type { AdminContext } from './context.ts';
 import { accountOperations } from './operations/accounts.ts';
 import { auditOperations } from './operations/audit.ts';
 import { banOperations } from './operations/bans.ts';
@@ -10,15 +13,51 @@ import { tokenOperations } from './operations/tokens.ts';
 import { usageOperations } from './operations/usage.ts';
 
 /** Every operation of the admin API, by its operationId. */
-export function createOperations(desk: Desk): AdminOperations {
+export function createOperations(context: AdminContext, change: Change): AdminOperations {
   return {
-    ...keyOperations(desk),
-    ...accountOperations(desk),
-    ...planOperations(desk),
-    ...banOperations(desk),
-    ...usageOperations(desk),
-    ...configOperations(desk),
-    ...auditOperations(desk),
-    ...tokenOperations(desk),
+    ...keyOperations(context, change),
+    ...accountOperations(context),
+    ...planOperations(context, change),
+    ...banOperations(context, change),
+    ...usageOperations(context, change),
+    ...configOperations(context, change),
+    ...auditOperations(context),
+    ...tokenOperations(context, change),
   };
+}
+
+/** An operation of the contract with the code that performs it. */
+export interface BoundOperation {
+  readonly run: AdminOperation;
+  /** The lowest role that may call it: its `x-role` in the contract, and nowhere else. */
+  readonly role: Role;
+}
+
+/**
+ * Every operation of the contract with its code. Throws, and names them all, when contract and code differ: an operation
+ * without code, code without an operation, an operation without a known role.
+ */
+export function bindOperations(contract: Contract, operations: AdminOperations): ReadonlyMap<string, BoundOperation> {
+  const faults: string[] = [];
+  const bound = new Map<string, BoundOperation>();
+  for (const operation of contract.operations) {
+    const run = Object.hasOwn(operations, operation.id) ? operations[operation.id] : undefined;
+    const named = roleIn(contract, operation);
+    const role = ROLES.find((one) => one === named);
+    if (!run) faults.push(`operation ${operation.id} has no code`);
+    if (!role)
+      faults.push(`operation ${operation.id} needs an x-role of ${ROLES.join(', ')}, and has ${named ?? 'none'}`);
+    if (run && role) bound.set(operation.id, { run, role });
+  }
+  const described = new Set(contract.operations.map(({ id }) => id));
+  for (const id of Object.keys(operations)) {
+    if (!described.has(id)) faults.push(`the code of ${id} belongs to no operation`);
+  }
+  if (faults.length === 0) return bound;
+  throw new Error(`The contract of the admin API and its code differ: ${faults.join('; ')}.`);
+}
+
+function roleIn({ document }: Contract, { path, method }: Operation): string | undefined {
+  const { paths } = document as { paths: Record<string, Record<string, { 'x-role'?: string }>> };
+  return paths[path]?.[method.toLowerCase()]?.['x-role'];
 }

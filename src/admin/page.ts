@@ -7,8 +7,8 @@ export function limitOf(query: Readonly<Record<string, string>>): number {
 }
 
 /**
- * The items that fit and follow the one called `query.after`, and what the next page follows; `null`: there is none. The one
- * that was followed may have ceased to fit meanwhile.
+ * One page: the items that fit and come after the one named `query.after`, and the `after` of the next page; `null`:
+ * this page is the last. The item named by `after` need not fit any more.
  */
 export function page<T>(
   all: readonly T[],

@@ -2,42 +2,47 @@ import { subjectOf, windowsOf } from '../keys/counting.ts';
 import type { KeyRecord } from '../keys/key.ts';
 import type { Limits } from '../limits/limits.ts';
 import { AdminError } from './admin-error.ts';
-import type { Desk } from './desk.ts';
+import type { AdminContext } from './context.ts';
 import { time } from './shown.ts';
 
-/** Somebody who is counted: a key by itself, or an account where its plan counts accounts. */
+/** One whose requests are counted together: a key, or an account if its plan counts accounts. */
 export interface Party {
   readonly subject: string;
   /** `null`: the account as a whole. */
   readonly key: string | null;
   readonly account: string;
   readonly plan: string;
-  /** `null`: no limits are set, so nothing is counted and nothing admitted. */
+  /** `null`: no limits are set, so no request is admitted or counted. */
   readonly limits: Limits | null;
 }
 
+/** A party with limits, which alone can be counted, banned or given units back. */
+export type CountedParty = Party & { readonly limits: Limits };
+
 const KEY_ID = /^key_[0-9A-Za-z]{16}$/;
 
-/** Who is meant by the id of a key or the name of an account. Throws AdminError where there is no such party. */
-export async function partiesOf(desk: Desk, name: string): Promise<Party[]> {
+/** The parties that the id of a key or the name of an account stands for. Throws AdminError if there is none. */
+export async function partiesOf(context: AdminContext, name: string): Promise<Party[]> {
   if (KEY_ID.test(name)) {
-    const record = await desk.keys.get(name);
+    const record = await context.keys.get(name);
     if (!record) throw new AdminError('not_found', `There is no key with the id ${name}.`);
-    return [partyOf(desk, record)];
+    return [partyOf(context, record)];
   }
-  const records = (await desk.keys.list()).filter(({ account, revokedAt }) => account === name && revokedAt === null);
+  const records = (await context.keys.list()).filter(
+    ({ account, revokedAt }) => account === name && revokedAt === null,
+  );
   if (records.length === 0) {
     throw new AdminError(
       'not_found',
       `There is no key with this id, and no account ${JSON.stringify(name)} with a key.`,
     );
   }
-  const bySubject = new Map(records.map((record) => partyOf(desk, record)).map((party) => [party.subject, party]));
+  const bySubject = new Map(records.map((record) => partyOf(context, record)).map((party) => [party.subject, party]));
   return [...bySubject.values()];
 }
 
-export function partyOf(desk: Desk, record: KeyRecord): Party {
-  const plans = desk.plans();
+export function partyOf(context: AdminContext, record: KeyRecord): Party {
+  const plans = context.plans();
   const subject = subjectOf(record, plans);
   const windows = windowsOf(record, plans);
   return {
@@ -49,9 +54,9 @@ export function partyOf(desk: Desk, record: KeyRecord): Party {
   };
 }
 
-/** Those of the parties that can be acted on. Throws AdminError where there is none. */
-export function countedOnes(parties: readonly Party[]): (Party & { limits: Limits })[] {
-  const counted = parties.filter((party): party is Party & { limits: Limits } => party.limits !== null);
+/** The parties that have limits. Throws AdminError if none has. */
+export function countedOnes(parties: readonly Party[]): CountedParty[] {
+  const counted = parties.filter((party): party is CountedParty => party.limits !== null);
   if (counted.length > 0) return counted;
   throw new AdminError(
     'conflict',
@@ -59,11 +64,28 @@ export function countedOnes(parties: readonly Party[]): (Party & { limits: Limit
   );
 }
 
+/** What the audit log calls a party. */
+export function targetOf({ key, account }: Pick<Party, 'key' | 'account'>): string {
+  return key ?? account;
+}
+
+/**
+ * In whose turn a change of a key (its id) or an account (its name) is made. An account shares its turn with its keys,
+ * since a change of the account reaches them, and a change of a key may move the counters of the account.
+ */
+export async function turnOf({ keys }: Pick<AdminContext, 'keys'>, name: string): Promise<string> {
+  return accountTurn((await keys.get(name))?.account ?? name);
+}
+
+export function accountTurn(account: string): string {
+  return `account:${account}`;
+}
+
 /** How a party stands now, in every window. */
-export async function standingOf(desk: Desk, { subject, key, account, plan, limits }: Party) {
+export async function standingOf(context: AdminContext, { subject, key, account, plan, limits }: Party) {
   const who = { subject, key, account, plan };
   if (!limits) return { ...who, windows: [], banned: null, strikes: 0, rung: 0 };
-  const state = desk.state();
+  const state = context.state();
   const [{ readings, bannedUntil, strikes }, rung] = await Promise.all([
     state.look(subject, limits),
     state.rung(subject, limits),

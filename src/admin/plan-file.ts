@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isMap, isSeq, parseDocument } from 'yaml';
@@ -8,9 +8,9 @@ import { DEFAULT_KIND } from '../limits/kinds.ts';
 import type { Plan, Plans } from '../limits/plans.ts';
 import { AdminError } from './admin-error.ts';
 
-/** The plans file with one plan in the place of what it says of it; comments and all else stay. */
-export function withPlan(file: string, { name, windows, count }: Plan): string {
-  const document = parseDocument(readFileSync(file, 'utf8'));
+/** The text of a plans file with this plan in place of the one of its name, if any; comments and all else stay. */
+export function withPlan(text: string, { name, windows, count }: Plan): string {
+  const document = parseDocument(text);
   const entries = windows?.map(({ limit, name: per, kind }) => ({
     limit,
     per,
@@ -26,7 +26,7 @@ export function withPlan(file: string, { name, windows, count }: Plan): string {
   return document.toString({ lineWidth: 0 });
 }
 
-/** Checks a text as the loader would. Throws AdminError with every mistake. */
+/** Reads plans from a text as the loader does from a file. Throws AdminError with every mistake. */
 export function checkPlans(text: string): Plans {
   const folder = mkdtempSync(join(tmpdir(), 'storegate-plans-'));
   try {
@@ -40,7 +40,7 @@ export function checkPlans(text: string): Plans {
   }
 }
 
-/** Whole or not at all: whoever reads the file meanwhile finds the old text or the new one. */
+/** Replaces the whole file in one step: whoever reads it meanwhile finds the old text or the new one. Throws AdminError. */
 export function replaceFile(file: string, text: string): void {
   const beside = `${file}.${process.pid}.new`;
   try {

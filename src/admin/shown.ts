@@ -13,7 +13,7 @@ export function statusOf({ revokedAt, disabledAt, expiresAt }: KeyRecord, now: n
   return expiresAt !== null && expiresAt <= now ? 'expired' : 'active';
 }
 
-/** A key as people and programs see it: no hash, times in ISO 8601. */
+/** A key as the API shows it: without its hash, times in ISO 8601. */
 export function shownKey(record: KeyRecord, now: number, lastUsed: number | null) {
   const { id, account, plan, label, windows, rotatedAt, previous } = record;
   return {
@@ -38,7 +38,7 @@ export function shownKey(record: KeyRecord, now: number, lastUsed: number | null
   };
 }
 
-/** A key as the audit log keeps it: what people can change. */
+/** A key as the audit log keeps it: the fields that people can change. */
 export function auditedKey(record: KeyRecord, now: number) {
   const { created: _created, lastUsed: _lastUsed, ...rest } = shownKey(record, now, null);
   return rest;

@@ -3,7 +3,7 @@ import type { Window } from '../limits/limits.ts';
 import type { Plans } from '../limits/plans.ts';
 import { windowsOf } from './counting.ts';
 
-/** What whoever issues a key says about it. */
+/** What an operator says about a key to issue it. */
 export interface KeyDraft {
   readonly account: string;
   readonly plan: string;
@@ -14,11 +14,11 @@ export interface KeyDraft {
   readonly metadata?: Readonly<Record<string, string>>;
   /** Unix milliseconds. */
   readonly expiresAt?: number | null;
-  /** The word in the key that tells installations apart; `live` unless told otherwise. */
+  /** The word in the secret that tells installations apart; `live` by default. */
   readonly env?: string;
 }
 
-/** The draft or the key named cannot be used; the message says what to change. */
+/** A draft or key that cannot be used; the message says what to change. */
 export class KeyError extends Error {
   override name = 'KeyError';
   readonly kind: 'invalid' | 'unknown' | 'conflict';
@@ -33,7 +33,7 @@ const ACCOUNT = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/;
 const MOST_ADDRESSES = 100;
 const MOST_METADATA = 20;
 
-/** Throws KeyError for the first thing that is wrong. */
+/** Throws KeyError for the first mistake. */
 export function checkDraft(plans: Plans, draft: KeyDraft, now: number): void {
   const { account, label, expiresAt } = draft;
   if (!ACCOUNT.test(account)) {

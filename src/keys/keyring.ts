@@ -12,33 +12,33 @@ const UNKNOWN = 20_000;
 
 export interface KeyringOptions {
   /**
-   * Milliseconds after which a key, known or not, is looked up again although nobody told of a change. For stores whose
-   * messages can be lost; without it, what was found holds until the store tells.
+   * Milliseconds after which a key, known or not, is looked up again even if no change was announced. For stores whose
+   * announcements can be lost; without it, a result holds until the store announces a change.
    */
   readonly recheckAfter?: number;
-  /** Milliseconds that only go forward. */
+  /** Monotonic milliseconds. */
   readonly clock?: () => number;
 }
 
 interface Found {
-  /** `null`: no such key was issued. */
+  /** `null`: no such key exists. */
   readonly record: KeyRecord | null;
   readonly recheckAt: number;
-  /** What the record says under these plans. */
+  /** The client that follows from `record` and `plans`. */
   client: Client | null;
   plans: Plans;
 }
 
-/** From the hash of a secret to its client, with a bounded memory for those found and for those not. */
+/** Finds the client of a secret by its hash, with a bounded memory of keys that were found and of those that were not. */
 export class Keyring {
   readonly #store: KeyStore;
   #plans: Plans;
   readonly #recheckAfter: number;
   readonly #clock: () => number;
   readonly #clients = new Cache<Found>(KNOWN);
-  /** Apart from the found ones, so that guesses never push out real keys. */
+  /** Apart from `#clients`, so that guesses never displace real keys. */
   readonly #strangers = new Cache<Found>(UNKNOWN);
-  /** Look-ups under way: whoever asks for the same key meanwhile shares the answer. */
+  /** Look-ups under way. All who ask for the same key meanwhile share the answer. */
   readonly #lookups = new Map<string, Promise<Client | null>>();
   #limits = new WeakMap<readonly Window[], Limits>();
   #takesForeign = false;
@@ -61,27 +61,27 @@ export class Keyring {
   }
 
   /**
-   * Whether secrets of another form than ours are worth a look-up: only where some were imported, for the checksum that
-   * turns guesses away before any look-up is missing in them.
+   * Whether to look up secrets of another form than ours. They have no checksum that turns guesses away before a look-up, so
+   * they are looked up only if some were imported.
    */
   get takesForeign(): boolean {
     return this.#takesForeign;
   }
 
-  /** From the next request on, these plans hold, for keys that are known without another look-up. */
+  /** Puts plans in force from the next request on. Known keys need no new look-up. */
   usePlans(plans: Plans): void {
     this.#plans = plans;
     this.#limits = new WeakMap();
   }
 
-  /** The client of a key, or `null` where no such key was issued. Throws `Outage` where that cannot be told. */
+  /** The client of a key; `null`: no such key exists. Throws `Outage` if the store cannot be asked. */
   find(hash: string): Eventually<Client | null> {
     const found = this.#clients.get(hash) ?? this.#strangers.get(hash);
     if (found && this.#isFresh(found)) return this.#clientIn(found, hash);
     return this.#lookups.get(hash) ?? this.#lookUp(hash, found);
   }
 
-  /** The client of a key that was found lately, with no look-up; `null` says nothing about the key. */
+  /** The client of a key that is in memory, without a look-up; `null` says nothing about the key. */
   known(hash: string): Client | null {
     const found = this.#clients.get(hash);
     return found && this.#isFresh(found) ? this.#clientIn(found, hash) : null;
@@ -103,7 +103,7 @@ export class Keyring {
     return found.client;
   }
 
-  /** Once there are some, there always are. An outage is told by the look-ups of keys. */
+  /** Once a key was imported, this stays so. An outage here is ignored: look-ups of keys report it. */
   async #lookForImported(): Promise<void> {
     if (this.#takesForeign) return;
     try {
@@ -131,7 +131,7 @@ export class Keyring {
     const lookup: Promise<Client | null> = asked.then(
       (record) => this.#arrived(hash, lookup, record),
       (error) => {
-        // A key that was good stays good while the store is away: an outage must not lock everybody out.
+        // While the store is away, a known key stays as it was: an outage must not lock everybody out.
         if (stale && error instanceof Outage) return this.#arrived(hash, lookup, stale.record);
         this.#isCurrent(hash, lookup);
         throw error;
@@ -141,12 +141,12 @@ export class Keyring {
     return lookup;
   }
 
-  /** Remembers an answer, unless the key has changed since it was asked for: it may be older than the change. */
+  /** Remembers an answer, unless the key has changed since the question: then the answer may be older than the change. */
   #arrived(hash: string, lookup: Promise<Client | null>, record: KeyRecord | null): Client | null {
     return this.#isCurrent(hash, lookup) ? this.#remember(hash, record) : record && this.#clientOf(record, hash);
   }
 
-  /** Ends a look-up; answers whether no change has overtaken it. */
+  /** Ends a look-up. Answers `false` if the key has changed meanwhile. */
   #isCurrent(hash: string, lookup: Promise<Client | null>): boolean {
     return this.#lookups.get(hash) === lookup && this.#lookups.delete(hash);
   }
@@ -178,7 +178,7 @@ export class Keyring {
     };
   }
 
-  /** One object per set of windows: a plan's clients share theirs, and counters know it by identity. */
+  /** One object for each set of windows: all clients of a plan share it, and counters compare it by identity. */
   #limitsOf(windows: readonly Window[], ladder: Ladder | null): Limits {
     let limits = this.#limits.get(windows);
     if (!limits) {

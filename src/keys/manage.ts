@@ -7,22 +7,22 @@ import { KeyConflict, type KeyStore, KeyTaken } from './store.ts';
 
 export { type KeyDraft, KeyError } from './draft.ts';
 
-/** One change of a key; `secret` where the change made one. */
+/** One change of a key; `secret` if the change made a new one. */
 export interface KeyChange {
   readonly before: KeyRecord | null;
   readonly after: KeyRecord;
   readonly secret: string | null;
 }
 
-/** What is kept with a change. */
+/** Makes the note that the store keeps with a change; `null`: none. */
 export type AuditNoteOf = (change: KeyChange) => AuditNote | null;
 
 const NO_NOTE: AuditNoteOf = () => null;
 
-/** How often a change is tried again that somebody else's came before. */
+/** How often a change is tried while others change the same key. */
 const TRIES = 5;
 
-/** Issues a key. The secret is in the answer and nowhere else. Throws KeyError; then nothing was issued. */
+/** Issues a key. Only the answer has the secret. Throws KeyError; then no key was issued. */
 export async function createKey(
   store: KeyStore,
   plans: Plans,
@@ -37,7 +37,7 @@ export async function createKey(
   return { secret, record };
 }
 
-/** Takes over a key of another system by the SHA-256 of its secret (43 characters of base64url). Throws KeyError. */
+/** Takes over a key of another system. `hash`: SHA-256 of its secret, 43 characters of base64url. Throws KeyError. */
 export async function importKey(
   store: KeyStore,
   plans: Plans,
@@ -56,7 +56,7 @@ export async function importKey(
   return record;
 }
 
-/** Changes what the draft names and leaves the rest. Throws KeyError; then nothing was changed. */
+/** Changes the fields that the patch has and leaves the others. Throws KeyError; then nothing was changed. */
 export function updateKey(
   store: KeyStore,
   plans: Plans,
@@ -68,13 +68,13 @@ export function updateKey(
   return change(store, id, auditNoteOf, (record) => {
     refuseRevoked(record);
     const changed = { ...record, ...patch };
-    // An expiry that has passed may stay as it is; it cannot be set.
+    // An expiry that has passed may stay, but cannot be set.
     checkDraft(plans, patch.expiresAt === undefined ? { ...changed, expiresAt: null } : changed, now);
     return { after: changed, secret: null };
   });
 }
 
-/** Switches a key off or on again. Doing so twice changes nothing. Throws KeyError. */
+/** Switches a key off, or on again. Doing so twice changes nothing. Throws KeyError. */
 export function setDisabled(
   store: KeyStore,
   id: string,
@@ -102,16 +102,16 @@ export function revokeKey(
 }
 
 export interface Rotation {
-  /** Milliseconds for which the old secret goes on working; 0 ends it at once. */
+  /** Milliseconds for which the old secret still works; 0 ends it at once. */
   readonly overlap: number;
   readonly env?: string;
-  /** Ends the secret before the last rotation although its time is not over. */
+  /** Rotates even while the last rotation's overlap lasts, and so ends its older secret. */
   readonly force?: boolean;
 }
 
 /**
- * Gives a key a new secret; the old one works until the overlap ends. While it does, the next rotation is refused: a call
- * that came twice would lock out whoever still uses the first. Throws KeyError.
+ * Gives a key a new secret; the old one works until the overlap ends. Until then another rotation is refused: a call that
+ * came twice would lock out whoever still uses the first secret. Throws KeyError.
  */
 export async function rotateKey(
   store: KeyStore,
@@ -134,7 +134,10 @@ export async function rotateKey(
   return { secret, record };
 }
 
-/** Reads, changes, writes; again from the start when somebody else wrote in between. `null` changes nothing. */
+/**
+ * Reads, changes and writes a key; starts again if somebody else wrote in between. `work` answers `null` to change
+ * nothing.
+ */
 async function change(
   store: KeyStore,
   id: string,

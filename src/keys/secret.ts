@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 
 /**
  * A key is `sg_<env>_<random>_<checksum>`: a prefix that people and secret scanners recognise, 32 random base-62 digits
- * (190 bits), and 6 digits of CRC-32 over all before them. The checksum tells a typo or a made-up key from a real one
+ * (190 bits), and 6 digits of CRC-32 over everything before them. The checksum tells typos and made-up keys from real ones
  * without a look-up; it protects nothing else.
  */
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -12,26 +12,26 @@ const CHECKSUM_DIGITS = 6;
 const SHAPE = /^sg_[a-z]{1,12}_[0-9A-Za-z]{32}_[0-9A-Za-z]{6}$/;
 export const MAX_KEY_LENGTH = 'sg_'.length + 12 + 1 + RANDOM_DIGITS + 1 + CHECKSUM_DIGITS;
 
-/** A new secret. `env`: 1 to 12 small letters that tell keys of one installation from another's, such as `live`. */
+/** A new secret. `env`: 1 to 12 small letters that tell the keys of installations apart, such as `live`. */
 export function makeSecret(env: string): string {
   if (!/^[a-z]{1,12}$/.test(env)) throw new RangeError(`a key's environment is 1 to 12 small letters, not "${env}"`);
   const body = `sg_${env}_${randomDigits(RANDOM_DIGITS)}`;
   return `${body}_${checksum(body)}`;
 }
 
-/** Whether `text` has the form of a key and its checksum fits. Says nothing about whether it was ever issued. */
+/** Whether `text` has the form of a key and the right checksum. Such a key need not exist. */
 export function isWellFormed(text: string): boolean {
   if (text.length > MAX_KEY_LENGTH || !SHAPE.test(text)) return false;
   const cut = text.length - CHECKSUM_DIGITS - 1;
   return text.slice(cut + 1) === checksum(text.slice(0, cut));
 }
 
-/** The only form in which a secret is kept: SHA-256, 43 characters of base64url. */
+/** The only form in which a secret is stored: SHA-256, 43 characters of base64url. */
 export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'base64url');
 }
 
-/** The name of a key: public, and worth nothing without its secret. */
+/** A new id: the public name of a key, useless without its secret. */
 export function makeKeyId(): string {
   return `key_${randomDigits(16)}`;
 }
@@ -46,7 +46,7 @@ function checksum(body: string): string {
   return digits;
 }
 
-/** Unbiased: a byte of 248 and above (4 x 62) is thrown away. */
+/** Bytes of 248 (4 x 62) and above are skipped, so that all digits are equally likely. */
 function randomDigits(count: number): string {
   let digits = '';
   while (digits.length < count) {

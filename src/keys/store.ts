@@ -3,16 +3,16 @@ import type { AuditNote } from '../operators/audit-log.ts';
 import type { KeyRecord } from './key.ts';
 
 /**
- * Where keys are kept. The secrets themselves never get here. A change and its note are one step: what throws has changed
- * nothing and noted nothing, except an `Outage`, after which nobody knows.
+ * Stores keys, never their secrets. A change and its note are one step: what throws has changed nothing and noted nothing,
+ * except an `Outage`, after which nobody knows.
  */
 export interface KeyStore {
-  /** By SHA-256 of the secret; also of the one before a rotation, until the record forgets it. */
+  /** By SHA-256 of the secret, or of the secret before a rotation while the record has it. */
   find(hash: string): Eventually<KeyRecord | null>;
   get(id: string): Eventually<KeyRecord | null>;
   /** Oldest first; those of one millisecond in an order that stays. */
   list(): Eventually<KeyRecord[]>;
-  /** Whether no key was ever issued; costs nothing to speak of, however many there are. */
+  /** Whether no key was ever issued. Cheap, however many there are. */
   isEmpty(): Eventually<boolean>;
   /** Throws IdempotencyConflict before all else, and KeyTaken where another key has the id or the hash. */
   add(record: KeyRecord, note?: AuditNote | null): Eventually<void>;
@@ -21,16 +21,16 @@ export interface KeyStore {
    * key; KeyConflict where the stored record is not of the version before; KeyTaken where another key has the hash.
    */
   replace(record: KeyRecord, note?: AuditNote | null): Eventually<void>;
-  /** Whether any key came from another system. */
+  /** Whether any key was imported from another system. */
   hasImported(): Eventually<boolean>;
   /**
-   * Calls back whenever keys may have changed, whoever changed them: with the hash of the one that did, or without where
-   * any may have. Returns a function that ends this.
+   * Calls `changed` whenever somebody may have changed keys: with the hash of the changed key, or without one if any key may
+   * have changed. Answers a function that stops this.
    */
   watch(changed: (hash?: string) => void): () => void;
 }
 
-/** Somebody else has changed the key meanwhile. */
+/** Somebody else has changed the key meanwhile; nothing was changed. */
 export class KeyConflict extends Error {
   override name = 'KeyConflict';
 }

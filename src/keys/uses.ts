@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Eventually } from '../common/eventually.ts';
 
-/** Where it is kept when keys were last used. Unix milliseconds by key id; a later time beats an earlier one. */
+/** Stores when keys were last used: Unix milliseconds by key id. The latest time wins. */
 export interface LastUseStore {
   save(uses: ReadonlyMap<string, number>): Eventually<void>;
   load(ids: readonly string[]): Eventually<Map<string, number>>;
@@ -10,15 +10,15 @@ export interface LastUseStore {
 /** When deprecated operations were last called, Unix milliseconds, by operation. */
 export type CallsOfDeprecated = ReadonlyMap<string, number>;
 
-/** Milliseconds between writes: so old may the answer to "last used" be at another gateway, or after a crash. */
+/** Milliseconds between writes. "Last used" may be so much out of date at another gateway, or after a crash. */
 const EVERY = 5_000;
-/** Keys written in one step. */
+/** Keys written at once. */
 const AT_ONCE = 500;
-/** Keys whose deprecated calls are remembered, and calls per key. */
+/** Keys whose deprecated calls are remembered, and operations for each of them. */
 const MOST_KEYS = 10_000;
 const MOST_OPERATIONS = 50;
 
-/** When each key was last used, and which deprecated operations it called lately. Noting costs one entry of a map. */
+/** When each key was last used, and which deprecated operations it called. Noting a use costs one map entry. */
 export class Uses {
   readonly #store: LastUseStore;
   readonly #clock: () => number;
@@ -28,7 +28,7 @@ export class Uses {
   #unsaved = new Map<string, number>();
   #flushing = Promise.resolve();
 
-  /** `failed`: told when what was noted could not be kept; it is tried again. */
+  /** `failed` is called when uses could not be stored; they are stored with the next ones. */
   constructor(store: LastUseStore, { clock, failed }: { clock: () => number; failed: (error: unknown) => void }) {
     this.#store = store;
     this.#clock = clock;
@@ -52,7 +52,7 @@ export class Uses {
     if (calls.size < MOST_OPERATIONS || calls.has(operation)) calls.set(operation, this.#clock());
   }
 
-  /** Deprecated operations that the key called at this gateway since it was started, and when it last did. */
+  /** Deprecated operations that the key called at this gateway since its start, and when it last did. */
   deprecatedBy(keyId: string): CallsOfDeprecated {
     return this.#deprecated.get(keyId) ?? new Map();
   }
@@ -66,7 +66,7 @@ export class Uses {
     return uses;
   }
 
-  /** Writes what was noted since the last time, in parts, so that requests get their turn in between. */
+  /** Stores what was noted since the last time, in parts, so that requests are served in between. */
   async flush(): Promise<void> {
     const uses = [...this.#unsaved];
     this.#unsaved = new Map();

@@ -8,34 +8,37 @@ export interface AuditDraft {
   readonly actor: string;
   /** What was done, such as `keys.rotate`. */
   readonly action: string;
-  /** Of what: a key's id, an account, a plan, a token. */
+  /**
+   * What was changed: the id of a key, or the name of an account, plan or token; `configuration` for a reload. Bans and
+   * usage are those of a key, or of an account where the plan counts accounts.
+   */
   readonly target: string;
-  /** How it was and how it is; `null` where there was, or is, none. Never a secret. */
+  /** How it was before and after; `null` where there was, or is, none. Never a secret. */
   readonly before: unknown;
   readonly after: unknown;
   readonly requestId: string;
 }
 
-/** An audit entry with its place in the audit log, counted up from 1. */
+/** An entry with its place in the audit log, counted from 1. */
 export type AuditEntry = AuditDraft & { readonly number: number };
 
-/** The answer to a call that must not be done twice. */
+/** The answer to a call that must not be made twice. */
 export interface IdempotentAnswer {
-  /** Digest of who asked and of the Idempotency-Key. */
+  /** Digest of the caller's name and the Idempotency-Key. */
   readonly name: string;
-  /** Digest of what was asked. */
+  /** Digest of the call: method, path, query and body. */
   readonly question: string;
-  /** Readable only for who has the Idempotency-Key: it may hold a secret. */
+  /** Encrypted, for it may hold a secret: only whoever has the Idempotency-Key can read it. */
   readonly sealed: string;
 }
 
-/** What is kept with a change, in one step with it: the change, its audit entry and its answer, or none of them. */
+/** What a store keeps in one step with a change: change, entry and answer are kept, or none of them. */
 export interface AuditNote {
   readonly entry: AuditDraft;
   readonly idempotent: IdempotentAnswer | null;
 }
 
-/** The call was answered before, or is this very moment: nothing was changed. */
+/** The call was answered before, or is being answered at this moment. Nothing was changed. */
 export class IdempotencyConflict extends Error {
   override name = 'IdempotencyConflict';
 }
@@ -43,6 +46,7 @@ export class IdempotencyConflict extends Error {
 export interface AuditQuery {
   readonly actor?: string | undefined;
   readonly action?: string | undefined;
+  /** As entries are written now; finds those of older versions too, see `isAbout`. */
   readonly target?: string | undefined;
   /** Only entries with a smaller number. */
   readonly below?: number | undefined;
@@ -52,14 +56,32 @@ export interface AuditQuery {
 /** Milliseconds for which the answer to a call is kept. */
 export const IDEMPOTENCY_LIFETIME = 24 * 3_600_000;
 
-/** What people did: nothing in it is ever changed or taken away. */
+/** What people changed. Entries are never changed or removed. */
 export interface AuditLog {
-  /** Notes a change that is kept elsewhere; noted before it is made, so that none goes unnoticed. Throws IdempotencyConflict. */
+  /**
+   * Writes the entry of a change that is kept elsewhere; to be called before that change is made. Throws
+   * IdempotencyConflict.
+   */
   append(note: AuditNote): Eventually<void>;
   /** Newest first. */
   list(query: AuditQuery): Eventually<AuditEntry[]>;
-  /** Lets the call be made again: what was noted could not be done. */
+  /** Forgets the answer kept under this name: its change could not be made, and the call may be repeated. */
   forget(name: string): Eventually<void>;
-  /** The answer that is kept under this name, for `IDEMPOTENCY_LIFETIME`; `null` without one. `now` in Unix milliseconds. */
+  /** The answer kept under this name for `IDEMPOTENCY_LIFETIME`; `null` without one. `now` in Unix milliseconds. */
   answered(name: string, now: number): Eventually<IdempotentAnswer | null>;
+}
+
+/** The entry that takes back `entry`: its change was told, and then could not be made. */
+export function failedEntry(entry: AuditDraft): AuditDraft {
+  return { ...entry, action: `${entry.action}.failed`, after: entry.before };
+}
+
+/**
+ * Whether an entry with this `target` is about `asked`, the id of a key or the name of an account, plan or token. Older
+ * versions filed bans under `key:<id>` and `account:<plan>:<account>`; no target of today begins so.
+ */
+export function isAbout(target: string, asked: string): boolean {
+  return (
+    target === asked || target === `key:${asked}` || (target.startsWith('account:') && target.endsWith(`:${asked}`))
+  );
 }

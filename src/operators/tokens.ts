@@ -2,7 +2,10 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Eventually } from '../common/eventually.ts';
 import type { AuditNote } from './audit-log.ts';
 
-/** What a token may do: look; act on keys, bans and usage; change plans, configuration and tokens too. */
+/**
+ * What a token allows, each role more than the one before: `read` to look, `operate` to change keys, bans and usage,
+ * `admin` to change plans, configuration and tokens.
+ */
 export const ROLES = ['read', 'operate', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -14,30 +17,32 @@ export interface TokenRecord {
   readonly createdAt: number;
 }
 
-/** Where the tokens of operators are kept; never the tokens themselves. */
+/**
+ * Stores the hashes of operators' tokens, never the tokens. A change and its note are kept as in KeyStore.
+ */
 export interface TokenStore {
   /** In the order of their names. */
   list(): Eventually<TokenRecord[]>;
-  /** Answers `false`, and does nothing, where the name is taken. Throws IdempotencyConflict before that, as `remove` does. */
+  /** Answers `false`, and changes nothing, if the name is taken. Throws IdempotencyConflict before that, as `remove` does. */
   add(record: TokenRecord, note: AuditNote): Eventually<boolean>;
-  /** Answers `false`, and does nothing, where there is none of this name. */
+  /** Answers `false`, and changes nothing, if there is no token of this name. Throws IdempotencyConflict. */
   remove(name: string, note: AuditNote): Eventually<boolean>;
 }
 
-/** Who calls, and what it may do. */
+/** Who calls, and what the caller may do. */
 export interface Operator {
   readonly name: string;
   readonly role: Role;
 }
 
-/** The name of the token that the configuration holds. */
+/** The name of the token in the configuration. */
 export const CONFIGURED = 'configured';
 
 export function mayActAs({ role }: Operator, needed: Role): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(needed);
 }
 
-/** A new token: 256 bits of chance behind a prefix that secret scanners can know. */
+/** A new token: 256 random bits after a prefix that secret scanners can recognise. */
 export function makeToken(): string {
   return `sgadmin_${randomBytes(32).toString('base64url')}`;
 }
@@ -47,8 +52,8 @@ export function hashToken(token: string): string {
 }
 
 /**
- * Whose token it is, `null`: nobody's. Every known token is compared, each in constant time, so that the time it takes
- * tells nothing.
+ * Whose token it is; `null`: nobody's. All known tokens are compared, each in constant time, so the time taken reveals
+ * nothing.
  */
 export function operatorOf(token: string, known: readonly TokenRecord[]): Operator | null {
   const presented = digest(token);
@@ -59,7 +64,7 @@ export function operatorOf(token: string, known: readonly TokenRecord[]): Operat
   return found;
 }
 
-/** The token that the configuration holds, as a record; none without one. */
+/** The token in the configuration as a record; an empty list if there is none. */
 export function configuredToken(token: string | null): TokenRecord[] {
   return token === null ? [] : [{ name: CONFIGURED, hash: hashToken(token), role: 'admin', createdAt: 0 }];
 }

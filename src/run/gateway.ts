@@ -1,4 +1,4 @@
-import type { Reloaded } from '../admin/desk.ts';
+import type { Reloaded } from '../admin/context.ts';
 import { createGuard } from '../callers/guard.ts';
 import type { Config } from '../config/config.ts';
 import { loadContract } from '../contract/contract.ts';
@@ -8,7 +8,7 @@ import { createMetrics } from '../observe/metrics.ts';
 import { makeToken } from '../operators/tokens.ts';
 import { openEmbedded } from '../state/embedded/open.ts';
 import { openRedis } from '../state/redis/open.ts';
-import { createOperating } from './operating.ts';
+import { createOperating, type Operating } from './operating.ts';
 import { createServing, type ServedConfig } from './serving.ts';
 
 export interface Gateway {
@@ -44,25 +44,35 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   const guard = createGuard(config.door.guard);
   const serving = createServing({ config, contract, storage, guard, observe, clock });
   const ownToken = makeToken();
-  const operating = createOperating({
-    initial: { config, contract },
-    load,
-    swap: serving.use,
-    records: storage,
-    state: storage.state,
-    uses: serving.uses,
-    metrics,
-    ownToken,
-    readiness: () => (stopping !== null ? 'stopping' : storage.ready() ? 'ready' : 'state_away'),
-    observe,
-    clock,
-  });
+  let operating: Operating;
+  try {
+    operating = createOperating({
+      initial: { config, contract },
+      load,
+      swap: serving.use,
+      records: storage,
+      state: storage.state,
+      uses: serving.uses,
+      metrics,
+      ownToken,
+      readiness: () => (stopping !== null ? 'stopping' : storage.ready() ? 'ready' : 'state_away'),
+      observe,
+      clock,
+    });
+  } catch (error) {
+    await letGoOfServing();
+    throw error;
+  }
   let stopping: Promise<void> | null = null;
+
+  async function letGoOfServing(): Promise<void> {
+    await serving.close();
+    await storage.close();
+  }
 
   async function letGo(): Promise<void> {
     await operating.close();
-    await serving.close();
-    await storage.close();
+    await letGoOfServing();
   }
 
   async function drainAndLetGo(): Promise<void> {
@@ -86,7 +96,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
         throw error;
       }
     },
-    reload: operating.reload,
+    reload: (reason) => operating.reload(reason),
     stop() {
       stopping ??= drainAndLetGo();
       return stopping;

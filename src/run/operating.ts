@@ -1,6 +1,6 @@
 import { createAdmin, type Readiness } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
-import type { Desk, Reloaded } from '../admin/desk.ts';
+import type { AdminContext, Reloaded } from '../admin/context.ts';
 import type { Eventually } from '../common/eventually.ts';
 import type { Config } from '../config/config.ts';
 import { watchFiles } from '../config/watch.ts';
@@ -20,7 +20,7 @@ export interface OperatingParts<C extends Config> {
   /** Its owner closes them. */
   readonly records: Pick<Records, 'keys' | 'auditLog' | 'tokens'>;
   readonly state: State;
-  readonly uses: Desk['uses'];
+  readonly uses: AdminContext['uses'];
   readonly metrics: Pick<Metrics, 'contentType' | 'text'>;
   /** Valid for this run only; admits the gateway's own user, see `state/embedded/lock.ts`. */
   readonly ownToken: string | null;
@@ -38,12 +38,13 @@ export interface Operating {
   close(): Promise<void>;
 }
 
+/** Throws as `createAdminApi`; then nothing is left open here. */
 export function createOperating<C extends Config>(parts: OperatingParts<C>): Operating {
   const { initial, load, swap, records, state, uses, metrics, ownToken, readiness, observe, clock } = parts;
   const { config } = initial;
   const { keys, auditLog, tokens } = records;
   const reloader = createReloader({ initial, load: load ?? (() => config), keys, observe, swap });
-  const desk: Desk = {
+  const context: AdminContext = {
     keys,
     auditLog,
     tokens,
@@ -52,9 +53,9 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
     state: () => state,
     config: () => reloader.current.config,
     plans: () => reloader.current.config.plans,
-    reload: (reason) => reloader.reload(reason).catch(refusedToOperator),
+    reload: (reason, around) => reloader.reload(reason, around).catch(refusedToOperator),
   };
-  const admin = createAdmin({ config, desk, metrics, observe, ownToken, readiness });
+  const admin = createAdmin({ config, context, metrics, observe, ownToken, readiness });
   const watch = load ? watchFiles(filesOf, reloadUnasked) : null;
 
   function filesOf(): readonly string[] {

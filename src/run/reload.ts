@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import type { Reloaded } from '../admin/desk.ts';
+import type { AroundReload, Reloaded } from '../admin/context.ts';
 import type { Eventually } from '../common/eventually.ts';
+import { Turns } from '../common/turns.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError, formatProblem } from '../config/problems/problems.ts';
 import { differences, inForce, needsRestart } from '../config/restart.ts';
@@ -47,18 +48,21 @@ export interface ReloaderParts<C extends Config> {
 
 export interface Reloader<C extends Config> {
   readonly current: ActiveConfig<C>;
-  /** Checks everything, then swaps everything. Rejects with ReloadRefused for every mistake or failure. One at a time. */
-  reload(reason: string): Promise<Reloaded>;
+  /**
+   * Checks everything, then swaps everything. One at a time. Rejects with ReloadRefused for every mistake or failure, and
+   * with what `around` throws.
+   */
+  reload(reason: string, around?: AroundReload): Promise<Reloaded>;
 }
 
 export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloader<C> {
   const { load, keys, swap, observe } = parts;
+  const turns = new Turns();
   let current = parts.initial;
-  let last: Promise<unknown> = Promise.resolve();
 
-  async function reloadNow(reason: string): Promise<Reloaded> {
+  async function orRefuse<T>(reason: string, work: () => Promise<T>): Promise<T> {
     try {
-      return await readAndSwap(reason);
+      return await work();
     } catch (error) {
       const problems = problemsOf(error);
       if (problems === BUG) observe({ type: 'bug', id: 'reload', error });
@@ -67,7 +71,22 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
     }
   }
 
-  async function readAndSwap(reason: string): Promise<Reloaded> {
+  async function reloadNow(reason: string, around: AroundReload): Promise<Reloaded> {
+    const { next, reloaded } = await orRefuse(reason, read);
+    const { changed, needRestart } = reloaded;
+    if (reason === FILE_CHANGED && changed.length + needRestart.length === 0) return reloaded;
+    await around(reloaded, () =>
+      orRefuse(reason, async () => {
+        current = next;
+        await swap(next);
+      }),
+    );
+    observe({ type: 'reload.done', reason, ...reloaded });
+    return reloaded;
+  }
+
+  /** What the files say, checked, and how it differs from what is in force. */
+  async function read(): Promise<{ next: ActiveConfig<C>; reloaded: Reloaded }> {
     const loaded = load();
     const sameContract = sameReading(current.config, loaded) && isUnchanged(current.contract);
     const contract = sameContract ? current.contract : contractOf(loaded);
@@ -77,23 +96,17 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
     const changed = different.filter((name) => !needsRestart(name));
     if (plansText(loaded.plans) !== plansText(current.config.plans)) changed.push('plans');
     if (!sameContract && contract.json !== current.contract.json) changed.push('contract');
-    const reloaded = { changed, needRestart: different.filter(needsRestart) };
-    if (reason === FILE_CHANGED && different.length + changed.length === 0) return reloaded;
-    current = Object.freeze({ config: inForce(current.config, loaded), contract });
-    await swap(current);
-    observe({ type: 'reload.done', reason, ...reloaded });
-    return reloaded;
+    return {
+      next: Object.freeze({ config: inForce(current.config, loaded), contract }),
+      reloaded: { changed, needRestart: different.filter(needsRestart) },
+    };
   }
 
   return {
     get current() {
       return current;
     },
-    reload(reason) {
-      const turn = last.then(() => reloadNow(reason));
-      last = turn.catch(() => {});
-      return turn;
-    },
+    reload: (reason, around = (_reloaded, apply) => apply()) => turns.take('reload', () => reloadNow(reason, around)),
   };
 }
 

@@ -5,7 +5,7 @@ import { totalText } from '../observe/figures.ts';
 import { createLog } from '../observe/log.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import type { Gateway, Overrides } from '../run/gateway.ts';
-import { createOperating } from '../run/operating.ts';
+import { createOperating, type Operating } from '../run/operating.ts';
 import type { ServedConfig } from '../run/serving.ts';
 import { openForWorkers } from '../state/redis/open.ts';
 import { WorkerPool } from './pool.ts';
@@ -25,23 +25,29 @@ export async function createPrimary(
   const observe = toAll(metrics.observe, log.observe);
   const { state, kind, close, ...records } = await openForWorkers(config.redis!, { observe });
   const pool = new WorkerPool({ settings: initial, guard: createGuard(config.door.guard), observe });
-  const operating = createOperating<ServedConfig>({
-    initial,
-    load,
-    swap: (settings) => pool.use(settings),
-    records,
-    state,
-    uses: { lastUsed: async (ids) => await records.uses.load(ids) },
-    metrics: {
-      contentType: metrics.contentType,
-      text: async () => totalText(await metrics.figures(), await pool.figures()),
-    },
-    // Commands on this machine ask Redis themselves.
-    ownToken: null,
-    readiness,
-    observe,
-    clock,
-  });
+  let operating: Operating;
+  try {
+    operating = createOperating<ServedConfig>({
+      initial,
+      load,
+      swap: (settings) => pool.use(settings),
+      records,
+      state,
+      uses: { lastUsed: async (ids) => await records.uses.load(ids) },
+      metrics: {
+        contentType: metrics.contentType,
+        text: async () => totalText(await metrics.figures(), await pool.figures()),
+      },
+      // Commands on this machine ask Redis themselves.
+      ownToken: null,
+      readiness,
+      observe,
+      clock,
+    });
+  } catch (error) {
+    close();
+    throw error;
+  }
   let stopping: Promise<void> | null = null;
 
   function readiness() {
@@ -75,7 +81,7 @@ export async function createPrimary(
         throw error;
       }
     },
-    reload: operating.reload,
+    reload: (reason) => operating.reload(reason),
     stop() {
       stopping ??= drainAndLetGo();
       return stopping;

@@ -1,6 +1,9 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:http';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { makeToken } from '../../src/operators/tokens.ts';
 import { adminOf } from '../support/admin.ts';
@@ -76,6 +79,45 @@ describe('tokens', () => {
       statuses.push((await adminOf(gateway.adminUrl, bearer(`guess-${i}`))('GET', '/keys')).status);
     expect(statuses).toEqual([...Array(10).fill(401), 429, 429]);
     expect((await adminOf(gateway.adminUrl, bearer(configured))('GET', '/keys')).status).toBe(200);
+  });
+});
+
+describe('the token of the run', () => {
+  const ownToken = () =>
+    (JSON.parse(readFileSync(join(gateway.config.data, 'gateway.json'), 'utf8')) as { token: string }).token;
+  const actors = async () =>
+    (await gateway.admin.get('/audit').set(bearer(ownToken()))).body.entries.map(
+      ({ actor }: { actor: string }) => actor,
+    );
+  const reload = (headers: Record<string, string>) => gateway.admin.post('/reload').set(headers);
+
+  test('lets its holder say which user of the machine it is, and else has the name of the gateway', async () => {
+    gateway = await TestGateway.start();
+    const named = (name: string) => ({ ...bearer(ownToken()), 'X-Storegate-User': name });
+    for (const headers of [bearer(ownToken()), named('cli:anna'), named('cli%3Aj%C3%BCrgen%20b')])
+      expect((await reload(headers)).status).toBe(200);
+    expect(await actors()).toEqual(['cli:jürgen b', 'cli:anna', `cli:${userInfo().username}`]);
+  });
+
+  test.each(['anna', 'local', 'configured', 'cli:', 'cli:a%0Ab', 'cli:%zz', `cli:${'x'.repeat(97)}`, ''])(
+    'does not let it be called %j',
+    async (name) => {
+      gateway = await TestGateway.start();
+      const { status, body } = await reload({ ...bearer(ownToken()), 'X-Storegate-User': name });
+      expect({ status, code: body.code }).toEqual({ status: 400, code: 'invalid_request' });
+      expect(await actors()).toEqual([]);
+    },
+  );
+
+  test('is the only one whose holder may choose a name', async () => {
+    gateway = await TestGateway.start();
+    const anna = { 'X-Storegate-User': 'cli:anna' };
+    expect((await reload(anna)).status).toBe(200);
+    const call = adminOf(gateway.adminUrl);
+    const { token } = (await call('POST', '/tokens', { name: 'deploy', role: 'admin' })).body;
+    expect((await reload({ ...bearer(token), ...anna })).status).toBe(200);
+    expect((await reload(anna)).status).toBe(401);
+    expect(await actors()).toEqual(['deploy', 'local', 'local']);
   });
 });
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { run } from '../../src/cli/run.ts';
@@ -283,6 +283,28 @@ describe('the gateway that is meant', () => {
       }
       await other.stop();
       writeFileSync(announced(), kept);
+    });
+
+    test('and tell it who runs them, so that the audit log has one name for whoever changes keys and bans', async () => {
+      const user = `cli:${userInfo().username}`;
+      const made = await storegate(['keys', 'create', '--plan', 'free', '--account', 'named', '--json'], {
+        env: beside(),
+      });
+      const { id } = JSON.parse(made.out) as { id: string };
+      for (const command of [
+        ['bans', 'impose', id, '--length', '1h', '--reason', 'test'],
+        ['usage', 'reset', id],
+        ['bans', 'pardon', id],
+      ])
+        expect(await storegate(command, { env: beside() })).toMatchObject({ code: 0 });
+      const { out } = await storegate(['audit', 'list', '--target', id, '--json'], { env: beside() });
+      const entries = JSON.parse(out) as { actor: string; action: string }[];
+      expect(entries.map(({ actor, action }) => [action, actor])).toEqual([
+        ['bans.pardon', user],
+        ['usage.reset', user],
+        ['bans.impose', user],
+        ['keys.create', user],
+      ]);
     });
 
     test('until it stops; then its token is worth nothing', async () => {

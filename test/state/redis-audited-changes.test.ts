@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { Outage } from '../../src/errors/outage.ts';
-import { IDEMPOTENCY_LIFETIME, IdempotencyConflict } from '../../src/operators/audit-log.ts';
+import { type AuditDraft, IDEMPOTENCY_LIFETIME, IdempotencyConflict } from '../../src/operators/audit-log.ts';
 import { AuditedChanges } from '../../src/state/redis/audited-changes.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { note, outcomes } from '../support/records.ts';
@@ -96,5 +96,15 @@ describe('a change that must not be made twice', () => {
     const change = { note: NOTE, locks: [], plan: async () => 'change' };
     await expect(changes.make(change)).rejects.toThrow('refused');
     expect(await changes.answered('call')).toBeNull();
+  });
+
+  test('and cannot be made after all is told as failed', async () => {
+    const changes = new AuditedChanges<string>(server.admin, async () => {
+      throw new Error('refused');
+    });
+    const change = { note: NOTE, locks: [], plan: async () => 'change' };
+    await expect(changes.make(change)).rejects.toThrow('refused');
+    const actions = (await entries()).map((text) => (JSON.parse(text) as AuditDraft).action);
+    expect(actions).toEqual([NOTE.entry.action, `${NOTE.entry.action}.failed`]);
   });
 });

@@ -2,14 +2,14 @@ import { formatWindows } from '../../config/windows.ts';
 import type { KeyRecord } from '../../keys/key.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
-import type { Desk } from '../desk.ts';
+import type { AdminContext } from '../context.ts';
 import { page } from '../page.ts';
 import { statusOf } from '../shown.ts';
 import { keyPage } from './keys.ts';
 
-export function accountOperations(desk: Desk): AdminOperations {
+export function accountOperations(context: AdminContext): AdminOperations {
   function shown(account: string, keys: readonly KeyRecord[], now: number) {
-    const windows = desk.plans().accounts.get(account);
+    const windows = context.plans().accounts.get(account);
     return {
       account,
       limits: windows ? formatWindows(windows) : null,
@@ -20,8 +20,8 @@ export function accountOperations(desk: Desk): AdminOperations {
   }
 
   async function byAccount(): Promise<Map<string, KeyRecord[]>> {
-    const accounts = new Map([...desk.plans().accounts.keys()].map((name) => [name, [] as KeyRecord[]]));
-    for (const record of await desk.keys.list()) {
+    const accounts = new Map([...context.plans().accounts.keys()].map((name) => [name, [] as KeyRecord[]]));
+    for (const record of await context.keys.list()) {
       const keys = accounts.get(record.account);
       if (keys) keys.push(record);
       else accounts.set(record.account, [record]);
@@ -37,24 +37,15 @@ export function accountOperations(desk: Desk): AdminOperations {
   }
 
   return {
-    listAccounts: {
-      role: 'read',
-      run: async ({ query, now }) => {
-        const all = [...(await byAccount())].sort(([a], [b]) => (a < b ? -1 : 1));
-        const { items, next } = page(all, query, ([account]) => account);
-        return ok({ accounts: items.map(([account, keys]) => shown(account, keys, now)), next });
-      },
+    listAccounts: async ({ query, now }) => {
+      const all = [...(await byAccount())].sort(([a], [b]) => (a < b ? -1 : 1));
+      const { items, next } = page(all, query, ([account]) => account);
+      return ok({ accounts: items.map(([account, keys]) => shown(account, keys, now)), next });
     },
-    showAccount: {
-      role: 'read',
-      run: async ({ path, now }) => ok(shown(path.account!, await keysOf(path.account!), now)),
-    },
-    listKeysOfAccount: {
-      role: 'read',
-      run: async ({ path, query, now }) => {
-        await keysOf(path.account!);
-        return ok(await keyPage(desk, ({ account }) => account === path.account, query, now));
-      },
+    showAccount: async ({ path, now }) => ok(shown(path.account!, await keysOf(path.account!), now)),
+    listKeysOfAccount: async ({ path, query, now }) => {
+      await keysOf(path.account!);
+      return ok(await keyPage(context, ({ account }) => account === path.account, query, now));
     },
   };
 }

@@ -1,19 +1,16 @@
 import { type AdminOperations, ok } from '../call.ts';
-import type { Desk } from '../desk.ts';
+import type { AdminContext } from '../context.ts';
 import { limitOf } from '../page.ts';
 import { time } from '../shown.ts';
 
-export function auditOperations({ auditLog }: Desk): AdminOperations {
+export function auditOperations({ auditLog }: AdminContext): AdminOperations {
   return {
-    listAudit: {
-      role: 'read',
-      run: async ({ query: { actor, action, target, below, ...query } }) => {
-        const limit = limitOf(query);
-        const asked = { actor, action, target, below: below === undefined ? undefined : Number(below) };
-        const found = await auditLog.list({ ...asked, limit: limit + 1 });
-        const entries = found.slice(0, limit).map((entry) => ({ ...entry, at: time(entry.at) }));
-        return ok({ entries, next: found.length > limit ? entries.at(-1)!.number : null });
-      },
+    listAudit: async ({ query: { actor, action, target, below, ...query } }) => {
+      const limit = limitOf(query);
+      const asked = { actor, action, target, below: below === undefined ? undefined : Number(below) };
+      const found = await auditLog.list({ ...asked, limit: limit + 1 });
+      const entries = found.slice(0, limit).map((entry) => ({ ...entry, at: time(entry.at) }));
+      return ok({ entries, next: found.length > limit ? entries.at(-1)!.number : null });
     },
   };
 }

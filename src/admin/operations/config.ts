@@ -1,28 +1,27 @@
 import { describeConfig } from '../../config/describe.ts';
 import { needsRestart } from '../../config/restart.ts';
 import { type AdminOperations, ok } from '../call.ts';
-import type { Desk } from '../desk.ts';
+import type { Change } from '../change.ts';
+import type { AdminContext } from '../context.ts';
 
-export function configOperations(desk: Desk): AdminOperations {
+const TARGET = 'configuration';
+
+export function configOperations(context: AdminContext, change: Change): AdminOperations {
   return {
-    showConfig: {
-      role: 'read',
-      run: async () =>
-        ok({
-          settings: describeConfig(desk.config()).map((setting) => ({
-            ...setting,
-            restart: needsRestart(setting.name),
-          })),
-        }),
-    },
-    reload: {
-      role: 'admin',
-      run: async (task) => {
-        const reloaded = await desk.reload('asked through the admin API');
-        const entry = { action: 'config.reload', target: 'configuration', before: null, after: reloaded };
-        await desk.auditLog.append(task.note(entry, ok(reloaded)));
+    showConfig: async () =>
+      ok({
+        settings: describeConfig(context.config()).map((setting) => ({
+          ...setting,
+          restart: needsRestart(setting.name),
+        })),
+      }),
+    reload: (task) =>
+      change(task, TARGET, async ({ make }) => {
+        const reloaded = await context.reload('asked through the admin API', async (after, apply) => {
+          const entry = { action: 'config.reload', target: TARGET, before: null, after };
+          await make([{ entry, make: apply }], ok(after));
+        });
         return ok(reloaded);
-      },
-    },
+      }),
   };
 }

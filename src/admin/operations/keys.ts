@@ -7,6 +7,7 @@ import {
   importKey,
   type KeyChange,
   type KeyDraft,
+  type Rotation,
   revokeKey,
   rotateKey,
   setDisabled,
@@ -15,145 +16,124 @@ import {
 import { hashSecret } from '../../keys/secret.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminAnswer, type AdminOperations, created, ok, type Task } from '../call.ts';
-import type { Desk } from '../desk.ts';
+import type { Change, ChangeAudit } from '../change.ts';
+import type { AdminContext } from '../context.ts';
 import { page } from '../page.ts';
+import { accountTurn, turnOf } from '../parties.ts';
 import { auditedKey, shownKey, statusOf } from '../shown.ts';
 
-/** For how long the old secret works when the caller does not say. */
+/** Milliseconds for which the old secret works when the caller does not say. */
 const OVERLAP = 24 * 3_600_000;
 /** The longest: two secrets for good would be two keys. */
 const LONGEST_OVERLAP = 90 * 24 * 3_600_000;
 
-export function keyOperations(desk: Desk): AdminOperations {
-  const lastUsed = async (id: string) => (await desk.uses.lastUsed([id])).get(id) ?? null;
+export function keyOperations(context: AdminContext, change: Change): AdminOperations {
+  const { keys } = context;
+  const lastUsed = async (id: string) => (await context.uses.lastUsed([id])).get(id) ?? null;
 
   async function shown(record: KeyRecord, now: number) {
     return shownKey(record, now, await lastUsed(record.id));
   }
 
-  /** Keeps with the change who made it, and the answer that the change will have. */
-  function auditNoteOf({ note, now }: Task, action: string, answer: (change: KeyChange) => AdminAnswer): AuditNoteOf {
-    return (change) => {
-      const { before, after } = change;
-      const entry = { before: before && auditedKey(before, now), after: auditedKey(after, now) };
-      return note({ action, target: after.id, ...entry }, answer(change));
-    };
-  }
-
   async function changed(
     task: Task,
     action: string,
-    change: (auditNoteOf: AuditNoteOf) => Promise<KeyRecord>,
+    work: (auditNoteOf: AuditNoteOf) => Promise<KeyRecord>,
   ): Promise<AdminAnswer> {
-    const answer = (record: KeyRecord) => ok(shownKey(record, task.now, used));
-    const used = await lastUsed(task.path.id!);
-    return answer(await change(auditNoteOf(task, action, ({ after }) => answer(after))));
+    return await change(task, await turnOf(context, task.path.id!), async (audit) => {
+      const used = await lastUsed(task.path.id!);
+      const answer = (record: KeyRecord) => ok(shownKey(record, task.now, used));
+      return answer(await work(auditNoteOf(audit, task, action, ({ after }) => answer(after))));
+    });
   }
 
-  const withSecret = (record: KeyRecord, secret: string, now: number) => ({
-    ...shownKey(record, now, null),
-    key: secret,
-  });
-
   return {
-    listKeys: {
-      role: 'read',
-      run: async ({ query, now }) => {
-        const fits = (record: KeyRecord) =>
-          (query.account === undefined || record.account === query.account) &&
-          (query.plan === undefined || record.plan === query.plan) &&
-          (query.status === undefined || statusOf(record, now) === query.status) &&
-          (query.label === undefined || (record.label ?? '').toLowerCase().includes(query.label.toLowerCase()));
-        return ok(await keyPage(desk, fits, query, now));
-      },
+    listKeys: async ({ query, now }) => {
+      const fits = (record: KeyRecord) =>
+        (query.account === undefined || record.account === query.account) &&
+        (query.plan === undefined || record.plan === query.plan) &&
+        (query.status === undefined || statusOf(record, now) === query.status) &&
+        (query.label === undefined || (record.label ?? '').toLowerCase().includes(query.label.toLowerCase()));
+      return ok(await keyPage(context, fits, query, now));
     },
-    createKey: {
-      role: 'operate',
-      run: async (task) => {
-        const { now } = task;
-        const draft = draftOf(task);
-        const answer = (record: KeyRecord, secret: string) => created(withSecret(record, secret, now));
-        const { record, secret } = await createKey(
-          desk.keys,
-          desk.plans(),
-          draft,
-          now,
-          auditNoteOf(task, 'keys.create', ({ after, secret }) => answer(after, secret!)),
-        );
+    createKey: (task) =>
+      change(task, accountTurn(task.body.account), async (audit) => {
+        const answer = (record: KeyRecord, secret: string) => created(withSecret(record, secret, task.now));
+        const note = auditNoteOf(audit, task, 'keys.create', ({ after, secret }) => answer(after, secret!));
+        const { record, secret } = await createKey(keys, context.plans(), draftOf(task), task.now, note);
         return answer(record, secret);
-      },
-    },
-    importKey: {
-      role: 'operate',
-      run: async (task) => {
-        const { now } = task;
+      }),
+    importKey: (task) =>
+      change(task, accountTurn(task.body.account), async (audit) => {
         const draft = { ...draftOf(task), hash: base64url(task.body.hash) };
-        const answer = (record: KeyRecord) => created(shownKey(record, now, null));
-        const note = auditNoteOf(task, 'keys.import', ({ after }) => answer(after));
-        return answer(await importKey(desk.keys, desk.plans(), draft, now, note));
-      },
+        const answer = (record: KeyRecord) => created(shownKey(record, task.now, null));
+        const note = auditNoteOf(audit, task, 'keys.import', ({ after }) => answer(after));
+        return answer(await importKey(keys, context.plans(), draft, task.now, note));
+      }),
+    whoami: async ({ body, now }) => {
+      const record = await keys.find(hashSecret(body.key));
+      if (!record)
+        throw new AdminError('not_found', 'No key with this secret was issued here, or its rotation has ended it.');
+      return ok(await shown(record, now));
     },
-    whoami: {
-      role: 'read',
-      run: async ({ body, now }) => {
-        const record = await desk.keys.find(hashSecret(body.key));
-        if (!record)
-          throw new AdminError('not_found', 'No key with this secret was issued here, or its rotation has ended it.');
-        return ok(await shown(record, now));
-      },
-    },
-    showKey: { role: 'read', run: async ({ path, now }) => ok(await shown(await known(desk, path.id!), now)) },
-    updateKey: {
-      role: 'operate',
-      run: (task) =>
-        changed(task, 'keys.update', (note) =>
-          updateKey(desk.keys, desk.plans(), task.path.id!, patchOf(task), task.now, note),
-        ),
-    },
-    revokeKey: {
-      role: 'operate',
-      run: (task) => changed(task, 'keys.revoke', (note) => revokeKey(desk.keys, task.path.id!, task.now, note)),
-    },
-    disableKey: {
-      role: 'operate',
-      run: (task) =>
-        changed(task, 'keys.disable', (note) => setDisabled(desk.keys, task.path.id!, true, task.now, note)),
-    },
-    enableKey: {
-      role: 'operate',
-      run: (task) =>
-        changed(task, 'keys.enable', (note) => setDisabled(desk.keys, task.path.id!, false, task.now, note)),
-    },
-    rotateKey: {
-      role: 'operate',
-      run: async (task) => {
-        const { body, now, path } = task;
-        const overlap = body.overlap === undefined ? OVERLAP : parseDuration(body.overlap)!;
-        if (overlap > LONGEST_OVERLAP) throw new AdminError('invalid_value', 'An overlap is at most 90d.');
-        const rotation = { overlap, ...(body.env && { env: body.env }), ...(body.force && { force: true }) };
-        const answer = (record: KeyRecord, secret: string) => ok(withSecret(record, secret, now));
-        const note = auditNoteOf(task, 'keys.rotate', ({ after, secret }) => answer(after, secret!));
-        const { record, secret } = await rotateKey(desk.keys, path.id!, rotation, now, note);
+    showKey: async ({ path, now }) => ok(await shown(await known(context, path.id!), now)),
+    updateKey: (task) =>
+      changed(task, 'keys.update', (note) =>
+        updateKey(keys, context.plans(), task.path.id!, patchOf(task), task.now, note),
+      ),
+    revokeKey: (task) => changed(task, 'keys.revoke', (note) => revokeKey(keys, task.path.id!, task.now, note)),
+    disableKey: (task) =>
+      changed(task, 'keys.disable', (note) => setDisabled(keys, task.path.id!, true, task.now, note)),
+    enableKey: (task) =>
+      changed(task, 'keys.enable', (note) => setDisabled(keys, task.path.id!, false, task.now, note)),
+    rotateKey: async (task) =>
+      await change(task, await turnOf(context, task.path.id!), async (audit) => {
+        const answer = (record: KeyRecord, secret: string) => ok(withSecret(record, secret, task.now));
+        const note = auditNoteOf(audit, task, 'keys.rotate', ({ after, secret }) => answer(after, secret!));
+        const { record, secret } = await rotateKey(keys, task.path.id!, rotationOf(task), task.now, note);
         return answer(record, secret);
-      },
-    },
+      }),
   };
+}
+
+/** Makes the note of a change of a key, with the answer that the call will get. */
+function auditNoteOf(
+  { note }: ChangeAudit,
+  { now }: Task,
+  action: string,
+  answer: (change: KeyChange) => AdminAnswer,
+): AuditNoteOf {
+  return (change) => {
+    const { before, after } = change;
+    const entry = { before: before && auditedKey(before, now), after: auditedKey(after, now) };
+    return note({ action, target: after.id, ...entry }, answer(change));
+  };
+}
+
+function withSecret(record: KeyRecord, secret: string, now: number) {
+  return { ...shownKey(record, now, null), key: secret };
+}
+
+function rotationOf({ body }: Task): Rotation {
+  const overlap = body.overlap === undefined ? OVERLAP : parseDuration(body.overlap)!;
+  if (overlap > LONGEST_OVERLAP) throw new AdminError('invalid_value', 'An overlap is at most 90d.');
+  return { overlap, ...(body.env && { env: body.env }), ...(body.force && { force: true }) };
 }
 
 /** A page of the keys that fit. */
 export async function keyPage(
-  desk: Desk,
+  context: AdminContext,
   fits: (record: KeyRecord) => boolean,
   query: Readonly<Record<string, string>>,
   now: number,
 ) {
-  const { items, next } = page(await desk.keys.list(), query, ({ id }) => id, fits);
-  const uses = await desk.uses.lastUsed(items.map(({ id }) => id));
+  const { items, next } = page(await context.keys.list(), query, ({ id }) => id, fits);
+  const uses = await context.uses.lastUsed(items.map(({ id }) => id));
   return { keys: items.map((record) => shownKey(record, now, uses.get(record.id) ?? null)), next };
 }
 
-async function known(desk: Desk, id: string): Promise<KeyRecord> {
-  const record = await desk.keys.get(id);
+async function known(context: AdminContext, id: string): Promise<KeyRecord> {
+  const record = await context.keys.get(id);
   if (!record) throw new AdminError('not_found', `There is no key with the id ${JSON.stringify(id)}.`);
   return record;
 }
@@ -163,7 +143,7 @@ function draftOf(task: Task): KeyDraft {
   return { account, plan, ...(env !== undefined && { env }), ...patchOf(task) };
 }
 
-/** What the body names, in the terms of a record. */
+/** The fields that the body has, as a record has them. */
 function patchOf({ body, now }: Task): Partial<Omit<KeyDraft, 'account' | 'env'>> {
   if (body.expires !== undefined && body.expiresIn !== undefined) {
     throw new AdminError('invalid_value', 'Say either expires or expiresIn, not both.');

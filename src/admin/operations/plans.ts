@@ -6,13 +6,18 @@ import type { KeyRecord } from '../../keys/key.ts';
 import type { Ladder } from '../../limits/limits.ts';
 import type { Plan, Plans } from '../../limits/plans.ts';
 import { AdminError } from '../admin-error.ts';
-import { type AdminOperations, ok, type Task } from '../call.ts';
-import type { Desk } from '../desk.ts';
+import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
+import type { Change, ChangeAudit } from '../change.ts';
+import type { AdminContext } from '../context.ts';
 import { checkPlans, replaceFile, withPlan } from '../plan-file.ts';
+import { whileItSays } from '../plan-file-lock.ts';
 
-export function planOperations(desk: Desk): AdminOperations {
+/** How often a plan is put, when somebody else changes the file each time. */
+const TRIES = 20;
+
+export function planOperations(context: AdminContext, change: Change): AdminOperations {
   async function usable(): Promise<KeyRecord[]> {
-    return (await desk.keys.list()).filter(({ revokedAt }) => revokedAt === null);
+    return (await context.keys.list()).filter(({ revokedAt }) => revokedAt === null);
   }
 
   function shown({ name, count, windows }: Plan, keys: readonly KeyRecord[]) {
@@ -20,55 +25,60 @@ export function planOperations(desk: Desk): AdminOperations {
     return { name, count, limits, keys: keys.filter(({ plan }) => plan === name).length };
   }
 
-  async function put(task: Task) {
-    const file = desk.config().files.plans;
+  /** Tries the plan on the file as it is, and writes it if the file is still so by then; else from the start. */
+  async function put(task: Task, { make }: ChangeAudit): Promise<AdminAnswer> {
+    const file = context.config().files.plans;
     const plan = planIn(task);
-    const old = readFileSync(file, 'utf8');
-    const text = withPlan(file, plan);
-    const tried = await trial(desk, plan.name, checkPlans(text), await usable());
-    const entry = { before: { limits: tried.before }, after: { limits: tried.after, count: plan.count } };
-    const answer = ok(tried);
-    await desk.auditLog.append(task.note({ action: 'plans.put', target: plan.name, ...entry }, answer));
+    for (let tries = 1; tries <= TRIES; tries++) {
+      const keys = await usable();
+      const old = readFileSync(file, 'utf8');
+      const text = withPlan(old, plan);
+      const tried = await trial(context, plan.name, checkPlans(text), keys);
+      const entry = {
+        ...{ action: 'plans.put', target: plan.name },
+        ...{ before: { limits: tried.before }, after: { limits: tried.after, count: plan.count } },
+      };
+      const answer = await whileItSays(file, old, () =>
+        make([{ entry, make: () => putInForce(file, old, text) }], ok(tried)),
+      );
+      if (answer) return answer;
+    }
+    throw new AdminError('conflict', `Others change the plans file ${file} again and again: try again later.`);
+  }
+
+  async function putInForce(file: string, old: string, text: string): Promise<void> {
     replaceFile(file, text);
     try {
-      await desk.reload('a plan was put through the admin API');
+      await context.reload('a plan was put through the admin API');
     } catch (error) {
-      replaceFile(file, old);
+      // What an editor has saved meanwhile stays.
+      if (readFileSync(file, 'utf8') === text) replaceFile(file, old);
       throw error;
     }
-    return answer;
   }
 
   return {
-    listPlans: {
-      role: 'read',
-      run: async () => {
-        const { plans, ladder } = desk.plans();
-        const keys = await usable();
-        return ok({ plans: [...plans.values()].map((plan) => shown(plan, keys)), bans: ladder && shownLadder(ladder) });
-      },
+    listPlans: async () => {
+      const { plans, ladder } = context.plans();
+      const keys = await usable();
+      return ok({ plans: [...plans.values()].map((plan) => shown(plan, keys)), bans: ladder && shownLadder(ladder) });
     },
-    showPlan: {
-      role: 'read',
-      run: async ({ path }) => {
-        const { plans } = desk.plans();
-        const plan = plans.get(path.plan!);
-        if (plan) return ok(shown(plan, await usable()));
-        throw new AdminError(
-          'not_found',
-          `There is no plan ${JSON.stringify(path.plan)}; there are ${[...plans.keys()].join(', ')}.`,
-        );
-      },
+    showPlan: async ({ path }) => {
+      const { plans } = context.plans();
+      const plan = plans.get(path.plan!);
+      if (plan) return ok(shown(plan, await usable()));
+      throw new AdminError(
+        'not_found',
+        `There is no plan ${JSON.stringify(path.plan)}; there are ${[...plans.keys()].join(', ')}.`,
+      );
     },
-    tryPlan: {
-      role: 'read',
-      run: async (task) => {
-        const plan = planIn(task);
-        const plans = checkPlans(withPlan(desk.config().files.plans, plan));
-        return ok(await trial(desk, plan.name, plans, await usable()));
-      },
+    tryPlan: async (task) => {
+      const plan = planIn(task);
+      const text = withPlan(readFileSync(context.config().files.plans, 'utf8'), plan);
+      return ok(await trial(context, plan.name, checkPlans(text), await usable()));
     },
-    putPlan: { role: 'admin', run: put },
+    // All plans are in one file.
+    putPlan: (task) => change(task, 'plans', (audit) => put(task, audit)),
   };
 }
 
@@ -77,9 +87,9 @@ function planIn({ path, body }: Task): Plan {
   return { name: path.plan!, count: body.count ?? 'key', windows };
 }
 
-/** What other plans would mean for the keys of one plan. */
-async function trial(desk: Desk, name: string, planned: Plans, keys: readonly KeyRecord[]) {
-  const current = desk.plans();
+/** How the keys of one plan would stand under `planned` plans. */
+async function trial(context: AdminContext, name: string, planned: Plans, keys: readonly KeyRecord[]) {
+  const current = context.plans();
   const affected = keys.filter((key) => key.plan === name && !sameLimits(key, current, planned));
   const unusable = affected.filter((key) => windowsOf(key, planned) === null).map(({ id }) => id);
   const overLimit = new Set<string>();
@@ -87,7 +97,7 @@ async function trial(desk: Desk, name: string, planned: Plans, keys: readonly Ke
     const windows = windowsOf(key, planned);
     const subject = subjectOf(key, planned);
     if (!windows || overLimit.has(subject)) continue;
-    const { readings } = await desk.state().look(subject, { windows, ladder: planned.ladder });
+    const { readings } = await context.state().look(subject, { windows, ladder: planned.ladder });
     if (readings.some(({ remaining }) => remaining === 0)) overLimit.add(subject);
   }
   return {

@@ -1,19 +1,21 @@
 import { CONFIGURED, hashToken, makeToken, type TokenRecord } from '../../operators/tokens.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, created, ok } from '../call.ts';
-import type { Desk } from '../desk.ts';
+import type { Change } from '../change.ts';
+import type { AdminContext } from '../context.ts';
 import { time } from '../shown.ts';
 
 const shown = ({ name, role, createdAt }: TokenRecord) => ({ name, role, created: time(createdAt) });
+const turnOf = (name: string) => `token:${name}`;
 
-export function tokenOperations({ tokens }: Desk): AdminOperations {
+export function tokenOperations({ tokens }: AdminContext, change: Change): AdminOperations {
   return {
-    listTokens: { role: 'admin', run: async () => ok({ tokens: (await tokens.list()).map(shown) }) },
-    createToken: {
-      role: 'admin',
-      run: async ({ body: { name, role }, now, note }) => {
+    listTokens: async () => ok({ tokens: (await tokens.list()).map(shown) }),
+    createToken: (task) => {
+      const { name, role } = task.body as Pick<TokenRecord, 'name' | 'role'>;
+      return change(task, turnOf(name), async ({ note }) => {
         const token = makeToken();
-        const record: TokenRecord = { name, role, hash: hashToken(token), createdAt: now };
+        const record: TokenRecord = { name, role, hash: hashToken(token), createdAt: task.now };
         const answer = created({ ...shown(record), token });
         const entry = { action: 'tokens.create', target: name, before: null, after: shown(record) };
         if (name === CONFIGURED || !(await tokens.add(record, note(entry, answer)))) {
@@ -23,18 +25,20 @@ export function tokenOperations({ tokens }: Desk): AdminOperations {
           );
         }
         return answer;
-      },
+      });
     },
-    revokeToken: {
-      role: 'admin',
-      run: async ({ path, note }) => {
-        const record = (await tokens.list()).find(({ name }) => name === path.name);
-        if (!record) throw new AdminError('not_found', `There is no token of the name ${JSON.stringify(path.name)}.`);
+    revokeToken: (task) => {
+      const name = task.path.name!;
+      const unknown = () => new AdminError('not_found', `There is no token of the name ${JSON.stringify(name)}.`);
+      return change(task, turnOf(name), async ({ note }) => {
+        const record = (await tokens.list()).find((one) => one.name === name);
+        if (!record) throw unknown();
         const answer = ok(shown(record));
-        const entry = { action: 'tokens.revoke', target: record.name, before: shown(record), after: null };
-        await tokens.remove(record.name, note(entry, answer));
+        const entry = { action: 'tokens.revoke', target: name, before: shown(record), after: null };
+        // Another gateway may have been faster.
+        if (!(await tokens.remove(name, note(entry, answer)))) throw unknown();
         return answer;
-      },
+      });
     },
   };
 }

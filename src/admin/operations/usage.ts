@@ -1,51 +1,71 @@
-import { act } from '../act.ts';
 import { AdminError } from '../admin-error.ts';
-import { type AdminOperations, ok, type Task } from '../call.ts';
-import type { Desk } from '../desk.ts';
-import { countedOnes, type PartyStanding, partiesOf, standingOf } from '../parties.ts';
+import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
+import type { Change } from '../change.ts';
+import type { AdminContext } from '../context.ts';
+import {
+  type CountedParty,
+  countedOnes,
+  type PartyStanding,
+  partiesOf,
+  standingOf,
+  targetOf,
+  turnOf,
+} from '../parties.ts';
 
-export function usageOperations(desk: Desk): AdminOperations {
-  const standings = (parties: Awaited<ReturnType<typeof partiesOf>>) =>
-    Promise.all(parties.map((party) => standingOf(desk, party)));
-
-  return {
-    showUsage: {
-      role: 'read',
-      run: async ({ path }) => ok({ usage: await standings(await partiesOf(desk, path.party!)) }),
-    },
-    resetUsage: {
-      role: 'operate',
-      run: async (task) => {
-        const parties = countedOnes(await partiesOf(desk, task.path.party!));
-        const before = await standings(parties);
-        const after = before.map((standing) => giveBack(standing, Number.POSITIVE_INFINITY, null));
-        const entry = { action: 'usage.reset', target: task.path.party!, before: units(before), after: units(after) };
-        return await act(desk, task, entry, ok({ usage: after }), async () => {
-          for (const { subject } of parties) await desk.state().reset(subject);
-        });
-      },
-    },
-    grantUsage: { role: 'operate', run: (task) => grant(task) },
-  };
-
-  async function grant(task: Task) {
-    const { path, body } = task;
-    const window: string | null = body.window ?? null;
-    const parties = countedOnes(await partiesOf(desk, path.party!));
-    const names = parties.flatMap(({ limits }) => limits.windows.map(({ name }) => name));
-    if (window !== null && !names.includes(window)) {
-      throw new AdminError(
-        'invalid_value',
-        `There is no window ${JSON.stringify(window)}; there are ${[...new Set(names)].join(', ')}.`,
-      );
-    }
-    const before = await standings(parties);
-    const after = before.map((standing) => giveBack(standing, body.units, window));
-    const entry = { action: 'usage.grant', target: path.party!, before: units(before), after: units(after) };
-    return await act(desk, task, entry, ok({ usage: after }), async () => {
-      for (const { subject, limits } of parties) await desk.state().grant(subject, limits, body.units, window);
+export function usageOperations(context: AdminContext, change: Change): AdminOperations {
+  /** Changes what the parties have used: `after` says how each then stands, `make` does it. */
+  async function give(
+    task: Task,
+    action: string,
+    after: (standing: PartyStanding) => PartyStanding,
+    make: (party: CountedParty) => Promise<void>,
+    check: (parties: readonly CountedParty[]) => void = () => {},
+  ): Promise<AdminAnswer> {
+    return await change(task, await turnOf(context, task.path.party!), async (audit) => {
+      const parties = countedOnes(await partiesOf(context, task.path.party!));
+      check(parties);
+      const before = await Promise.all(parties.map((party) => standingOf(context, party)));
+      const usage = before.map(after);
+      const parts = parties.map((party, i) => ({
+        entry: { action, target: targetOf(party), before: units(before[i]!), after: units(usage[i]!) },
+        make: () => make(party),
+      }));
+      return await audit.make(parts, ok({ usage }));
     });
   }
+
+  return {
+    showUsage: async ({ path }) => {
+      const parties = await partiesOf(context, path.party!);
+      return ok({ usage: await Promise.all(parties.map((party) => standingOf(context, party))) });
+    },
+    resetUsage: (task) =>
+      give(
+        task,
+        'usage.reset',
+        (standing) => giveBack(standing, Number.POSITIVE_INFINITY, null),
+        async ({ subject }) => context.state().reset(subject),
+      ),
+    grantUsage: (task) => {
+      const { units, window = null } = task.body as { units: number; window?: string };
+      return give(
+        task,
+        'usage.grant',
+        (standing) => giveBack(standing, units, window),
+        async ({ subject, limits }) => context.state().grant(subject, limits, units, window),
+        (parties) => checkWindow(parties, window),
+      );
+    },
+  };
+}
+
+function checkWindow(parties: readonly CountedParty[], window: string | null): void {
+  const names = parties.flatMap(({ limits }) => limits.windows.map(({ name }) => name));
+  if (window === null || names.includes(window)) return;
+  throw new AdminError(
+    'invalid_value',
+    `There is no window ${JSON.stringify(window)}; there are ${[...new Set(names)].join(', ')}.`,
+  );
 }
 
 function giveBack(standing: PartyStanding, units: number, name: string | null): PartyStanding {
@@ -58,11 +78,6 @@ function giveBack(standing: PartyStanding, units: number, name: string | null): 
 }
 
 /** Units used by subject and window: what the audit log says of a standing. */
-function units(standings: readonly PartyStanding[]) {
-  return Object.fromEntries(
-    standings.map(({ subject, windows }) => [
-      subject,
-      Object.fromEntries(windows.map(({ name, used }) => [name, used])),
-    ]),
-  );
+function units({ subject, windows }: PartyStanding) {
+  return { [subject]: Object.fromEntries(windows.map(({ name, used }) => [name, used])) };
 }

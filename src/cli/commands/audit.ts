@@ -16,7 +16,7 @@ export function auditCommand(terminal: Terminal): Command {
     .description('list changes, newest first')
     .option('--actor <name>', 'only what this token or person did')
     .option('--action <action>', 'only such changes, such as keys.rotate')
-    .option('--target <target>', 'only changes of this key, plan, token or subject')
+    .option('--target <target>', 'only changes of this key, account, plan or token')
     .option('--below <number>', 'only entries before this one', wholeNumber)
     .option('--limit <number>', 'how many at the most', wholeNumber, 50);
   operatorCommand(list, 'audit list --action keys.rotate', 'audit list --target key_4fGh… --json').action(

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { userInfo } from 'node:os';
 import { AdminError } from '../../admin/admin-error.ts';
 import { type AdminApi, createAdminApi } from '../../admin/api.ts';
-import type { Desk } from '../../admin/desk.ts';
+import type { AdminContext } from '../../admin/context.ts';
 import type { Config } from '../../config/config.ts';
+import { shellUser } from '../../operators/shell-user.ts';
 import type { Operator } from '../../operators/tokens.ts';
 import { EmbeddedState } from '../../state/embedded/counters.ts';
 import { ledgersInFile, openStateFile, StateFileError } from '../../state/embedded/file.ts';
@@ -27,21 +27,25 @@ interface Storage {
 export async function reachBeside(load: () => Config): Promise<Api> {
   let config = load();
   const storage = config.redis ? await openShared(config.redis) : openFolder(config);
-  const desk: Desk = {
+  const context: AdminContext = {
     ...storage.records,
     uses: { lastUsed: async (ids) => await storage.records.uses.load(ids) },
     state: storage.state,
     config: () => config,
     plans: () => config.plans,
     // A running gateway notices changed files by itself.
-    async reload() {
-      config = load();
-      return { changed: [], needRestart: [] };
+    async reload(_reason, around = (_reloaded, apply) => apply()) {
+      const loaded = load();
+      const reloaded = { changed: [], needRestart: [] };
+      await around(reloaded, async () => {
+        config = loaded;
+      });
+      return reloaded;
     },
     clock: Date.now,
   };
-  const api = createAdminApi(desk);
-  const operator = { name: `cli:${userInfo().username}`, role: 'admin' } as const;
+  const api = await orClose(storage, () => createAdminApi(context));
+  const operator = { name: shellUser(), role: 'admin' } as const;
   return {
     async call(method, path, sent = {}) {
       try {
@@ -50,11 +54,23 @@ export async function reachBeside(load: () => Config): Promise<Api> {
         if (!(error instanceof AdminError)) throw error;
         const refused = new CallError(error.message, { cause: error });
         if (error.code !== 'gateway_running') throw refused;
-        return await askRunning(config.data, refused, (running) => running.call(method, path, sent));
+        return await askRunning(config.data, operator, refused, (running) => running.call(method, path, sent));
       }
     },
-    close: () => storage.close(),
+    async close() {
+      await api.close();
+      await storage.close();
+    },
   };
+}
+
+async function orClose<T>(storage: Storage, make: () => T): Promise<T> {
+  try {
+    return make();
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
 }
 
 async function ask(api: AdminApi, operator: Operator, method: string, path: string, sent: Sent): Promise<unknown> {
@@ -78,10 +94,15 @@ async function ask(api: AdminApi, operator: Operator, method: string, path: stri
 /**
  * Asks the gateway that has the folder's counters in its memory; fails with `refused` if it cannot find the gateway.
  */
-async function askRunning<T>(folder: string, refused: CallError, call: (running: Api) => Promise<T>): Promise<T> {
+async function askRunning<T>(
+  folder: string,
+  { name }: Operator,
+  refused: CallError,
+  call: (running: Api) => Promise<T>,
+): Promise<T> {
   const announced = announcedIn(folder);
   if (!announced) throw refused;
-  const running = reachRemote(announced.url, announced.token);
+  const running = reachRemote(announced.url, announced.token, name);
   try {
     return await call(running);
   } catch (error) {

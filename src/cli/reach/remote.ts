@@ -1,11 +1,12 @@
 import { Agent, fetch, type Response } from 'undici';
+import { encodeShellUser, SHELL_USER_HEADER } from '../../operators/shell-user.ts';
 import { type Api, CallError, queryOf, type Sent } from './api.ts';
 
 /** The longest wait for an answer, in milliseconds. */
 const PATIENCE = 30_000;
 
-/** The admin listener of a running gateway. */
-export function reachRemote(url: string, token: string | null): Api {
+/** The admin listener of a running gateway. `user`: name of who calls, which counts with the token of the gateway's run only. */
+export function reachRemote(url: string, token: string | null, user: string | null = null): Api {
   if (!/^https?:\/\/[^\s?#]+$/.test(url) || !URL.canParse(url)) {
     throw new CallError(`${JSON.stringify(url)} is no address of an admin listener, such as http://127.0.0.1:9901`);
   }
@@ -16,6 +17,7 @@ export function reachRemote(url: string, token: string | null): Api {
     const search = queryOf(query);
     const headers: Record<string, string> = { Accept: 'application/json' };
     if (token !== null) headers.Authorization = `Bearer ${token}`;
+    if (user !== null) headers[SHELL_USER_HEADER] = encodeShellUser(user);
     if (body !== undefined) headers['Content-Type'] = 'application/json';
     if (idempotencyKey !== undefined) headers['Idempotency-Key'] = idempotencyKey;
     try {

@@ -10,6 +10,10 @@ import {
 } from '../../operators/audit-log.ts';
 import { transaction } from './file.ts';
 
+/** `isAbout(target, $target)` in SQL. */
+const IS_ABOUT = `(target = $target OR target = 'key:' || $target
+  OR substr(target, 1, 8) = 'account:' AND substr(target, -length($target) - 1) = ':' || $target)`;
+
 /** Writes audit notes. Call both methods inside the transaction of the change that the note is about. */
 export interface AuditWriter {
   /** Throws IdempotencyConflict where the call was answered before. Call it first: such a call must get its answer. */
@@ -44,8 +48,9 @@ export function auditLogInFile(db: DatabaseSync): AuditLog {
   const answer = db.prepare('SELECT name, question, sealed FROM answers WHERE name = ? AND at >= ?');
   const forget = db.prepare('DELETE FROM answers WHERE name = ?');
   const entries = db.prepare(
-    `SELECT * FROM audit WHERE number < ? AND (? IS NULL OR actor = ?) AND (? IS NULL OR action = ?)
-     AND (? IS NULL OR target = ?) ORDER BY number DESC LIMIT ?`,
+    `SELECT * FROM audit WHERE number < $below AND ($actor IS NULL OR actor = $actor)
+     AND ($action IS NULL OR action = $action) AND ($target IS NULL OR ${IS_ABOUT})
+     ORDER BY number DESC LIMIT $limit`,
   );
   return {
     append: (note) =>
@@ -54,7 +59,7 @@ export function auditLogInFile(db: DatabaseSync): AuditLog {
         writer.write(note);
       }),
     list({ actor = null, action = null, target = null, below = Number.MAX_SAFE_INTEGER, limit }) {
-      return entries.all(below, actor, actor, action, action, target, target, limit).map(entryOf);
+      return entries.all({ below, actor, action, target, limit }).map(entryOf);
     },
     forget: (name) => void forget.run(name),
     answered: (name, now) =>

@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { lockFile } from '../../common/lock.ts';
 import type { Announcement } from '../storage.ts';
 import { StateFileError } from './file.ts';
 
@@ -15,13 +15,7 @@ export interface FolderLock {
  * ends with the process, however that ends. Throws StateFileError.
  */
 export function lockFolder(folder: string): FolderLock {
-  const lock = new DatabaseSync(join(folder, 'gateway.lock'));
-  try {
-    lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
-  } catch (error) {
-    lock.close();
-    throw new StateFileError(`another gateway is running on the data folder ${folder}`, { cause: error });
-  }
+  const lock = lockIn(folder);
   const file = fileIn(folder);
   // A gateway that crashed has left its announcement behind.
   rmSync(file, { force: true });
@@ -29,9 +23,17 @@ export function lockFolder(folder: string): FolderLock {
     announce: (announcement) => writeFileSync(file, JSON.stringify(announcement), { mode: 0o600 }),
     release() {
       rmSync(file, { force: true });
-      lock.close();
+      lock.release();
     },
   };
+}
+
+function lockIn(folder: string): { release(): void } {
+  try {
+    return lockFile(join(folder, 'gateway.lock'));
+  } catch (error) {
+    throw new StateFileError(`another gateway is running on the data folder ${folder}`, { cause: error });
+  }
 }
 
 /** What the gateway that holds the lock has announced; `null` where there is none, or it has not yet done so. */

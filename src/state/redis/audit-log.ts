@@ -1,4 +1,10 @@
-import type { AuditDraft, AuditEntry, AuditLog, AuditQuery } from '../../operators/audit-log.ts';
+import {
+  type AuditDraft,
+  type AuditEntry,
+  type AuditLog,
+  type AuditQuery,
+  isAbout,
+} from '../../operators/audit-log.ts';
 import { asked } from './asking.ts';
 import type { AuditedChanges } from './audited-changes.ts';
 import type { Connection } from './client.ts';
@@ -32,7 +38,6 @@ export function auditLogInRedis(
 }
 
 function fits(entry: AuditEntry, query: Pick<AuditQuery, 'actor' | 'action' | 'target'>): boolean {
-  return (['actor', 'action', 'target'] as const).every(
-    (name) => query[name] === undefined || query[name] === entry[name],
-  );
+  const { actor = entry.actor, action = entry.action, target = entry.target } = query;
+  return actor === entry.actor && action === entry.action && isAbout(entry.target, target);
 }

@@ -2,6 +2,7 @@ import { Outage } from '../../errors/outage.ts';
 import {
   type AuditDraft,
   type AuditNote,
+  failedEntry,
   IDEMPOTENCY_LIFETIME,
   IdempotencyConflict,
   type IdempotentAnswer,
@@ -61,7 +62,7 @@ export class AuditedChanges<C> {
         await this.#apply(change);
       } catch (error) {
         // After an outage nobody knows what was done. The change stays pending, and the next call finishes it.
-        if (idempotent && !(error instanceof Outage)) await this.forget(idempotent.name);
+        if (note && !(error instanceof Outage)) await this.#takeBack(note);
         throw error;
       }
       if (idempotent) await this.#settle(idempotent);
@@ -82,6 +83,12 @@ export class AuditedChanges<C> {
 
   async forget(name: string): Promise<void> {
     await asked(this.#redis.del(keyOf.idempotentAnswer(name)));
+  }
+
+  /** The change could not be made after its entry was written. */
+  async #takeBack({ entry, idempotent }: AuditNote): Promise<void> {
+    await this.#append(JSON.stringify(failedEntry(entry)));
+    if (idempotent) await this.forget(idempotent.name);
   }
 
   async #finish({ pending, entry, locks: _, ...idempotent }: Kept<C>): Promise<IdempotentAnswer> {

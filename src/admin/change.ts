@@ -1,0 +1,111 @@
+import { Turns } from '../common/turns.ts';
+import { type AuditDraft, type AuditLog, type AuditNote, IdempotencyConflict } from '../operators/audit-log.ts';
+import type { AdminAnswer, Task } from './call.ts';
+import { Corrections } from './corrections.ts';
+
+/** What the audit log says about a change; who made it, and when, stands in the task. */
+export type ChangeEntry = Pick<AuditDraft, 'action' | 'target' | 'before' | 'after'>;
+
+/** One part of a change: an entry, and the work that it tells. */
+export interface ChangePart {
+  readonly entry: ChangeEntry;
+  readonly make: () => Promise<void>;
+}
+
+/** The two ways to keep a change and its entry together. */
+export interface ChangeAudit {
+  /** For a store that takes the note with the change and keeps both or neither. */
+  note(entry: ChangeEntry, answer: AdminAnswer): AuditNote;
+  /**
+   * For everything else. Each entry is written before its part is made, so that nothing changes unnoticed. When a part
+   * cannot be made, an entry `<action>.failed` takes its entry back, the parts after it are neither told nor made, and
+   * the call may be repeated with its Idempotency-Key. Rejects with what kept the part from being made.
+   */
+  make(parts: readonly ChangePart[], answer: AdminAnswer): Promise<AdminAnswer>;
+}
+
+/**
+ * Makes a change of an operator; the only way to make one. Changes of one `target` take turns, so `work` finds things
+ * as the change before has left them. A call whose Idempotency-Key was answered before gets that answer, and `work` is
+ * not run.
+ */
+export type Change = (
+  task: Task,
+  target: string,
+  work: (audit: ChangeAudit) => Promise<AdminAnswer>,
+) => Promise<AdminAnswer>;
+
+export interface Changes {
+  readonly change: Change;
+  /** Tells the audit log what it could not be told yet. */
+  close(): Promise<void>;
+}
+
+export function createChanges(auditLog: AuditLog): Changes {
+  const turns = new Turns();
+  const corrections = new Corrections(auditLog);
+
+  async function makeParts(task: Task, parts: readonly ChangePart[], answer: AdminAnswer): Promise<AdminAnswer> {
+    let open: AuditDraft | null = null;
+    try {
+      for (const [i, { entry, make }] of parts.entries()) {
+        const note = noteOf(task, entry, i === 0 ? answer : null);
+        open = note.entry;
+        await auditLog.append(note);
+        await make();
+        open = null;
+      }
+      return answer;
+    } catch (error) {
+      // Then another call has the entry and the answer, and both are right.
+      if (!(error instanceof IdempotencyConflict)) await takeBack(task, open, error);
+      throw error;
+    }
+  }
+
+  async function takeBack({ idempotent }: Task, entry: AuditDraft | null, reason: unknown): Promise<void> {
+    try {
+      await corrections.add(entry, idempotent?.name ?? null);
+    } catch (error) {
+      throw new AggregateError([reason, error], 'A change could not be made, and the audit log not be told so yet.');
+    }
+  }
+
+  async function answerOfBefore({ idempotent, now }: Task): Promise<AdminAnswer | null> {
+    const kept = idempotent && (await auditLog.answered(idempotent.name, now));
+    return kept ? idempotent.open(kept) : null;
+  }
+
+  return {
+    change: (task, target, work) =>
+      turns.take(target, async () => {
+        await corrections.settle();
+        const before = await answerOfBefore(task);
+        if (before) return before;
+        try {
+          return await work({
+            note: (entry, answer) => noteOf(task, entry, answer),
+            make: (parts, answer) => makeParts(task, parts, answer),
+          });
+        } catch (error) {
+          // The same call at another gateway was faster: its answer is ours.
+          const first = error instanceof IdempotencyConflict ? await answerOfBefore(task) : null;
+          if (!first) throw error;
+          return first;
+        }
+      }),
+    close: () => corrections.close(),
+  };
+}
+
+/** `answer`: kept with the note, so that a repeated call gets it; `null` where it is kept with another note of the call. */
+function noteOf(
+  { now, actor, requestId, idempotent }: Task,
+  entry: ChangeEntry,
+  answer: AdminAnswer | null,
+): AuditNote {
+  return {
+    entry: { ...entry, at: now, actor, requestId },
+    idempotent: answer && idempotent ? idempotent.seal(answer) : null,
+  };
+}

@@ -1,0 +1,179 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type AdminAnswer, ok, type Task } from '../../src/admin/call.ts';
+import { type ChangePart, type Changes, createChanges } from '../../src/admin/change.ts';
+import { IdempotentCall } from '../../src/admin/idempotency.ts';
+import { Outage } from '../../src/errors/outage.ts';
+import type { AuditLog } from '../../src/operators/audit-log.ts';
+import { openStateFile } from '../../src/state/embedded/file.ts';
+import { recordsInFile } from '../../src/state/embedded/open.ts';
+import { until } from '../support/until.ts';
+
+let folder: string;
+let db: DatabaseSync;
+let auditLog: AuditLog;
+let changes: Changes;
+/** While it is, the audit log is out of reach. */
+let away: boolean;
+/** What was done, in order: entries that were written, and what the test itself notes. */
+let steps: string[];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'storegate-change-'));
+  db = openStateFile(folder);
+  const kept = recordsInFile(db).auditLog;
+  away = false;
+  steps = [];
+  const reach = () => {
+    if (away) throw new Outage('state_unavailable');
+  };
+  auditLog = {
+    ...kept,
+    async append(note) {
+      reach();
+      await kept.append(note);
+      steps.push(`${note.entry.action} ${note.entry.target}`);
+    },
+    async forget(name) {
+      reach();
+      await kept.forget(name);
+    },
+    async answered(name, now) {
+      reach();
+      return await kept.answered(name, now);
+    },
+  };
+  changes = createChanges(auditLog);
+});
+afterEach(async () => {
+  away = false;
+  await changes.close();
+  db.close();
+  rmSync(folder, { recursive: true });
+});
+
+function task(idempotencyKey: string | null = null): Task {
+  const call = {
+    ...{ id: 'request', operator: { name: 'anna', role: 'admin' } as const, method: 'POST', path: '/', query: '' },
+    ...{ headers: [], body: null },
+  };
+  const idempotent = idempotencyKey === null ? null : new IdempotentCall(call, idempotencyKey);
+  return { now: 1, actor: 'anna', requestId: 'request', idempotent, path: {}, query: {}, body: {} };
+}
+
+const part = (target: string, make: () => void = () => {}): ChangePart => ({
+  entry: { action: 'test', target, before: { is: 'old' }, after: { is: 'new' } },
+  make: async () => {
+    steps.push(`makes ${target}`);
+    make();
+  },
+});
+const fail = (error: Error) => () => {
+  throw error;
+};
+const make = (parts: readonly ChangePart[], { key = null, answer = ok('made') as AdminAnswer } = {} as MakeOptions) =>
+  changes.change(task(key), 'target', (audit) => audit.make(parts, answer));
+interface MakeOptions {
+  key?: string | null;
+  answer?: AdminAnswer;
+}
+
+describe('a change', () => {
+  test('is told before it is made, part by part', async () => {
+    expect(await make([part('one'), part('two')])).toEqual(ok('made'));
+    expect(steps).toEqual(['test one', 'makes one', 'test two', 'makes two']);
+  });
+
+  test('that fails is told as failed, and what would have come after it is neither told nor made', async () => {
+    await expect(make([part('one'), part('two', fail(new Error('unfit'))), part('three')])).rejects.toThrow('unfit');
+    expect(steps).toEqual(['test one', 'makes one', 'test two', 'makes two', 'test.failed two']);
+    const [failed] = await auditLog.list({ limit: 1 });
+    expect(failed).toMatchObject({ before: { is: 'old' }, after: { is: 'old' }, actor: 'anna', requestId: 'request' });
+  });
+
+  test('that fails may be repeated with its Idempotency-Key, and is made then', async () => {
+    const key = 'k'.repeat(16);
+    await expect(make([part('one'), part('two', fail(new Error('unfit')))], { key })).rejects.toThrow('unfit');
+    expect(await make([part('one'), part('two')], { key })).toEqual(ok('made'));
+    steps = [];
+    expect(await make([part('one')], { key })).toMatchObject({
+      body: 'made',
+      headers: { 'Idempotency-Replayed': 'true' },
+    });
+    expect(steps).toEqual([]);
+  });
+
+  test('that is repeated at once is made once, and both calls have the answer', async () => {
+    const key = 'k'.repeat(16);
+    const [first, second] = await Promise.all([
+      make([part('one')], { key, answer: ok('first') }),
+      make([part('one')], { key, answer: ok('second') }),
+    ]);
+    expect([first.body, second.body]).toEqual(['first', 'first']);
+    expect(steps).toEqual(['test one', 'makes one']);
+  });
+
+  test('waits for the one before on its target, however that ends, and not for others', async () => {
+    let end = () => {};
+    const held = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const first = changes.change(task(), 'a', async () => {
+      steps.push('a begins');
+      await held;
+      steps.push('a ends');
+      throw new Error('unfit');
+    });
+    const second = changes.change(task(), 'a', async () => {
+      steps.push('a again');
+      return ok(null);
+    });
+    await changes.change(task(), 'b', async () => {
+      steps.push('b');
+      return ok(null);
+    });
+    end();
+    await expect(first).rejects.toThrow('unfit');
+    await second;
+    expect(steps).toEqual(['a begins', 'b', 'a ends', 'a again']);
+  });
+});
+
+describe('while the audit log is out of reach', () => {
+  const loseIt = () => {
+    away = true;
+    throw new Outage('state_unavailable');
+  };
+
+  test('a change that failed is told as failed as soon as the log can be reached, and by itself', async () => {
+    await expect(make([part('one', loseIt)])).rejects.toBeInstanceOf(Outage);
+    expect(steps).toEqual(['test one', 'makes one']);
+    away = false;
+    await until('it is told', () => steps.includes('test.failed one'));
+  });
+
+  test('no other change is made; then the failed one is told first, and may be repeated', async () => {
+    const key = 'k'.repeat(16);
+    await expect(make([part('one', loseIt)], { key })).rejects.toBeInstanceOf(Outage);
+    await expect(make([part('two')])).rejects.toBeInstanceOf(Outage);
+    away = false;
+    expect(await make([part('one')], { key })).toEqual(ok('made'));
+    expect(steps).toEqual(['test one', 'makes one', 'test.failed one', 'test one', 'makes one']);
+  });
+});
+
+test('an error in telling that a change failed hides nothing', async () => {
+  const broken = fail(new Error('disk full'));
+  const append = auditLog.append;
+  const loses = part('one', () => {
+    auditLog.append = broken;
+    throw new Error('unfit');
+  });
+  await expect(make([loses])).rejects.toMatchObject({
+    errors: [expect.objectContaining({ message: 'unfit' }), expect.objectContaining({ message: 'disk full' })],
+  });
+  auditLog.append = append;
+});

@@ -1,0 +1,112 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { openStateFile } from '../../src/state/embedded/file.ts';
+import { recordsInFile } from '../../src/state/embedded/open.ts';
+import { type AdminCall, adminOf } from '../support/admin.ts';
+import { TestGateway } from '../support/gateway.ts';
+
+const PLANS = `# Kept by hand.
+plans:
+  free: { windows: [{ limit: 3, per: minute }] }
+  team: { count: account, windows: [{ limit: 4, per: minute }] }
+  crew: { count: account, windows: [{ limit: 5, per: minute }] }
+`;
+
+let gateway: TestGateway;
+let admin: AdminCall;
+beforeEach(async () => {
+  gateway = await TestGateway.start({ plans: PLANS });
+  admin = adminOf(gateway.adminUrl);
+});
+afterEach(() => gateway.stop());
+
+const file = (name: string) => join(gateway.folder, name);
+const create = async (draft: object = {}): Promise<{ id: string; key: string }> =>
+  (await admin('POST', '/keys', { account: 'acme', plan: 'free', ...draft })).body;
+const actions = async (query = '') =>
+  (await admin('GET', `/audit${query}`)).body.entries.map(({ action }: { action: string }) => action);
+
+describe('plans', () => {
+  test('that are put at once are all in force, and in the file', async () => {
+    const names = ['one', 'two', 'three', 'free'];
+    const answers = await Promise.all(names.map((name) => admin('PUT', `/plans/${name}`, { limits: '9/minute' })));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    for (const name of names) expect((await admin('GET', `/plans/${name}`)).body.limits).toBe('9/minute');
+    const text = readFileSync(file('plans.yaml'), 'utf8');
+    for (const name of names) expect(text).toContain(`${name}:`);
+  });
+
+  test('that cannot be put in force are told as failed, and the file says what it said', async () => {
+    writeFileSync(file('gateway.yaml'), 'nonsense: true\n');
+    const { status, body } = await admin('PUT', '/plans/free', { limits: '9/minute' });
+    expect({ status, code: body.code }).toEqual({ status: 422, code: 'configuration_unfit' });
+    expect(body.message).toMatch(/^Nothing was changed/);
+    expect(readFileSync(file('plans.yaml'), 'utf8')).toBe(PLANS);
+    const [failed, put] = (await admin('GET', '/audit')).body.entries;
+    expect([put.action, failed.action]).toEqual(['plans.put', 'plans.put.failed']);
+    expect(failed.after).toEqual(put.before);
+  });
+});
+
+test('a reload stands in the audit log when something was put in force, and not when it was refused', async () => {
+  writeFileSync(file('gateway.yaml'), 'nonsense: true\n');
+  expect((await admin('POST', '/reload')).status).toBe(422);
+  expect(await actions()).toEqual([]);
+  writeFileSync(file('gateway.yaml'), 'cors: { maxAge: 1m }\n');
+  expect((await admin('POST', '/reload')).status).toBe(200);
+  const [entry] = (await admin('GET', '/audit')).body.entries;
+  expect(entry).toMatchObject({ action: 'config.reload', after: { changed: ['cors.maxAge'], needRestart: [] } });
+});
+
+describe('the target of an entry', () => {
+  test('is the id of the key, also for bans and usage', async () => {
+    const { id } = await create();
+    await admin('PUT', `/bans/${id}`, { length: '1h', reason: 'why' });
+    await admin('POST', `/bans/${id}/extend`, { length: '1h', reason: 'still' });
+    await admin('DELETE', `/bans/${id}`);
+    await admin('POST', `/usage/${id}/reset`);
+    await admin('POST', '/usage/acme/grant', { units: 1 });
+    expect(await actions(`?target=${id}`)).toEqual([
+      ...['usage.grant', 'usage.reset', 'bans.pardon', 'bans.extend', 'bans.impose', 'keys.create'],
+    ]);
+  });
+
+  test('is the name of the account where the plan counts accounts, and bans of its plans are told apart', async () => {
+    const { id } = await create({ plan: 'team' });
+    await admin('PUT', `/bans/${id}`, { length: '1h', reason: 'team' });
+    const other = await create({ plan: 'crew' });
+    await admin('PUT', `/bans/${other.id}`, { length: '2h', reason: 'crew' });
+    expect(await actions('?target=acme')).toEqual(['bans.impose', 'bans.impose']);
+    const { bans } = (await admin('GET', '/bans')).body;
+    expect(bans.map(({ plan, reason, by }: Record<string, string>) => ({ plan, reason, by }))).toEqual([
+      { plan: 'team', reason: 'team', by: 'local' },
+      { plan: 'crew', reason: 'crew', by: 'local' },
+    ]);
+  });
+
+  test('of older entries, which named the subject, is found by the new spelling and tells who imposed a ban', async () => {
+    const [key, team] = [await create(), await create({ plan: 'team', account: 'other' })];
+    const banned = async (id: string) =>
+      (await admin('PUT', `/bans/${id}`, { length: '1h', reason: 'new' })).body.bans[0].until;
+    const until = await banned(key.id);
+    const db = openStateFile(gateway.config.data);
+    for (const target of [`key:${key.id}`, 'account:team:other', 'account:team:another']) {
+      const at = gateway.clock.now;
+      const entry = { at, actor: 'anna', action: 'bans.impose', target, before: { until: null } };
+      await recordsInFile(db).auditLog.append({
+        entry: { ...entry, after: { until, reason: 'old' }, requestId: 'before' },
+        idempotent: null,
+      });
+    }
+    db.close();
+    expect(await actions(`?target=${key.id}`)).toEqual(['bans.impose', 'bans.impose', 'keys.create']);
+    expect(await actions('?target=other')).toEqual(['bans.impose']);
+    expect(await actions(`?target=key:${key.id}`)).toEqual(['bans.impose']);
+    expect((await admin('GET', '/bans')).body.bans).toEqual([
+      expect.objectContaining({ key: key.id, by: 'anna', reason: 'old' }),
+    ]);
+    await banned(team.id);
+    expect(await actions('?target=other')).toEqual(['bans.impose', 'bans.impose']);
+  });
+});

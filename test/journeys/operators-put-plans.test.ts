@@ -1,0 +1,88 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { loadPlans } from '../../src/config/plans.ts';
+import { type AdminCall, adminOf } from '../support/admin.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { finished } from '../support/storegate.ts';
+import { until } from '../support/until.ts';
+
+const PLANS = 'plans:\n  free: { windows: [{ limit: 3, per: minute }] }\n';
+const NAMES = ['one', 'two', 'three', 'four'];
+
+let redis: RedisServer;
+let one: TestGateway;
+let two: TestGateway;
+let calls: [AdminCall, AdminCall];
+let file: string;
+
+beforeAll(async () => {
+  redis = await startRedis();
+});
+afterAll(() => redis.stop());
+beforeEach(async () => {
+  await redis.admin.flushall();
+  const env = { REDIS_URL: redis.url };
+  const settings = 'redis: { deadline: 10s }\n';
+  one = await TestGateway.start({ settings, plans: PLANS, env });
+  file = join(one.folder, 'plans.yaml');
+  two = await TestGateway.start({ settings, env: { ...env, STOREGATE_PLANS: file } });
+  calls = [adminOf(one.adminUrl), adminOf(two.adminUrl)];
+});
+afterEach(async () => {
+  await Promise.all([one.stop(), two.stop()]);
+});
+
+const inFile = () => [...loadPlans(file).plans.keys()].sort();
+const put = (call: AdminCall, name: string) => call('PUT', `/plans/${name}`, { limits: '9/minute' });
+/** A key of each plan to come makes every trial ask Redis, so that calls at once overlap. */
+async function haveKeys(): Promise<void> {
+  for (let i = 0; i < 5; i++) await calls[0]('POST', '/keys', { account: `a${i}`, plan: 'free' });
+}
+
+/** Who was answered 200, by the plan; the others were told of the conflict. */
+function held(names: readonly string[], statuses: readonly number[]): string[] {
+  for (const status of statuses) expect([200, 409]).toContain(status);
+  return names.filter((_, i) => statuses[i] === 200);
+}
+
+test('plans that are put at once at one gateway are all kept', async () => {
+  await haveKeys();
+  const answers = await Promise.all(NAMES.map((name) => put(calls[0], name)));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  expect(inFile()).toEqual(['free', ...NAMES].sort());
+});
+
+test('plans that are put at once at two gateways on one file are kept, and in force at both', async () => {
+  await haveKeys();
+  const answers = await Promise.all(NAMES.map((name, i) => put(calls[i % 2]!, name)));
+  const kept = held(
+    NAMES,
+    answers.map(({ status }) => status),
+  );
+  expect(inFile()).toEqual(['free', ...kept].sort());
+  for (const call of calls)
+    for (const name of kept)
+      await until(`${name} is in force`, async () => (await call('GET', `/plans/${name}`)).status === 200);
+});
+
+test('plans that commands put at once beside a gateway are kept', async () => {
+  const env = { REDIS_URL: redis.url, STOREGATE_PLANS: file };
+  const [command, answer] = [NAMES.slice(0, 3), NAMES[3]!];
+  const [{ status }, ...commands] = await Promise.all([
+    put(calls[0], answer),
+    ...command.map((name) => finished(['plans', 'put', name, '--limits', '9/minute'], { cwd: two.folder, env })),
+  ]);
+  const statuses = [...commands.map(({ code }) => (code === 0 ? 200 : 409)), status];
+  expect(inFile()).toEqual(['free', ...held(NAMES, statuses)].sort());
+});
+
+test('a plan that one gateway cannot put in force takes away nothing that the other has put', async () => {
+  writeFileSync(join(one.folder, 'gateway.yaml'), 'nonsense: true\n');
+  const [refused, taken] = await Promise.all([put(calls[0], 'refused'), put(calls[1], 'taken')]);
+  expect([refused.status, taken.status]).toEqual([422, 200]);
+  expect(inFile()).toEqual(['free', 'taken']);
+  const { entries } = (await calls[1]('GET', '/audit?target=refused')).body;
+  expect(entries.map(({ action }: { action: string }) => action)).toEqual(['plans.put.failed', 'plans.put']);
+});

@@ -20,10 +20,14 @@ type Counts = Partial<Record<Event['type'], Observe[]>>;
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
+/** Gauges with the names of counters, which linters report. Each is the sum of another gauge, such as `nodejs_active_handles`. */
+const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
+
 /** Counts events into the metrics of METRICS. */
 export function createMetrics(gauges: CarryingGauges | SupervisingGauges): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
   const counts = register(registry, gauges);
   return {
     observe(event) {

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { ExpectedError } from '../common/expected-error.ts';
 import type { Plans } from '../config/config.ts';
 import type { Window } from '../limits/limits.ts';
 import { windowsOf } from './counting.ts';
@@ -19,7 +20,7 @@ export interface KeyDraft {
 }
 
 /** The draft or the key named cannot be used; the message says what to change. */
-export class KeyError extends Error {
+export class KeyError extends ExpectedError {
   override name = 'KeyError';
   readonly kind: 'invalid' | 'unknown' | 'conflict';
 

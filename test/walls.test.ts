@@ -89,6 +89,12 @@ describe('the walls of the house', () => {
     ).toEqual([]);
   });
 
+  test('the own paths of the gateway are written once', () => {
+    const others = files.filter((file) => !inside('admin')(file) && file !== 'common/own-paths.ts');
+    const spelled = /(['"`}\s])\/(openapi\.(json|yaml)|docs\/?|usage)(?=['"`\s?;,])/;
+    expect(others.filter((file) => spelled.test(readFileSync(join(source, file), 'utf8')))).toEqual([]);
+  });
+
   test('no key prefix of Redis is written outside the Redis state', () => {
     const outside = files.filter((file) => !inside('state/redis')(file));
     expect(outside.filter((file) => /['"`]sg:/.test(readFileSync(join(source, file), 'utf8')))).toEqual([]);

@@ -1,4 +1,5 @@
 import { auditedKey } from '../admin/shown.ts';
+import { CONTRACT_JSON_PATH, REFERENCE_PATH } from '../common/own-paths.ts';
 import type { Config } from '../config/config.ts';
 import { formatWindows, parseWindows } from '../config/windows.ts';
 import { windowsOf } from '../keys/counting.ts';
@@ -63,7 +64,7 @@ export function welcome({
   data: string;
   keys: DemoKey[] | null;
 }): string {
-  const where = `storegate answers at ${url} (contract: ${url}/openapi.json, reference: ${url}/docs/; operators: ${adminUrl}/metrics)\n`;
+  const where = `storegate answers at ${url} (contract: ${url}${CONTRACT_JSON_PATH}, reference: ${url}${REFERENCE_PATH}/; operators: ${adminUrl}/metrics)\n`;
   if (!keys || keys.length === 0) {
     return `${where}Keys and data are in ${data}. Another key: npx storegate keys create --plan free --account acme\n`;
   }

@@ -1,28 +1,8 @@
 import { CommanderError } from 'commander';
-import { ListenError } from '../common/listen.ts';
-import { ConfigError } from '../config/problems/problems.ts';
-import { ContractError } from '../contract/contract.ts';
-import { KeyError } from '../keys/manage.ts';
-import { StateFileError } from '../state/embedded/file.ts';
-import { RedisError } from '../state/redis/client.ts';
-import { WorkersError } from '../workers/remote-error.ts';
-import { StoreError } from './commands/store.ts';
+import { ExpectedError } from '../common/expected-error.ts';
 import { createProgram } from './program.ts';
 import { CallError } from './reach/api.ts';
 import type { Terminal } from './terminal.ts';
-
-/** Mistakes of the user, whose message is enough. Any other error is a bug and shows its stack. */
-const EXPECTED = [
-  CallError,
-  ConfigError,
-  ContractError,
-  KeyError,
-  ListenError,
-  RedisError,
-  StateFileError,
-  StoreError,
-  WorkersError,
-];
 
 /**
  * Runs one command and returns the exit code: 0 done, 1 failed, 2 wrong command line, 3 the gateway was out of reach or
@@ -40,7 +20,8 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   }
 }
 
+/** The message of an expected error. Any other is a bug and shows its stack. */
 function describe(error: unknown): string {
-  if (EXPECTED.some((kind) => error instanceof kind)) return (error as Error).message;
+  if (error instanceof ExpectedError) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -1,4 +1,5 @@
 import type { Server } from 'node:net';
+import { ExpectedError } from './expected-error.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program is using it',
@@ -8,7 +9,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** The server cannot listen on an address; the message says which and why, in one sentence. */
-export class ListenError extends Error {
+export class ListenError extends ExpectedError {
   override name = 'ListenError';
   constructor(host: string, port: number, cause: NodeJS.ErrnoException) {
     super(`cannot listen on ${host}:${port}: ${REASONS[cause.code ?? ''] ?? cause.message}`, { cause });

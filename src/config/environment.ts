@@ -3,6 +3,7 @@ import type { Problem } from './problems/problems.ts';
 import { printable } from './problems/quote.ts';
 import { suggest } from './problems/suggest.ts';
 import { schemaFlaws } from './schema/flaws.ts';
+import { putAt } from './settings.ts';
 
 /** Like `process.env`; an empty variable counts as unset. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -75,18 +76,12 @@ function toNumber(text: string): number | string {
 /** Checks the values against the schema of the file, so that both allow the same values. */
 function wrongValues(values: ReadonlyMap<string, Variable>): { setting: string; problem: Problem }[] {
   const document: Record<string, unknown> = {};
-  for (const [setting, { value }] of values) put(document, setting.split('.'), value);
+  for (const [setting, { value }] of values) putAt(document, setting, value);
   const flaws = schemaFlaws(document, 'gateway');
   return [...values].flatMap(([setting, { name }]) => {
     const flaw = flaws.find(({ pointer }) => pointer === pointerTo(setting));
     return flaw === undefined ? [] : [{ setting, problem: problem(name, flaw.message) }];
   });
-}
-
-function put(target: Record<string, unknown>, [key = '', ...rest]: readonly string[], value: unknown): void {
-  const inner = (target[key] ?? {}) as Record<string, unknown>;
-  target[key] = rest.length === 0 ? value : inner;
-  if (rest.length > 0) put(inner, rest, value);
 }
 
 const own = 'STOREGATE_';

@@ -1,31 +1,19 @@
 import { deepFreeze } from '../common/freeze.ts';
 import type { Config } from './config.ts';
 import { remember, settingsBehind } from './describe.ts';
+import { schemaOf } from './schema/schema.ts';
+import { settingsOf } from './settings.ts';
 
-/** Settings of listeners, connections and the state; a new value of these needs a restart. */
-const FIXED = [
-  'workers',
-  'listen.',
-  'admin.',
-  'data',
-  'redis.',
-  'upstream.',
-  'log.',
-  'door.maxConnections',
-  'door.maxHeaderBytes',
-  'door.bodyBudget',
-  'door.minBodyRate',
-  'door.headersTimeout',
-  'door.requestTimeout',
-  'door.keepAliveTimeout',
-  'door.stallTimeout',
-  'door.drainTimeout',
-  'door.guard.',
-];
+let restarts: ReadonlyMap<string, boolean> | undefined;
 
-/** Whether a setting, given by its dotted name, keeps its value from the start. */
+/** Whether a setting, given by its dotted name, keeps its value from the start. The schema says so with `x-restart`. */
 export function needsRestart(name: string): boolean {
-  return FIXED.some((fixed) => (fixed.endsWith('.') ? name.startsWith(fixed) : name === fixed));
+  restarts ??= new Map(
+    [...settingsOf(schemaOf('gateway'))].map(([name, schema]) => [name, schema['x-restart'] === true]),
+  );
+  const restart = restarts.get(name);
+  if (restart === undefined) throw new TypeError(`there is no setting ${name}`);
+  return restart;
 }
 
 /** Settings whose values differ between two configurations. */
@@ -34,48 +22,27 @@ export function differences(one: Config, other: Config): string[] {
   return [...b.keys()].filter((name) => JSON.stringify(a.get(name)?.value) !== JSON.stringify(b.get(name)?.value));
 }
 
-/** The configuration in force after a reload: the loaded one, except for settings that need a restart. */
+/**
+ * The configuration in force after a reload: the loaded one, except for settings that need a restart. Those keep what they
+ * became at the start, such as the number that `auto` workers are, and the URL of the store.
+ */
 export function inForce<C extends Config>(running: C, loaded: Config): C {
-  const { workers, listen, admin, data, redis, upstream, log, door } = running;
-  const {
-    maxConnections,
-    maxHeaderBytes,
-    bodyBudget,
-    minBodyRate,
-    headersTimeout,
-    requestTimeout,
-    keepAliveTimeout,
-    stallTimeout,
-    drainTimeout,
-    guard,
-  } = door;
-  const fixed = {
-    maxConnections,
-    maxHeaderBytes,
-    bodyBudget,
-    minBodyRate,
-    headersTimeout,
-    requestTimeout,
-    keepAliveTimeout,
-    stallTimeout,
-    drainTimeout,
-    guard,
-  };
-  const config = {
-    ...loaded,
-    workers,
-    listen,
-    admin,
-    data,
-    redis,
-    upstream,
-    log,
-    door: { ...loaded.door, ...fixed },
-  } as unknown as C;
   const before = settingsBehind(running);
-  const settings = [...settingsBehind(loaded)].map(
-    ([name, setting]) => [name, needsRestart(name) ? before.get(name)! : setting] as const,
-  );
-  remember(config, new Map(settings));
+  const settings = new Map(settingsBehind(loaded));
+  const kept = [...settings.keys()].filter(needsRestart);
+  for (const name of kept) settings.set(name, before.get(name)!);
+  const [old, fresh] = [running as unknown as Section, loaded as unknown as Section];
+  const config = kept.reduce((config, name) => keep(old, config, name.split('.')), fresh) as unknown as C;
+  remember(config, settings);
   return deepFreeze(config);
+}
+
+/** A part of a Config, where settings have the names that they have in the schema; `null` if it is off, such as redis. */
+type Section = Readonly<Record<string, unknown>> | null;
+
+/** Returns the `loaded` section with one setting of the `running` one. */
+function keep(running: Section, loaded: Section, [key = '', ...rest]: readonly string[]): Section {
+  if (running === null) return null;
+  const [old, fresh] = [running[key], loaded?.[key] ?? null];
+  return { ...loaded, [key]: rest.length === 0 ? old : keep(old as Section, fresh as Section, rest) };
 }

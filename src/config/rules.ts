@@ -1,3 +1,4 @@
+import { OWN_PATHS } from '../common/own-paths.ts';
 import { BODIES_AT_LEAST, type Mount } from './config.ts';
 import { pointerTo } from './problems/pointers.ts';
 import type { Flaw } from './schema/flaws.ts';
@@ -10,9 +11,6 @@ export interface Rule {
   readonly reads: readonly string[];
   readonly flaws: (settings: SettingsReader) => readonly Flaw[];
 }
-
-/** Paths of the public listener that the gateway answers itself. */
-export const ownPaths = ['/openapi.json', '/openapi.yaml', '/docs', '/usage'] as const;
 
 export const rules: readonly Rule[] = [
   { reads: ['workers', 'redis.url'], flaws: workersWithoutRedis },
@@ -77,7 +75,7 @@ function overlappingMounts(settings: SettingsReader): Flaw[] {
   const paths = settings.list<Mount>('mounts').map((mount) => mount.path);
   return paths.flatMap((path, index) => {
     const pointer = `/mounts/${index}/path`;
-    const own = ownPaths.find((other) => overlap(path, other));
+    const own = OWN_PATHS.find((other) => overlap(path, other));
     if (own !== undefined) return [flaw(pointer, `must not overlap ${own}, which the gateway answers itself`)];
     const earlier = paths.slice(0, index).find((other) => overlap(path, other));
     return earlier === undefined ? [] : [flaw(pointer, `must not overlap ${earlier}, a mount above`)];

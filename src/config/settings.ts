@@ -17,10 +17,10 @@ export interface Setting {
 /** Every setting by its dotted name, in the order of the schema. */
 export type Settings = ReadonlyMap<string, Setting>;
 
-/** Yields every setting of a schema: every property without settings below it. */
-export function* settingsOf(schema: Schema, root = schema, prefix = ''): Generator<[name: string, schema: Schema]> {
-  for (const [key, reference] of Object.entries(schema.properties ?? {})) {
-    const inner = flatten(reference, root);
+/** Yields every setting of a schema: every property without settings below it. `x-restart` of a section holds for all in it. */
+export function* settingsOf(section: Schema, root = section, prefix = ''): Generator<[name: string, schema: Schema]> {
+  for (const [key, reference] of Object.entries(section.properties ?? {})) {
+    const inner = { 'x-restart': section['x-restart'], ...flatten(reference, root) };
     if (inner.properties === undefined) yield [prefix + key, inner];
     else yield* settingsOf(inner, root, `${prefix}${key}.`);
   }
@@ -29,6 +29,18 @@ export function* settingsOf(schema: Schema, root = schema, prefix = ''): Generat
 /** The value of a setting in a document; `undefined` if it is left out. An empty section sets nothing. */
 export function valueAt(document: unknown, name: string): unknown {
   return name.split('.').reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), document);
+}
+
+/** Puts the value of a setting into a document, in sections that it makes if they are missing. */
+export function putAt(document: Record<string, unknown>, name: string, value: unknown): void {
+  const [key = '', ...rest] = name.split('.');
+  if (rest.length === 0) {
+    document[key] = value;
+    return;
+  }
+  const section = (document[key] ?? {}) as Record<string, unknown>;
+  document[key] = section;
+  putAt(section, rest.join('.'), value);
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

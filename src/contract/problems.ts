@@ -1,3 +1,5 @@
+import { ExpectedError } from '../common/expected-error.ts';
+
 /** A mistake in the contract, or a part of it that the gateway does not enforce. */
 export interface Problem {
   /** The path of the file, as the caller or another file of the contract names it. */
@@ -12,12 +14,12 @@ export const formatProblem = ({ file, place, message }: Problem): string =>
   `${file}${place && `:${place}`}: ${message}`;
 
 /** The contract cannot be used. `problems` has every mistake, in the order of the document. */
-export class ContractError extends Error {
+export class ContractError extends ExpectedError {
+  override name = 'ContractError';
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
     super(problems.map(formatProblem).join('\n'));
-    this.name = 'ContractError';
     this.problems = problems;
   }
 }

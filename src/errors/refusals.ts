@@ -1,3 +1,4 @@
+import { CONTRACT_JSON_PATH } from '../common/own-paths.ts';
 import type { Fault } from './fault.ts';
 
 /**
@@ -55,7 +56,7 @@ export const CATALOGUE = {
   not_found: {
     status: 404,
     title: 'There is no such path.',
-    advice: 'Compare the path with the contract at `/openapi.json`; case and trailing slashes matter.',
+    advice: `Compare the path with the contract at \`${CONTRACT_JSON_PATH}\`; case and trailing slashes matter.`,
   },
   method_not_allowed: {
     status: 405,

@@ -1,10 +1,11 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { USAGE_PATH } from '../common/own-paths.ts';
 import { Refusal } from '../errors/refusals.ts';
 import type { Exchange } from './exchange.ts';
 import type { Pages } from './own/pages.ts';
-import { USAGE_PATH, type Usage } from './own/usage.ts';
+import type { Usage } from './own/usage.ts';
 import type { Answer } from './reply/answer.ts';
 import { type Cors, isPreflight } from './reply/cors.ts';
 import type { Relay } from './reply/relay.ts';

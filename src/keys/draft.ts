@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { ExpectedError } from '../common/expected-error.ts';
 import type { Window } from '../limits/limits.ts';
 import type { Plans } from '../limits/plans.ts';
 import { windowsOf } from './counting.ts';
@@ -19,7 +20,7 @@ export interface KeyDraft {
 }
 
 /** A draft or key that cannot be used; the message says what to change. */
-export class KeyError extends Error {
+export class KeyError extends ExpectedError {
   override name = 'KeyError';
   readonly kind: 'invalid' | 'unknown' | 'conflict';
 

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { CONTRACT_JSON_PATH, CONTRACT_YAML_PATH } from '../common/own-paths.ts';
 import type { Contract } from '../contract/contract.ts';
 import { Content } from './content.ts';
 import { publish } from './publish.ts';
@@ -9,8 +10,8 @@ export function publishedDocuments(contract: Contract): ReadonlyMap<string, Cont
   const document = publish(withUsage(contract.document));
   const yaml = () => stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 });
   return new Map([
-    ['/openapi.json', new Content('application/json', () => JSON.stringify(document, exactly))],
-    ['/openapi.yaml', new Content('application/yaml', yaml)],
+    [CONTRACT_JSON_PATH, new Content('application/json', () => JSON.stringify(document, exactly))],
+    [CONTRACT_YAML_PATH, new Content('application/yaml', yaml)],
   ]);
 }
 

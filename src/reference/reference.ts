@@ -1,4 +1,5 @@
 import express, { type Express } from 'express';
+import { CONTRACT_JSON_PATH, CONTRACT_YAML_PATH, REFERENCE_PATH } from '../common/own-paths.ts';
 import type { Contract } from '../contract/contract.ts';
 import { Refusal } from '../errors/refusals.ts';
 import type { Plans } from '../limits/plans.ts';
@@ -7,8 +8,10 @@ import { Content } from './content.ts';
 import { publishedDocuments } from './documents.ts';
 import { renderPage } from './page/page.ts';
 
+const PAGE_PATH = `${REFERENCE_PATH}/`;
+
 /** The paths that `createReference` answers; a path that ends in `/` is a prefix. */
-export const REFERENCE_PATHS = ['/openapi.json', '/openapi.yaml', '/docs', '/docs/'];
+export const REFERENCE_PATHS = [CONTRACT_JSON_PATH, CONTRACT_YAML_PATH, REFERENCE_PATH, PAGE_PATH];
 
 export interface ReferenceOptions {
   /** `false` leaves the page out, but not the contract. */
@@ -49,11 +52,11 @@ export function createReference(contract: Contract, { page, plans }: ReferenceOp
 }
 
 function servePage(app: Express, contract: Contract, plans: Plans): void {
-  const assets = loadAssets('/docs/assets/');
+  const assets = loadAssets(`${PAGE_PATH}assets/`);
   const html = new Content('text/html', () => renderPage({ contract, plans, assets }));
   app.use((request, response, next) => {
-    if (request.path === '/docs') return response.redirect(308, '/docs/');
-    if (request.path === '/docs/') return html.send(request, response.set(PAGE_HEADERS), REVALIDATE);
+    if (request.path === REFERENCE_PATH) return response.redirect(308, PAGE_PATH);
+    if (request.path === PAGE_PATH) return html.send(request, response.set(PAGE_HEADERS), REVALIDATE);
     const asset = assets.find(request.path);
     if (!asset) return next();
     return asset.send(request, response.set('X-Content-Type-Options', 'nosniff'), FOR_EVER);

@@ -1,5 +1,5 @@
+import { USAGE_PATH } from '../common/own-paths.ts';
 import { isObject, type Json } from '../contract/document/source.ts';
-import { USAGE_PATH } from '../gateway/own/usage.ts';
 import { KIND_NAMES } from '../limits/kinds.ts';
 
 const time = (description: string) => ({ type: 'string', format: 'date-time', nullable: true, description });

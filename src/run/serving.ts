@@ -4,7 +4,7 @@ import type { Contract } from '../contract/contract.ts';
 import type { Pipeline } from '../gateway/pipeline.ts';
 import { createUnparsedAnswers } from '../gateway/reply/unparsed.ts';
 import { createUpstream } from '../gateway/upstream/connections.ts';
-import { Bodies } from '../gateway/wire/bodies.ts';
+import { Bodies, type BodiesSettings } from '../gateway/wire/bodies.ts';
 import { createListener } from '../gateway/wire/listener.ts';
 import { Keyring } from '../keys/keyring.ts';
 import { type CallsOfDeprecated, Uses } from '../keys/uses.ts';
@@ -49,7 +49,7 @@ export function createServing(parts: ServingParts): Serving {
   const uses = new Uses(storage.uses, { clock, failed: (error) => observe({ type: 'uses.unsaved', error }) });
   const upstream = createUpstream(config.upstream.url, config.upstream);
   const deprecatedBy = parts.deprecatedAtAll ?? ((keyId) => uses.deprecatedBy(keyId));
-  const bodies = new Bodies({ budget: config.door.bodyBudget, minRate: config.door.minBodyRate });
+  const bodies = new Bodies(bodiesSettings(config));
   const lasting = { state, keyring, keys, uses, deprecatedBy, guard, upstream, bodies, observe, clock };
 
   let { mounts } = config;
@@ -70,6 +70,7 @@ export function createServing(parts: ServingParts): Serving {
     listen: async () => urlOf(config.listen.host, await listener.listen()),
     use(settings) {
       keyring.usePlans(settings.config.plans);
+      bodies.use(bodiesSettings(settings.config));
       pipeline = buildPipeline(settings.config, settings.contract, lasting);
       mounts = settings.config.mounts;
     },
@@ -81,4 +82,8 @@ export function createServing(parts: ServingParts): Serving {
       await uses.close();
     },
   };
+}
+
+function bodiesSettings({ door: { bodyBudget, minBodyRate } }: ServedConfig): BodiesSettings {
+  return { budget: bodyBudget, minRate: minBodyRate };
 }

@@ -1,9 +1,7 @@
-import { ListenError } from '../common/listen.ts';
-import { ContractError } from '../contract/contract.ts';
-import { RedisError } from '../state/redis/client.ts';
+import { ExpectedError } from '../common/expected-error.ts';
 
 /** The workers cannot carry requests; the message says why in one sentence. */
-export class WorkersError extends Error {
+export class WorkersError extends ExpectedError {
   override name = 'WorkersError';
 }
 
@@ -11,7 +9,7 @@ export class WorkersError extends Error {
 export interface Carried {
   readonly message: string;
   readonly stack: string;
-  /** The message tells the operator everything. Otherwise the error is a bug, and its stack matters. */
+  /** Whether it is an ExpectedError. Otherwise it is a bug, and its stack matters. */
   readonly expected: boolean;
 }
 
@@ -27,12 +25,10 @@ export class RemoteError extends Error {
   }
 }
 
-const EXPECTED = [ListenError, RedisError, ContractError, WorkersError];
-
 export function carried(error: unknown): Carried {
   if (!(error instanceof Error)) return { message: String(error), stack: String(error), expected: false };
-  const expected = EXPECTED.some((kind) => error instanceof kind);
-  return { message: error.message, stack: error.stack ?? error.message, expected };
+  const { message, stack = message } = error;
+  return { message, stack, expected: error instanceof ExpectedError };
 }
 
 export function restored(carried: Carried): RemoteError {

@@ -8,7 +8,7 @@ import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
 import { GatewayWithWorkers, PATIENT } from '../support/workers.ts';
-import { type Exposition, expositionOf, scraped } from './exposition.ts';
+import { scraped } from './exposition.ts';
 
 const PLANS = `plans:
   free: { windows: [{ limit: 5, per: minute }] }
@@ -19,8 +19,8 @@ const HAPPENED = ['storegate_bans_total{', 'storegate_contract_faults_total{', '
 const ALONE = ['storegate_state_alone_total{', 'storegate_state_mode{mode="local"}'];
 
 /** The metrics of real gateways of one process, after every event that they count. */
-export async function ofOneProcess(): Promise<Exposition> {
-  return expositionOf([await fromEmbeddedGateway(), await fromGatewayThatLostRedis()]);
+export async function ofOneProcess(): Promise<string[]> {
+  return [await fromEmbeddedGateway(), await fromGatewayThatLostRedis()];
 }
 
 async function fromEmbeddedGateway(): Promise<string> {
@@ -51,7 +51,7 @@ async function fromGatewayThatLostRedis(): Promise<string> {
 }
 
 /** The same for a gateway with two workers that have crashed, and whose replacements have lost Redis. */
-export async function ofTwoWorkers(): Promise<Exposition> {
+export async function ofTwoWorkers(): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'storegate-'));
   const { store, url: storeUrl } = await startStore(join(folder, 'store.db'), { host: '127.0.0.1', port: 0 });
   const redis = await startRedis();
@@ -59,7 +59,7 @@ export async function ofTwoWorkers(): Promise<Exposition> {
   const env = { STOREGATE_PLANS: 'plans.yaml' };
   const gateway = await GatewayWithWorkers.start({ redisUrl: redis.url, storeUrl, files, env });
   try {
-    return expositionOf([await afterCrashes(gateway), await afterTheLossOf(redis, gateway)]);
+    return [await afterCrashes(gateway), await afterTheLossOf(redis, gateway)];
   } finally {
     await gateway.stop();
     await redis.stop();

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { CATALOGUE } from '../../src/errors/refusals.ts';
-import type { Exposition } from './exposition.ts';
+import { type Exposition, expositionOf } from './exposition.ts';
 import { ofOneProcess, ofTwoWorkers } from './gateways.ts';
 import { namesIn, type Selector } from './promql.ts';
+import { describeWithPromtool, promtoolReading } from './promtool.ts';
 import { alerts, dashboardExpressions, recordings } from './shipped.ts';
 
 type Labels = ReadonlyMap<string, ReadonlySet<string>>;
@@ -27,11 +28,14 @@ const POSSIBLE = labels({
 /** Metrics that a gateway of one process does not have. */
 const OF_WORKERS = ['storegate_worker_exits_total', 'storegate_workers'];
 
+let texts: readonly string[];
 let oneProcess: Exposition;
 let twoWorkers: Exposition;
 beforeAll(async () => {
-  oneProcess = await ofOneProcess();
-  twoWorkers = await ofTwoWorkers();
+  const [one, two] = [await ofOneProcess(), await ofTwoWorkers()];
+  texts = [...one, ...two];
+  oneProcess = expositionOf(one);
+  twoWorkers = expositionOf(two);
 });
 
 /** The labels of a metric and their values; a recording rule has at most the labels of its sources. */
@@ -101,6 +105,13 @@ describe('what a gateway exposes', () => {
       .join();
     expect(own(twoWorkers).length).toBeGreaterThan(14);
     expect(own(twoWorkers).filter((name) => !shown.includes(name))).toEqual([]);
+  });
+});
+
+describeWithPromtool('promtool', () => {
+  test('finds nothing to criticise in what a gateway exposes', () => {
+    expect(texts).toHaveLength(4);
+    for (const text of texts) promtoolReading(text, 'check', 'metrics');
   });
 });
 

@@ -3,7 +3,12 @@ import { describe } from '@jest/globals';
 
 /** Runs promtool and returns its output; throws with the output if it finds a fault. */
 export function promtool(...args: readonly string[]): string {
-  const { status, stdout, stderr, error } = spawnSync('promtool', args, { encoding: 'utf8' });
+  return promtoolReading('', ...args);
+}
+
+/** The same, with a text to read from. */
+export function promtoolReading(input: string, ...args: readonly string[]): string {
+  const { status, stdout, stderr, error } = spawnSync('promtool', args, { encoding: 'utf8', input });
   if (error) throw error;
   if (status !== 0) throw new Error(`promtool ${args.join(' ')}\n${stdout}\n${stderr}`);
   return stdout;
@@ -20,7 +25,7 @@ function whyNoPromtool(): string | null {
 }
 
 const reason = whyNoPromtool();
-if (reason !== null) process.stderr.write(`The tests of the alerts are left out: ${reason}\n`);
+if (reason !== null) process.stderr.write(`What promtool tests is left out: ${reason}\n`);
 
 /** Like `describe` if there is promtool. Otherwise it says in one line why there is none. */
 export const describeWithPromtool = reason === null ? describe : describe.skip;

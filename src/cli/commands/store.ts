@@ -1,12 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
+import { ExpectedError } from '../../common/expected-error.ts';
 import { seedStore } from '../../store/seed.ts';
 import { createStore, type Store } from '../../store/store.ts';
 import { type Terminal, untilStopped } from '../terminal.ts';
 
 /** The store cannot run; the message says why, in one sentence. */
-export class StoreError extends Error {
+export class StoreError extends ExpectedError {
   override name = 'StoreError';
 }
 

@@ -1,3 +1,5 @@
+import { ExpectedError } from '../../common/expected-error.ts';
+
 /** The admin API behind a listener, or in this process on the files of a gateway. */
 export interface Api {
   /** Returns the body of the answer. Throws CallError. */
@@ -13,7 +15,7 @@ export interface Sent {
 }
 
 /** A refused or unanswered call; the message says why and what to do. */
-export class CallError extends Error {
+export class CallError extends ExpectedError {
   override name = 'CallError';
   /** Whether the gateway was out of reach, or refused the token. */
   readonly shut: boolean;

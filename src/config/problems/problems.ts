@@ -1,4 +1,5 @@
 import { isAbsolute, relative } from 'node:path';
+import { ExpectedError } from '../../common/expected-error.ts';
 import { printable } from './quote.ts';
 
 /** A place in a text; both count from 1. */
@@ -22,7 +23,7 @@ export interface Problem {
 }
 
 /** All mistakes of the configuration at once. */
-export class ConfigError extends Error {
+export class ConfigError extends ExpectedError {
   override readonly name = 'ConfigError';
   readonly problems: readonly Problem[];
 

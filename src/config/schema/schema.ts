@@ -16,6 +16,8 @@ export interface Schema {
   readonly errorMessage?: string;
   /** Whether the value, or the credentials in it, are secret; messages about mistakes never show them. */
   readonly 'x-secret'?: 'whole' | 'credentials';
+  /** Whether a new value of the setting, or of the settings in this section, needs a restart. */
+  readonly 'x-restart'?: boolean | undefined;
   /** Smallest and largest duration or size, as written. */
   readonly 'x-between'?: readonly [string, string];
 }

@@ -18,7 +18,7 @@ export function validator(name: SchemaName, definition?: string): ValidateFuncti
 
 function createAjv(): Ajv {
   const ajv = new Ajv({ allErrors: true, verbose: true, strictTypes: true, allowUnionTypes: true });
-  ajv.addVocabulary(['errorMessage', 'x-secret']);
+  ajv.addVocabulary(['errorMessage', 'x-secret', 'x-restart']);
   ajv.addKeyword({ keyword: 'x-between', errors: true, compile: between });
   for (const [format, check] of Object.entries(formats)) ajv.addFormat(format, check);
   return ajv.addSchema(schemaOf('gateway'), 'gateway').addSchema(schemaOf('plans'), 'plans');

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Eventually } from '../../common/eventually.ts';
+import { USAGE_PATH } from '../../common/own-paths.ts';
 import type { Operation } from '../../contract/contract.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import { retryAfter } from '../../errors/retry-after.ts';
@@ -12,9 +13,6 @@ import type { Exchange } from '../exchange.ts';
 import type { Answer } from '../reply/answer.ts';
 import type { KnownClient } from '../results.ts';
 import { createAllowance } from './allowance.ts';
-
-/** Where a client asks for its usage. The gateway itself answers this path, even if the contract has it. */
-export const USAGE_PATH = '/usage';
 
 /** Twice a second, more than a page for people needs. A reload starts a new allowance. */
 const ALLOWANCE = { limit: 120, span: 60_000 };

@@ -5,11 +5,14 @@ import { CallerLeft } from './caller-left.ts';
 import { hasBody } from './head.ts';
 import { interruptionOf } from './interruption.ts';
 
-export interface BodiesOptions {
+export interface BodiesSettings {
   /** Bytes that all bodies under way may hold together. */
   readonly budget: number;
   /** Bytes a second that a body must bring; 0: none. */
   readonly minRate: number;
+}
+
+export interface BodiesOptions extends BodiesSettings {
   /** Milliseconds between two looks at the bodies that arrive. */
   readonly every?: number;
 }
@@ -35,15 +38,22 @@ interface Arrival {
  * slowly, takes nothing from others. A body holds its bytes until its request is answered.
  */
 export class Bodies {
-  readonly #options: BodiesOptions;
+  readonly #every: number;
+  #settings: BodiesSettings;
   readonly #arriving = new Set<Arrival>();
   readonly #heldBy = new Map<string, number>();
   readonly #timer: NodeJS.Timeout;
   #held = 0;
 
   constructor(options: BodiesOptions) {
-    this.#options = options;
-    this.#timer = setInterval(() => this.#refuseSlow(), options.every ?? EVERY).unref();
+    this.#settings = options;
+    this.#every = options.every ?? EVERY;
+    this.#timer = setInterval(() => this.#refuseSlow(), this.#every).unref();
+  }
+
+  /** What these settings say holds for the next bytes of every body. */
+  use(settings: BodiesSettings): void {
+    this.#settings = settings;
   }
 
   /** Bytes that bodies hold now. */
@@ -100,7 +110,8 @@ export class Bodies {
     arrival.gathering.add(chunk);
     const grown = arrival.gathering.capacity - arrival.held;
     const own = (this.#heldBy.get(arrival.owner) ?? 0) + grown;
-    if (this.#held + grown > this.#options.budget || own > this.#options.budget * SHARE) return false;
+    const { budget } = this.#settings;
+    if (this.#held + grown > budget || own > budget * SHARE) return false;
     arrival.held += grown;
     this.#held += grown;
     this.#heldBy.set(arrival.owner, own);
@@ -117,10 +128,11 @@ export class Bodies {
   }
 
   #refuseSlow(): void {
-    const { minRate, every = EVERY } = this.#options;
+    const { minRate } = this.#settings;
     for (const arrival of this.#arriving) {
       const { size } = arrival.gathering;
-      if (arrival.seen !== null && size - arrival.seen < (minRate * every) / 1000) arrival.refuse(tooSlow(minRate));
+      if (arrival.seen !== null && size - arrival.seen < (minRate * this.#every) / 1000)
+        arrival.refuse(tooSlow(minRate));
       arrival.seen = size;
     }
   }

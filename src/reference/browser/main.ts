@@ -17,7 +17,7 @@ const key = connectKey(document);
 closeContentsWhenUsed();
 
 const ui = SwaggerUIBundle({
-  url: '/openapi.json',
+  url: domNode.dataset.contract!,
   domNode,
   layout: 'Reference',
   plugins: [layout, tryIt, facts, responses, standing, exactJson, curlWithoutKey, controls, rememberPlace],

@@ -1,3 +1,4 @@
+import { CONTRACT_JSON_PATH, CONTRACT_YAML_PATH } from '../../common/own-paths.ts';
 import type { Contract, Operation } from '../../contract/contract.ts';
 import { groupTags, type TagGroup } from '../browser/groups.ts';
 import { operationHash } from '../browser/places.ts';
@@ -16,8 +17,8 @@ export function navigation({ operations, document }: Contract): Html {
 <li><a href="#limits">Plans and limits</a></li>
 <li><a href="#retrying">How to retry</a></li>
 <li><a href="#errors">Errors</a></li>
-<li class="narrow"><a href="/openapi.json">Contract as JSON</a></li>
-<li class="narrow"><a href="/openapi.yaml">Contract as YAML</a></li>
+<li class="narrow"><a href="${CONTRACT_JSON_PATH}">Contract as JSON</a></li>
+<li class="narrow"><a href="${CONTRACT_YAML_PATH}">Contract as YAML</a></li>
 </ul>
 ${groups.map((group) => groupOf(group, operations))}
 </nav>`;

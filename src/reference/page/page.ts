@@ -1,3 +1,4 @@
+import { CONTRACT_JSON_PATH, CONTRACT_YAML_PATH } from '../../common/own-paths.ts';
 import type { Contract } from '../../contract/contract.ts';
 import type { Plans } from '../../limits/plans.ts';
 import type { Assets } from '../assets.ts';
@@ -32,7 +33,7 @@ ${files(assets)}
 <a class="skip" href="#start">Skip to the content</a>
 <header class="top"><a class="brand" href="#start"><img src="${assets.base}icon.svg" alt="" width="28" height="28">${title}
 <span class="version">${version}</span></a>
-<span class="contract">Contract: <a href="/openapi.json">JSON</a> <a href="/openapi.yaml">YAML</a></span>
+<span class="contract">Contract: <a href="${CONTRACT_JSON_PATH}">JSON</a> <a href="${CONTRACT_YAML_PATH}">YAML</a></span>
 ${contentsButton()}</header>
 <div class="columns">
 ${navigation(contract)}
@@ -41,9 +42,9 @@ ${navigation(contract)}
 <h1 id="title">${title}</h1>
 ${keyForm()}
 </section>
-<div id="reference" class="reference" aria-busy="true"><p class="loading">Drawing the operations …</p>
+<div id="reference" class="reference" data-contract="${CONTRACT_JSON_PATH}" aria-busy="true"><p class="loading">Drawing the operations …</p>
 <noscript><p>The operations are drawn by a script. Without it, read the contract itself:
-<a href="/openapi.json">openapi.json</a> or <a href="/openapi.yaml">openapi.yaml</a>.</p></noscript></div>
+<a href="${CONTRACT_JSON_PATH}">openapi.json</a> or <a href="${CONTRACT_YAML_PATH}">openapi.yaml</a>.</p></noscript></div>
 ${limitsSection(plans)}
 ${retryingSection()}
 ${errorsSection()}

@@ -1,6 +1,7 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { ExpectedError } from '../../common/expected-error.ts';
 import type { Conduct, Ledger } from '../../limits/ledger.ts';
 import type { Window } from '../../limits/limits.ts';
 import type { LedgerStore } from './counters.ts';
@@ -51,7 +52,7 @@ const MIGRATIONS = [
 ];
 
 /** The folder of the embedded state cannot be used. The message says in one sentence which folder, and why. */
-export class StateFileError extends Error {
+export class StateFileError extends ExpectedError {
   override name = 'StateFileError';
 }
 

@@ -1,12 +1,13 @@
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
+import { ExpectedError } from '../../common/expected-error.ts';
 import type { RedisSettings } from '../../config/config.ts';
 
 export type Connection = Redis | Cluster;
 
 /** Redis cannot be used as it is set up. The message says in one sentence what to change. */
-export class RedisError extends Error {
+export class RedisError extends ExpectedError {
   override name = 'RedisError';
 }
 

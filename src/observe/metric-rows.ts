@@ -1,0 +1,90 @@
+import type { LabelNames, LabelValue } from './cells.ts';
+import type { Event } from './events.ts';
+
+/** The gauges of a process that carries requests, read when Prometheus asks. */
+export interface CarryingGauges {
+  readonly inFlight: () => number;
+  readonly subjects: () => number;
+}
+
+/** The gauges of a process whose workers carry requests. */
+export interface SupervisingGauges {
+  /** The number of workers that serve. */
+  readonly workers: () => number;
+}
+
+export type GaugeName = keyof CarryingGauges | keyof SupervisingGauges;
+
+type EventType = Event['type'];
+
+/** The events of these types. `Extract` would drop types that share one shape, such as outage and bug. */
+type EventOf<T extends EventType> = Event & { readonly type: T };
+/**
+ * A function of the events of these types. Method parameters are bivariant, so rows of different events fit into one list; each
+ * function gets only its own events.
+ */
+type Counting<T extends EventType> = { count(event: EventOf<T>): void }['count'];
+
+/** One value for each label, always from a fixed set. */
+type ValuesFor<L extends LabelNames> = { -readonly [I in keyof L]: LabelValue };
+
+interface Row {
+  readonly name: string;
+  readonly help: string;
+}
+
+interface RowOfEvents<T extends EventType, L extends LabelNames> extends Row {
+  /** The types of the events that the metric counts. */
+  readonly on: readonly T[];
+  readonly labelNames: L;
+  /** Only a process with this gauge has the metric; another would report 0 for what it cannot know. */
+  readonly onlyWith?: GaugeName;
+}
+
+/** A counter of events of the types `T`, with the labels `L`. */
+export interface CounterRow<T extends EventType = EventType, L extends LabelNames = LabelNames>
+  extends RowOfEvents<T, L> {
+  readonly kind: 'counter';
+  /** Returns a function that calls `add` for each event that counts. Returned values would need a list for every request. */
+  count(add: (...values: ValuesFor<L>) => void): Counting<T>;
+}
+
+export interface HistogramRow<T extends EventType = EventType, L extends LabelNames = LabelNames>
+  extends RowOfEvents<T, L> {
+  readonly kind: 'histogram';
+  count(add: (seconds: number, ...values: ValuesFor<L>) => void): Counting<T>;
+}
+
+/** A gauge whose labels are its value: the labels set last are 1, and there are no others. */
+export interface StandingRow<T extends EventType = EventType, L extends LabelNames = LabelNames>
+  extends RowOfEvents<T, L> {
+  readonly kind: 'standing';
+  /** The labels before the first event. */
+  readonly initially: ValuesFor<L>;
+  count(set: (...values: ValuesFor<L>) => void): Counting<T>;
+}
+
+/** A number that the process reads when Prometheus asks. A process without this gauge does not have the metric. */
+export interface GaugeRow extends Row {
+  readonly kind: 'gauge';
+  readonly reads: GaugeName;
+}
+
+export type MetricRow = CounterRow | HistogramRow | StandingRow | GaugeRow;
+
+type Told<R extends MetricRow> = Omit<R, 'kind'>;
+
+/** This and the functions below check a row against the types of its events and its labels. */
+export const counter = <const T extends EventType, const L extends LabelNames>(
+  row: Told<CounterRow<T, L>>,
+): CounterRow => ({ kind: 'counter', ...row });
+
+export const histogram = <const T extends EventType, const L extends LabelNames>(
+  row: Told<HistogramRow<T, L>>,
+): HistogramRow => ({ kind: 'histogram', ...row });
+
+export const standing = <const T extends EventType, const L extends LabelNames>(
+  row: Told<StandingRow<T, L>>,
+): StandingRow => ({ kind: 'standing', ...row });
+
+export const gauge = (row: Told<GaugeRow>): GaugeRow => ({ kind: 'gauge', ...row });

@@ -1,0 +1,147 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import type { Config } from '../../src/config/config.ts';
+import { describeConfig, remember, settingsBehind, withStore } from '../../src/config/describe.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { differences, inForce, needsRestart } from '../../src/config/restart.ts';
+import { schemaOf } from '../../src/config/schema/schema.ts';
+import { putAt, settingsOf } from '../../src/config/settings.ts';
+import { folderWith } from './folder.ts';
+
+const settings = [...settingsOf(schemaOf('gateway'))];
+const REDIS = { 'redis.url': 'redis://127.0.0.1' };
+const OTHER_PLANS = { 'other.yaml': 'plans: { free: { custom: true } }' };
+
+/** For each setting a value that is not the one it has by default and beside REDIS. */
+const CHANGED: Readonly<Record<string, unknown>> = {
+  workers: 2,
+  'listen.host': '127.0.0.1',
+  'listen.port': 8081,
+  'admin.host': '::1',
+  'admin.port': 9902,
+  'admin.token': 'sixteen-characters',
+  data: 'elsewhere',
+  'redis.url': null,
+  'redis.topology': 'cluster',
+  'redis.nodes': ['redis-2.example:6379'],
+  'redis.master': 'other',
+  'redis.sentinelPassword': 'secret',
+  'redis.deadline': '51ms',
+  'redis.misses': 4,
+  'redis.whenAway': 'deny',
+  'redis.divide': true,
+  'redis.readyWhenAway': false,
+  'redis.refusedFor': '6s',
+  'redis.keysFor': '31s',
+  'upstream.url': 'http://store.example',
+  'upstream.connections': 129,
+  'upstream.connectTimeout': '3s',
+  'upstream.headersTimeout': '11s',
+  'upstream.bodyTimeout': '31s',
+  'contract.file': 'api.yaml',
+  'contract.unknownQuery': 'pass',
+  'contract.responses': 'report',
+  'contract.afterSunset': 'refuse',
+  'plans.file': 'other.yaml',
+  'door.trustedProxies': ['10.0.0.0/8'],
+  'door.stripHeaders': [],
+  'door.maxConnections': 9,
+  'door.maxHeaderBytes': '17KiB',
+  'door.maxHeaders': 101,
+  'door.maxUrlBytes': '9KiB',
+  'door.maxBodyBytes': '2MiB',
+  'door.headersTimeout': '11s',
+  'door.requestTimeout': '31s',
+  'door.keepAliveTimeout': '66s',
+  'door.stallTimeout': '31s',
+  'door.drainTimeout': '11s',
+  'door.guard.failures': 61,
+  'door.guard.span': '2m',
+  mounts: [{ path: '/files', target: 'http://files.example' }],
+  'cors.origins': [],
+  'cors.maxAge': '11m',
+  'reference.enabled': false,
+  'log.level': 'warn',
+  'log.requests': false,
+};
+
+/** Loads the configuration of a file with these settings, by their dotted names. */
+function load(cwd: string, written: Readonly<Record<string, unknown>>): Config {
+  const document: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(written)) putAt(document, name, value);
+  writeFileSync(join(cwd, 'gateway.yaml'), JSON.stringify(document));
+  return loadConfig({ env: { STOREGATE_CONFIG: 'gateway.yaml' }, cwd });
+}
+
+const shown = (config: Config, name: string) => describeConfig(config).find((one) => one.name === name)?.value;
+
+test('every setting has another value here', () => {
+  expect(Object.keys(CHANGED)).toEqual(settings.map(([name]) => name));
+});
+
+describe.each(settings)('%s', (name, schema) => {
+  test('says whether it needs a restart, by itself or by its section', () => {
+    expect([true, false]).toContain(schema['x-restart']);
+    expect(needsRestart(name)).toBe(schema['x-restart']);
+  });
+
+  test(`is in force after a reload ${schema['x-restart'] ? 'as it was' : 'at once'}`, () => {
+    const cwd = folderWith(OTHER_PLANS);
+    const [one, other] = [load(cwd, REDIS), load(cwd, { ...REDIS, [name]: CHANGED[name] })];
+    expect(differences(one, other)).toEqual([name]);
+    for (const [running, loaded] of [
+      [one, other],
+      [other, one],
+    ] as const) {
+      expect(loaded).not.toEqual(running);
+      const config = inForce(running, loaded);
+      expect(config).toEqual(schema['x-restart'] ? running : loaded);
+      expect(shown(config, name)).toBe(shown(schema['x-restart'] ? running : loaded, name));
+      expect(Object.isFrozen(config)).toBe(true);
+    }
+  });
+});
+
+describe('a reload keeps what the start found', () => {
+  test('the store, even if the file now names another', () => {
+    const cwd = folderWith();
+    const running = withStore(load(cwd, {}), 'http://127.0.0.1:4000');
+    const config = inForce(running, load(cwd, { 'upstream.url': 'http://store.example', 'cors.maxAge': '1s' }));
+    expect(config.upstream).toEqual(running.upstream);
+    expect(config.cors.maxAge).toBe(1000);
+    expect(differences(running, config)).toEqual(['cors.maxAge']);
+  });
+
+  test('the number of workers, even if auto would now be another', () => {
+    const cwd = folderWith();
+    const loaded = load(cwd, { ...REDIS, workers: 'auto' });
+    const running = { ...loaded, workers: loaded.workers + 1 };
+    remember(running, settingsBehind(loaded));
+    expect(inForce(running, load(cwd, { workers: 'auto' })).workers).toBe(loaded.workers + 1);
+  });
+});
+
+test('of many changes at once those that need no restart are in force', () => {
+  const cwd = folderWith();
+  const running = load(cwd, {});
+  const written = { ...CHANGED, ...REDIS, 'plans.file': null };
+  const loaded = load(cwd, written);
+  const config = inForce(running, loaded);
+  const changed = settings.filter(([, schema]) => !schema['x-restart']).map(([name]) => name);
+  expect(differences(running, config)).toEqual(changed.filter((name) => name !== 'plans.file'));
+  expect(config.redis).toBeNull();
+  expect(inForce(loaded, running).redis).toEqual(loaded.redis);
+});
+
+test('docs/operating.md names exactly the sections and settings that need a restart', () => {
+  const text = readFileSync(resolve(import.meta.dirname, '../../docs/operating.md'), 'utf8');
+  const [, list = ''] = /A new value of ([^;]+)\sneeds a restart/.exec(text) ?? [];
+  const named = [...list.matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
+  const told = settings.filter(([name]) => named.some((one) => `${name}.`.startsWith(`${one}.`)));
+  expect(told.map(([name]) => name)).toEqual(settings.map(([name]) => name).filter(needsRestart));
+});
+
+test('there is no setting of another name', () => {
+  expect(() => needsRestart('door.colour')).toThrow('there is no setting door.colour');
+});

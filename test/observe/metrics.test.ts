@@ -1,0 +1,134 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Event } from '../../src/observe/events.ts';
+import { counter } from '../../src/observe/metric-rows.ts';
+import { createMetrics } from '../../src/observe/metrics.ts';
+
+const REQUEST = {
+  type: 'request',
+  id: 'x',
+  method: 'GET',
+  operation: 'getPet',
+  status: 200,
+  complete: true,
+  code: null,
+  verdict: null,
+  keyId: null,
+  account: null,
+  plan: null,
+  address: '198.51.100.1',
+  duration: 3,
+  upstream: null,
+} as const satisfies Event;
+
+const ENDED = { type: 'worker.ended', worker: 1, pid: 2, reason: 'code 1', replacedAfter: null } as const;
+const OUTAGE = { type: 'state.outage', policy: 'local', error: null } as const;
+
+const carrier = () => createMetrics({ inFlight: () => 3, subjects: () => 4 });
+const primary = () => createMetrics({ workers: () => 2 });
+
+/** The samples of ours that these events bring about, and those whose value they change. */
+async function changedBy(events: readonly Event[], { observe, text } = carrier()): Promise<string[]> {
+  const samples = async () =>
+    new Set((await text()).split('\n').filter((line) => /^storegate_.*(?<!_bucket\{.*) \S+$/.test(line)));
+  const before = await samples();
+  for (const event of events) observe(event);
+  return [...(await samples()).difference(before)];
+}
+
+describe('what happened is counted', () => {
+  const counted: [string, Event[], string[]][] = [
+    [
+      'an answer of the store',
+      [{ ...REQUEST, verdict: 'admitted', plan: 'free', upstream: 2 }],
+      [
+        'storegate_requests_total{operation="getPet",method="GET",status="200"} 1',
+        'storegate_admissions_total{plan="free",verdict="admitted"} 1',
+        'storegate_request_duration_seconds_sum{operation="getPet"} 0.003',
+        'storegate_request_duration_seconds_count{operation="getPet"} 1',
+        'storegate_upstream_duration_seconds_sum{operation="getPet"} 0.002',
+        'storegate_upstream_duration_seconds_count{operation="getPet"} 1',
+      ],
+    ],
+    [
+      'an answer that nobody waited for',
+      [{ ...REQUEST, status: 499, complete: false, code: 'caller_left' }],
+      [
+        'storegate_requests_total{operation="getPet",method="GET",status="499"} 1',
+        'storegate_refusals_total{code="caller_left"} 1',
+        'storegate_incomplete_answers_total 1',
+        'storegate_request_duration_seconds_sum{operation="getPet"} 0.003',
+        'storegate_request_duration_seconds_count{operation="getPet"} 1',
+      ],
+    ],
+    [
+      'a ban, and another of another plan',
+      ['free', 'pro'].map((plan) => ({ type: 'ban', id: 'x', keyId: 'k', plan, until: 1 })),
+      ['storegate_bans_total{plan="free"} 1', 'storegate_bans_total{plan="pro"} 1'],
+    ],
+    [
+      'both ends of a reload',
+      [
+        { type: 'reload.done', reason: '', changed: [], needRestart: [] },
+        { type: 'reload.refused', reason: '', problems: [] },
+      ],
+      ['storegate_reloads_total{result="done"} 1', 'storegate_reloads_total{result="refused"} 1'],
+    ],
+    [
+      'a fault that is only told',
+      [{ type: 'contract.fault', id: 'x', operation: 'getPet', side: 'response', count: 2, faults: [] }],
+      ['storegate_contract_faults_total{operation="getPet",side="response"} 1'],
+    ],
+    [
+      'a replaced secret',
+      [{ type: 'key.retiring', id: 'x', keyId: 'k', plan: 'free' }],
+      ['storegate_retiring_key_requests_total{plan="free"} 1'],
+    ],
+    [
+      'a second attempt',
+      [{ type: 'retry', id: 'x', error: new Error('reset') }],
+      ['storegate_upstream_retries_total 1'],
+    ],
+    ['a decision alone', [{ type: 'state.alone', policy: 'deny' }], ['storegate_state_alone_total{policy="deny"} 1']],
+    [
+      'an outage of the state, which is also how things stand',
+      [OUTAGE],
+      ['storegate_state_outages_total 1', 'storegate_state_mode{mode="local"} 1'],
+    ],
+    ['its end', [OUTAGE, { type: 'state.recovered', after: 5 }], ['storegate_state_outages_total 1']],
+    ['nothing, of what no metric is about', [{ type: 'stopping', inFlight: 1 }], []],
+  ];
+
+  test.each(counted)('%s', async (_, events, samples) => {
+    expect(await changedBy(events)).toEqual(samples);
+  });
+});
+
+test('workers are the business of the process above them, and what is held of requests that of the others', async () => {
+  const crashes = [
+    { ...ENDED, unexpected: true },
+    { ...ENDED, unexpected: false },
+  ];
+  expect(await changedBy(crashes, primary())).toEqual(['storegate_worker_exits_total 1']);
+  expect(await changedBy(crashes)).toEqual([]);
+  expect(await primary().text()).toContain('\nstoregate_workers 2\n');
+  expect(await primary().text()).not.toMatch(/storegate_(requests_in_flight|subjects|state_mode)/);
+  expect(await carrier().text()).toContain('\nstoregate_requests_in_flight 3\n');
+  expect(await carrier().text()).toContain('\nstoregate_subjects 4\n');
+  expect(await carrier().text()).not.toContain('storegate_worker');
+});
+
+test('a row is held to its events and labels by its types', () => {
+  const named = { name: 'n', help: 'h' };
+  const rows = [
+    counter({ ...named, on: ['bug'], labelNames: ['id'], count: (add) => (event) => add(event.id) }),
+    // @ts-expect-error: a ban knows no operation.
+    counter({ ...named, on: ['ban'], labelNames: ['id'], count: (add) => (event) => add(event.operation) }),
+    // @ts-expect-error: one label, two values.
+    counter({ ...named, on: ['ban'], labelNames: ['id'], count: (add) => (event) => add(event.id, event.plan) }),
+    // @ts-expect-error: two labels, one value.
+    counter({ ...named, on: ['ban'], labelNames: ['id', 'plan'], count: (add) => (event) => add(event.id) }),
+    // @ts-expect-error: there is no such event.
+    counter({ ...named, on: ['bann'], labelNames: [], count: (add) => () => add() }),
+  ];
+  expect(rows.map(({ kind }) => kind)).toEqual(Array(5).fill('counter'));
+});

@@ -1,102 +1,162 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { KIND_NAMES } from '../src/limits/kinds.ts';
+import { circles, FILES, type Import, importsIn, roomOf, textOf } from './support/imports.ts';
 
-const root = resolve(import.meta.dirname, '..');
-const source = join(root, 'src');
+/** From the bottom up. A room imports only rooms of the layers below its own, types included. */
+const LAYERS: readonly (readonly string[])[] = [
+  ['common', 'limits'],
+  ['errors'],
+  ['callers', 'operators', 'contract', 'config'],
+  ['keys', 'observe'],
+  ['state'],
+  ['gateway', 'admin', 'reference', 'store'],
+  ['run'],
+  ['workers'],
+  ['cli'],
+  ['main.ts'],
+];
 
-interface Import {
-  /** Path below src, such as `gateway/pipeline.ts`. */
-  readonly from: string;
-  /** Path below src for our own modules, the bare name for packages and Node's. */
-  readonly to: string;
-  readonly typeOnly: boolean;
-}
-
-const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
-const imports = files.flatMap(importsOf);
-
-function importsOf(file: string): Import[] {
-  const text = readFileSync(join(source, file), 'utf8');
-  const statements = text.matchAll(/^(?:import|export)\b(?:(?<clause>[^'";]*?)\bfrom)?\s*'(?<name>[^']+)'/gm);
-  return [...statements].map(({ groups }) => ({
-    from: file,
-    to: groups!.name!.startsWith('.') ? relative(source, resolve(source, file, '..', groups!.name!)) : groups!.name!,
-    typeOnly: (groups!.clause ?? '').trimStart().startsWith('type '),
-  }));
-}
-
-function offenders(isOffence: (one: Import) => boolean): string[] {
-  return imports.filter(isOffence).map(({ from, to }) => `${from} imports ${to}`);
-}
-
+const layerOf = (room: string) => LAYERS.findIndex((layer) => layer.includes(room));
 const inside = (folder: string) => (path: string) => path.startsWith(`${folder}/`);
+const isOurs = (path: string) => path.endsWith('.ts');
+
+interface Wall {
+  readonly name: string;
+  readonly breaks: (one: Import) => boolean;
+  /** An import that it must find. */
+  readonly planted: Import;
+}
+
+const adapters = (path: string) => inside('state/embedded')(path) || inside('state/redis')(path);
+const composes = (path: string) => ['run', 'workers', 'cli'].includes(roomOf(path));
+
+const walls: readonly Wall[] = [
+  {
+    name: 'a room imports only rooms of the layers below its own',
+    breaks: ({ from, to }) => isOurs(to) && roomOf(from) !== roomOf(to) && layerOf(roomOf(from)) <= layerOf(roomOf(to)),
+    planted: { from: 'keys/keyring.ts', to: 'admin/api.ts' },
+  },
+  {
+    name: 'only run, workers and cli open a state',
+    breaks: ({ from, to }) => adapters(to) && !composes(from) && !inside('state')(from),
+    planted: { from: 'gateway/own/usage.ts', to: 'state/redis/open.ts' },
+  },
+  {
+    name: 'the states know the ports, and not each other',
+    breaks: ({ from, to }) =>
+      (inside('state/embedded')(from) && inside('state/redis')(to)) ||
+      (inside('state/redis')(from) && inside('state/embedded')(to)) ||
+      (inside('state/shared')(from) && adapters(to)),
+    planted: { from: 'state/shared/shared-state.ts', to: 'state/redis/counters.ts' },
+  },
+  {
+    name: 'only the Redis state knows ioredis',
+    breaks: ({ from, to }) => to === 'ioredis' && !inside('state/redis')(from),
+    planted: { from: 'state/shared/batches.ts', to: 'ioredis' },
+  },
+  {
+    name: 'the rules of limits have no side effects: they import nothing but each other',
+    breaks: ({ from, to }) => inside('limits')(from) && !inside('limits')(to),
+    planted: { from: 'limits/admission.ts', to: 'node:fs' },
+  },
+  {
+    name: 'the store stands alone, and only the command line knows it: it can be deleted',
+    breaks: ({ from, to }) =>
+      (inside('store')(from) && isOurs(to) && !inside('store')(to)) ||
+      (inside('store')(to) && !inside('store')(from) && !inside('cli')(from)),
+    planted: { from: 'run/serving.ts', to: 'store/store.ts' },
+  },
+  {
+    name: 'the command line does not reach into the gateway',
+    breaks: ({ from, to }) => inside('cli')(from) && inside('gateway')(to),
+    planted: { from: 'cli/commands/serve.ts', to: 'gateway/stages/door.ts' },
+  },
+  {
+    name: 'only workers know that there are several processes',
+    breaks: ({ from, to }) => /^(node:)?(cluster|child_process)$/.test(to) && !inside('workers')(from),
+    planted: { from: 'run/gateway.ts', to: 'node:cluster' },
+  },
+];
+
+const imports = FILES.flatMap((file) => importsIn(file, textOf(file)));
+const told = ({ from, to }: Import) => `${from} imports ${to}`;
 
 describe('the walls of the house', () => {
-  test('are looked at: the walk over the sources finds imports', () => {
-    expect(imports.length).toBeGreaterThan(100);
+  test('are looked at: every way to import is found, types too', () => {
+    const text = [
+      "import a from 'one';",
+      "import type { B } from './two.ts';",
+      "export { c } from '../three.ts';",
+      "import {\n  d,\n} from './four.ts';",
+      "const e = await import('./five.ts');",
+      "let f: import('./six.ts').F;",
+      "import './seven.ts';",
+    ].join('\n');
+    const found = importsIn('room/file.ts', text).map(({ to }) => to);
+    expect(found.sort()).toEqual(
+      ['one', 'room/two.ts', 'three.ts', 'room/four.ts', 'room/five.ts', 'room/six.ts', 'room/seven.ts'].sort(),
+    );
+    expect(imports.length).toBeGreaterThan(1_000);
   });
 
-  test('only the command line knows the store, which can be deleted', () => {
-    const store = inside('store');
-    expect(offenders(({ from, to }) => store(to) && !store(from) && !inside('cli')(from))).toEqual([]);
+  test('have every room in a layer', () => {
+    const rooms = new Set(FILES.filter((file) => !file.endsWith('.d.ts')).map(roomOf));
+    expect([...rooms].filter((room) => layerOf(room) < 0)).toEqual([]);
   });
 
-  test('the store knows nothing of the gateway', () => {
-    const store = inside('store');
-    expect(offenders(({ from, to }) => store(from) && to.endsWith('.ts') && !store(to))).toEqual([]);
+  test.each(walls)('$name', ({ breaks, planted }) => {
+    expect(imports.filter(breaks).map(told)).toEqual([]);
+    expect(breaks(planted)).toBe(true);
   });
 
-  test('the command line does not reach into the stages', () => {
-    expect(offenders(({ from, to }) => inside('cli')(from) && inside('gateway/stages')(to))).toEqual([]);
+  test('no two files import each other, however long the way round, types included', () => {
+    expect(circles(imports)).toEqual([]);
+    const [first, second] = [imports.find(({ to }) => isOurs(to))!, { from: 'a.ts', to: 'b.ts' }];
+    const planted = [first, { from: first.to, to: first.from }, second, { from: 'b.ts', to: 'c.ts' }];
+    expect(circles([...planted, { from: 'c.ts', to: 'a.ts' }]).map((files) => files.length)).toEqual([2, 3]);
   });
+});
 
-  test('only the Redis state knows ioredis', () => {
-    expect(offenders(({ from, to }) => to === 'ioredis' && !inside('state/redis')(from))).toEqual([]);
-  });
+/** Any kind of window, as code spells it. */
+const KIND = `['"\`](${KIND_NAMES.join('|')})['"\`]`;
 
-  test('what handles an outage knows no backend, and backends do not know each other', () => {
-    const backends = ['state/embedded', 'state/redis'].map(inside);
-    expect(offenders(({ from, to }) => inside('state/shared')(from) && backends.some((one) => one(to)))).toEqual([]);
-    expect(
-      offenders(({ from, to }) => backends.some((one) => one(from)) && backends.some((one) => one(to) && !one(from))),
-    ).toEqual([]);
-  });
+/** Text that only some files may have. */
+const words: readonly { name: string; pattern: RegExp; allowed: (file: string) => boolean; planted: string }[] = [
+  {
+    name: 'only a stage marks its own result: another order of stages does not compile',
+    pattern: /\bas (?:unknown as )?(?:Target|KnownClient|Admitted|Checked)\b/,
+    allowed: (file) => /^gateway\/stages\/(door|authenticate|admit|contract)\.ts$/.test(file),
+    planted: 'const admitted = client as unknown as Admitted;',
+  },
+  {
+    name: 'only gateway/reply/ and what takes over a whole connection write to callers',
+    pattern: /\bresponse\.(end|writeHead|write)\(|\bsocket\.write\(/,
+    allowed: (file) => !inside('gateway')(file) || inside('gateway/reply')(file),
+    planted: 'exchange.response.end();',
+  },
+  {
+    name: 'no key prefix of Redis is written outside the Redis state',
+    pattern: /['"`]sg:/,
+    allowed: inside('state/redis'),
+    planted: "const name = 'sg:other';",
+  },
+  {
+    name: 'only the table of kinds tells kinds of windows apart: all others ask it what they want to know',
+    pattern: new RegExp(`[!=]==?\\s*${KIND}|${KIND}\\s*[!=]==?|\\bcase\\s+${KIND}`),
+    allowed: (file) => file === 'limits/kinds.ts',
+    planted: "if (window.kind === 'fixed') open();",
+  },
+  {
+    name: 'the own paths of the gateway are written once',
+    pattern: /(['"`}\s])\/(openapi\.(json|yaml)|docs\/?|usage)(?=['"`\s?;,])/,
+    allowed: (file) => inside('admin')(file) || file === 'common/own-paths.ts',
+    planted: "if (path === '/usage') serve();",
+  },
+];
 
-  test('the rules of limits have no side effects: they import nothing but each other', () => {
-    expect(offenders(({ from, to }) => inside('limits')(from) && !inside('limits')(to))).toEqual([]);
-  });
-
-  test('only the table of kinds tells kinds of windows apart: all others ask it what they want to know', () => {
-    const kind = `['"\`](${KIND_NAMES.join('|')})['"\`]`;
-    const comparison = new RegExp(`[!=]==?\\s*${kind}|${kind}\\s*[!=]==?|\\bcase\\s+${kind}`);
-    const comparing = files.filter((file) => comparison.test(readFileSync(join(source, file), 'utf8')));
-    expect(comparing).toEqual([join('limits', 'kinds.ts')]);
-  });
-
-  test('only the workers know that there are several processes, and only the command line knows the workers', () => {
-    const workers = inside('workers');
-    expect(offenders(({ from, to }) => /^(node:)?(cluster|child_process)$/.test(to) && !workers(from))).toEqual([]);
-    expect(offenders(({ from, to }) => workers(to) && !workers(from) && !inside('cli')(from))).toEqual([]);
-    expect(offenders(({ from, to }) => workers(from) && (inside('cli')(to) || inside('store')(to)))).toEqual([]);
-  });
-
-  test('stages do not write answers: that is for reply/', () => {
-    const stages = files.filter((file) => inside('gateway/stages')(file) && !file.endsWith('forward.ts'));
-    expect(
-      stages.filter((file) => /response\.(end|writeHead|write)\(/.test(readFileSync(join(source, file), 'utf8'))),
-    ).toEqual([]);
-  });
-
-  test('the own paths of the gateway are written once', () => {
-    const others = files.filter((file) => !inside('admin')(file) && file !== 'common/own-paths.ts');
-    const spelled = /(['"`}\s])\/(openapi\.(json|yaml)|docs\/?|usage)(?=['"`\s?;,])/;
-    expect(others.filter((file) => spelled.test(readFileSync(join(source, file), 'utf8')))).toEqual([]);
-  });
-
-  test('no key prefix of Redis is written outside the Redis state', () => {
-    const outside = files.filter((file) => !inside('state/redis')(file));
-    expect(outside.filter((file) => /['"`]sg:/.test(readFileSync(join(source, file), 'utf8')))).toEqual([]);
+describe('what stands in one place only', () => {
+  test.each(words)('$name', ({ pattern, allowed, planted }) => {
+    expect(FILES.filter((file) => !allowed(file) && pattern.test(textOf(file)))).toEqual([]);
+    expect(pattern.test(planted)).toBe(true);
   });
 });

@@ -28,7 +28,7 @@ const SLIDING: WindowKind = Object.freeze({
 });
 
 /**
- * The table of kinds. Configuration, the short form, `/usage` and `windowId` all use the name as it stands here. Never change
+ * The table of kinds. Configuration, the short form, the answer of usage and `windowId` all use the name as it stands here. Never change
  * a name: stored ledgers contain it.
  */
 export const WINDOW_KINDS = Object.freeze({ fixed: FIXED, sliding: SLIDING }) satisfies Readonly<

@@ -9,5 +9,5 @@ export default {
   injectGlobals: false,
   maxWorkers: '100%',
   // Only a guard against hanging: real servers on a busy machine take their time.
-  testTimeout: 60_000,
+  testTimeout: 120_000,
 };

@@ -11,8 +11,8 @@ export interface WireAnswer {
   readonly code: string | undefined;
 }
 
-/** Ten seconds, which no healthy run needs, so that a missing answer is a named failure and not a hanging test. */
-const PATIENCE = 10_000;
+/** Milliseconds, which no healthy run needs, so that a missing answer is a named failure and not a hanging test. */
+const PATIENCE = 30_000;
 
 /** A connection that sends any bytes of a test and reads the answers byte by byte. */
 export class Wire {

@@ -1,8 +1,11 @@
-/** Resolves once `condition` holds; fails with `what` after ten seconds, or `patience` milliseconds, which no healthy run needs. */
+/**
+ * Resolves once `condition` holds. Fails with `what` after `patience` milliseconds, which no healthy run needs, on however busy
+ * a machine.
+ */
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  patience = 10_000,
+  patience = 30_000,
 ): Promise<void> {
   const deadline = performance.now() + patience;
   while (!(await condition())) {

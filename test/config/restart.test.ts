@@ -51,6 +51,8 @@ const CHANGED: Readonly<Record<string, unknown>> = {
   'door.maxHeaders': 101,
   'door.maxUrlBytes': '9KiB',
   'door.maxBodyBytes': '2MiB',
+  'door.bodyBudget': '32MiB',
+  'door.minBodyRate': '2KiB',
   'door.headersTimeout': '11s',
   'door.requestTimeout': '31s',
   'door.keepAliveTimeout': '66s',

@@ -6,7 +6,7 @@ import { loadScript, runScript } from './scripts.ts';
 const SCRIPT = loadScript('announce-1.lua');
 
 /** Milliseconds. */
-const FAREWELL = 250;
+const LEAVING = 250;
 
 /** The gateways that share one Redis. */
 export interface Gateways {
@@ -29,7 +29,7 @@ export async function announce(redis: Connection, id: string): Promise<Gateways>
     async close() {
       clearInterval(timer);
       // If Redis does not hear this, it forgets the gateway after `GATEWAY_LIFE` of silence.
-      await inTime(redis.zrem(keyOf.gateways, id), FAREWELL).catch(() => {});
+      await inTime(redis.zrem(keyOf.gateways, id), LEAVING).catch(() => {});
     },
   };
 }

@@ -44,6 +44,25 @@ describeInBrowser('a reader with a key', () => {
     expect(complaints).toEqual([]);
   });
 
+  test('sees the headers of an answer, good or bad, as they were received', async () => {
+    const { reader: it, page } = await reader('tiny');
+    const operation = await it.openOperation('Categories', 'listCategories');
+    await it.tryIt(operation);
+    for (const status of [200, 200, 200, 429]) {
+      const answered = page.waitForResponse('**/categories');
+      await it.send(operation);
+      const answer = await answered;
+      expect(answer.status()).toBe(status);
+      const lines = await operation.locator('.headerline').allTextContents();
+      expect(lines.map((line) => line.trim()).sort()).toEqual(
+        Object.entries(await answer.allHeaders())
+          .map(([name, value]) => `${name}: ${value}`)
+          .sort(),
+      );
+      expect(lines.join()).toMatch(/date: \w{3}, \d\d \w{3} \d{4} /);
+    }
+  });
+
   test('tries until the 429 arrives, and is told how long to wait', async () => {
     const { reader: it } = await reader('tiny');
     const operation = await it.openOperation('Categories', 'listCategories');

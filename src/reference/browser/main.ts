@@ -1,3 +1,4 @@
+import { asReceived } from './headers.ts';
 import { connectKey } from './key.ts';
 import { closeContentsWhenUsed, followLinks, rememberPlace } from './navigation.ts';
 import { controls } from './plugins/controls.ts';
@@ -29,6 +30,10 @@ const ui = SwaggerUIBundle({
     const ours = new URL(request.url, location.href).origin === location.origin;
     if (ours && !request.loadSpec && key.secret !== null) request.headers['X-API-Key'] = key.secret;
     return request;
+  },
+  responseInterceptor(response) {
+    response.headers = asReceived(response.headers);
+    return response;
   },
   onComplete: () => domNode.removeAttribute('aria-busy'),
 });

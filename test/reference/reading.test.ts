@@ -131,18 +131,6 @@ describeInBrowser('a reader of the page', () => {
     expect(await page.locator('#error-rate_limit_exceeded').textContent()).toContain('back off exponentially');
   });
 
-  test.each(['light', 'dark'] as const)('meets no serious barrier, %s', async (colorScheme) => {
-    const { reader: it } = await reader({ colorScheme });
-    const { secret } = await gateway.key();
-    await it.useKey(secret);
-    await it.openOperation('Animals', 'getPet');
-    const operation = await it.openOperation('Animals', 'listPets');
-    await it.tryIt(operation);
-    await operation.getByRole('button', { name: 'Add integer item' }).click();
-    await it.send(operation);
-    expect(await it.accessibilityFindings()).toEqual([]);
-  });
-
   test('scrolls a phone in one direction only', async () => {
     const { reader: it, page } = await reader({ viewport: { width: 360, height: 740 }, isMobile: true });
     for (const id of ['listPets', 'createPet', 'getPet']) await it.openOperation('Animals', id);

@@ -1,6 +1,7 @@
 import { asReceived } from './headers.ts';
 import { connectKey } from './key.ts';
-import { closeContentsWhenUsed, followLinks, rememberPlace } from './navigation.ts';
+import { closeContentsWhenUsed, followLinks, rememberPlace, skipToContent } from './navigation.ts';
+import { announcing } from './plugins/announcing.ts';
 import { controls } from './plugins/controls.ts';
 import { curlWithoutKey } from './plugins/curl.ts';
 import { exactJson } from './plugins/exact-json.ts';
@@ -16,12 +17,13 @@ declare const SwaggerUIBundle: (settings: SwaggerUiSettings) => SwaggerUi;
 const domNode = document.getElementById('reference')!;
 const key = connectKey(document);
 closeContentsWhenUsed();
+skipToContent();
 
 const ui = SwaggerUIBundle({
   url: '/openapi.json',
   domNode,
   layout: 'Reference',
-  plugins: [layout, tryIt, facts, responses, standing, exactJson, curlWithoutKey, controls, rememberPlace],
+  plugins: [layout, tryIt, facts, responses, standing, exactJson, curlWithoutKey, controls, announcing, rememberPlace],
   validatorUrl: null, // The default asks another host.
   defaultModelsExpandDepth: 2,
   defaultModelExpandDepth: 2,

@@ -2,18 +2,18 @@ import type { LabelNames, LabelValue } from './cells.ts';
 import type { Event } from './events.ts';
 
 /** The gauges of a process that carries requests, read when Prometheus asks. */
-export interface CarryingGauges {
+export interface RequestGauges {
   readonly inFlight: () => number;
   readonly subjects: () => number;
 }
 
 /** The gauges of a process whose workers carry requests. */
-export interface SupervisingGauges {
+export interface PrimaryGauges {
   /** The number of workers that serve. */
   readonly workers: () => number;
 }
 
-export type GaugeName = keyof CarryingGauges | keyof SupervisingGauges;
+export type GaugeName = keyof RequestGauges | keyof PrimaryGauges;
 
 type EventType = Event['type'];
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire, stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
+import { entityTag } from '../common/entity-tag.ts';
 import { Content } from './content.ts';
 
 const here = import.meta.dirname;
@@ -17,12 +18,13 @@ export interface Assets {
   readonly modules: readonly string[];
   /** Paths below `base` of the style sheets, in the order of their cascade. */
   readonly styles: readonly string[];
-  find(path: string): Content | undefined;
+  /** The served files by their whole path. */
+  readonly contents: ReadonlyMap<string, Content>;
 }
 
 const STYLES = ['base', 'page', 'guide', 'operations', 'details', 'answers', 'schemas'];
 
-/** Reads every asset once. The expensive steps, stripping types and compressing, wait for the first request. */
+/** Reads and hashes every asset once. The expensive steps, stripping types and compressing, wait for the first request. */
 export function loadAssets(prefix: string): Assets {
   const modules = ['browser/main.ts', ...modulesIn('browser').filter((file) => file !== 'browser/main.ts')];
   const styles = STYLES.map((name) => `styles/${name}.css`);
@@ -31,14 +33,17 @@ export function loadAssets(prefix: string): Assets {
     ['swagger-ui.js', readFileSync(resolve('swagger-ui-dist/swagger-ui-bundle.js'))],
     ['swagger-ui.LICENSE.txt', readFileSync(resolve('swagger-ui-dist/LICENSE'))],
   ]);
-  const base = `${prefix}${fingerprint(sources)}/`;
-  const contents = new Map([...sources].map(([file, source]) => [base + file, contentOf(file, source)]));
-  return { base, modules, styles, find: (path) => contents.get(path) };
+  const tags = new Map([...sources].map(([file, source]) => [file, entityTag(source)]));
+  const base = `${prefix}${fingerprint(tags)}/`;
+  const contents = new Map(
+    [...sources].map(([file, source]) => [base + file, contentOf(file, source, tags.get(file)!)]),
+  );
+  return { base, modules, styles, contents };
 }
 
-function contentOf(file: string, source: Buffer): Content {
-  if (file.endsWith('.ts')) return new Content('text/javascript', () => stripTypeScriptTypes(source.toString()));
-  return new Content(TYPES[file.slice(file.lastIndexOf('.'))]!, () => source);
+function contentOf(file: string, source: Buffer, tag: string): Content {
+  if (file.endsWith('.ts')) return new Content('text/javascript', () => stripTypeScriptTypes(source.toString()), tag);
+  return new Content(TYPES[file.slice(file.lastIndexOf('.'))]!, () => source, tag);
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -55,8 +60,8 @@ function modulesIn(folder: string): string[] {
     .sort();
 }
 
-function fingerprint(sources: ReadonlyMap<string, Buffer>): string {
+function fingerprint(tags: ReadonlyMap<string, string>): string {
   const hash = createHash('sha256');
-  for (const [file, source] of sources) hash.update(`${file}\0${source.length}\0`).update(source);
+  for (const [file, tag] of tags) hash.update(`${file}\0${tag}\0`);
   return hash.digest('base64url').slice(0, 12);
 }

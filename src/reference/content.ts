@@ -1,6 +1,7 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import type { Request, Response } from 'express';
+import { entityTag, hasTag } from '../common/entity-tag.ts';
 
 const brotli = promisify(brotliCompress);
 const zip = promisify(gzip);
@@ -9,22 +10,44 @@ const zip = promisify(gzip);
 const CODINGS = ['br', 'gzip'] as const;
 type Coding = (typeof CODINGS)[number];
 
-/** One served text. It is made and compressed at the first request for it and then kept in every coding. */
+const NOTHING = Buffer.alloc(0);
+
+/** What a request for a content gets. */
+export interface Page {
+  readonly status: 200 | 304 | 308;
+  /** Flat: name, value, … */
+  readonly headers: readonly string[];
+  /** The content keeps it: nobody may write into it. */
+  readonly body: Buffer;
+}
+
+/**
+ * One served text. It is made, hashed and compressed at the first request for it and then kept in every coding, so that no
+ * later request pays for the length of the text.
+ */
 export class Content {
-  readonly type: string;
+  readonly #type: string;
   readonly #make: () => string | Buffer;
+  #tag: string | null;
   #plain: Buffer | null = null;
   readonly #coded = new Map<Coding, Promise<Buffer>>();
 
-  /** `type` is a media type of text; the charset is always UTF-8. */
-  constructor(type: string, make: () => string | Buffer) {
-    this.type = type;
+  /** `type` is a media type of text; the charset is always UTF-8. `tag` is the entity tag, if it is known already. */
+  constructor(type: string, make: () => string | Buffer, tag: string | null = null) {
+    this.#type = type;
     this.#make = make;
+    this.#tag = tag;
   }
 
   get plain(): Buffer {
     this.#plain ??= Buffer.from(this.#make());
     return this.#plain;
+  }
+
+  /** One tag for all codings, which makes it a weak one (RFC 9110 section 8.8.1). */
+  get tag(): string {
+    this.#tag ??= entityTag(this.plain);
+    return `W/${this.#tag}`;
   }
 
   /** The bytes in a content coding (RFC 9110 section 8.4.1). */
@@ -34,15 +57,29 @@ export class Content {
     return await known;
   }
 
-  /**
-   * Answers in the best coding that the caller takes. Supports HEAD and If-None-Match; `caching` becomes Cache-Control.
-   */
-  async send(request: Request, response: Response, caching: string): Promise<void> {
-    const coding = CODINGS.find((coding) => request.acceptsEncodings(coding));
-    response.vary('Accept-Encoding').set('Cache-Control', caching).set('Content-Type', `${this.type}; charset=utf-8`);
-    if (coding) response.set('Content-Encoding', coding);
-    response.send(coding ? await this.coded(coding) : this.plain);
+  /** The best coding that the caller takes, or 304 if the caller has it. `own` are more headers of the answer, flat. */
+  async page(asked: IncomingHttpHeaders, own: readonly string[]): Promise<Page> {
+    const headers = [...own, 'Vary', 'Accept-Encoding', 'ETag', this.tag];
+    if (hasTag(asked['if-none-match'], this.tag)) return { status: 304, headers, body: NOTHING };
+    headers.push('Content-Type', `${this.#type}; charset=utf-8`);
+    const coding = CODINGS.find((coding) => takes(asked['accept-encoding'], coding));
+    if (!coding) return { status: 200, headers, body: this.plain };
+    headers.push('Content-Encoding', coding);
+    return { status: 200, headers, body: await this.coded(coding) };
   }
+}
+
+/** Whether Accept-Encoding allows a coding, by name or by `*` (RFC 9110 section 12.5.3). */
+function takes(acceptEncoding = '', coding: Coding): boolean {
+  const weights = new Map(
+    acceptEncoding
+      .toLowerCase()
+      .split(',')
+      .map((item) => item.split(';').map((part) => part.trim()))
+      .map(([name, weight]) => [name, weight]),
+  );
+  const name = weights.has(coding) ? coding : '*';
+  return weights.has(name) && !/^q=0(?:\.0*)?$/.test(weights.get(name) ?? '');
 }
 
 /**

@@ -1,4 +1,5 @@
 import { USAGE_PATH } from '../common/own-paths.ts';
+import type { Operation } from '../contract/contract.ts';
 import { isObject, type Json } from '../contract/document/source.ts';
 import { KIND_NAMES } from '../limits/kinds.ts';
 
@@ -107,6 +108,16 @@ const OPERATION = {
 
 const TAG = { name: 'Usage', description: 'Where your key stands; answered by the gateway itself.' };
 const GROUP = { name: 'Gateway', tags: ['Usage'] };
+
+/** The same as an operation of the contract. */
+export const usageOperation = {
+  id: OPERATION.operationId,
+  method: 'GET',
+  path: USAGE_PATH,
+  summary: OPERATION.summary,
+  tags: OPERATION.tags,
+  deprecated: false,
+} satisfies Partial<Operation>;
 
 /** A copy of a contract's document with the operations that the gateway itself answers. */
 export function withUsage(document: Readonly<Json>): Json {

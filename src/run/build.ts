@@ -85,7 +85,7 @@ export function buildPipeline(config: Config, contract: Contract, lasting: Lasti
     relay: createRelay({ answer }),
     mounts: createMounts({ mounts: config.mounts, timeouts: config.upstream, maxBodyBytes, answer }),
     pages: createPages({
-      app: createReference(contract, { page: config.reference.enabled, plans: config.plans }),
+      find: createReference(contract, { page: config.reference.enabled, plans: config.plans }),
       paths: REFERENCE_PATHS,
       guard,
       answer,

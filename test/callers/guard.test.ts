@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { createAddressWindow } from '../../src/callers/address-window.ts';
 import { createGuard } from '../../src/callers/guard.ts';
 
 describe('the guard', () => {
@@ -22,6 +23,14 @@ describe('the guard', () => {
     await guard.fail('2001:db8::1');
     expect((await guard.fail('2001:db8::2')).exhausted).toBe(true);
     expect((await guard.fail('2001:db8:0:1::1')).exhausted).toBe(false);
+  });
+
+  test('of a window with units takes as many as it is told to', async () => {
+    const window = createAddressWindow({ name: 'pages', kind: 'fixed', limit: 10, span: 60_000 });
+    const left = async (units: number) => (await window.take('198.51.100.1', units)).readings[0]!.remaining;
+    expect([await left(1), await left(8), await left(3)]).toEqual([9, 1, 0]);
+    expect((await window.take('198.51.100.1')).exhausted).toBe(true);
+    expect((await window.take('198.51.100.2', 10)).exhausted).toBe(false);
   });
 
   test('counts nothing when it only looks', async () => {

@@ -108,6 +108,54 @@ test('asking how a key stands ends too, however it is asked, and harms nobody', 
   expect(answer).toMatchObject({ status: 200, headers: { 'x-ratelimit-remaining': `${LIMIT - 1}` } });
 });
 
+describe('a flood of pages, which need no key,', () => {
+  const pageAsked = (line: string, ...headers: string[]) => request(line, 'Host: a', ...headers);
+
+  test('ends however they are asked for, and harms nobody else', async () => {
+    const key = await limited();
+    const wire = await stand.connect('127.0.0.11');
+    const disguises = [
+      pageAsked('HEAD /docs/'),
+      pageAsked('GET /openapi.json', 'If-None-Match: *'),
+      pageAsked('HEAD /%64ocs/'),
+      pageAsked('GET /docs/nothing', `X-API-Key: ${key}`),
+      pageAsked('POST /docs/'),
+    ];
+    const statuses = new Set<number>();
+    let last = { status: 0, headers: {} as Readonly<Record<string, string>>, code: undefined as string | undefined };
+    for (let asked = 0; last.status !== 429 && asked < 10_000; asked += 50) {
+      wire.send(disguises.join('').repeat(10));
+      for (let i = 0; i < 50; i++) {
+        last = await wire.answer({ head: i % 5 === 0 || i % 5 === 2 });
+        statuses.add(last.status);
+      }
+    }
+    expect([...statuses].sort()).toEqual([200, 304, 404, 405, 429]);
+    expect(last).toMatchObject({ status: 429, code: 'rate_limit_exceeded' });
+    expect(Number(last.headers['retry-after'])).toBeGreaterThan(0);
+    expect(Number(last.headers['retry-after'])).toBeLessThanOrEqual(60);
+    expect(last.headers).toMatchObject({ 'x-ratelimit-limit': '6000', 'x-ratelimit-remaining': '0' });
+    wire.send(pageAsked('GET /pets', `X-API-Key: ${key}`));
+    expect(await wire.answer()).toMatchObject({ status: 200, headers: { 'x-ratelimit-remaining': `${LIMIT - 1}` } });
+    wire.send(pageAsked('GET /pets'));
+    expect(await wire.answer()).toMatchObject({ status: 401 });
+    wire.close();
+    expect(await stand.ask(pageAsked('GET /openapi.json'))).toMatchObject({ status: 200 });
+  });
+
+  test('ends the sooner the longer they are', async () => {
+    await limited();
+    const page = await stand.ask(pageAsked('GET /docs/'));
+    const [file] = /\/docs\/assets\/[^"]+\/swagger-ui\.js/.exec(page.body)!;
+    const statuses: number[] = [];
+    while (statuses.at(-1) !== 429 && statuses.length < 1_000) {
+      statuses.push((await stand.ask(pageAsked(`GET ${file}`))).status);
+    }
+    expect(statuses.at(-1)).toBe(429);
+    expect(statuses.length).toBeLessThan(300);
+  });
+});
+
 test('guessing is throttled per address, and only there', async () => {
   await limited('door: {guard: {failures: 3, span: 1m}}');
   const guess = async (from: string) => {

@@ -100,9 +100,9 @@ describe('an exception costs its own request only: 500, an id, one line, no deta
 
   test('in the reference, whatever it had said of its page before', async () => {
     const contract = loadContract(gateway.config.contract.file);
-    const app = createReference(contract, { page: true, plans: null as never });
+    const find = createReference(contract, { page: true, plans: null as never });
     const { wire, events } = await pipelineWith((made) => ({
-      pages: createPages({ app, paths: REFERENCE_PATHS, ...made }),
+      pages: createPages({ find, paths: REFERENCE_PATHS, ...made }),
     }));
     const ask = (path: string) =>
       wire.send(`GET ${path} HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n`).answer();

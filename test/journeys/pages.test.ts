@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Agent, request } from 'undici';
 import { parse } from 'yaml';
 import { carriesTheHeadersOfEveryAnswer } from '../support/expect-headers.ts';
 import { TestGateway } from '../support/gateway.ts';
+
+const BROWSER = { 'accept-encoding': 'gzip, deflate, br, zstd' };
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -26,6 +29,27 @@ describe('without a key', () => {
     expect(page.text).toContain('/store/orders');
     carriesTheHeadersOfEveryAnswer(page);
   });
+});
+
+test('a hundred people behind one address may open the reference in the same minute, and come back to it', async () => {
+  const browser = new Agent({ connections: 8 });
+  const ask = async (path: string, headers: Record<string, string> = {}) => {
+    const answer = await request(gateway.url + path, { dispatcher: browser, headers: { ...headers, ...BROWSER } });
+    return { status: answer.statusCode, etag: String(answer.headers.etag), text: await answer.body.text() };
+  };
+  const page = await gateway.client.get('/docs/');
+  const files = [...new Set(page.text.match(/\/docs\/assets\/[^"]+/g))];
+  const statuses = new Set<number>();
+  for (let person = 0; person < 100; person++) {
+    const first = await Promise.all(['/docs/', '/openapi.json', ...files].map((path) => ask(path)));
+    const etags = first.slice(0, 2).map(({ etag }) => etag);
+    const again = await Promise.all(
+      etags.map((etag, i) => ask(['/docs/', '/openapi.json'][i]!, { 'if-none-match': etag })),
+    );
+    for (const { status } of [...first, ...again]) statuses.add(status);
+  }
+  await browser.close();
+  expect([...statuses]).toEqual([200, 304]);
 });
 
 describe('a browser', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { groupTags } from '../../src/reference/browser/groups.ts';
+import { asReceived } from '../../src/reference/browser/headers.ts';
 import { operationHash, placeOf } from '../../src/reference/browser/places.ts';
 import { toldWindows } from '../../src/reference/browser/rate-limit.ts';
 
@@ -63,10 +64,25 @@ describe('the address of an operation', () => {
   });
 });
 
-describe('the limits an answer tells', () => {
-  test('are all its windows, also when the browser cut the lists at their commas', () => {
+describe('the headers of an answer', () => {
+  test('are as they were received, though Swagger UI cuts them at their commas', () => {
     const headers = {
-      ratelimit: ['"minute";r=59;t=60', '"day";r=999;t=86400'],
+      date: 'Sat, 21 Nov 2026 10:00:00 GMT',
+      ratelimit: '"a";r=1,"b";r=2, "c";r=3,  "d";r=4',
+      age: '1',
+    };
+    const cut = Object.entries(headers).map(([name, value]) => [
+      name,
+      value.includes(', ') ? value.split(', ') : value,
+    ]);
+    expect(asReceived(Object.fromEntries(cut))).toEqual(headers);
+  });
+});
+
+describe('the limits an answer tells', () => {
+  test('are all its windows', () => {
+    const headers = {
+      ratelimit: '"minute";r=59;t=60, "day";r=999;t=86400',
       'ratelimit-policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
     };
     expect(toldWindows(headers)).toEqual([

@@ -111,6 +111,14 @@ describe('every answer', () => {
     const again = await raw('/docs/', { 'accept-encoding': 'br', 'if-none-match': headers.etag! });
     expect([again.status, again.body.length]).toEqual([304, 0]);
     carriesTheHeadersOfEveryAnswer(again);
+    for (const path of ['/openapi.json', '/openapi.yaml', (await assets()).find((path) => path.endsWith('ui.js'))!]) {
+      const { headers } = await raw(path, {}, 'HEAD');
+      for (const known of ['*', headers.etag!.replace('W/', ''), `"other", ${headers.etag}`]) {
+        const again = await raw(path, { 'if-none-match': known });
+        expect([again.status, again.body.length, again.headers.etag]).toEqual([304, 0, headers.etag]);
+      }
+      expect((await raw(path, { 'if-none-match': '"other"' }, 'HEAD')).status).toBe(200);
+    }
   });
 
   test('to HEAD has no body, and other methods are refused', async () => {

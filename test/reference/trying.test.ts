@@ -44,6 +44,25 @@ describeInBrowser('a reader with a key', () => {
     expect(complaints).toEqual([]);
   });
 
+  test('sees the headers of an answer, good or bad, as they were received', async () => {
+    const { reader: it, page } = await reader('tiny');
+    const operation = await it.openOperation('Categories', 'listCategories');
+    await it.tryIt(operation);
+    for (const status of [200, 200, 200, 429]) {
+      const answered = page.waitForResponse('**/categories');
+      await it.send(operation);
+      const answer = await answered;
+      expect(answer.status()).toBe(status);
+      const lines = await operation.locator('.headerline').allTextContents();
+      expect(lines.map((line) => line.trim()).sort()).toEqual(
+        Object.entries(await answer.allHeaders())
+          .map(([name, value]) => `${name}: ${value}`)
+          .sort(),
+      );
+      expect(lines.join()).toMatch(/date: \w{3}, \d\d \w{3} \d{4} /);
+    }
+  });
+
   test('tries until the 429 arrives, and is told how long to wait', async () => {
     const { reader: it } = await reader('tiny');
     const operation = await it.openOperation('Categories', 'listCategories');
@@ -99,9 +118,43 @@ describeInBrowser('a reader with a key', () => {
     expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).toBe('[{},{}]');
   });
 
-  test('is told when what was pasted can be no key', async () => {
-    const { page } = await reader('free');
-    await new Reader(page).useKey('no key at all');
+  test('is told at once whether what was pasted has the form of a key, and may use another system’s all the same', async () => {
+    const { page, secret } = await reader('free');
+    const field = page.getByLabel('Your API key');
+    const note = async () => (await page.locator('#key-note').textContent())!;
+    await field.fill(secret);
+    expect(await note()).toBe('This has the form of a key.');
+    for (const damaged of [
+      secret.slice(0, -1),
+      secret.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a')),
+      'sg_test',
+    ]) {
+      await field.fill(damaged);
+      expect(await note()).toContain('missing or mistyped');
+    }
+    await field.fill('sk_live_51H8xYz');
+    expect(await note()).toContain('another system');
+    await page.getByRole('button', { name: 'Use this key' }).click();
+    expect(await note()).toMatch(/^Your key is kept until you close this tab\..*another system/);
+    expect(await page.evaluate('JSON.stringify(sessionStorage)')).toContain('sk_live_51H8xYz');
+  });
+
+  test('is told when what was pasted can be no key, and keeps the one before', async () => {
+    const { page, secret } = await reader('free');
+    await page.getByLabel('Your API key').fill('no key at all');
     expect(await page.locator('#key-note').textContent()).toContain('not a key');
+    await page.getByRole('button', { name: 'Use this key' }).click();
+    expect(await page.locator('#key-note').textContent()).toContain('not a key');
+    expect(await page.evaluate('JSON.stringify(sessionStorage)')).toContain(secret);
+  });
+
+  test('is not interrupted while a key is typed, until it is whole', async () => {
+    const { page, secret } = await reader('free');
+    const note = page.locator('#key-note');
+    const before = await note.textContent();
+    await page.getByLabel('Your API key').pressSequentially(secret.slice(0, -1));
+    expect(await note.textContent()).toBe(before);
+    await page.getByLabel('Your API key').pressSequentially(secret.slice(-1));
+    expect(await note.textContent()).toBe('This has the form of a key.');
   });
 });

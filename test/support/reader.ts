@@ -60,10 +60,11 @@ export class Reader {
     return (await operation.locator('.standing').textContent())!;
   }
 
-  /** The findings of axe with impact serious or critical, one line each. */
-  async accessibilityFindings(): Promise<string[]> {
+  /** The findings of axe with impact serious or critical in the parts that `within` selects, one line each. */
+  async accessibilityFindings(within = 'html'): Promise<string[]> {
     await this.page.evaluate(axe);
-    const { violations } = (await this.page.evaluate("axe.run({ resultTypes: ['violations'] })")) as {
+    const run = `axe.run(${JSON.stringify(within)}, { resultTypes: ['violations'] })`;
+    const { violations } = (await this.page.evaluate(run)) as {
       violations: { id: string; impact: string; nodes: { html: string }[] }[];
     };
     return violations

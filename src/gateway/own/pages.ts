@@ -1,47 +1,79 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import { createAddressWindow } from '../../callers/address-window.ts';
 import type { Guard } from '../../callers/guard.ts';
 import { Refusal } from '../../errors/refusals.ts';
+import { retryAfter } from '../../errors/retry-after.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Answer } from '../reply/answer.ts';
+import type { Target } from '../results.ts';
+
+/**
+ * Units per address and minute. A first visit of the reference takes fewer than fifty units and a further one a handful, so a
+ * hundred people behind one address can visit it in the same minute. A reload starts the count anew.
+ */
+const ALLOWANCE = { limit: 6_000, span: 60_000 };
+/** A request is one unit, and each whole piece of so many bytes in its answer is one more. */
+const PIECE = 64 * 1024;
 
 /** Paths of the public listener that need no key: the contract and its reference. */
 export interface Pages {
   has(path: string): boolean;
-  serve(exchange: Exchange): Promise<void>;
+  /** Charges the request to its address, and refuses one beyond the allowance before it looks for a page. */
+  serve(exchange: Exchange, target: Target): Promise<void>;
 }
 
-/** Calls `next` instead of answering: with an error, or with nothing when it has no such page. */
-export type PagesApp = (request: IncomingMessage, response: ServerResponse, next: (thrown?: unknown) => void) => void;
+export interface Page {
+  readonly status: 200 | 304 | 308;
+  /** Flat: name, value, … */
+  readonly headers: readonly string[];
+  /** Its maker keeps it: nobody may write into it. */
+  readonly body: Buffer;
+}
+
+/** `null` if there is no such page. */
+export type FindPage = (path: string, headers: IncomingHttpHeaders) => Promise<Page | null>;
 
 export interface PagesOptions {
-  readonly app: PagesApp;
+  readonly find: FindPage;
   /** Exact paths, or prefixes that end in `/`. */
   readonly paths: readonly string[];
   readonly guard: Guard;
   readonly answer: Answer;
 }
 
-/** Hands the request to `app` with the headers of every answer already set, and answers what `app` does not. */
-export function createPages({ app, paths, guard, answer }: PagesOptions): Pages {
+export function createPages({ find, paths, guard, answer }: PagesOptions): Pages {
   const exact = new Set(paths.filter((path) => !path.endsWith('/')));
   const prefixes = paths.filter((path) => path.endsWith('/'));
+  const allowance = createAddressWindow({ name: 'pages', kind: 'fixed', ...ALLOWANCE });
+
+  /** Ends a flood of pages, which need no key. Returns the refusal, because a throw costs more. */
+  async function spend(exchange: Exchange, units: number): Promise<Refusal | null> {
+    const standing = await allowance.take(exchange.address, units);
+    if (!standing.exhausted) return null;
+    exchange.standing = standing;
+    return new Refusal('rate_limit_exceeded', {
+      message: 'Too many pages were asked for from this address. The API itself goes on.',
+      headers: retryAfter(standing.readings[0]!.resetAt, standing.now),
+    });
+  }
+
   return {
     has: (path) => exact.has(path) || prefixes.some((prefix) => path.startsWith(prefix)),
-    async serve(exchange) {
+    async serve(exchange, { path }) {
       exchange.route = 'reference';
+      const refusal = await spend(exchange, 1);
+      if (refusal) return await answer.fail(exchange, refusal);
       exchange.standing = await guard.look(exchange.address);
-      const headers = answer.headers(exchange);
-      for (let i = 0; i < headers.length; i += 2) exchange.response.setHeader(headers[i]!, headers[i + 1]!);
-      app(exchange.request, exchange.response, (thrown = new Refusal('not_found')) => {
-        forgetPage(exchange.response);
-        void answer.fail(exchange, thrown);
-      });
+      const { method, request } = exchange;
+      if (method !== 'GET' && method !== 'HEAD') {
+        throw new Refusal('method_not_allowed', { headers: ['Allow', 'GET, HEAD'] });
+      }
+      const page = await find(path, request.headers);
+      if (!page) throw new Refusal('not_found');
+      const pieces = method === 'HEAD' ? 0 : Math.floor(page.body.length / PIECE);
+      const late = pieces > 0 ? await spend(exchange, pieces) : null;
+      if (late) return await answer.fail(exchange, late);
+      await answer.send(exchange, page.status, page.headers, page.body);
     },
   };
-}
-
-/** Removes coding, caching and type of the page that was not sent; an error under the wrong coding is unreadable. */
-function forgetPage(response: ServerResponse): void {
-  if (response.headersSent) return;
-  for (const name of response.getHeaderNames()) response.removeHeader(name);
 }

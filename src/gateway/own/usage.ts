@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { entityTag, hasTag } from '../../common/entity-tag.ts';
 import type { Eventually } from '../../common/eventually.ts';
 import { USAGE_PATH } from '../../common/own-paths.ts';
 import type { Operation } from '../../contract/contract.ts';
@@ -83,18 +83,12 @@ export function createUsage({ state, keys, deprecatedBy, answer, operations, clo
         throw new Refusal('method_not_allowed', { headers: ['Allow', 'GET, HEAD'] });
       }
       const body = await bodyFor(client, admission);
-      const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
+      const etag = entityTag(body);
       const headers = ['ETag', etag, 'Cache-Control', 'private, no-cache', 'Vary', 'X-API-Key, Authorization'];
-      if (knows(exchange, etag)) return await answer.notModified(exchange, headers);
+      if (hasTag(exchange.request.headers['if-none-match'], etag)) return await answer.notModified(exchange, headers);
       await answer.send(exchange, 200, [...headers, 'Content-Type', 'application/json; charset=utf-8'], body);
     },
   };
-}
-
-/** If-None-Match compares weakly (RFC 9110 section 13.1.2). */
-function knows({ request }: Exchange, etag: string): boolean {
-  const asked = request.headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
-  return asked.includes('*') || asked.includes(etag);
 }
 
 /** An unused window has no reset yet: the next request opens it. */

@@ -16,7 +16,7 @@ export interface Answer {
   /** The headers that every answer of the public listener carries: request id, limits, CORS, the operation's own. */
   headers(exchange: Exchange): string[];
   /** Sends a whole answer of the gateway's own. */
-  send(exchange: Exchange, status: number, headers: readonly string[], body: string): Eventually<void>;
+  send(exchange: Exchange, status: number, headers: readonly string[], body: string | Buffer): Eventually<void>;
   /** 304: the caller has the body already. */
   notModified(exchange: Exchange, headers: readonly string[]): Eventually<void>;
   /** The one place that turns a thrown error or a returned refusal into an answer. Never throws or rejects. */
@@ -34,7 +34,7 @@ export function createAnswer({ cors, guard, observe }: { cors: Cors; guard: Guar
     return list;
   }
 
-  function send(exchange: Exchange, status: number, own: readonly string[], body: string): Eventually<void> {
+  function send(exchange: Exchange, status: number, own: readonly string[], body: string | Buffer): Eventually<void> {
     if (exchange.standing !== null) return write(exchange, status, own, body);
     return guard.look(exchange.address).then((standing) => {
       exchange.standing = standing;
@@ -42,7 +42,7 @@ export function createAnswer({ cors, guard, observe }: { cors: Cors; guard: Guar
     });
   }
 
-  function write(exchange: Exchange, status: number, own: readonly string[], body: string): void {
+  function write(exchange: Exchange, status: number, own: readonly string[], body: string | Buffer): void {
     const { response } = exchange;
     const list = headers(exchange);
     list.push(...own);

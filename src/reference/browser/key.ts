@@ -1,3 +1,5 @@
+import { formOf, type KeyForm } from './key-form.ts';
+
 const NAME = 'storegate.key';
 
 /** The reader's key. It never appears in the page, the address or a log. */
@@ -5,6 +7,15 @@ export interface Key {
   /** `null` if the reader gave none. */
   readonly secret: string | null;
 }
+
+/** The first word on a text that was pasted. The gateway decides whether it is valid, and any but the last can be. */
+const VERDICTS: Readonly<Record<KeyForm, string>> = {
+  own: 'This has the form of a key.',
+  damaged: 'This begins like a key, but something is missing or mistyped: please compare it with the original.',
+  other:
+    'This does not look like a key of this gateway. If it is a key of another system, you can use it all the same.',
+  impossible: 'This is not a key: it has characters that no key has.',
+};
 
 /**
  * Connects the form for the key. The tab keeps the key; the device keeps it only if the reader asked for that. "Forget
@@ -32,14 +43,24 @@ export function connectKey(page: Document): Key {
     if (secret !== null) (remember.checked ? device : tab)?.setItem(NAME, secret);
   }
 
+  field.addEventListener('input', (event) => {
+    const secret = field.value.trim();
+    // Typing is not commented letter by letter, only once the key is complete.
+    const typing = (event as InputEvent).data?.length === 1 && formOf(secret) !== 'own';
+    if (secret !== '' && !typing) show(VERDICTS[formOf(secret)]);
+  });
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     const secret = field.value.trim();
-    const complaint = complaintAbout(secret);
-    if (complaint) return show(complaint);
+    if (secret === '') return show('Paste your key first.');
+    const verdict = formOf(secret);
+    if (verdict === 'impossible') return show(VERDICTS.impossible);
     keep(secret);
     field.value = '';
-    show(remember.checked ? 'Your key is remembered on this device.' : 'Your key is kept until you close this tab.');
+    const kept = remember.checked
+      ? 'Your key is remembered on this device.'
+      : 'Your key is kept until you close this tab.';
+    show(verdict === 'own' ? kept : `${kept} ${VERDICTS[verdict]}`);
   });
   forget.addEventListener('click', () => {
     keep(null);
@@ -59,10 +80,4 @@ function opened(storage: () => Storage): Storage | null {
   } catch {
     return null;
   }
-}
-
-/** Checks only that a header can carry the key (RFC 9110 section 5.5); the gateway decides whether it is valid. */
-function complaintAbout(secret: string): string | null {
-  if (secret === '') return 'Paste your key first.';
-  return /^[!-~]+$/.test(secret) ? null : 'This is not a key: it has characters that no key has.';
 }

@@ -1,5 +1,7 @@
+import { asReceived } from './headers.ts';
 import { connectKey } from './key.ts';
-import { closeContentsWhenUsed, followLinks, rememberPlace } from './navigation.ts';
+import { closeContentsWhenUsed, followLinks, rememberPlace, skipToContent } from './navigation.ts';
+import { announcing } from './plugins/announcing.ts';
 import { controls } from './plugins/controls.ts';
 import { curlWithoutKey } from './plugins/curl.ts';
 import { exactJson } from './plugins/exact-json.ts';
@@ -15,12 +17,13 @@ declare const SwaggerUIBundle: (settings: SwaggerUiSettings) => SwaggerUi;
 const domNode = document.getElementById('reference')!;
 const key = connectKey(document);
 closeContentsWhenUsed();
+skipToContent();
 
 const ui = SwaggerUIBundle({
   url: domNode.dataset.contract!,
   domNode,
   layout: 'Reference',
-  plugins: [layout, tryIt, facts, responses, standing, exactJson, curlWithoutKey, controls, rememberPlace],
+  plugins: [layout, tryIt, facts, responses, standing, exactJson, curlWithoutKey, controls, announcing, rememberPlace],
   validatorUrl: null, // The default asks another host.
   defaultModelsExpandDepth: 2,
   defaultModelExpandDepth: 2,
@@ -29,6 +32,10 @@ const ui = SwaggerUIBundle({
     const ours = new URL(request.url, location.href).origin === location.origin;
     if (ours && !request.loadSpec && key.secret !== null) request.headers['X-API-Key'] = key.secret;
     return request;
+  },
+  responseInterceptor(response) {
+    response.headers = asReceived(response.headers);
+    return response;
   },
   onComplete: () => domNode.removeAttribute('aria-busy'),
 });

@@ -25,6 +25,11 @@ export function followLinks(ui: SwaggerUi): void {
   document.getElementById(location.hash.slice(1))?.scrollIntoView({ behavior: 'instant' });
 }
 
+/** Moves the focus with the skip link. Following a link scrolls, but does not move the focus in every browser. */
+export function skipToContent(): void {
+  document.querySelector('.skip')!.addEventListener('click', () => document.getElementById('content')!.focus());
+}
+
 /** On a narrow screen the list of contents covers the page, so following a link closes it. */
 export function closeContentsWhenUsed(): void {
   const contents = document.getElementById('contents')!;

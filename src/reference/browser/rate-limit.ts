@@ -1,3 +1,5 @@
+import type { Headers } from './headers.ts';
+
 /** One window in the headers of an answer. */
 export interface ToldWindow {
   readonly name: string;
@@ -7,18 +9,10 @@ export interface ToldWindow {
   readonly seconds: number | null;
 }
 
-/** Response headers as Swagger UI has them: lower case, lists cut at their commas. */
-export type Headers = Readonly<Record<string, string | readonly string[]>>;
-
-export const field = (headers: Headers, name: string): string | null => {
-  const value = headers[name];
-  return value === undefined ? null : typeof value === 'string' ? value : value.join(', ');
-};
-
 /** All windows of `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers), in their order. */
 export function toldWindows(headers: Headers): readonly ToldWindow[] {
-  const policies = new Map(items(field(headers, 'ratelimit-policy')).map(({ name, numbers }) => [name, numbers.q]));
-  return items(field(headers, 'ratelimit')).flatMap(({ name, numbers: { r, t } }) =>
+  const policies = new Map(items(headers['ratelimit-policy']).map(({ name, numbers }) => [name, numbers.q]));
+  return items(headers.ratelimit).flatMap(({ name, numbers: { r, t } }) =>
     r === undefined ? [] : [{ name, limit: policies.get(name) ?? null, remaining: r, seconds: t ?? null }],
   );
 }
@@ -29,8 +23,8 @@ interface Item {
 }
 
 /** A list of strings with integer parameters (RFC 9651): `"minute";r=59;t=60, "day";r=999;t=86400`. */
-function items(text: string | null): Item[] {
-  return [...(text ?? '').matchAll(/"([^"]*)"((?:;\s*\w+=[^;,]*)*)/g)].map(([, name, parameters]) => ({
+function items(text = ''): Item[] {
+  return [...text.matchAll(/"([^"]*)"((?:;\s*\w+=[^;,]*)*)/g)].map(([, name, parameters]) => ({
     name: name!,
     numbers: Object.fromEntries(
       [...parameters!.matchAll(/(\w+)=(\d+)/g)].map(([, parameter, value]) => [parameter, Number(value)]),

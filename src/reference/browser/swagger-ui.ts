@@ -1,3 +1,5 @@
+import type { CutHeaders } from './headers.ts';
+
 /**
  * Types for the parts of Swagger UI 5 that we use; it ships none:
  * https://github.com/swagger-api/swagger-ui/tree/master/docs
@@ -18,13 +20,16 @@ export interface ImmutableMap {
   toJS(): unknown;
 }
 
+/** `connected` passes the system and its state as properties. */
+export type GetComponent = (name: string, connected?: boolean) => Component;
+
 export interface System {
   readonly React: {
     readonly Fragment: unknown;
     createElement(type: unknown, props?: object | null, ...children: unknown[]): Rendered;
+    useEffect(effect: () => void): void;
   };
-  /** `connected` passes the system and its state as properties. */
-  getComponent(name: string, connected?: boolean): Component;
+  readonly getComponent: GetComponent;
   readonly specSelectors: {
     loadingStatus(): string | undefined;
     specJson(): ImmutableMap;
@@ -58,6 +63,12 @@ export interface OutgoingRequest {
   readonly loadSpec?: boolean;
 }
 
+/** An answer, also to Swagger UI's own request for the contract. */
+export interface IncomingResponse {
+  readonly status: number;
+  headers: CutHeaders;
+}
+
 export interface SwaggerUiSettings {
   readonly url: string;
   readonly domNode: Element;
@@ -68,6 +79,7 @@ export interface SwaggerUiSettings {
   readonly defaultModelExpandDepth: number;
   readonly displayRequestDuration: boolean;
   readonly requestInterceptor: (request: OutgoingRequest) => OutgoingRequest;
+  readonly responseInterceptor: (response: IncomingResponse) => IncomingResponse;
   readonly onComplete: () => void;
 }
 

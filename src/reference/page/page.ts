@@ -30,18 +30,19 @@ export function renderPage({ contract, plans, assets }: PageContent): string {
 ${files(assets)}
 </head>
 <body>
-<a class="skip" href="#start">Skip to the content</a>
+<a class="skip" href="#content">Skip to the content</a>
 <header class="top"><a class="brand" href="#start"><img src="${assets.base}icon.svg" alt="" width="28" height="28">${title}
 <span class="version">${version}</span></a>
 <span class="contract">Contract: <a href="${CONTRACT_JSON_PATH}">JSON</a> <a href="${CONTRACT_YAML_PATH}">YAML</a></span>
 ${contentsButton()}</header>
 <div class="columns">
 ${navigation(contract)}
-<main>
+<main id="content" tabindex="-1">
 <section id="start" aria-labelledby="title">
 <h1 id="title">${title}</h1>
 ${keyForm()}
 </section>
+<p id="announcement" class="unseen" role="status"></p>
 <div id="reference" class="reference" data-contract="${CONTRACT_JSON_PATH}" aria-busy="true"><p class="loading">Drawing the operations …</p>
 <noscript><p>The operations are drawn by a script. Without it, read the contract itself:
 <a href="${CONTRACT_JSON_PATH}">openapi.json</a> or <a href="${CONTRACT_YAML_PATH}">openapi.yaml</a>.</p></noscript></div>

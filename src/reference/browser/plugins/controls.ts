@@ -18,6 +18,10 @@ export const controls: Plugin = (system) => ({
       const ref = (element: Element | null) => void (element && nameControls(element, description));
       return h('div', { ref }, h(Original, props));
     },
+    ExamplesSelect: (Original, system) => (props) => {
+      const ref = (element: Element | null) => void (element && nameControls(element, 'Example'));
+      return system.React.createElement('div', { ref }, system.React.createElement(Original, props));
+    },
     /** Optional parameters start empty: a request with every example at once finds nothing. */
     parameterRow: (Original, system) => (props) => {
       const { createElement: h } = system.React;

@@ -1,4 +1,5 @@
-import { field, type Headers, type ToldWindow, toldWindows } from '../rate-limit.ts';
+import type { Headers } from '../headers.ts';
+import { type ToldWindow, toldWindows } from '../rate-limit.ts';
 import type { ImmutableMap, Plugin, Rendered, System } from '../swagger-ui.ts';
 
 /** Shows the remaining limits of the key above each answer. */
@@ -15,34 +16,33 @@ export const standing: Plugin = () => ({
 
 function summary(status: unknown, headers: Headers, system: System): Rendered {
   const { createElement: h } = system.React;
-  const limit = field(headers, 'x-ratelimit-limit');
-  if (limit === null) return null;
-  const reset = field(headers, 'x-ratelimit-reset');
-  const retry = field(headers, 'retry-after');
-  const tile = (name: string, value: string | null, note: string) =>
-    value === null
+  const { 'x-ratelimit-limit': limit, 'x-ratelimit-reset': reset, 'retry-after': retry } = headers;
+  if (limit === undefined) return null;
+  const tile = (name: string, value: string | undefined, note: string) =>
+    value === undefined
       ? null
       : h('div', { key: name }, h('dt', null, name), h('dd', null, h('b', null, value), ' ', h('small', null, note)));
   return h(
     'div',
-    { className: Number(status) === 429 || Number(status) === 403 ? 'standing refused' : 'standing', role: 'status' },
-    h('h4', null, sentence(Number(status), retry)),
+    { className: Number(status) === 429 || Number(status) === 403 ? 'standing refused' : 'standing' },
+    h('h4', null, refusal(Number(status), headers) ?? 'Your limits'),
     h(
       'dl',
       null,
       tile('X-RateLimit-Limit', limit, 'in force'),
-      tile('X-RateLimit-Remaining', field(headers, 'x-ratelimit-remaining'), 'left'),
-      tile('X-RateLimit-Reset', reset, reset === null ? '' : `at ${clock(Number(reset))}`),
+      tile('X-RateLimit-Remaining', headers['x-ratelimit-remaining'], 'left'),
+      tile('X-RateLimit-Reset', reset, reset === undefined ? '' : `at ${clock(Number(reset))}`),
       tile('Retry-After', retry, 'seconds to wait'),
     ),
     h('p', null, toldWindows(headers).map(windowText).join(' · ')),
   );
 }
 
-function sentence(status: number, retry: string | null): string {
+/** `null`: the answer is no refusal of the limits. */
+export function refusal(status: number, { 'retry-after': retry }: Headers): string | null {
   if (status === 429) return `Over the limit: wait ${retry ?? 'some'} seconds`;
-  if (status === 403 && retry !== null) return `Banned for a while: wait ${retry} seconds`;
-  return 'Your limits';
+  if (status === 403 && retry !== undefined) return `Banned for a while: wait ${retry} seconds`;
+  return null;
 }
 
 function windowText({ name, limit, remaining }: ToldWindow): string {

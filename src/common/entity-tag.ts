@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto';
+
+/** A strong entity tag (RFC 9110 section 8.8.3) of exactly these bytes. */
+export function entityTag(content: string | Buffer): string {
+  return `"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"`;
+}
+
+/**
+ * Whether If-None-Match names `tag`: `*` names every tag, a list those in it, compared weakly (RFC 9110 section 13.1.2).
+ * Text that is no list of entity tags names none.
+ */
+export function hasTag(ifNoneMatch: string | undefined, tag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch.trim() === '*') return true;
+  const wanted = opaque(tag);
+  return (ifNoneMatch.match(ENTITY_TAG) ?? []).some((one) => opaque(one) === wanted);
+}
+
+const ENTITY_TAG = /(?:W\/)?"[!#-~\x80-\xff]*"/g;
+
+function opaque(tag: string): string {
+  return tag.startsWith('W/') ? tag.slice(2) : tag;
+}

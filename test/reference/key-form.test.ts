@@ -1,0 +1,39 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { isWellFormed, makeSecret } from '../../src/keys/secret.ts';
+import { formOf } from '../../src/reference/browser/key-form.ts';
+
+const environment = fc.stringMatching(/^[a-z]{1,12}$/);
+const secret = environment.map((env) => makeSecret(env));
+const character = fc.constantFrom(...'0123456789ABCXYZabcxyz_-');
+
+describe('the form of a key, as the page knows it', () => {
+  test('is that of every key that the gateway makes', () => {
+    fc.assert(fc.property(secret, (text) => expect(formOf(text)).toBe('own')));
+  });
+
+  test('is that of src/keys/secret.ts, whatever is typed, cut off or lengthened', () => {
+    const typo = fc
+      .tuple(secret, fc.nat({ max: 60 }), character)
+      .map(([text, at, other]) => text.slice(0, at) + other + text.slice(at + 1));
+    const cut = fc.tuple(secret, fc.nat({ max: 60 })).map(([text, at]) => text.slice(0, at));
+    const longer = fc.tuple(secret, character).map(([text, more]) => text + more);
+    fc.assert(
+      fc.property(fc.oneof(secret, typo, cut, longer, fc.string({ unit: 'binary' })), (text) => {
+        expect(formOf(text) === 'own').toBe(isWellFormed(text));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test.each([
+    ['sg_live_short', 'damaged'],
+    ['sk_live_51H8', 'other'],
+    ['eyJhbGciOi.J9.x', 'other'],
+    ['two words', 'impossible'],
+    ['schlüssel', 'impossible'],
+    ['', 'impossible'],
+  ])('%j is %s', (text, form) => {
+    expect(formOf(text)).toBe(form);
+  });
+});

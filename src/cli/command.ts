@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { parseDuration } from '../config/units.ts';
 import type { Api } from './reach/api.ts';
-import { type Reach, reach } from './reach/reach.ts';
+import type { Reach } from './reach/reach.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The options of every operator command. */
@@ -34,6 +34,7 @@ export async function perform<T>(
   ask: (api: Api) => Promise<T>,
   show: (answer: T, colour: boolean) => string,
 ): Promise<void> {
+  const { reach } = await import('./reach/reach.ts');
   const api = await reach(terminal, options);
   try {
     const answer = await ask(api);

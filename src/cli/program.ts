@@ -1,10 +1,12 @@
 import { Command } from 'commander';
+import { readVersion } from '../common/version.ts';
 import { accountsCommand } from './commands/accounts.ts';
 import { auditCommand } from './commands/audit.ts';
 import { bansCommand } from './commands/bans.ts';
 import { addCheck } from './commands/check.ts';
 import { completionCommand } from './commands/completion.ts';
 import { configCommand, reloadCommand } from './commands/config.ts';
+import { helpCommand } from './commands/help.ts';
 import { keysCommand } from './commands/keys.ts';
 import { plansCommand } from './commands/plans.ts';
 import { addServe } from './commands/serve.ts';
@@ -25,6 +27,8 @@ export const EXIT_CODES = [
 export function createProgram(terminal: Terminal): Command {
   const program = new Command('storegate')
     .description('An API gateway and rate-limiting proxy in front of a store service.')
+    .version(readVersion(), '-V, --version', 'print the version')
+    .helpCommand(false)
     .addHelpText('after', `\nExit codes:\n${EXIT_CODES.map((line) => `  ${line}`).join('\n')}`);
   addServe(program, terminal);
   addStore(program, terminal);
@@ -40,6 +44,7 @@ export function createProgram(terminal: Terminal): Command {
     auditCommand(terminal),
     tokensCommand(terminal),
     completionCommand(program, terminal),
+    helpCommand(program),
   ]) {
     program.addCommand(command);
   }

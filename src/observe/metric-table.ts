@@ -1,3 +1,4 @@
+import { readVersion } from '../common/version.ts';
 import { counter, gauge, histogram, type MetricRow, standing } from './metric-rows.ts';
 
 /**
@@ -163,5 +164,13 @@ export const METRICS: readonly MetricRow[] = [
     initially: ['normal'],
     count: (set) => (event) => set(event.type === 'state.outage' ? event.policy : 'normal'),
     onlyWith: 'inFlight',
+  }),
+  standing({
+    on: [],
+    name: 'storegate_build_info',
+    help: 'The version of storegate and of the Node that runs it; always 1.',
+    labelNames: ['version', 'node'],
+    initially: [readVersion(), process.version],
+    count: () => () => {},
   }),
 ];

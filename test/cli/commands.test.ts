@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -78,6 +78,38 @@ describe('storegate serve', () => {
     expect(run.code).toBe(1);
     expect(run.err.trimEnd().split('\n')).toHaveLength(3);
     for (const name of ['STOREGATE_PORT', 'nowhere.yaml', 'LOG_LEVEL']) expect(run.err).toContain(name);
+  });
+});
+
+describe('storegate itself', () => {
+  test('tells its version', async () => {
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    expect(await finished(['--version'], { cwd })).toEqual({ code: 0, out: `${version}\n`, err: '' });
+  });
+
+  test.each([
+    [
+      ['help', 'keys', 'create'],
+      ['keys', 'create', '--help'],
+    ],
+    [
+      ['help', 'keys'],
+      ['keys', '--help'],
+    ],
+    [['help'], ['--help']],
+    [
+      ['keys', 'help', 'create'],
+      ['keys', 'create', '--help'],
+    ],
+  ])('%j shows what %j shows', async (asked, same) => {
+    const shown = await finished(asked, { cwd });
+    expect(shown).toEqual(await finished(same, { cwd }));
+    expect(shown).toMatchObject({ code: 0, out: expect.stringContaining('Usage: storegate') });
+  });
+
+  test('says which word of a command it does not know', async () => {
+    const run = await finished(['help', 'keys', 'craete'], { cwd });
+    expect(run).toMatchObject({ code: 2, out: '', err: expect.stringContaining('"craete"') });
   });
 });
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startStore } from '../../src/cli/commands/store.ts';
+import { startStore } from '../../src/cli/store.ts';
 import { shippedFiles } from '../../src/config/load.ts';
 import { adminOf } from '../support/admin.ts';
 import { TestGateway } from '../support/gateway.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startStore } from '../../src/cli/commands/store.ts';
+import { startStore } from '../../src/cli/store.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { finished, type Running, storegate } from '../support/storegate.ts';
 import { until } from '../support/until.ts';

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import type { Event } from '../../src/observe/events.ts';
 import { counter } from '../../src/observe/metric-rows.ts';
@@ -115,6 +116,13 @@ test('workers are the business of the process above them, and what is held of re
   expect(await carrier().text()).toContain('\nstoregate_requests_in_flight 3\n');
   expect(await carrier().text()).toContain('\nstoregate_subjects 4\n');
   expect(await carrier().text()).not.toContain('storegate_worker');
+});
+
+test('the version of storegate and of its Node is told, by every process', async () => {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  const told = `\nstoregate_build_info{version="${version}",node="${process.version}"} 1\n`;
+  expect(await carrier().text()).toContain(told);
+  expect(await primary().text()).toContain(told);
 });
 
 test('a row is held to its events and labels by its types', () => {

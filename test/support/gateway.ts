@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import supertest from 'supertest';
-import { startStore } from '../../src/cli/commands/store.ts';
+import { startStore } from '../../src/cli/store.ts';
 import { withKeys } from '../../src/cli/with-keystore.ts';
 import type { Config } from '../../src/config/config.ts';
 import { withStore } from '../../src/config/describe.ts';

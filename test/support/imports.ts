@@ -30,6 +30,19 @@ export function importsIn(file: string, text: string): Import[] {
   }));
 }
 
+/** Everything that is loaded together with a file of ours: its imports and theirs, without types and `import('…')`. */
+export function importsOnLoad(file: string, loaded = new Set<string>()): ReadonlySet<string> {
+  const text = textOf(file)
+    .replaceAll(/^(import|export) type\b[^;]*;/gm, '')
+    .replaceAll(/\bimport\(/g, 'later(');
+  for (const { to } of importsIn(file, text)) {
+    if (loaded.has(to)) continue;
+    loaded.add(to);
+    if (to.endsWith('.ts')) importsOnLoad(to, loaded);
+  }
+  return loaded;
+}
+
 /** The first folder of a path, or the file itself where it is in none. */
 export function roomOf(path: string): string {
   return path.includes('/') ? path.slice(0, path.indexOf('/')) : path;

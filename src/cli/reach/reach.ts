@@ -1,11 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parse } from 'yaml';
-import { loadConfig } from '../../config/load.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Api, CallError } from './api.ts';
-import { reachBeside } from './beside.ts';
-import { reachRemote } from './remote.ts';
 
 /** The options that name a gateway. */
 export interface Reach {
@@ -21,14 +17,26 @@ export interface Reach {
 export async function reach(terminal: Terminal, flags: Reach): Promise<Api> {
   const { env, cwd } = terminal;
   const file = flags.profile ?? (env.STOREGATE_PROFILE || undefined);
-  const profile = file === undefined ? {} : readProfile(resolve(cwd, file));
+  const profile = file === undefined ? {} : await readProfile(resolve(cwd, file));
   const url = flags.url ?? (env.STOREGATE_ADMIN_URL || profile.url);
   const token = flags.token ?? (env.STOREGATE_ADMIN_TOKEN || profile.token);
-  return url === undefined ? await reachBeside(() => loadConfig(terminal)) : reachRemote(url, token ?? null);
+  return url === undefined ? await beside(terminal) : await remote(url, token ?? null);
+}
+
+/** The way to the state alone loads what the gateway is made of. */
+async function beside(terminal: Terminal): Promise<Api> {
+  const [{ reachBeside }, { loadConfig }] = await Promise.all([import('./beside.ts'), import('../../config/load.ts')]);
+  return await reachBeside(() => loadConfig(terminal));
+}
+
+async function remote(url: string, token: string | null): Promise<Api> {
+  const { reachRemote } = await import('./remote.ts');
+  return reachRemote(url, token);
 }
 
 /** YAML or JSON with `url` and perhaps `token`. */
-function readProfile(file: string): { url?: string; token?: string } {
+async function readProfile(file: string): Promise<{ url?: string; token?: string }> {
+  const { parse } = await import('yaml');
   let profile: unknown;
   try {
     profile = parse(readFileSync(file, 'utf8'));

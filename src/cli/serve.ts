@@ -1,0 +1,53 @@
+import type { Config } from '../config/config.ts';
+import { withStore } from '../config/describe.ts';
+import { loadConfig } from '../config/load.ts';
+import { createGateway, type Gateway } from '../run/gateway.ts';
+import { ReloadRefused } from '../run/reload.ts';
+import { createPrimary } from '../workers/primary.ts';
+import { storeFile } from './commands/store.ts';
+import { makeDemoKeys, welcome } from './demo.ts';
+import { startStore } from './store.ts';
+import { type Terminal, untilStopped } from './terminal.ts';
+
+export interface ServeOptions {
+  /** Whether a first start makes and shows a key for each plan. */
+  readonly demoKeys: boolean;
+}
+
+/** Runs the gateway until the user or the system asks it to stop. */
+export async function serve(terminal: Terminal, { demoKeys }: ServeOptions): Promise<void> {
+  const config = loadConfig(terminal);
+  const { storeUrl, stopStore } = await findStore(config);
+  try {
+    const load = () => loadConfig(terminal);
+    const create = config.workers === 1 ? createGateway : createPrimary;
+    const gateway = await create(withStore(config, storeUrl), { load });
+    const stopListening = terminal.onHangup(() => {
+      if (!terminal.stop.aborted) void reload(gateway);
+    });
+    const { url, adminUrl } = await gateway.start();
+    const keys = demoKeys ? await makeDemoKeys(config) : null;
+    terminal.out(welcome({ url, adminUrl, data: config.data, keys }));
+    await untilStopped(terminal);
+    await gateway.stop();
+    stopListening();
+  } finally {
+    await stopStore();
+  }
+}
+
+/** The store that the configuration names, or a store started here on a loopback port that only the gateway knows. */
+async function findStore({ upstream, data }: Config): Promise<{ storeUrl: string; stopStore: () => Promise<void> }> {
+  if (upstream.url !== null) return { storeUrl: upstream.url, stopStore: async () => {} };
+  const { store, url } = await startStore(storeFile(data), { host: '127.0.0.1', port: 0 });
+  return { storeUrl: url, stopStore: () => store.close() };
+}
+
+/** Reloads on SIGHUP. The log has the mistakes. */
+async function reload(gateway: Gateway): Promise<void> {
+  try {
+    await gateway.reload('SIGHUP');
+  } catch (error) {
+    if (!(error instanceof ReloadRefused)) throw error;
+  }
+}

@@ -1,0 +1,41 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { ExpectedError } from '../common/expected-error.ts';
+import { seedStore } from '../store/seed.ts';
+import { createStore, type Store } from '../store/store.ts';
+import { type Terminal, untilStopped } from './terminal.ts';
+
+/** The store cannot run; the message says why, in one sentence. */
+export class StoreError extends ExpectedError {
+  override name = 'StoreError';
+}
+
+/** Opens the store on `file`, fills it if it is new, and listens. Before it throws StoreError, it closes everything. */
+export async function startStore(
+  file: string,
+  address: { host: string; port: number },
+): Promise<{ store: Store; url: string }> {
+  let store: Store | null = null;
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    store = createStore({ file });
+    seedStore(store);
+    const { url } = await store.listen(address);
+    return { store, url };
+  } catch (error) {
+    await store?.close();
+    throw new StoreError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+/** Runs the store alone until the user or the system asks it to stop. */
+export async function runStore(
+  terminal: Terminal,
+  file: string,
+  address: { host: string; port: number },
+): Promise<void> {
+  const { store, url } = await startStore(file, address);
+  terminal.out(`The store listens on ${url}\n`);
+  await untilStopped(terminal);
+  await store.close();
+}

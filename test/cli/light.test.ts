@@ -1,0 +1,20 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { importsOnLoad, SOURCE } from '../support/imports.ts';
+
+test('the command line alone loads only commander: what a command needs is loaded when it runs', () => {
+  const loaded = [...importsOnLoad('main.ts')];
+  expect(loaded).toContain('cli/commands/keys.ts');
+  expect(loaded.filter((name) => !name.startsWith('node:') && !existsSync(join(SOURCE, name)))).toEqual(['commander']);
+  expect(loaded.filter((name) => /^(run|workers|state|store|admin|gateway|contract|reference)\//.test(name))).toEqual(
+    [],
+  );
+});
+
+test('what is loaded on start is followed through every file, and not into types or what is imported later', () => {
+  const loaded = importsOnLoad('cli/serve.ts');
+  for (const name of ['run/gateway.ts', 'ajv', 'ioredis', 'pino', 'undici', 'yaml'])
+    expect([...loaded]).toContain(name);
+  expect([...importsOnLoad('cli/commands/serve.ts')]).toEqual([]);
+});

@@ -9,6 +9,8 @@ import type { KeyStore } from './store.ts';
 
 const KNOWN = 50_000;
 const UNKNOWN = 20_000;
+/** Milliseconds after which a key that could not be looked up again is asked for once more. */
+const ASK_AGAIN = 1_000;
 
 export interface KeyringOptions {
   /**
@@ -24,6 +26,8 @@ interface Found {
   /** `null`: no such key exists. */
   readonly record: KeyRecord | null;
   readonly recheckAt: number;
+  /** How often everything had become doubtful when this was asked for. */
+  readonly generation: number;
   /** The client that follows from `record` and `plans`. */
   client: Client | null;
   plans: Plans;
@@ -42,6 +46,8 @@ export class Keyring {
   readonly #lookups = new Map<string, Promise<Client | null>>();
   #limits = new WeakMap<readonly Window[], Limits>();
   #takesForeign = false;
+  /** Rises when any change may have been missed. What was found before is then looked up again. */
+  #generation = 0;
   readonly #stopWatching: () => void;
 
   constructor(
@@ -91,8 +97,8 @@ export class Keyring {
     this.#stopWatching();
   }
 
-  #isFresh({ recheckAt }: Found): boolean {
-    return recheckAt === Infinity || this.#clock() < recheckAt;
+  #isFresh({ generation, recheckAt }: Found): boolean {
+    return generation === this.#generation && (recheckAt === Infinity || this.#clock() < recheckAt);
   }
 
   #clientIn(found: Found, hash: string): Client | null {
@@ -113,9 +119,10 @@ export class Keyring {
     }
   }
 
+  /** Where any key may have changed, those that were found stay, to be used while the store cannot be asked. */
   #forget(hash?: string): void {
     if (hash === undefined) {
-      this.#clients.clear();
+      this.#generation += 1;
       this.#strangers.clear();
       this.#lookups.clear();
     } else {
@@ -127,12 +134,13 @@ export class Keyring {
 
   #lookUp(hash: string, stale: Found | undefined): Eventually<Client | null> {
     const asked = this.#store.find(hash);
-    if (!(asked instanceof Promise)) return this.#remember(hash, asked);
+    if (!(asked instanceof Promise)) return this.#remember(hash, asked, this.#recheckAfter);
     const lookup: Promise<Client | null> = asked.then(
-      (record) => this.#arrived(hash, lookup, record),
+      (record) => this.#arrived(hash, lookup, record, this.#recheckAfter),
       (error) => {
         // While the store is away, a known key stays as it was: an outage must not lock everybody out.
-        if (stale && error instanceof Outage) return this.#arrived(hash, lookup, stale.record);
+        if (stale && error instanceof Outage)
+          return this.#arrived(hash, lookup, stale.record, Math.min(this.#recheckAfter, ASK_AGAIN));
         this.#isCurrent(hash, lookup);
         throw error;
       },
@@ -142,8 +150,14 @@ export class Keyring {
   }
 
   /** Remembers an answer, unless the key has changed since the question: then the answer may be older than the change. */
-  #arrived(hash: string, lookup: Promise<Client | null>, record: KeyRecord | null): Client | null {
-    return this.#isCurrent(hash, lookup) ? this.#remember(hash, record) : record && this.#clientOf(record, hash);
+  #arrived(
+    hash: string,
+    lookup: Promise<Client | null>,
+    record: KeyRecord | null,
+    recheckAfter: number,
+  ): Client | null {
+    if (this.#isCurrent(hash, lookup)) return this.#remember(hash, record, recheckAfter);
+    return record && this.#clientOf(record, hash);
   }
 
   /** Ends a look-up. Answers `false` if the key has changed meanwhile. */
@@ -151,10 +165,11 @@ export class Keyring {
     return this.#lookups.get(hash) === lookup && this.#lookups.delete(hash);
   }
 
-  #remember(hash: string, record: KeyRecord | null): Client | null {
+  #remember(hash: string, record: KeyRecord | null, recheckAfter: number): Client | null {
     const found = {
       record,
-      recheckAt: this.#recheckAfter === Infinity ? Infinity : this.#clock() + this.#recheckAfter,
+      recheckAt: recheckAfter === Infinity ? Infinity : this.#clock() + recheckAfter,
+      generation: this.#generation,
       client: record && this.#clientOf(record, hash),
       plans: this.#plans,
     };

@@ -43,6 +43,30 @@ test('a gateway whose Redis died counts on, and tells it once', async () => {
   expect((await gateway.admin.get('/health/ready')).status).toBe(200);
 }, 20_000);
 
+test.each(['local', 'allow'])(
+  'under %s, callers see nothing when the listening connection returns in an outage',
+  async (policy) => {
+    const key = await start(`whenAway: ${policy}`);
+    expect((await get(key)).status).toBe(200);
+    await redis.admin.replicaof('127.0.0.1', '1');
+    await until('the outage is told', async () => {
+      expect((await get(key)).status).toBe(200);
+      return lines('state.outage').length === 1;
+    });
+    const listener = async () =>
+      /id=(\d+)/.exec((await redis.admin.call('CLIENT', 'LIST', 'TYPE', 'pubsub')) as string)?.[1];
+    const before = await listener();
+    await redis.admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await until('it listens again', async () => {
+      expect((await get(key)).status).toBe(200);
+      return ![before, undefined].includes(await listener());
+    });
+    for (let i = 0; i < 20; i++) expect((await get(key)).status).toBe(200);
+    expect(lines('state.recovered')).toEqual([]);
+  },
+  20_000,
+);
+
 describe('under the policy deny', () => {
   test('it answers 503 with Retry-After, calls itself not ready, and is well again by itself', async () => {
     const key = await start('whenAway: deny, readyWhenAway: false');

@@ -142,6 +142,23 @@ describe('while the store is away', () => {
     expect(await again).toMatchObject({ keyId: 'key_1' });
   });
 
+  test('a key that was seen stays good when any change may have been missed, and is looked up again', async () => {
+    const { store, clock, keyring } = open();
+    const asked = keyring.find('h1');
+    store.lookups[0]!.answer(RECORD);
+    await asked;
+    store.changed();
+    expect(keyring.known('h1')).toBeNull();
+    const meanwhile = keyring.find('h1');
+    store.lookups[1]!.fail(new Outage('state_unavailable'));
+    expect(await meanwhile).toMatchObject({ keyId: 'key_1', revoked: false });
+    expect(keyring.find('h1')).toMatchObject({ revoked: false });
+    clock.pass(1_000);
+    const back = keyring.find('h1');
+    store.lookups[2]!.answer({ ...RECORD, revokedAt: 1 });
+    expect(await back).toMatchObject({ revoked: true });
+  });
+
   test('a key that was never seen is an outage, and is asked for again', async () => {
     const { store, keyring } = open();
     const asked = keyring.find('h1');

@@ -19,6 +19,8 @@ describe('storegate serve', () => {
     const first = storegate(['serve'], { cwd, env: PORTS });
     await until('the gateway is up', () => first.out().includes('Ctrl-C'));
     const shown = first.out();
+    expect(shown.indexOf('"started"')).toBeGreaterThan(-1);
+    expect(shown.indexOf('"started"')).toBeLessThan(shown.indexOf('answers at'));
     expect([...shown.matchAll(/^ {2}(\w+) +\S+ +sg_demo_\w+$/gm)].map(([, plan]) => plan)).toEqual([
       'free',
       'pro',

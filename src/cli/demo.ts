@@ -66,7 +66,7 @@ export function welcome({
 }): string {
   const where = `storegate answers at ${url} (contract: ${url}${CONTRACT_JSON_PATH}, reference: ${url}${REFERENCE_PATH}/; operators: ${adminUrl}/metrics)\n`;
   if (!keys || keys.length === 0) {
-    return `${where}Keys and data are in ${data}. Another key: npx storegate keys create --plan free --account acme\n`;
+    return `${where}Keys and data are in ${data}. To make a key: npx storegate keys create --plan free --account acme\n`;
   }
   const first = keys[0]!.secret;
   const table = keys

@@ -10,7 +10,7 @@ import { startStore } from './store.ts';
 import { type Terminal, untilStopped } from './terminal.ts';
 
 export interface ServeOptions {
-  /** Whether a first start makes and shows a key for each plan. */
+  /** Whether a first start in a terminal makes and shows a key for each plan. */
   readonly demoKeys: boolean;
 }
 
@@ -26,7 +26,8 @@ export async function serve(terminal: Terminal, { demoKeys }: ServeOptions): Pro
       if (!terminal.stop.aborted) void reload(gateway);
     });
     const { url, adminUrl } = await gateway.start();
-    const keys = demoKeys ? await makeDemoKeys(config) : null;
+    // Anywhere but on a terminal the secrets would end up in a file or in the log of a service.
+    const keys = demoKeys && terminal.isTerminal ? await makeDemoKeys(config) : null;
     terminal.out(welcome({ url, adminUrl, data: config.data, keys }));
     await untilStopped(terminal);
     await gateway.stop();

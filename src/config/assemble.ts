@@ -75,7 +75,11 @@ export function assemble(read: SettingsReader, { plans, gateway, cwd }: Surround
     mounts: read.list<MountEntry>('mounts').map(mountOf),
     cors: { origins: [...read.list<string>('cors.origins')], maxAge: span('cors.maxAge') },
     reference: { enabled: read.flag('reference.enabled') },
-    log: { level: read.text('log.level') as LogLevel, requests: read.flag('log.requests') },
+    log: {
+      level: read.text('log.level') as LogLevel,
+      requests: read.flag('log.requests'),
+      format: read.text('log.format') as Config['log']['format'],
+    },
     files: { gateway, plans: path('plans.file') },
   };
 }

@@ -29,7 +29,12 @@ export interface Config {
     readonly maxAge: number;
   };
   readonly reference: { readonly enabled: boolean };
-  readonly log: { readonly level: LogLevel; readonly requests: boolean };
+  readonly log: {
+    readonly level: LogLevel;
+    readonly requests: boolean;
+    /** `auto`: lines for a person on a terminal, JSON elsewhere. */
+    readonly format: 'auto' | 'json' | 'pretty';
+  };
   /** The files of this configuration, for reloading and for messages. */
   readonly files: { readonly gateway: string; readonly plans: string };
 }

@@ -3,6 +3,7 @@ import type { Problem } from './problems/problems.ts';
 import { printable } from './problems/quote.ts';
 import { suggest } from './problems/suggest.ts';
 import { schemaFlaws } from './schema/flaws.ts';
+import { readSecret } from './secret-file.ts';
 import { putAt } from './settings.ts';
 
 /** Like `process.env`; an empty variable counts as unset. */
@@ -16,6 +17,8 @@ export const environmentVariables = {
   STOREGATE_ADMIN_HOST: 'admin.host',
   STOREGATE_ADMIN_PORT: 'admin.port',
   STOREGATE_ADMIN_TOKEN: 'admin.token',
+  /** This and the other variables of files hold the path of a secret, in place of the secret. These are no settings. */
+  STOREGATE_ADMIN_TOKEN_FILE: null,
   /** For commands: the admin listener of a running gateway, and a file that names it. These are no settings. */
   STOREGATE_ADMIN_URL: null,
   STOREGATE_PROFILE: null,
@@ -26,7 +29,9 @@ export const environmentVariables = {
   STOREGATE_CONTRACT: 'contract.file',
   STORE_URL: 'upstream.url',
   REDIS_URL: 'redis.url',
+  REDIS_URL_FILE: null,
   REDIS_SENTINEL_PASSWORD: 'redis.sentinelPassword',
+  REDIS_SENTINEL_PASSWORD_FILE: null,
   LOG_LEVEL: 'log.level',
 } as const;
 
@@ -47,9 +52,10 @@ interface Variable {
   readonly value: unknown;
 }
 
-export function readEnvironment(env: Environment): EnvironmentLayer {
-  const values = given(env);
-  const wrong = wrongValues(values);
+/** @param cwd the base of relative paths of secrets */
+export function readEnvironment(env: Environment, cwd: string): EnvironmentLayer {
+  const { values, unread } = given(env, cwd);
+  const wrong = [...wrongValues(values), ...unread];
   for (const { setting } of wrong) values.delete(setting);
   return {
     values,
@@ -59,13 +65,27 @@ export function readEnvironment(env: Environment): EnvironmentLayer {
   };
 }
 
-function given(env: Environment): Map<string, Variable> {
+interface WrongValue {
+  readonly setting: string;
+  readonly problem: Problem;
+}
+
+function given(env: Environment, cwd: string): { values: Map<string, Variable>; unread: readonly WrongValue[] } {
   const values = new Map<string, Variable>();
+  const unread: WrongValue[] = [];
   for (const [name, setting] of Object.entries(environmentVariables)) {
+    if (setting === null) continue;
     const text = env[name];
-    if (setting !== null && text) values.set(setting, { name, value: numbers.has(setting) ? toNumber(text) : text });
+    const secret = mayBeInFile(name) ? readSecret(env, cwd, name) : null;
+    if (secret?.value === null) unread.push({ setting, problem: problem(secret.name, secret.message) });
+    else if (secret) values.set(setting, { name: secret.name, value: secret.value });
+    else if (text) values.set(setting, { name, value: numbers.has(setting) ? toNumber(text) : text });
   }
-  return values;
+  return { values, unread };
+}
+
+function mayBeInFile(name: string): boolean {
+  return Object.hasOwn(environmentVariables, `${name}_FILE`);
 }
 
 /** Text that is no number stays text, so that the schema refuses it. */
@@ -74,7 +94,7 @@ function toNumber(text: string): number | string {
 }
 
 /** Checks the values against the schema of the file, so that both allow the same values. */
-function wrongValues(values: ReadonlyMap<string, Variable>): { setting: string; problem: Problem }[] {
+function wrongValues(values: ReadonlyMap<string, Variable>): WrongValue[] {
   const document: Record<string, unknown> = {};
   for (const [setting, { value }] of values) putAt(document, setting, value);
   const flaws = schemaFlaws(document, 'gateway');
@@ -86,10 +106,21 @@ function wrongValues(values: ReadonlyMap<string, Variable>): { setting: string; 
 
 const own = 'STOREGATE_';
 
+/** A name without our prefix may be meant for another program, so it is told only if it is one slip away from ours. */
 function unknownVariables(env: Environment): Problem[] {
   return Object.keys(env)
-    .filter((name) => name.startsWith(own) && !Object.hasOwn(environmentVariables, name) && env[name])
-    .map((name) => problem(printable(name), explain(name.slice(own.length))));
+    .filter((name) => env[name] && !Object.hasOwn(environmentVariables, name))
+    .flatMap((name) => {
+      if (name.startsWith(own)) return [problem(printable(name), explain(name.slice(own.length)))];
+      const meant = slipOf(name, env);
+      return meant === null ? [] : [problem(printable(name), `is unknown; did you mean ${meant}?`)];
+    });
+}
+
+/** The variable without our prefix that one slip has made this name of; `null` where that variable is set as well. */
+function slipOf(name: string, env: Environment): string | null {
+  const unset = Object.keys(environmentVariables).filter((known) => !known.startsWith(own) && !env[known]);
+  return name === name.toUpperCase() ? suggest(name, unset, 1) : null;
 }
 
 /** Kubernetes sets such variables in each pod if a Service is named `storegate`. */

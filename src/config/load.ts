@@ -40,7 +40,7 @@ export interface LoadOptions {
  */
 export function loadConfig({ env, cwd, files }: LoadOptions): Config {
   const shipped = { ...shippedFiles, ...files };
-  const environment = readEnvironment(env);
+  const environment = readEnvironment(env, cwd);
   const gateway = resolve(cwd, environment.file ?? shipped.gateway);
   const { settings, problems } = mergeSettings(environment, readYamlFile(gateway, cwd), shipped);
   const read = new SettingsReader(settings);

@@ -2,23 +2,33 @@ import { pino } from 'pino';
 import type { Config } from '../config/config.ts';
 import { Outage } from '../errors/outage.ts';
 import type { Observe } from './events.ts';
+import { prettyLine } from './pretty.ts';
 
 export interface Log {
   readonly observe: Observe;
 }
 
+export interface Destination {
+  write(line: string): void;
+  /** Whether a person reads along, and sees colours there. */
+  readonly isTTY?: boolean;
+}
+
 export interface LogOptions {
   /** The target of the lines; standard output by default. */
-  readonly destination?: { write(line: string): void };
+  readonly destination?: Destination;
   /** The number of the worker, on every line. */
   readonly worker?: number;
 }
 
-/** Writes JSON lines. They name keys by id, never by secret. */
-export function createLog({ level, requests }: Config['log'], { destination, worker }: LogOptions = {}): Log {
+/** Writes JSON lines, or lines for a person. They name keys by id, never by secret. */
+export function createLog(
+  { level, requests, format }: Config['log'],
+  { destination = process.stdout, worker }: LogOptions = {},
+): Log {
   const logger = pino(
     { level, base: worker === undefined ? null : { worker }, timestamp: timeOf() },
-    ...(destination ? [destination] : []),
+    ...targetOf(format, destination),
   );
 
   const observe: Observe = (event) => {
@@ -75,6 +85,16 @@ export function createLog({ level, requests }: Config['log'], { destination, wor
   };
 
   return { observe };
+}
+
+/** Where pino writes to; JSON for standard output takes pino's own, faster way. */
+function targetOf(format: Config['log']['format'], destination: Destination): Destination[] {
+  const isTerminal = destination.isTTY === true;
+  if (format === 'pretty' || (format === 'auto' && isTerminal)) {
+    const colour = isTerminal && !process.env.NO_COLOR;
+    return [{ write: (line) => void destination.write(prettyLine(line, colour)) }];
+  }
+  return destination === process.stdout ? [] : [destination];
 }
 
 /** The time in pino's format. Formatting it takes a sixth of the time of a line, and many lines share a millisecond. */

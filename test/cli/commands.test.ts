@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { finished, storegate } from '../support/storegate.ts';
 import { until } from '../support/until.ts';
@@ -16,9 +17,10 @@ const PORTS = { STOREGATE_PORT: '0', STOREGATE_ADMIN_PORT: '0' };
 
 describe('storegate serve', () => {
   test('shows demo keys on the first start only, serves what it shows, drains on a signal, and finds its data again', async () => {
-    const first = storegate(['serve'], { cwd, env: PORTS });
+    const first = storegate(['serve'], { cwd, env: PORTS, onTerminal: true });
     await until('the gateway is up', () => first.out().includes('Ctrl-C'));
     const shown = first.out();
+    expect(stripVTControlCharacters(shown)).toMatch(/^\S+ info {2}started url=\S+ .*\nstoregate answers at /);
     expect([...shown.matchAll(/^ {2}(\w+) +\S+ +sg_demo_\w+$/gm)].map(([, plan]) => plan)).toEqual([
       'free',
       'pro',
@@ -33,7 +35,7 @@ describe('storegate serve', () => {
     first.child.kill('SIGINT');
     expect(await first.exit).toBe(0);
 
-    const second = storegate(['serve'], { cwd, env: PORTS });
+    const second = storegate(['serve'], { cwd, env: PORTS, onTerminal: true });
     await until('the gateway is up again', () => second.out().includes('answers at'));
     expect(second.out()).not.toContain('sg_demo_');
     const again = /answers at (http:\S+)/.exec(second.out())![1]!;
@@ -48,6 +50,17 @@ describe('storegate serve', () => {
     });
     second.child.kill('SIGTERM');
     expect(await second.exit).toBe(0);
+  });
+
+  test('makes no key where its output goes to a file, and says how to make one', async () => {
+    const env = { ...PORTS, STOREGATE_DATA: 'unseen' };
+    const running = storegate(['serve'], { cwd, env });
+    await until('the gateway is up', () => running.out().includes('answers at'));
+    running.child.kill('SIGINT');
+    expect(await running.exit).toBe(0);
+    expect(running.out()).toMatch(/^\{.*"msg":"started"\}\nstoregate answers at .*\n.*keys create --plan free/);
+    expect(running.out()).not.toContain('sg_');
+    expect(JSON.parse((await finished(['keys', 'list', '--json'], { cwd, env })).out)).toEqual([]);
   });
 
   test('says in one line that a port is taken', async () => {

@@ -226,6 +226,16 @@ describe('the gateway that is meant', () => {
     expect((await storegate(['tokens', 'list', ...flags], { env: wrong })).code).toBe(0);
   });
 
+  test('is asked with the token of a file', async () => {
+    writeFileSync(join(cwd, 'token'), `${TOKEN}\n`);
+    const env = { STOREGATE_ADMIN_URL: gateway.adminUrl, STOREGATE_ADMIN_TOKEN_FILE: 'token' };
+    expect(await storegate(['tokens', 'list'], { env })).toMatchObject({ code: 0, err: '' });
+    expect(await storegate(['tokens', 'list'], { env: { ...env, STOREGATE_ADMIN_TOKEN: TOKEN } })).toMatchObject({
+      code: 1,
+      err: 'STOREGATE_ADMIN_TOKEN_FILE: STOREGATE_ADMIN_TOKEN is set too; set one of them\n',
+    });
+  });
+
   test('is not asked with a token that others can read', async () => {
     writeFileSync(join(cwd, 'profile.yaml'), `url: ${gateway.adminUrl}\ntoken: ${TOKEN}\n`);
     chmodSync(join(cwd, 'profile.yaml'), 0o644);

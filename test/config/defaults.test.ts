@@ -77,7 +77,7 @@ function defaultsIn(cwd: string, gateway: string): Config {
     mounts: [],
     cors: { origins: ['*'], maxAge: 10 * minute },
     reference: { enabled: true },
-    log: { level: 'info', requests: true },
+    log: { level: 'info', requests: true, format: 'auto' },
     files: { gateway, plans: join(root, 'plans.yaml') },
   };
 }

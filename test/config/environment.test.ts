@@ -219,4 +219,65 @@ describe('an unknown variable', () => {
   test('cannot write to the terminal', () => {
     expect(told('STOREGATE_\u001b[31m\n')[0]).toMatch(/^STOREGATE_\uFFFD\[31m\uFFFD: is unknown/);
   });
+
+  test.each([
+    ['REDIS_ULR', 'REDIS_URL'],
+    ['REDIS_URL_FLIE', 'REDIS_URL_FILE'],
+    ['REDIS_SENTINEL_PASWORD', 'REDIS_SENTINEL_PASSWORD'],
+    ['STORE_URI', 'STORE_URL'],
+    ['LOG_LEVLE', 'LOG_LEVEL'],
+  ])('%s, one slip away from %s, is a mistake', (name, meant) => {
+    expect(told(name)).toEqual([`${name}: is unknown; did you mean ${meant}?`]);
+  });
+
+  test.each([
+    { REDIS_HOST: 'x', REDIS_TLS: 'x', REDIS_PASSWORD: 'x', STORE_SERVICE_HOST: 'x', LOG: 'x' },
+    { REDIS_URI: 'x', REDIS_URL: 'redis://a' },
+    { redis_ulr: 'x' },
+  ])('that may be meant for another program is left alone: %j', (env) => {
+    expect(setUp('').load(env as Record<string, string>).listen.port).toBe(8080);
+  });
+});
+
+describe.each([
+  ['STOREGATE_ADMIN_TOKEN', otherToken, (c: Config) => c.admin.token],
+  ['REDIS_URL', 'redis://:s3cr3t@b:1', (c: Config) => c.redis?.url],
+  ['REDIS_SENTINEL_PASSWORD', 's3cr3t', (c: Config) => c.redis?.sentinelPassword],
+] as const)('%s in a file', (name, secret, read) => {
+  const file = `${name}_FILE`;
+  const setUpWith = (content: string) => {
+    const cwd = folderWith({ 'secrets/one': content });
+    const redis: Record<string, string> = name === 'REDIS_SENTINEL_PASSWORD' ? { REDIS_URL: 'redis://a' } : {};
+    return (env: Record<string, string>) => loadConfig({ env: { ...redis, ...env }, cwd });
+  };
+
+  test.each(['', '\n', '\r\n'])('is read without the line end %j', (end) => {
+    const config = setUpWith(secret + end)({ [file]: 'secrets/one' });
+    expect(read(config)).toBe(secret);
+    expect(sourceOf(config, environmentVariables[name]!)).toEqual({ kind: 'environment', name: file });
+  });
+
+  test.each([
+    ['nowhere', 'the file that it names does not exist (the path is not shown)'],
+    ['secrets', 'the file that it names must be a file, is a folder (the path is not shown)'],
+    [secret, 'the file that it names does not exist (the path is not shown)'],
+  ])('is a mistake where it cannot be read: %s', (path, message) => {
+    expect(mistakesOf(() => setUpWith(secret)({ [file]: path }))).toEqual([`${file}: ${message}`]);
+  });
+
+  test('is a mistake where it is empty, or where the secret is given twice', () => {
+    expect(mistakesOf(() => setUpWith('\n')({ [file]: 'secrets/one' }))).toEqual([
+      `${file}: the file that it names is empty`,
+    ]);
+    expect(mistakesOf(() => setUpWith(secret)({ [file]: 'secrets/one', [name]: secret }))).toEqual([
+      `${file}: ${name} is set too; set one of them`,
+    ]);
+  });
+
+  test('is held to the same rules, under the name of its variable, and never shown', () => {
+    const told = mistakesOf(() => setUpWith(`${secret} ${secret}`)({ [file]: 'secrets/one' }));
+    expect(told).toEqual([expect.stringMatching(`^${file}: must be `)]);
+    expect(told.join()).not.toContain('s3cr3t');
+    expect(told.join()).not.toContain(otherToken);
+  });
 });

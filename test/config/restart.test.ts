@@ -66,6 +66,7 @@ const CHANGED: Readonly<Record<string, unknown>> = {
   'reference.enabled': false,
   'log.level': 'warn',
   'log.requests': false,
+  'log.format': 'json',
 };
 
 /** Loads the configuration of a file with these settings, by their dotted names. */

@@ -298,7 +298,7 @@ describe('the start', () => {
   test('has a store of its own and shows demo keys that are good, as with one process', async () => {
     const own = await startRedis();
     const more = { REDIS_URL: own.url, LOG_LEVEL: 'silent' };
-    const running = storegate(['serve'], { cwd, env: env(more) });
+    const running = storegate(['serve'], { cwd, env: env(more), onTerminal: true });
     await until('the gateway is up', () => running.out().includes('Ctrl-C'));
     const [url, key] = [/answers at (http:\S+)/, /free +\S+ +(sg_demo_\w+)/].map((it) => it.exec(running.out())![1]!);
     const answered = await get(`${url}/pets`, { 'X-API-Key': key! });
@@ -311,7 +311,7 @@ describe('the start', () => {
 
   test('with auto and no Redis is that of one process', async () => {
     const running = storegate(['serve'], { cwd, env: env({ REDIS_URL: '', STOREGATE_WORKERS: 'auto' }) });
-    await until('the gateway is up', () => running.out().includes('Ctrl-C'));
+    await until('the gateway is up', () => running.out().includes('answers at'));
     expect(running.out()).not.toContain('worker');
     expect(await exposition(running)).not.toContain('storegate_workers');
     running.child.kill('SIGTERM');

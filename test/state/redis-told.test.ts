@@ -24,7 +24,7 @@ beforeEach(async () => {
   proxy = await startProxy(server.port);
   lines = [];
   const log = createLog(
-    { level: 'info', requests: true },
+    { level: 'info', requests: true, format: 'json' },
     { destination: { write: (line) => void lines.push(JSON.parse(line)) } },
   );
   metrics = createMetrics({ inFlight: () => 0, subjects: () => gateway.state.size });

@@ -13,15 +13,26 @@ export interface Running {
   readonly exit: Promise<number | null>;
 }
 
+interface Surroundings {
+  readonly cwd: string;
+  readonly env?: Record<string, string>;
+  readonly ownGroup?: boolean;
+  readonly onTerminal?: boolean;
+}
+
+/** Loaded first, it makes a process believe that its standard output is a terminal. */
+const ON_TERMINAL = '--import=data:text/javascript,process.stdout.isTTY=true';
+
 /**
  * Starts `storegate <args>` in `cwd` with only the needed part of our environment. With `ownGroup` its processes are a
- * group, as in a terminal, which a test can signal as one.
+ * group, as in a terminal, which a test can signal as one. With `onTerminal` it writes as to a person.
  */
 export function storegate(
   args: readonly string[],
-  { cwd, env = {}, ownGroup = false }: { cwd: string; env?: Record<string, string>; ownGroup?: boolean },
+  { cwd, env = {}, ownGroup = false, onTerminal = false }: Surroundings,
 ): Running {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...args], {
+  const options = ['--disable-warning=ExperimentalWarning', ...(onTerminal ? [ON_TERMINAL] : [])];
+  const child = spawn(process.execPath, [...options, main, ...args], {
     cwd,
     env: { PATH: process.env.PATH, STOREGATE_HOST: '127.0.0.1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

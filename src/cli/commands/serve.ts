@@ -5,7 +5,7 @@ export function addServe(program: Command, terminal: Terminal): void {
   program
     .command('serve')
     .description('run the gateway, and the store beside it unless STORE_URL names one elsewhere')
-    .option('--no-demo-keys', 'on the first start, do not make and show a key per plan')
+    .option('--no-demo-keys', 'on the first start in a terminal, do not make and show a key per plan')
     .addHelpText(
       'after',
       '\nReads plans, settings and contract again when they change, and on SIGHUP.\n\nExamples:\n' +

@@ -19,8 +19,15 @@ export async function reach(terminal: Terminal, flags: Reach): Promise<Api> {
   const file = flags.profile ?? (env.STOREGATE_PROFILE || undefined);
   const profile = file === undefined ? {} : await readProfile(resolve(cwd, file));
   const url = flags.url ?? (env.STOREGATE_ADMIN_URL || profile.url);
-  const token = flags.token ?? (env.STOREGATE_ADMIN_TOKEN || profile.token);
-  return url === undefined ? await beside(terminal) : await remote(url, token ?? null);
+  if (url === undefined) return await beside(terminal);
+  return await remote(url, flags.token ?? (await tokenIn(terminal)) ?? profile.token ?? null);
+}
+
+async function tokenIn({ env, cwd }: Terminal): Promise<string | null> {
+  const { readSecret } = await import('../../config/secret-file.ts');
+  const secret = readSecret(env, cwd, 'STOREGATE_ADMIN_TOKEN');
+  if (secret?.value === null) throw new CallError(`${secret.name}: ${secret.message}`);
+  return secret?.value ?? null;
 }
 
 /** The way to the state alone loads what the gateway is made of. */

@@ -1,0 +1,51 @@
+import { styleText } from 'node:util';
+import { printable } from '../config/problems/quote.ts';
+
+type Style = Parameters<typeof styleText>[0];
+
+/** The names of pino's levels, by their numbers. */
+const LEVELS: Readonly<Record<number, readonly [name: string, style: Style]>> = {
+  10: ['trace', 'gray'],
+  20: ['debug', 'gray'],
+  30: ['info', 'green'],
+  40: ['warn', 'yellow'],
+  50: ['error', 'red'],
+  60: ['fatal', 'red'],
+};
+
+interface Line {
+  readonly level: number;
+  readonly time: string;
+  readonly msg: string;
+  readonly err?: { readonly stack?: string };
+  readonly [field: string]: unknown;
+}
+
+/** Writes one of our JSON lines for a person: time of day, level, event, and the fields that have a value. */
+export function prettyLine(json: string, colour: boolean): string {
+  const { level, time, msg, err, ...fields } = JSON.parse(json) as Line;
+  const paint = (style: Style, text: string) => (colour ? styleText(style, text, { validateStream: false }) : text);
+  const [name, style] = LEVELS[level] ?? [String(level), 'red'];
+  const said = Object.entries(fields).filter(([, value]) => value !== null);
+  const shown = said.map(([field, value]) => `${paint('dim', `${field}=`)}${shownValue(value)}`);
+  const head = [paint('dim', timeOfDay(time)), paint(style, name.padEnd(5)), paint('bold', printable(msg)), ...shown];
+  return `${[head.join(' '), ...stackOf(err)].join('\n')}\n`;
+}
+
+/** In the time zone of this machine, as the person's other clocks show it. */
+function timeOfDay(time: string): string {
+  const date = new Date(time);
+  const two = (part: number) => `${part}`.padStart(2, '0');
+  const seconds = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
+  return `${seconds}.${`${date.getMilliseconds()}`.padStart(3, '0')}`;
+}
+
+/** Text that callers wrote must not control this terminal. */
+function shownValue(value: unknown): string {
+  const plain = typeof value === 'string' && /^[^\s"=]+$/.test(value);
+  return printable(plain ? value : JSON.stringify(value));
+}
+
+function stackOf(error: Line['err']): string[] {
+  return error?.stack === undefined ? [] : error.stack.split('\n').map((line) => `    ${printable(line.trim())}`);
+}

@@ -1,0 +1,66 @@
+import { stripVTControlCharacters } from 'node:util';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Config } from '../../src/config/config.ts';
+import type { Event } from '../../src/observe/events.ts';
+import { createLog } from '../../src/observe/log.ts';
+
+const STARTED: Event = { type: 'started', url: 'http://a:1', adminUrl: 'http://a:2', state: 'embedded' };
+const COLOUR = '\u001b[';
+
+let noColour: string | undefined;
+beforeEach(() => {
+  noColour = process.env.NO_COLOR;
+  delete process.env.NO_COLOR;
+});
+afterEach(() => {
+  if (noColour === undefined) delete process.env.NO_COLOR;
+  else process.env.NO_COLOR = noColour;
+});
+
+function written(format: Config['log']['format'], isTTY: boolean, ...events: Event[]): string {
+  const lines: string[] = [];
+  const destination = { isTTY, write: (line: string) => void lines.push(line) };
+  const log = createLog({ level: 'info', requests: true, format }, { destination });
+  for (const event of events) log.observe(event);
+  return lines.join('');
+}
+
+describe('the lines of the log', () => {
+  test('are for people on a terminal', () => {
+    const text = written('auto', true, STARTED);
+    expect(text).toContain(COLOUR);
+    expect(stripVTControlCharacters(text)).toMatch(
+      /^\d\d:\d\d:\d\d\.\d{3} info {2}started url=http:\/\/a:1 adminUrl=http:\/\/a:2 state=embedded\n$/,
+    );
+  });
+
+  test('have no colours where NO_COLOR is set', () => {
+    process.env.NO_COLOR = '1';
+    expect(written('auto', true, STARTED)).toMatch(/^\d\d:\S+ info {2}started url=/);
+  });
+
+  test('are JSON elsewhere', () => {
+    expect(JSON.parse(written('auto', false, STARTED))).toMatchObject({ msg: 'started', url: 'http://a:1' });
+  });
+
+  test('look as the setting says, wherever they go', () => {
+    expect(JSON.parse(written('json', true, STARTED))).toMatchObject({ msg: 'started' });
+    expect(written('pretty', false, STARTED)).toMatch(/^\d\d:\S+ info {2}started url=/);
+  });
+
+  test('have the stack of a bug, and no field without a value', () => {
+    const bug: Event = { type: 'bug', id: 'r1', error: new Error('broken') };
+    expect(written('pretty', false, bug)).toMatch(/^\S+ error bug id=r1\n {4}Error: broken\n {4}at .*/);
+  });
+
+  test('never let a caller control the terminal', () => {
+    const evil = '\u001b[2J\u009b2J\u202e';
+    const text = written(
+      'pretty',
+      false,
+      { type: 'reload.refused', reason: evil, problems: [evil] },
+      { type: 'bug', id: 'r1', error: new Error(evil) },
+    );
+    expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  });
+});

@@ -30,7 +30,7 @@ const CHANGED: Readonly<Record<string, unknown>> = {
   'redis.deadline': '51ms',
   'redis.misses': 4,
   'redis.whenAway': 'deny',
-  'redis.divide': true,
+  'redis.divide': false,
   'redis.readyWhenAway': false,
   'redis.refusedFor': '6s',
   'redis.keysFor': '31s',

@@ -334,6 +334,31 @@ describe('under the policy', () => {
   });
 });
 
+test('a hiccup of Redis lets four gateways together admit hardly more than the limit', async () => {
+  const { deadline } = DEFAULTS;
+  const sixty = limits([window(60, HOUR)], null);
+  const gateways: SharedGateway[] = [];
+  for (let i = 0; i < 4; i++) gateways.push(await openShared({ url: server.url, deadline }));
+  gateway = gateways[0]!;
+  const announced = async () => await server.admin.zrange(keyOf.gateways, '0', '-1', 'WITHSCORES');
+  const opened = new Set(await announced());
+  await until('each has heard of all', async () => (await announced()).filter((one) => !opened.has(one)).length === 4);
+  const subject = fresh();
+  const verdicts: string[] = [];
+  async function call({ state }: SharedGateway): Promise<void> {
+    for (let i = 0; i < 5; i++) verdicts.push((await state.admit(subject, sixty, 1)).verdict);
+  }
+  try {
+    await Promise.all(gateways.map(call));
+    await server.admin.client('PAUSE', 80, 'ALL');
+    await Promise.all(gateways.flatMap((one) => new Array<SharedGateway>(20).fill(one)).map(call));
+  } finally {
+    await Promise.all(gateways.slice(1).map((one) => one.close()));
+  }
+  expect(verdicts).toHaveLength(420);
+  expect(verdicts.filter((verdict) => verdict === 'admitted').length).toBeLessThanOrEqual(78);
+}, 20_000);
+
 test('the product waits 50 ms at most, unless told otherwise', () => {
   expect(DEFAULTS.deadline).toBe(50);
 });

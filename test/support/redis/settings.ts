@@ -9,7 +9,7 @@ export const DEFAULTS = {
   deadline: 50,
   misses: 3,
   whenAway: 'local',
-  divide: false,
+  divide: true,
   readyWhenAway: true,
   refusedFor: 5_000,
   keysFor: 30_000,

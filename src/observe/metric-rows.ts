@@ -5,6 +5,8 @@ import type { Event } from './events.ts';
 export interface RequestGauges {
   readonly inFlight: () => number;
   readonly subjects: () => number;
+  /** Bytes that bodies under way hold. */
+  readonly bodies: () => number;
 }
 
 /** The gauges of a process whose workers carry requests. */

@@ -156,6 +156,11 @@ export const METRICS: readonly MetricRow[] = [
     help: 'Keys and accounts whose counters this gateway remembers.',
     reads: 'subjects',
   }),
+  gauge({
+    name: 'storegate_body_bytes',
+    help: 'Memory that bodies of requests under way hold, of what door.bodyBudget allows.',
+    reads: 'bodies',
+  }),
   standing({
     on: ['state.outage', 'state.recovered'],
     name: 'storegate_state_mode',

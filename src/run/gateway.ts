@@ -37,7 +37,11 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   const { clock = Date.now, load } = overrides;
   const contract = loadContract(config.contract.file, { unknownQuery: config.contract.unknownQuery });
   const log = overrides.log ?? createLog(config.log);
-  const metrics = createMetrics({ inFlight: () => serving.inFlight, subjects: () => storage.state.size });
+  const metrics = createMetrics({
+    inFlight: () => serving.inFlight,
+    subjects: () => storage.state.size,
+    bodies: () => serving.bodies,
+  });
   const observe = toAll(metrics.observe, log.observe);
 
   const storage = config.redis ? await openRedis(config.redis, { observe }) : openEmbedded(config.data, clock);

@@ -32,6 +32,8 @@ export interface ServingParts {
 /** Everything that carries requests: the public listener, the pipeline behind it, and the connections to the store. */
 export interface Serving {
   readonly inFlight: number;
+  /** Bytes that bodies under way hold. */
+  readonly bodies: number;
   readonly uses: Uses;
   /** Resolves with the URL for clients. Rejects with ListenError. */
   listen(): Promise<string>;
@@ -65,6 +67,9 @@ export function createServing(parts: ServingParts): Serving {
   return {
     get inFlight() {
       return listener.inFlight;
+    },
+    get bodies() {
+      return bodies.held;
     },
     uses,
     listen: async () => urlOf(config.listen.host, await listener.listen()),

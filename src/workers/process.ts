@@ -89,7 +89,11 @@ async function begin(
   let settings = unpacked(sent);
   const { config, contract } = settings;
   const log = createLog(config.log, { worker });
-  const metrics = createMetrics({ inFlight: () => serving.inFlight, subjects: () => storage.state.size });
+  const metrics = createMetrics({
+    inFlight: () => serving.inFlight,
+    subjects: () => storage.state.size,
+    bodies: () => serving.bodies,
+  });
   const observe = toAll(metrics.observe, log.observe, (event) => {
     if (event.type !== 'state.outage' && event.type !== 'state.recovered') return;
     // A failed call does not matter: a primary process that is gone needs no news.

@@ -24,7 +24,7 @@ const REQUEST = {
 const ENDED = { type: 'worker.ended', worker: 1, pid: 2, reason: 'code 1', replacedAfter: null } as const;
 const OUTAGE = { type: 'state.outage', policy: 'local', error: null } as const;
 
-const carrier = () => createMetrics({ inFlight: () => 3, subjects: () => 4 });
+const carrier = () => createMetrics({ inFlight: () => 3, subjects: () => 4, bodies: () => 5 });
 const primary = () => createMetrics({ workers: () => 2 });
 
 /** The samples of ours that these events bring about, and those whose value they change. */
@@ -115,6 +115,7 @@ test('workers are the business of the process above them, and what is held of re
   expect(await primary().text()).not.toMatch(/storegate_(requests_in_flight|subjects|state_mode)/);
   expect(await carrier().text()).toContain('\nstoregate_requests_in_flight 3\n');
   expect(await carrier().text()).toContain('\nstoregate_subjects 4\n');
+  expect(await carrier().text()).toContain('\nstoregate_body_bytes 5\n');
   expect(await carrier().text()).not.toContain('storegate_worker');
 });
 

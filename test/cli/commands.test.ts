@@ -58,7 +58,8 @@ describe('storegate serve', () => {
     await until('the gateway is up', () => running.out().includes('answers at'));
     running.child.kill('SIGINT');
     expect(await running.exit).toBe(0);
-    expect(running.out()).toMatch(/^\{.*"msg":"started"\}\nstoregate answers at .*\n.*keys create --plan free/);
+    expect(running.out()).toMatch(/^\{.*"msg":"started"\}$/m);
+    expect(running.out()).toMatch(/^storegate answers at .*\n.*keys create --plan free/m);
     expect(running.out()).not.toContain('sg_');
     expect(JSON.parse((await finished(['keys', 'list', '--json'], { cwd, env })).out)).toEqual([]);
   });

@@ -11,6 +11,7 @@ import { createKey } from '../../src/keys/manage.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import { connect } from '../../src/state/redis/client.ts';
 import { RedisState } from '../../src/state/redis/counters.ts';
+import { disconnect } from '../../src/state/redis/lasting.ts';
 import { openBeside, openRedis } from '../../src/state/redis/open.ts';
 import type { State } from '../../src/state/state.ts';
 import { type RedisServer, startRedis } from '../../test/support/redis/server.ts';
@@ -102,7 +103,7 @@ async function costs(server: RedisServer, settings: RedisSettings): Promise<void
   await measure(server, 20_000, 200, admit);
   for (const callers of [1, 20, 200])
     row(`admitted, ${callers} at a time`, await measure(server, callers * 1_000 + 10_000, callers, admit));
-  redis.disconnect();
+  disconnect(redis);
   const shared = await openRedis(settings, { observe: () => {} });
   await shared.state.admit('key:spent', SPENT, 1);
   row('refused, known here', await measure(server, 200_000, 20, () => shared.state.admit('key:spent', SPENT, 1)));

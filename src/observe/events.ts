@@ -24,6 +24,8 @@ export type Event =
   | { readonly type: 'state.recovered'; readonly after: number }
   /** The gateway decided a request without the shared state. */
   | { readonly type: 'state.alone'; readonly policy: string }
+  /** One of the two connections to the shared state was lost, or is back: that of the requests, or the one that listens. */
+  | { readonly type: 'state.connection'; readonly of: 'requests' | 'messages'; readonly isCut: boolean }
   | { readonly type: 'state.warning'; readonly warning: string }
   | { readonly type: 'worker.started'; readonly worker: number; readonly pid: number }
   | WorkerEndedEvent

@@ -41,6 +41,7 @@ export function createLog(
       }
       case 'key.retiring':
       case 'state.alone':
+      case 'state.connection':
         return;
       case 'state.outage':
         logger.warn({ policy: event.policy, reason: reasonOf(event.error) }, event.type);

@@ -178,4 +178,20 @@ export const METRICS: readonly MetricRow[] = [
     initially: [readVersion(), process.version],
     count: () => () => {},
   }),
+  standing({
+    on: ['state.connection'],
+    name: 'storegate_state_connections',
+    help: 'How the connections to the shared state are: whole, or cut where one of them is lost.',
+    labelNames: ['standing'],
+    initially: ['whole'],
+    count: (set) => {
+      const cut = new Set<string>();
+      return ({ of, isCut }) => {
+        if (isCut) cut.add(of);
+        else cut.delete(of);
+        set(cut.size === 0 ? 'whole' : 'cut');
+      };
+    },
+    onlyWith: 'inFlight',
+  }),
 ];

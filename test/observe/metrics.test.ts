@@ -95,6 +95,15 @@ describe('what happened is counted', () => {
       [OUTAGE],
       ['storegate_state_outages_total 1', 'storegate_state_mode{mode="local"} 1'],
     ],
+    [
+      'connections until the last one is back',
+      [
+        { type: 'state.connection', of: 'requests', isCut: true },
+        { type: 'state.connection', of: 'messages', isCut: true },
+        { type: 'state.connection', of: 'requests', isCut: false },
+      ],
+      ['storegate_state_connections{standing="cut"} 1'],
+    ],
     ['its end', [OUTAGE, { type: 'state.recovered', after: 5 }], ['storegate_state_outages_total 1']],
     ['nothing, of what no metric is about', [{ type: 'stopping', inFlight: 1 }], []],
   ];

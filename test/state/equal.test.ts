@@ -6,6 +6,7 @@ import type { Limits } from '../../src/limits/limits.ts';
 import { EmbeddedState } from '../../src/state/embedded/counters.ts';
 import { type Connection, connect } from '../../src/state/redis/client.ts';
 import { RedisState } from '../../src/state/redis/counters.ts';
+import { disconnect } from '../../src/state/redis/lasting.ts';
 import type { State } from '../../src/state/state.ts';
 import { DAY, HOUR, limits, MINUTE, SECOND, TestClock, window } from '../support/limits.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
@@ -98,7 +99,7 @@ beforeAll(async () => {
   redis = await connect({ ...DEFAULTS, url: server.url });
 });
 afterAll(async () => {
-  redis.disconnect();
+  disconnect(redis);
   await server.stop();
 });
 

@@ -4,6 +4,7 @@ import type { Limits } from '../../src/limits/limits.ts';
 import { type Connection, connect } from '../../src/state/redis/client.ts';
 import { RedisState } from '../../src/state/redis/counters.ts';
 import { CHANNEL, keyOf } from '../../src/state/redis/key-names.ts';
+import { disconnect } from '../../src/state/redis/lasting.ts';
 import { LedgerError } from '../../src/state/state.ts';
 import { HOUR, limits, MINUTE, window } from '../support/limits.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
@@ -23,7 +24,7 @@ beforeAll(async () => {
   state = new RedisState(redis, { deadline: 2_000 });
 });
 afterAll(async () => {
-  redis.disconnect();
+  disconnect(redis);
   await server.stop();
 });
 beforeEach(() => server.admin.flushall());

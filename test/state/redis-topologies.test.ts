@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { type Connection, connect } from '../../src/state/redis/client.ts';
 import { RedisState } from '../../src/state/redis/counters.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
+import { disconnect } from '../../src/state/redis/lasting.ts';
 import { slotOf } from '../../src/state/redis/slots.ts';
 import { HOUR, limits, window } from '../support/limits.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
@@ -65,7 +66,7 @@ describe('a Cluster', () => {
       redis = await connect({ ...DEFAULTS, url: set.url, topology: 'cluster', nodes: set.nodes });
     }, 20_000);
     afterAll(async () => {
-      redis.disconnect();
+      disconnect(redis);
       await set.stop();
     });
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from '@jest/globals';
 import type { Connection } from '../../src/state/redis/client.ts';
 import { connect } from '../../src/state/redis/client.ts';
 import { RedisState } from '../../src/state/redis/counters.ts';
+import { disconnect } from '../../src/state/redis/lasting.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { DEFAULTS } from '../support/redis/settings.ts';
 import { keepsThePromisesOfState } from './contract.ts';
@@ -15,7 +16,7 @@ describe('the state in Redis', () => {
     redis = await connect({ ...DEFAULTS, url: server.url });
   });
   afterAll(async () => {
-    redis.disconnect();
+    disconnect(redis);
     await server.stop();
   });
 

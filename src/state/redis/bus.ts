@@ -1,7 +1,9 @@
 import { Cluster } from 'ioredis';
+import type { Observe } from '../../observe/events.ts';
 import type { Bus, Message } from '../shared/bus.ts';
-import { type Connection, duplicate } from './client.ts';
+import { type Connection, connectToListen } from './client.ts';
 import { CHANNEL } from './key-names.ts';
+import { disconnect, whenCut } from './lasting.ts';
 import { readMessage } from './messages.ts';
 
 /** Milliseconds between two proofs that a silent connection is alive. */
@@ -11,19 +13,23 @@ const HEARTBEAT = 1_000;
  * Listens on a connection of its own. Messages that others send while it is cut off are lost. So once it is back, listeners
  * are told `anything`.
  */
-export async function openBus(redis: Connection): Promise<Bus> {
+export async function openBus(redis: Connection, observe: Observe): Promise<Bus> {
   const listeners = new Set<(message: Message) => void>();
   const tell = (message: Message) => {
     for (const listener of listeners) listener(message);
   };
-  const subscriber = duplicate(redis);
+  const subscriber = await connectToListen(redis);
   subscriber.on('message', (_channel, text) => tell(readMessage(text)));
-  await subscriber.connect();
   await subscriber.subscribe(CHANNEL);
+  const tellCut = (isCut: boolean) => observe({ type: 'state.connection', of: 'messages', isCut });
+  whenCut(subscriber, () => tellCut(true));
   subscriber.on('ready', () => {
     // If the connection breaks again meanwhile, `ready` comes again, and with it the next try.
     subscriber.subscribe(CHANNEL).then(
-      () => tell({ type: 'anything' }),
+      () => {
+        tellCut(false);
+        tell({ type: 'anything' });
+      },
       () => {},
     );
   });
@@ -39,7 +45,7 @@ export async function openBus(redis: Connection): Promise<Bus> {
     },
     close() {
       clearInterval(heartbeat);
-      subscriber.disconnect();
+      disconnect(subscriber);
     },
   };
 }

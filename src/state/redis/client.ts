@@ -3,6 +3,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import { ExpectedError } from '../../common/expected-error.ts';
 import type { RedisSettings } from '../../config/config.ts';
+import { disconnect, keepConnected } from './lasting.ts';
 
 export type Connection = Redis | Cluster;
 
@@ -44,7 +45,10 @@ const lastErrors = new WeakMap<Connection, unknown>();
 /** The last error that a connection told of; `undefined`: none yet. */
 export const lastErrorOf = (redis: Connection): unknown => lastErrors.get(redis);
 
-/** Opens a connection and waits until it can be used. Throws RedisError, and leaves nothing open then. */
+/**
+ * Opens a connection and waits until it can be used; from then on it comes back by itself until `disconnect`. Throws
+ * RedisError, and leaves nothing open then.
+ */
 export async function connect(settings: RedisSettings): Promise<Connection> {
   const redis = create(settings);
   const note = (error: unknown) => void lastErrors.set(redis, error);
@@ -53,18 +57,21 @@ export async function connect(settings: RedisSettings): Promise<Connection> {
   try {
     await untilReady(redis, () => lastErrorOf(redis));
     if (redis instanceof Cluster) await Promise.all(redis.nodes('master').map((node) => node.ping()));
+    keepConnected(redis, retryDelay);
     return redis;
   } catch (error) {
-    redis.disconnect();
+    disconnect(redis);
     throw new RedisError(explain(settings, error), { cause: error });
   }
 }
 
-/** A second connection with the same settings, for listening only. It may stay silent; after an error the client connects again. */
-export function duplicate(redis: Connection): Connection {
+/** A second connection with the same settings, for listening only. It may stay silent, and comes back until `disconnect`. */
+export async function connectToListen(redis: Connection): Promise<Connection> {
   const copy: Connection =
     redis instanceof Cluster ? redis.duplicate([], { lazyConnect: true }) : redis.duplicate({ lazyConnect: true });
   copy.on('error', () => {});
+  await copy.connect();
+  keepConnected(copy, retryDelay);
   return copy;
 }
 

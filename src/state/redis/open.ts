@@ -10,6 +10,7 @@ import { checkRedis } from './checks.ts';
 import { type Connection, connect } from './client.ts';
 import { RedisState } from './counters.ts';
 import { announce } from './gateways.ts';
+import { disconnect, whenCut } from './lasting.ts';
 import { recordsInRedis } from './records.ts';
 import { shardsOf } from './shards.ts';
 
@@ -40,7 +41,7 @@ export async function openForWorkers(
     await check(redis, observe);
     return { ...beside(redis, settings), kind: kindOf(settings) };
   } catch (error) {
-    redis.disconnect();
+    disconnect(redis);
     throw error;
   }
 }
@@ -54,7 +55,7 @@ function beside(redis: Connection, settings: RedisSettings): Beside {
     state: new RedisState(redis, { deadline: PATIENCE }),
     close() {
       breakers.close();
-      redis.disconnect();
+      disconnect(redis);
     },
   };
 }
@@ -74,7 +75,10 @@ export async function openRedis(settings: RedisSettings, { observe, workers = 1 
   try {
     if (workers === 1) await check(redis, observe);
     const id = randomUUID();
-    const bus = await openBus(redis);
+    const bus = await openBus(redis, observe);
+    const tellCut = (isCut: boolean) => observe({ type: 'state.connection', of: 'requests', isCut });
+    whenCut(redis, () => tellCut(true));
+    redis.on('ready', () => tellCut(false));
     const gateways = await announce(redis, id);
     const breakers = createCircuitBreakers(shardsOf(redis), settings, observe);
     const { deadline } = settings;
@@ -98,11 +102,11 @@ export async function openRedis(settings: RedisSettings, { observe, workers = 1 
         breakers.close();
         await gateways.close();
         bus.close();
-        redis.disconnect();
+        disconnect(redis);
       },
     };
   } catch (error) {
-    redis.disconnect();
+    disconnect(redis);
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 import type { RedisSettings } from '../../../src/config/config.ts';
 import { openBus } from '../../../src/state/redis/bus.ts';
 import { connect } from '../../../src/state/redis/client.ts';
+import { disconnect } from '../../../src/state/redis/lasting.ts';
 import { recordsInRedis } from '../../../src/state/redis/records.ts';
 import { shardsOf } from '../../../src/state/redis/shards.ts';
 import { createCircuitBreakers } from '../../../src/state/shared/circuit-breakers.ts';
@@ -9,14 +10,14 @@ import type { Records } from '../../../src/state/storage.ts';
 /** The records of one gateway. The deadline is long: a busy test machine is no outage. */
 export async function openRecords(settings: RedisSettings): Promise<{ records: Records; close: () => void }> {
   const redis = await connect(settings);
-  const bus = await openBus(redis);
+  const bus = await openBus(redis, () => {});
   const breakers = createCircuitBreakers(shardsOf(redis), settings, () => {});
   return {
     records: recordsInRedis(redis, { bus, breakers, deadline: 5_000 }),
     close() {
       breakers.close();
       bus.close();
-      redis.disconnect();
+      disconnect(redis);
     },
   };
 }

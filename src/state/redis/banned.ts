@@ -1,23 +1,98 @@
 import { Cluster } from 'ioredis';
+import { Cache } from '../../common/cache.ts';
 import type { Ban } from '../state.ts';
 import type { Connection } from './client.ts';
-import { LEDGERS, subjectIn } from './key-names.ts';
+import { keyOf, LEDGERS, subjectIn } from './key-names.ts';
+import { loadScript, runScript } from './scripts.ts';
 
-/** Names looked at in one step of the walk. */
+const SCRIPT = loadScript('banned-1.lua');
+
+/** Names looked at in one step, and bans noted in one. */
 const STEP = 1_000;
+/** Bans that this process knows to be noted. */
+const NOTED = 20_000;
 
-/** Walks through the ledgers of every master. `ask` answers numbers; the first is the end of the subject's ban, or 0. */
-export async function bannedSubjects(redis: Connection, ask: (subject: string) => Promise<unknown>): Promise<Ban[]> {
-  const banned = new Map<string, number>();
-  for (const node of redis instanceof Cluster ? redis.nodes('master') : [redis]) {
-    let cursor = '0';
-    do {
-      const [next, names] = await node.scan(cursor, 'MATCH', LEDGERS, 'COUNT', STEP);
-      cursor = next;
-      const subjects = names.map(subjectIn);
-      const answers = (await Promise.all(subjects.map(ask))) as number[][];
-      for (const [i, [until = 0]] of answers.entries()) if (until > 0) banned.set(subjects[i]!, until);
-    } while (cursor !== '0');
+export interface BannedOptions {
+  /** The time for the scripts; `''`: Redis's own. */
+  readonly clock: () => number | string;
+  /** Answers the end of a subject's ban, Unix milliseconds; 0: it is not banned. */
+  readonly banEnd: (subject: string) => Promise<number>;
+}
+
+/**
+ * The index of all who are banned, beside their ledgers, because a search through all ledgers takes seconds. A ledger alone
+ * says who is banned: what the index holds is asked there.
+ */
+export class Banned {
+  readonly #redis: Connection;
+  readonly #options: BannedOptions;
+  readonly #noted = new Cache<number>(NOTED);
+  #open = new Map<string, number>();
+
+  constructor(redis: Connection, options: BannedOptions) {
+    this.#redis = redis;
+    this.#options = options;
   }
-  return [...banned].map(([subject, until]) => ({ subject, until }));
+
+  /** Notes a ban soon, if it is not noted yet. `until` in Unix milliseconds. */
+  note(subject: string, until: number): void {
+    if (this.#noted.get(subject) === until) return;
+    this.#noted.set(subject, until);
+    if (this.#open.size === 0) setImmediate(() => void this.flush());
+    this.#open.set(subject, until);
+  }
+
+  /** Sends what is to be noted. */
+  async flush(): Promise<void> {
+    const bans = [...this.#open].map(([subject, until]) => ({ subject, until }));
+    this.#open = new Map();
+    try {
+      await this.add(bans);
+    } catch {
+      // No request waits for this. A ban is noted again when its subject is refused again.
+      for (const { subject } of bans) this.#noted.delete(subject);
+    }
+  }
+
+  /** Notes bans at once. Rejects where Redis does not answer. */
+  async add(bans: readonly Ban[]): Promise<void> {
+    for (let at = 0; at < bans.length; at += STEP) {
+      const step = bans.slice(at, at + STEP).flatMap(({ subject, until }) => [until, subject]);
+      await runScript(this.#redis, SCRIPT, [keyOf.bans], [this.#options.clock(), ...step]);
+    }
+  }
+
+  /** All who are banned. The first time it walks through all ledgers, for bans from before there was an index. */
+  async list(): Promise<Ban[]> {
+    if (await this.#redis.exists(keyOf.bansWhole)) {
+      const subjects = await this.#redis.zrange(keyOf.bans, '0', '-1');
+      const bans: Ban[] = [];
+      for (let at = 0; at < subjects.length; at += STEP)
+        bans.push(...(await this.#among(subjects.slice(at, at + STEP))));
+      return bans;
+    }
+    const bans = await this.#walk();
+    await this.add(bans);
+    await this.#redis.set(keyOf.bansWhole, '1');
+    return bans;
+  }
+
+  /** Walks through the ledgers of every master. SCAN may name a ledger twice. */
+  async #walk(): Promise<Ban[]> {
+    const banned = new Map<string, Ban>();
+    for (const node of this.#redis instanceof Cluster ? this.#redis.nodes('master') : [this.#redis]) {
+      let cursor = '0';
+      do {
+        const [next, names] = await node.scan(cursor, 'MATCH', LEDGERS, 'COUNT', STEP);
+        cursor = next;
+        for (const ban of await this.#among(names.map(subjectIn))) banned.set(ban.subject, ban);
+      } while (cursor !== '0');
+    }
+    return [...banned.values()];
+  }
+
+  async #among(subjects: readonly string[]): Promise<Ban[]> {
+    const ends = await Promise.all(subjects.map(this.#options.banEnd));
+    return subjects.map((subject, i) => ({ subject, until: ends[i]! })).filter(({ until }) => until > 0);
+  }
 }

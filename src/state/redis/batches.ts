@@ -25,11 +25,13 @@ export class Batch {
     if (!this.sets.has(request.limits)) this.sets.set(request.limits, this.sets.size + 1);
   }
 
-  /** Gives each request its admission. One whose Redis key is foreign fails alone. */
-  settle(answer: AnswerReader): void {
+  /** Gives each request its admission, and `banned` the ends of bans. One whose Redis key is foreign fails alone. */
+  settle(answer: AnswerReader, banned: (subject: string, until: number) => void): void {
     for (const { subject, limits, resolve, reject } of this.requests) {
       try {
-        resolve(answer.admission(subject, limits));
+        const admission = answer.admission(subject, limits);
+        if (admission.verdict === 'banned') banned(subject, admission.bannedUntil);
+        resolve(admission);
       } catch (error) {
         reject(unanswered(subject, error));
       }

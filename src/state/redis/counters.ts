@@ -6,7 +6,7 @@ import { DeadlineError } from '../shared/deadline.ts';
 import type { Ban } from '../state.ts';
 import { AnswerReader, checkDone, type LedgerScript, unanswered } from './answers.ts';
 import { inTime } from './asking.ts';
-import { bannedSubjects } from './banned.ts';
+import { Banned } from './banned.ts';
 import { type Batch, Batches } from './batches.ts';
 import type { Connection } from './client.ts';
 import { CHANNEL, keyOf } from './key-names.ts';
@@ -46,6 +46,7 @@ export class RedisState implements SharedBackend {
   readonly #clock: () => number | string;
   #inDoubt: InDoubtCharges = IGNORED;
   readonly #batches: Batches;
+  readonly #banned: Banned;
 
   constructor(redis: Connection, { deadline = 50, clock = null }: RedisStateOptions = {}) {
     this.#redis = redis;
@@ -53,6 +54,7 @@ export class RedisState implements SharedBackend {
     this.#clock = clock ?? (() => '');
     // In a Cluster all keys of one script must share a slot, so only requests of one subject go together.
     this.#batches = new Batches({ apart: redis.isCluster, send: (batch) => this.#admit(batch) });
+    this.#banned = new Banned(redis, { clock: this.#clock, banEnd: (subject) => this.#banEnd(subject) });
   }
 
   reportInDoubt(charges: InDoubtCharges): void {
@@ -68,7 +70,9 @@ export class RedisState implements SharedBackend {
   }
 
   async strike(subject: string, limits: Limits, times: readonly number[]): Promise<Admission> {
-    return this.#standing('strike', subject, limits, times);
+    const standing = await this.#standing('strike', subject, limits, times);
+    if (standing.verdict === 'banned') this.#banned.note(subject, standing.bannedUntil);
+    return standing;
   }
 
   async pardon(subject: string): Promise<void> {
@@ -90,12 +94,10 @@ export class RedisState implements SharedBackend {
     return this.#run('conduct', subject, args, (answer) => (answer as [banEnd: number, rung: number])[1]);
   }
 
-  /** Has no deadline: it walks through every master from end to end. */
+  /** Has no deadline: the first time it walks through every master from end to end. */
   async bans(): Promise<Ban[]> {
     try {
-      return await bannedSubjects(this.#redis, (subject) =>
-        runScript(this.#redis, SCRIPTS.conduct, [keyOf.ledger(subject)], [this.#clock(), '', '[]', '']),
-      );
+      return await this.#banned.list();
     } catch (error) {
       throw new Outage('state_unavailable', { cause: error });
     }
@@ -104,6 +106,11 @@ export class RedisState implements SharedBackend {
   async ban(subject: string, limits: Limits, length: number): Promise<void> {
     const args = [this.#clock(), ...packLimits(limits), length, CHANNEL, subjectBanned(subject)];
     await this.#do('ban', subject, args);
+    try {
+      await this.#banned.add([{ subject, until: await this.#banEnd(subject) }]);
+    } catch (error) {
+      throw unanswered(subject, error);
+    }
   }
 
   async charge(subject: string, limits: Limits, reconciliation: Reconciliation): Promise<void> {
@@ -117,21 +124,32 @@ export class RedisState implements SharedBackend {
       ...windows,
     ];
     await this.#do('charge', subject, args);
+    if (reconciliation.bannedUntil > 0) this.#banned.note(subject, reconciliation.bannedUntil);
   }
 
   /** Leaves the connection open: whoever opened it closes it. */
   async close(): Promise<void> {
     this.#batches.flush();
+    await this.#banned.flush();
   }
 
   async #admit(batch: Batch): Promise<void> {
     const running = runScript(this.#redis, SCRIPTS.admit, ...this.#argumentsOf(batch));
     try {
-      batch.settle(new AnswerReader(await inTime(running, this.#deadline)));
+      batch.settle(new AnswerReader(await inTime(running, this.#deadline)), (subject, until) =>
+        this.#banned.note(subject, until),
+      );
     } catch (error) {
       if (error instanceof DeadlineError) batch.inDoubt(running, this.#inDoubt);
       batch.fail(new Outage('state_unavailable', { cause: error }));
     }
+  }
+
+  /** The end of a ban, or 0. Without limits the script answers about the ban alone. */
+  async #banEnd(subject: string): Promise<number> {
+    const args = [this.#clock(), '', '[]', ''];
+    const answer = await runScript(this.#redis, SCRIPTS.conduct, [keyOf.ledger(subject)], args);
+    return (answer as [banEnd: number, rung: number])[0];
   }
 
   #argumentsOf({ requests, sets }: Batch): [keys: string[], args: Arguments] {

@@ -14,6 +14,8 @@
  * | `sg:keys` | ids of all keys: a sorted set by time of creation | for ever, as the keys |
  * | `sg:g` | gateways that are running: a sorted set by when each was last heard | 1 minute after the last gateway was heard |
  * | `sg:l:{<name>}` | nothing: somebody is changing the key or token, or answering the call, of this name | `LOCK_LIFE` |
+ * | `sg:bans` | subjects that are banned, and some that were pardoned: a sorted set by the end of the ban | until the last of these bans ends |
+ * | `sg:bans:whole` | 1 once `sg:bans` has the bans from before there was such a set | for ever |
  * | `sg:probe:{<subject>}` | nothing: whether Redis takes writes there | `PROBE_LIFE` |
  *
  * In a Cluster, the text in braces alone decides the slot of a key.
@@ -39,6 +41,8 @@ export const keyOf = {
   used: `${PREFIX}used`,
   imported: `${PREFIX}imported`,
   apiKeys: `${PREFIX}keys`,
+  bans: `${PREFIX}bans`,
+  bansWhole: `${PREFIX}bans:whole`,
   gateways: `${PREFIX}g`,
 } as const;
 

@@ -3,6 +3,7 @@ import { RedisError } from '../../src/state/redis/client.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
 import { freePort, type RedisServer, startRedis } from '../support/redis/server.ts';
+import { until } from '../support/until.ts';
 
 const PASSWORD = `p${Math.random()}`;
 let server: RedisServer;
@@ -97,6 +98,26 @@ test('an eviction policy that may drop bans is warned about by name', async () =
   expect(gateway.events.filter((event) => event.type === 'state.warning')).toEqual([
     { type: 'state.warning', warning: expect.stringContaining('set maxmemory-policy to noeviction, not allkeys-lru') },
   ]);
+});
+
+test('an eviction policy that is set while the gateway runs is warned about once each time', async () => {
+  const shared = await openShared({ url: server.url }, { lookAgain: 5 });
+  gateway = shared;
+  const infos = async () => Number(/cmdstat_info:calls=(\d+)/.exec(await server.admin.info('commandstats'))?.[1]);
+  // The admin's own call is one of them.
+  const looked = async () => {
+    const before = await infos();
+    let asked = 1;
+    await until('it has looked twice', async () => (await infos()) - before - asked++ >= 2);
+  };
+  for (const times of [1, 2]) {
+    await server.admin.config('SET', 'maxmemory', '100mb', 'maxmemory-policy', 'allkeys-lru');
+    await until('it is told', () => shared.told('state.warning') === times);
+    await looked();
+    expect(shared.told('state.warning')).toBe(times);
+    await server.admin.config('SET', 'maxmemory-policy', 'noeviction');
+    await looked();
+  }
 });
 
 test('nothing is left open by a start that fails', async () => {

@@ -6,13 +6,41 @@ import { loadScript, runScript } from './scripts.ts';
 
 /** The first version whose scripts may write after they have read the clock, and that passes on to replicas what was written. */
 const OLDEST = '6.2';
+/** Milliseconds until the settings of Redis are looked at again: people change them while it runs. */
+const LOOK_AGAIN = 60_000;
+
+type Tell = (warning: string) => void;
 
 /** Checks that Redis can do what the gateway needs. Answers warnings; throws RedisError where it cannot. */
 export async function checkRedis(redis: Connection): Promise<string[]> {
-  const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
-  const infos = await Promise.all(nodes.map((node) => node.info().catch(refusedInfo)));
+  const infos = await infosOf(redis);
   for (const info of infos) checkVersion(info);
   await tryScript(redis);
+  return warningsIn(infos);
+}
+
+/** Looks again every `every` milliseconds, and tells each warning when it begins to hold. Returns a function that ends this. */
+export function watchWarnings(redis: Connection, told: readonly string[], tell: Tell, every = LOOK_AGAIN): () => void {
+  let known = told;
+  const timer = setInterval(() => {
+    const look = infosOf(redis).then((infos) => {
+      const warnings = warningsIn(infos);
+      for (const warning of warnings) if (!known.includes(warning)) tell(warning);
+      known = warnings;
+    });
+    // While Redis is away, requests tell of it.
+    look.catch(() => {});
+  }, every);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+function infosOf(redis: Connection): Promise<string[]> {
+  const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
+  return Promise.all(nodes.map((node) => node.info().catch(refusedInfo)));
+}
+
+function warningsIn(infos: readonly string[]): string[] {
   return [...new Set(infos.flatMap(evictionWarning))];
 }
 

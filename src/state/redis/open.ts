@@ -6,7 +6,7 @@ import { SharedState } from '../shared/shared-state.ts';
 import type { State } from '../state.ts';
 import type { Records, Storage } from '../storage.ts';
 import { openBus } from './bus.ts';
-import { checkRedis } from './checks.ts';
+import { checkRedis, watchWarnings } from './checks.ts';
 import { type Connection, connect } from './client.ts';
 import { RedisState } from './counters.ts';
 import { announce } from './gateways.ts';
@@ -38,8 +38,13 @@ export async function openForWorkers(
 ): Promise<Beside & { readonly kind: string }> {
   const redis = await connect(settings);
   try {
-    await check(redis, observe);
-    return { ...beside(redis, settings), kind: kindOf(settings) };
+    const stopWatching = await check(redis, observe);
+    const opened = beside(redis, settings);
+    const close = () => {
+      stopWatching();
+      opened.close();
+    };
+    return { ...opened, close, kind: kindOf(settings) };
   } catch (error) {
     disconnect(redis);
     throw error;
@@ -67,13 +72,19 @@ export interface OpenOptions {
    * together what one process would. The primary that started them has checked Redis already.
    */
   readonly workers?: number;
+  /** For tests: milliseconds until the settings of Redis are looked at again. */
+  readonly lookAgain?: number;
 }
 
 /** Opens the state that several gateways share. Throws RedisError, and leaves nothing open then. */
-export async function openRedis(settings: RedisSettings, { observe, workers = 1 }: OpenOptions): Promise<Storage> {
+export async function openRedis(
+  settings: RedisSettings,
+  { observe, workers = 1, lookAgain }: OpenOptions,
+): Promise<Storage> {
   const redis = await connect(settings);
+  let stopWatching = () => {};
   try {
-    if (workers === 1) await check(redis, observe);
+    if (workers === 1) stopWatching = await check(redis, observe, lookAgain);
     const id = randomUUID();
     const bus = await openBus(redis, observe);
     const tellCut = (isCut: boolean) => observe({ type: 'state.connection', of: 'requests', isCut });
@@ -98,6 +109,7 @@ export async function openRedis(settings: RedisSettings, { observe, workers = 1 
       kind: kindOf(settings),
       ready: () => settings.readyWhenAway || !breakers.away,
       async close() {
+        stopWatching();
         await state.close();
         breakers.close();
         await gateways.close();
@@ -106,13 +118,18 @@ export async function openRedis(settings: RedisSettings, { observe, workers = 1 
       },
     };
   } catch (error) {
+    stopWatching();
     disconnect(redis);
     throw error;
   }
 }
 
-async function check(redis: Connection, observe: Observe): Promise<void> {
-  for (const warning of await checkRedis(redis)) observe({ type: 'state.warning', warning });
+/** Tells the warnings there are, and from then on each new one. Returns a function that ends this. */
+async function check(redis: Connection, observe: Observe, lookAgain?: number): Promise<() => void> {
+  const tell = (warning: string) => observe({ type: 'state.warning', warning });
+  const warnings = await checkRedis(redis);
+  for (const warning of warnings) tell(warning);
+  return watchWarnings(redis, warnings, tell, lookAgain);
 }
 
 function kindOf({ topology }: RedisSettings): string {

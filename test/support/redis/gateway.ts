@@ -14,12 +14,12 @@ export interface SharedGateway extends Storage {
 /** The deadline is longer than the default, so that a busy test machine is no outage. */
 export async function openShared(
   settings: Partial<RedisSettings> & { readonly url: string },
-  { workers = 1 }: { readonly workers?: number } = {},
+  { workers = 1, lookAgain = 60_000 }: { readonly workers?: number; readonly lookAgain?: number } = {},
 ): Promise<SharedGateway> {
   const events: Event[] = [];
   const storage = await openRedis(
     { ...DEFAULTS, deadline: 250, ...settings },
-    { observe: (event) => void events.push(event), workers },
+    { observe: (event) => void events.push(event), workers, lookAgain },
   );
   return { ...storage, events, told: (type) => events.filter((event) => event.type === type).length };
 }

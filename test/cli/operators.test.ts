@@ -154,7 +154,9 @@ describe.each([
       'enterprise',
     ]);
     expect(await json('plans', 'show', 'free')).toMatchObject({ limits: '60/minute,1000/day' });
-    expect(await json('plans', 'try', 'free', '--limits', '30/minute')).toMatchObject({ after: '30/minute' });
+    expect(await json('plans', 'try', 'free', '--limits', '30/minute')).toMatchObject({ after: '30/minute,1000/day' });
+    const dropped = await json('plans', 'try', 'free', '--limits', '30/minute', '--drop', 'day');
+    expect(dropped).toMatchObject({ after: '30/minute' });
   });
 
   test('read the audit log and the configuration', async () => {

@@ -76,6 +76,13 @@ describe('the papers', () => {
     expect(read('.ci/run')).toContain('npm ci && npm test');
   });
 
+  test('npm prints nothing but errors, so that the first minute shows what matters', () => {
+    const settings = read('.npmrc').split('\n');
+    expect(settings).toEqual(
+      expect.arrayContaining(['loglevel=error', 'fund=false', 'audit=false', 'update-notifier=false']),
+    );
+  });
+
   test('the compose file starts gateway, store, Redis and Prometheus', () => {
     const { services } = parse(read('docker-compose.yml')) as { services: Record<string, unknown> };
     expect(Object.keys(services)).toEqual(

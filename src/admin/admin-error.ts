@@ -1,4 +1,5 @@
 import type { Fault } from '../errors/fault.ts';
+import { maskSecrets } from '../keys/secret.ts';
 
 /** Every error code of the admin API, with its status. Codes are for programs and never change their meaning. */
 export const ADMIN_CODES = {
@@ -24,7 +25,7 @@ export const ADMIN_CODES = {
 
 export type AdminCode = keyof typeof ADMIN_CODES;
 
-/** What is wrong with a call and what the operator can do. Nothing was changed. */
+/** What is wrong with a call and what the operator can do. Nothing was changed. It masks what looks like a key. */
 export class AdminError extends Error {
   override name = 'AdminError';
   readonly code: AdminCode;
@@ -37,12 +38,16 @@ export class AdminError extends Error {
     message: string,
     { details = null, headers = {} }: { details?: readonly Fault[] | null; headers?: Record<string, string> } = {},
   ) {
-    super(message);
+    super(maskSecrets(message));
     this.code = code;
     this.status = ADMIN_CODES[code];
-    this.details = details;
+    this.details = details?.map(masked) ?? null;
     this.headers = headers;
   }
+}
+
+function masked(fault: Fault): Fault {
+  return { ...fault, pointer: maskSecrets(fault.pointer), message: maskSecrets(fault.message) };
 }
 
 /** The Error object of the contract; without `details` if there are none. */

@@ -4,6 +4,7 @@ import { type Contract, loadContract, type Operation } from '../contract/contrac
 import type { Fault } from '../errors/fault.ts';
 import { Outage } from '../errors/outage.ts';
 import { KeyError } from '../keys/manage.ts';
+import { GIVE_THE_ID, holdsSecret } from '../keys/secret.ts';
 import { KeyConflict } from '../keys/store.ts';
 import { mayActAs, type Role } from '../operators/tokens.ts';
 import { LedgerError } from '../state/state.ts';
@@ -37,6 +38,7 @@ export function createAdminApi(context: AdminContext, contract: Contract = shipp
     async call(call) {
       const { operation, parameters } = find(contract, call);
       const { run, role } = operations.get(operation.id)!;
+      refuseSecrets(parameters, call.query);
       check(operation, parameters, call);
       refuseLowRole(call, role);
       try {
@@ -64,6 +66,12 @@ function find(contract: Contract, { method, path }: Call) {
     throw new AdminError('not_found', 'There is no such path on the admin listener; /openapi.json lists them.');
   const Allow = match.allow.join(', ');
   throw new AdminError('method_not_allowed', `This path takes ${Allow}.`, { headers: { Allow } });
+}
+
+/** Paths and queries end up in logs, and a key is never found under its secret. */
+function refuseSecrets(parameters: readonly string[], query: string): void {
+  const given = [...parameters.map(decodeURIComponent), ...new URLSearchParams(query).values()];
+  if (given.some(holdsSecret)) throw new AdminError('invalid_value', GIVE_THE_ID);
 }
 
 function check(operation: Operation, parameters: readonly string[], { query, headers, body }: Call): void {

@@ -1,16 +1,50 @@
 import { mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isMap, isSeq, parseDocument } from 'yaml';
+import { isDeepStrictEqual } from 'node:util';
+import { Document, isMap, isSeq, type Node, parseDocument, type Scalar } from 'yaml';
 import { loadPlans } from '../config/plans.ts';
 import { ConfigError } from '../config/problems/problems.ts';
 import { DEFAULT_KIND } from '../limits/kinds.ts';
 import type { Plan, Plans } from '../limits/plans.ts';
 import { AdminError } from './admin-error.ts';
 
-/** The text of a plans file with this plan in place of the one of its name, if any; comments and all else stay. */
-export function withPlan(text: string, { name, windows, count }: Plan): string {
+/**
+ * The text of a plans file with this plan in place of the one of its name, if any. All else stays byte for byte; only a file
+ * in an unusual style is written anew, with its comments.
+ */
+export function withPlan(text: string, plan: Plan): string {
   const document = parseDocument(text);
+  const at = placeOf(document, plan.name, text);
+  document.setIn(['plans', plan.name], nodeOf(document, plan));
+  if (at) {
+    const spliced = text.slice(0, at.start) + blockOf(plan, at.indent) + text.slice(at.end);
+    if (isDeepStrictEqual(parseDocument(spliced).toJS(), document.toJS())) return spliced;
+  }
+  return document.toString({ lineWidth: 0 });
+}
+
+interface Place {
+  readonly start: number;
+  readonly end: number;
+  readonly indent: number;
+}
+
+/** The lines of a plan, or the place after the last one for a new plan; `null` where plans are not one below the other. */
+function placeOf(document: Document, name: string, text: string): Place | null {
+  const plans = document.get('plans', true);
+  if (!isMap<Scalar<string>, Node>(plans) || plans.flow || plans.items.length === 0) return null;
+  const known = plans.items.find(({ key }) => key.value === name);
+  const { key, value } = known ?? plans.items.at(-1)!;
+  if (!key.range || !value?.range) return null;
+  const start = text.lastIndexOf('\n', key.range[0]) + 1;
+  // A value in block style ends after its last line, one in flow style or a word within it.
+  const last = value.range[1];
+  const lineEnd = text[last - 1] === '\n' ? last : text.indexOf('\n', last) + 1 || text.length;
+  return { start: known ? start : lineEnd, end: lineEnd, indent: key.range[0] - start };
+}
+
+function nodeOf(document: Document, { windows, count }: Plan): Node {
   const entries = windows?.map(({ limit, name: per, kind }) => ({
     limit,
     per,
@@ -20,10 +54,17 @@ export function withPlan(text: string, { name, windows, count }: Plan): string {
     ...(entries ? { windows: entries } : { custom: true }),
     ...(count === 'account' && { count }),
   });
-  const list = isMap(node) ? node.get('windows', true) : null;
+  const list = node.get('windows', true);
   if (isSeq(list)) for (const item of list.items) if (isMap(item)) item.flow = true;
-  document.setIn(['plans', name], node);
-  return document.toString({ lineWidth: 0 });
+  return node;
+}
+
+/** The lines of one plan, as the shipped file writes them. */
+function blockOf(plan: Plan, indent: number): string {
+  const document = new Document({});
+  document.setIn([plan.name], nodeOf(document, plan));
+  const lines = document.toString({ lineWidth: 0 }).trimEnd().split('\n');
+  return lines.map((line) => `${' '.repeat(indent)}${line}\n`).join('');
 }
 
 /** Reads plans from a text as the loader does from a file. Throws AdminError with every mistake. */

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { parseDuration } from '../config/units.ts';
-import type { Api } from './reach/api.ts';
+import { GIVE_THE_ID, holdsSecret } from '../keys/secret.ts';
+import { type Api, CallError } from './reach/api.ts';
 import type { Reach } from './reach/reach.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -61,8 +62,9 @@ export async function everyPage<T>(
   }
 }
 
-/** A part of a path. */
+/** A part of a path. Throws CallError for what looks like a key: its secret is not sent where others may log it. */
 export function part(text: string): string {
+  if (holdsSecret(text)) throw new CallError(GIVE_THE_ID);
   return encodeURIComponent(text);
 }
 
@@ -71,6 +73,18 @@ export function duration(text: string): string {
   if (parseDuration(text) === null)
     throw new InvalidArgumentError('A time is a number with a unit, such as 12h or 90d.');
   return text;
+}
+
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
+
+/** Checks a time to come in the form of RFC 3339, as the API takes it. */
+export function future(text: string): string {
+  const time = MOMENT.test(text) ? Date.parse(text) : Number.NaN;
+  if (time > Date.now()) return text;
+  const reason = Number.isNaN(time)
+    ? 'It is a date, a time and a zone, such as'
+    : 'It is in the past; say a time such as';
+  throw new InvalidArgumentError(`${reason} 2030-01-31T00:00:00Z. --expires-in takes a span, such as 90d.`);
 }
 
 export function wholeNumber(text: string): number {

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { readVersion } from '../common/version.ts';
+import { maskSecrets } from '../keys/secret.ts';
 import { accountsCommand } from './commands/accounts.ts';
 import { auditCommand } from './commands/audit.ts';
 import { bansCommand } from './commands/bans.ts';
@@ -52,11 +53,11 @@ export function createProgram(terminal: Terminal): Command {
   return program;
 }
 
-/** Applies to every command: commander never ends the process, writes only to the terminal, and points to the help. */
+/** Applies to every command: commander never ends the process, writes only to the terminal, shows no key, and points to the help. */
 function configure(command: Command, terminal: Terminal): void {
   command
     .exitOverride()
-    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
+    .configureOutput({ writeOut: terminal.out, writeErr: (text) => terminal.err(maskSecrets(text)) })
     .configureHelp({ helpWidth: 100 })
     .showHelpAfterError('(add --help to see what there is)');
   for (const inner of command.commands) configure(inner, terminal);

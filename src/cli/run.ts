@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
 import { ExpectedError } from '../common/expected-error.ts';
+import { maskSecrets } from '../keys/secret.ts';
 import { createProgram } from './program.ts';
 import { CallError } from './reach/api.ts';
 import type { Terminal } from './terminal.ts';
@@ -15,7 +16,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    terminal.err(`${describe(error)}\n`);
+    terminal.err(`${maskSecrets(describe(error))}\n`);
     return error instanceof CallError && error.shut ? 3 : 1;
   }
 }

@@ -6,6 +6,7 @@ import { ReloadRefused } from '../run/reload.ts';
 import { createPrimary } from '../workers/primary.ts';
 import { storeFile } from './commands/store.ts';
 import { makeDemoKeys, welcome } from './demo.ts';
+import { withOrigin } from './origin.ts';
 import { startStore } from './store.ts';
 import { type Terminal, untilStopped } from './terminal.ts';
 
@@ -15,8 +16,16 @@ export interface ServeOptions {
 }
 
 /** Runs the gateway until the user or the system asks it to stop. */
-export async function serve(terminal: Terminal, { demoKeys }: ServeOptions): Promise<void> {
+export async function serve(terminal: Terminal, options: ServeOptions): Promise<void> {
   const config = loadConfig(terminal);
+  try {
+    await serveConfig(terminal, config, options);
+  } catch (error) {
+    throw withOrigin(error, config);
+  }
+}
+
+async function serveConfig(terminal: Terminal, config: Config, { demoKeys }: ServeOptions): Promise<void> {
   const { storeUrl, stopStore } = await findStore(config);
   try {
     const load = () => loadConfig(terminal);

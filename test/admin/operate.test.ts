@@ -153,7 +153,7 @@ describe('plans', () => {
     expect(body).toEqual({
       plan: 'free',
       before: '3/minute,5/day',
-      after: '2/minute',
+      after: '2/minute,5/day',
       keys: 1,
       overLimit: [`key:${id}`],
       unusable: [],
@@ -171,7 +171,7 @@ describe('plans', () => {
   test('are put in force at once, into a file that keeps its comments', async () => {
     const { key } = await create();
     await status(key);
-    expect((await admin('PUT', '/plans/free', { limits: '10/minute' })).status).toBe(200);
+    expect((await admin('PUT', '/plans/free', { limits: '10/minute', drop: ['day'] })).status).toBe(200);
     const answer = await gateway.client.get('/pets').set('X-API-Key', key);
     expect(answer.headers['x-ratelimit-limit']).toBe('10');
     expect(answer.headers['x-ratelimit-remaining']).toBe('8');
@@ -187,6 +187,9 @@ describe('plans', () => {
     ['/plans/Not%20A%20Name', { limits: '5/minute' }],
     ['/plans/free', { limits: '5/minute', count: 'planet' }],
     ['/plans/free', {}],
+    ['/plans/free', { drop: ['week'] }],
+    ['/plans/free', { drop: ['minute', 'day'] }],
+    ['/plans/new', { count: 'key' }],
   ])('are refused: %s %j', async (path, body) => {
     const text = readFileSync(join(gateway.folder, 'plans.yaml'), 'utf8');
     expect((await admin('PUT', path, body)).status).toBe(400);

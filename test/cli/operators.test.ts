@@ -154,7 +154,9 @@ describe.each([
       'enterprise',
     ]);
     expect(await json('plans', 'show', 'free')).toMatchObject({ limits: '60/minute,1000/day' });
-    expect(await json('plans', 'try', 'free', '--limits', '30/minute')).toMatchObject({ after: '30/minute' });
+    expect(await json('plans', 'try', 'free', '--limits', '30/minute')).toMatchObject({ after: '30/minute,1000/day' });
+    const dropped = await json('plans', 'try', 'free', '--limits', '30/minute', '--drop', 'day');
+    expect(dropped).toMatchObject({ after: '30/minute' });
   });
 
   test('read the audit log and the configuration', async () => {
@@ -188,6 +190,21 @@ describe.each([
     [['keys', 'create', '--plan', 'free', '--account', 'a', '--once', 'short'], 1, 'Idempotency-Key'],
     [['keys', 'list', '--status', 'lost'], 2, 'active, disabled, expired, revoked'],
     [['keys', 'rotate'], 2, 'missing required argument'],
+    [
+      ['keys', 'create', '--plan', 'free', '--account', 'acme', '--expires', 'yesterday'],
+      2,
+      "option '--expires <time>' argument 'yesterday' is invalid. It is a date, a time and a zone, such as 2030-01-31T00:00:00Z",
+    ],
+    [
+      ['keys', 'create', '--plan', 'free', '--account', 'acme', '--expires', '2030-01-31'],
+      2,
+      '2030-01-31T00:00:00Z. --expires-in takes a span',
+    ],
+    [
+      ['keys', 'create', '--plan', 'free', '--account', 'acme', '--expires', '2020-01-31T00:00:00Z'],
+      2,
+      "option '--expires <time>' argument '2020-01-31T00:00:00Z' is invalid. It is in the past",
+    ],
     [['keys', 'whoami', 'sg_live_x'], 1, 'No key with this secret'],
     [['keys', 'import', '--plan', 'free', '--account', 'a', '--hash', 'abc'], 1, 'hash'],
     [['accounts', 'show', 'nobody'], 1, 'There is no account "nobody"'],
@@ -211,6 +228,53 @@ describe.each([
     expect(await sg(...args)).toEqual({ code, out: '', err: expect.stringContaining(message) });
     expect(await json('audit', 'list', '--limit', '1')).toEqual(before);
   });
+
+  test.each([
+    ...['show', 'update', 'disable', 'enable', 'rotate', 'revoke'].map((name) => ['keys', name]),
+    ...['show', 'keys'].map((name) => ['accounts', name]),
+    ...['show', 'reset'].map((name) => ['usage', name]),
+    ['usage', 'grant', '--units', '1'],
+    ['bans', 'pardon'],
+    ...['impose', 'extend'].map((name) => ['bans', name, '--length', '1h', '--reason', 'x']),
+    ['audit', 'list', '--target'],
+    ['keys', 'list', '--account'],
+    ['plans', 'show'],
+    ['tokens', 'revoke'],
+  ])('never see a secret again that they give in place of a name: %s %s', async (...args) => {
+    const { key } = await create();
+    const told = await sg(...args, key);
+    expect(told).toEqual({ code: 1, out: '', err: expect.stringContaining('storegate keys whoami') });
+    expect(told.err).not.toContain(key.slice(0, 16));
+  });
+
+  test.each([[['KEY']], [['keys', 'KEY']], [['keys', 'list', 'KEY']], [['bans', 'impose', 'a', '--length', 'KEY']]])(
+    'never see a secret again in a command line that makes no sense: %j',
+    async (words) => {
+      const { key } = await create();
+      const told = await sg(...words.map((word) => (word === 'KEY' ? key : word)));
+      expect(told).toMatchObject({ code: 2, out: '' });
+      expect(told.err).not.toContain(key.slice(0, 16));
+    },
+  );
+});
+
+test('the admin API shows no secret that came in a path, a query or a body', async () => {
+  const secret = makeSecret('live');
+  const ask = (path: string, init: RequestInit = {}) =>
+    fetch(`${gateway.adminUrl}${path}`, {
+      ...init,
+      headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' },
+    });
+  for (const answer of [
+    await ask(`/usage/${secret}`),
+    await ask(`/keys/x%20${secret}`),
+    await ask(`/audit?target=${secret}`),
+    await ask('/keys', { method: 'POST', body: JSON.stringify({ plan: secret, account: 'acme' }) }),
+    await ask('/keys', { method: 'POST', body: JSON.stringify({ plan: 'free', account: 'acme', [secret]: 1 }) }),
+  ]) {
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).not.toContain(secret.slice(0, 16));
+  }
 });
 
 describe('the gateway that is meant', () => {

@@ -281,7 +281,7 @@ describe('the start', () => {
     expect(await serve({ STOREGATE_PORT: port })).toEqual({
       code: 1,
       out: '',
-      err: `cannot listen on 127.0.0.1:${port}: another program is using it\n`,
+      err: `cannot listen on 127.0.0.1:${port}: another program is using it (STOREGATE_PORT)\n`,
     });
     expect(await redis.admin.client('LIST')).not.toContain('name=storegate');
     taken.close();

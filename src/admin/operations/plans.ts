@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { formatDuration } from '../../config/units.ts';
-import { formatWindows, parseWindows } from '../../config/windows.ts';
+import { formatWindows } from '../../config/windows.ts';
 import { subjectOf, windowsOf } from '../../keys/counting.ts';
 import type { KeyRecord } from '../../keys/key.ts';
 import type { Ladder } from '../../limits/limits.ts';
@@ -9,6 +9,7 @@ import { AdminError } from '../admin-error.ts';
 import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
 import type { Change, ChangeAudit } from '../change.ts';
 import type { AdminContext } from '../context.ts';
+import { changedPlan, type PlanDraft } from '../plan-change.ts';
 import { checkPlans, replaceFile, withPlan } from '../plan-file.ts';
 import { whileItSays } from '../plan-file-lock.ts';
 
@@ -28,10 +29,10 @@ export function planOperations(context: AdminContext, change: Change): AdminOper
   /** Tries the plan on the file as it is, and writes it if the file is still so by then; else from the start. */
   async function put(task: Task, { make }: ChangeAudit): Promise<AdminAnswer> {
     const file = context.config().files.plans;
-    const plan = planIn(task);
     for (let tries = 1; tries <= TRIES; tries++) {
       const keys = await usable();
       const old = readFileSync(file, 'utf8');
+      const plan = planIn(task, old);
       const text = withPlan(old, plan);
       const tried = await trial(context, plan.name, checkPlans(text), keys);
       const entry = {
@@ -73,8 +74,9 @@ export function planOperations(context: AdminContext, change: Change): AdminOper
       );
     },
     tryPlan: async (task) => {
-      const plan = planIn(task);
-      const text = withPlan(readFileSync(context.config().files.plans, 'utf8'), plan);
+      const old = readFileSync(context.config().files.plans, 'utf8');
+      const plan = planIn(task, old);
+      const text = withPlan(old, plan);
       return ok(await trial(context, plan.name, checkPlans(text), await usable()));
     },
     // All plans are in one file.
@@ -82,9 +84,9 @@ export function planOperations(context: AdminContext, change: Change): AdminOper
   };
 }
 
-function planIn({ path, body }: Task): Plan {
-  const windows = body.limits === null ? null : parseWindows(body.limits, 'limits');
-  return { name: path.plan!, count: body.count ?? 'key', windows };
+/** The plan that the call asks for, made from the one in the text of the plans file. */
+function planIn({ path, body }: Task, text: string): Plan {
+  return changedPlan(path.plan!, checkPlans(text).plans.get(path.plan!), body as PlanDraft);
 }
 
 /** How the keys of one plan would stand under `planned` plans. */

@@ -4,6 +4,7 @@ import {
   duration,
   environmentWord,
   everyPage,
+  future,
   onceOption,
   operatorCommand,
   pair,
@@ -86,7 +87,7 @@ function described(command: Command): Command {
   return command
     .option('--label <text>', 'what the key is for')
     .option('--limits <limits>', 'own limits, such as 600/minute,100000/day')
-    .option('--expires <time>', 'end of the key, such as 2030-01-31T00:00:00Z')
+    .option('--expires <time>', 'end of the key, such as 2030-01-31T00:00:00Z', future)
     .option('--expires-in <time>', 'such as 90d; without it the key does not expire', duration)
     .option('--address <block>', 'address or block the key may be used from; may be repeated', several)
     .option('--meta <name=value>', 'something to find again; may be repeated', pair);

@@ -1,9 +1,16 @@
 import { Command, Option } from 'commander';
-import { type Common, operatorCommand, part, perform } from '../command.ts';
+import { type Common, operatorCommand, part, perform, several } from '../command.ts';
 import { card, type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
 const COLUMNS = ['name', 'limits', 'count', 'keys'] as const;
+interface Changes {
+  readonly limits?: string;
+  readonly custom?: true;
+  readonly drop?: string[];
+  readonly count?: string;
+}
+
 type Plan = Row<(typeof COLUMNS)[number]>;
 
 export function plansCommand(terminal: Terminal): Command {
@@ -38,22 +45,27 @@ export function plansCommand(terminal: Terminal): Command {
       .command(name)
       .description(description)
       .argument('<plan>', 'name of the plan, known or new')
-      .option('--limits <limits>', 'such as 60/minute,1000/day')
+      .option('--limits <limits>', 'such as 60/minute,1000/day; windows that are not named stay')
+      .option('--drop <window>', 'window to take away, such as day; may be repeated', several)
       .option('--custom', 'no limits: each key or account has its own')
       .addOption(new Option('--count <who>', 'who is counted').choices(['key', 'account']));
-    operatorCommand(command, `plans ${name} free --limits 30/minute,500/day`).action(
-      (plan: string, { limits, custom, count, ...options }: Common & Record<string, string | true>) => {
-        if ((limits === undefined) === (custom === undefined)) {
-          command.error('error: say either --limits or --custom', { exitCode: 2 });
-        }
-        return perform(
-          terminal,
-          options,
-          (api) => api.call(method, `/plans/${part(plan)}${end}`, { body: { limits: limits ?? null, count } }),
-          (trial, colour) => card(trial as Plan, colour),
-        );
-      },
-    );
+    operatorCommand(
+      command,
+      `plans ${name} free --limits 30/minute`,
+      `plans ${name} free --limits 30/minute --drop day`,
+    ).action((plan: string, { limits, custom, drop, count, ...options }: Common & Changes) => {
+      const named = [limits ?? drop, custom].filter((value) => value !== undefined);
+      if (named.length !== 1 && !(named.length === 0 && count !== undefined)) {
+        command.error('error: say either --limits or --custom; --drop takes a window away', { exitCode: 2 });
+      }
+      return perform(
+        terminal,
+        options,
+        (api) =>
+          api.call(method, `/plans/${part(plan)}${end}`, { body: { limits: custom ? null : limits, drop, count } }),
+        (trial, colour) => card(trial as Plan, colour),
+      );
+    });
   }
   return plans;
 }

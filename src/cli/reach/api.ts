@@ -1,4 +1,5 @@
 import { ExpectedError } from '../../common/expected-error.ts';
+import { GIVE_THE_ID, holdsSecret } from '../../keys/secret.ts';
 
 /** The admin API behind a listener, or in this process on the files of a gateway. */
 export interface Api {
@@ -26,8 +27,13 @@ export class CallError extends ExpectedError {
   }
 }
 
+/** Throws CallError for what looks like a key, as paths do. */
 export function queryOf(query: Sent['query'] = {}): string {
   const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined) continue;
+    if (holdsSecret(String(value))) throw new CallError(GIVE_THE_ID);
+    search.set(name, String(value));
+  }
   return search.toString();
 }

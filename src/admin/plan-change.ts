@@ -1,0 +1,41 @@
+import { parseWindows } from '../config/windows.ts';
+import type { Window } from '../limits/limits.ts';
+import type { Plan } from '../limits/plans.ts';
+import { AdminError } from './admin-error.ts';
+
+/** What a call says about a plan; what it does not name stays. `limits: null`: none of its own. */
+export interface PlanDraft {
+  readonly limits?: string | null;
+  readonly drop?: readonly string[];
+  readonly count?: Plan['count'];
+}
+
+/** The plan of this name after the change. Throws AdminError, and ConfigError for limits that are none. */
+export function changedPlan(name: string, old: Plan | undefined, { limits, drop = [], count }: PlanDraft): Plan {
+  return { name, count: count ?? old?.count ?? 'key', windows: windowsAfter(name, old?.windows ?? [], limits, drop) };
+}
+
+function windowsAfter(
+  plan: string,
+  old: readonly Window[],
+  limits: string | null | undefined,
+  drop: readonly string[],
+): readonly Window[] | null {
+  if (limits === null) return null;
+  const named = limits === undefined ? [] : parseWindows(limits, 'limits');
+  const unknown = drop.find((name) => !old.some((window) => window.name === name));
+  if (unknown !== undefined) {
+    const known = old.map(({ name }) => name).join(', ') || 'none';
+    throw new AdminError(
+      'invalid_value',
+      `Plan ${plan} has no window ${JSON.stringify(unknown)} to drop; it has: ${known}.`,
+    );
+  }
+  const stays = (window: Window) => !drop.includes(window.name) && !named.some(({ span }) => span === window.span);
+  const windows = [...old.filter(stays), ...named].sort((a, b) => a.span - b.span);
+  if (windows.length > 0) return windows;
+  throw new AdminError(
+    'invalid_value',
+    `Plan ${plan} would have no window: say its limits, or null for none of its own.`,
+  );
+}

@@ -1,0 +1,40 @@
+import { ExpectedError } from '../common/expected-error.ts';
+import type { Address, Config } from '../config/config.ts';
+import { sourceOf } from '../config/describe.ts';
+import { environmentVariables } from '../config/environment.ts';
+import { formatPosition } from '../config/problems/problems.ts';
+
+/** The gateway cannot use what a setting says; the message names the setting where the value comes from. */
+class UnusableSetting extends ExpectedError {
+  override name = 'UnusableSetting';
+}
+
+/**
+ * The error of a failed start, with the variable or setting to change after its message. The message alone says what could not
+ * be used, because an error of a worker has come from another process.
+ */
+export function withOrigin(error: unknown, config: Config): unknown {
+  if (!(error instanceof ExpectedError)) return error;
+  const setting = settingIn(error.message, config);
+  if (setting === null) return error;
+  return new UnusableSetting(`${error.message} (${originOf(config, setting)})`, { cause: error });
+}
+
+function settingIn(message: string, { listen, admin, data }: Config): string | null {
+  const part = /(that address|such host)$/.test(message) ? 'host' : 'port';
+  const names = ({ host, port }: Address) => message.includes(`cannot listen on ${host}:${port}: `);
+  if (names(listen)) return `listen.${part}`;
+  if (names(admin)) return `admin.${part}`;
+  return message.includes(data) ? 'data' : null;
+}
+
+/** `STOREGATE_PORT`, `listen.port in config/gateway.yaml:12:5`, or `the default; STOREGATE_PORT sets another`. */
+function originOf(config: Config, setting: string): string {
+  const origin = sourceOf(config, setting);
+  if (origin.kind === 'environment') return origin.name;
+  if (origin.kind === 'file') {
+    return `${setting} in ${origin.file}${origin.position === null ? '' : `:${formatPosition(origin.position)}`}`;
+  }
+  const [variable] = Object.entries(environmentVariables).find(([, name]) => name === setting)!;
+  return `the default; ${variable} sets another`;
+}

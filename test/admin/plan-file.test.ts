@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { changedPlan, type PlanDraft } from '../../src/admin/plan-change.ts';
+import { checkPlans, withPlan } from '../../src/admin/plan-file.ts';
+import { shippedFiles } from '../../src/config/load.ts';
+import { formatWindows } from '../../src/config/windows.ts';
+
+const shipped = readFileSync(shippedFiles.plans, 'utf8');
+
+function put(text: string, name: string, draft: PlanDraft): string {
+  return withPlan(text, changedPlan(name, checkPlans(text).plans.get(name), draft));
+}
+
+function limitsIn(text: string, name: string): string | null {
+  const { windows } = checkPlans(text).plans.get(name)!;
+  return windows && formatWindows(windows);
+}
+
+describe('a plan that is put', () => {
+  test.each<[PlanDraft, string | null]>([
+    [{ limits: '30/minute' }, '30/minute,1000/day'],
+    [{ limits: '30/60s' }, '30/60s,1000/day'],
+    [{ limits: '5/hour' }, '60/minute,5/hour,1000/day'],
+    [{ limits: '30/minute', drop: ['day'] }, '30/minute'],
+    [{ drop: ['day'] }, '60/minute'],
+    [{ count: 'account' }, '60/minute,1000/day'],
+    [{ limits: null }, null],
+  ])('keeps what %j does not name', (draft, limits) => {
+    expect(limitsIn(put(shipped, 'free', draft), 'free')).toBe(limits);
+  });
+
+  test('keeps who is counted', () => {
+    const text = put(shipped, 'free', { count: 'account' });
+    expect(checkPlans(put(text, 'free', { limits: '7/minute' })).plans.get('free')!.count).toBe('account');
+  });
+
+  test.each(['free', 'business', 'enterprise', 'pro'])(
+    'leaves all other lines byte for byte as they are: %s',
+    (name) => {
+      const odd = shipped
+        .replace('  pro:\n', '  pro:   # ours,   as  it is\n\n')
+        .replace('lengths: [1m,', 'lengths: [ 1m,');
+      const lines = (text: string) => text.split('\n');
+      const before = lines(odd);
+      const after = lines(put(odd, name, { limits: '7/minute,8/day' }));
+      const start = before.findIndex((line) => line.startsWith(`  ${name}:`));
+      const next = before.findIndex(
+        (line, at) => at > start && /^ {0,2}\S|^$/.test(line) && before[at - 1] !== before[start],
+      );
+      expect(after.slice(0, start)).toEqual(before.slice(0, start));
+      expect(after.slice(next - before.length)).toEqual(before.slice(next));
+    },
+  );
+
+  test('stands after the last one where it is new', () => {
+    const text = put(shipped, 'gold', { limits: '9/minute' });
+    expect(text.replace('  gold:\n    windows:\n      - { limit: 9, per: minute }\n', '')).toBe(shipped);
+  });
+
+  test('is found in a file of another style too, with its comments', () => {
+    const text = put('# Ours.\nplans: { free: { windows: [{ limit: 3, per: minute }] } } # all\n', 'free', {
+      limits: '9/day',
+    });
+    expect(limitsIn(text, 'free')).toBe('3/minute,9/day');
+    expect(text).toMatch(/^# Ours\.[\s\S]*# all/);
+  });
+});

@@ -5,7 +5,7 @@ import type { Pipeline } from '../gateway/pipeline.ts';
 import { createUnparsedAnswers } from '../gateway/reply/unparsed.ts';
 import { createUpstream } from '../gateway/upstream/connections.ts';
 import { Bodies, type BodiesSettings } from '../gateway/wire/bodies.ts';
-import { createListener } from '../gateway/wire/listener.ts';
+import { createListener, type DrainOptions } from '../gateway/wire/listener.ts';
 import { Keyring } from '../keys/keyring.ts';
 import { type CallsOfDeprecated, Uses } from '../keys/uses.ts';
 import type { Observe } from '../observe/events.ts';
@@ -40,7 +40,7 @@ export interface Serving {
   /** Puts these settings in force from the next request on. */
   use(settings: ActiveConfig<ServedConfig>): void;
   /** Stops taking requests, lets those in flight finish; resolves with the number cut off. */
-  drain(): Promise<number>;
+  drain(options?: DrainOptions): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -79,7 +79,7 @@ export function createServing(parts: ServingParts): Serving {
       pipeline = buildPipeline(settings.config, settings.contract, lasting);
       mounts = settings.config.mounts;
     },
-    drain: () => listener.drain(),
+    drain: (options) => listener.drain(options),
     async close() {
       bodies.close();
       await upstream.close();

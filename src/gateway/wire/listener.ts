@@ -9,8 +9,8 @@ import { betweenRequests } from './idle.ts';
 
 /** The public listener: Node's server with the door's limits, feeding the pipeline. */
 export interface Listener {
-  /** Resolves with the bound port. Rejects with ListenError when it cannot bind. */
-  listen(): Promise<number>;
+  /** Resolves with the bound port; called again, it keeps the port. Rejects with ListenError when it cannot bind. */
+  listen(options?: ListenOptions): Promise<number>;
   /**
    * Ends without losing a request: for `door.drainDelay` it answers everything and says that the connection ends, then it
    * stops accepting, lets connections end when they have nothing under way, and cuts off the rest after
@@ -18,6 +18,11 @@ export interface Listener {
    */
   drain(options?: DrainOptions): Promise<number>;
   readonly inFlight: number;
+}
+
+export interface ListenOptions {
+  /** By itself, in a worker too, and beside other processes that do the same: the system spreads connections over them. */
+  readonly beside?: boolean;
 }
 
 export interface DrainOptions {
@@ -52,6 +57,8 @@ export function createListener({
   answerUnparsed,
 }: ListenerOptions): Listener {
   const connections = new Map<Socket, Connection>();
+  let { port } = listen;
+  let isBeside = false;
   let accepted = 0;
   let inFlight = 0;
   let leaving = false;
@@ -110,18 +117,19 @@ export function createListener({
     get inFlight() {
       return inFlight;
     },
-    async listen() {
-      const port = await bind(server, listen);
-      stalls = setInterval(endStalled, door.stallTimeout).unref();
+    async listen({ beside = false } = {}) {
+      if (server.listening && isBeside && beside) return port;
+      if (server.listening) void stopAccepting();
+      isBeside = beside;
+      port = await bind(server, { host: listen.host, port, reusePort: beside });
+      stalls ??= setInterval(endStalled, door.stallTimeout).unref();
       return port;
     },
     async drain({ accepting = true } = {}) {
       leaving = true;
       for (const connection of connections.values()) connection.leave();
-      if (accepting) {
-        await pause(door.drainDelay);
-        await acceptAll();
-      }
+      if (accepting) await pause(door.drainDelay);
+      await acceptAll();
       const closed = stopAccepting();
       if (!accepting) await pause(door.drainDelay);
       const cutOff = await endConnections(closed);

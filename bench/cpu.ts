@@ -13,11 +13,14 @@ export function residentMemory(pid: number): number {
   return family(pid).reduce((sum, member) => sum + resident(member), 0);
 }
 
-function family(pid: number): number[] {
-  const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+export function childrenOf(pid: number): number[] {
+  return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
     readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
   );
-  return [pid, ...children.flatMap(family)];
+}
+
+function family(pid: number): number[] {
+  return [pid, ...childrenOf(pid).flatMap(family)];
 }
 
 /** utime and stime are fields 14 and 15 of proc(5) stat; the name before them may hold spaces and parentheses. */

@@ -5,7 +5,12 @@ const MICROSECONDS_PER_TICK = 10_000;
 
 /** CPU time in microseconds, user and system, that a process, its threads and all its descendants have used so far. */
 export function cpuTime(pid: number): number {
-  return family(pid).reduce((sum, member) => sum + ticks(member) * MICROSECONDS_PER_TICK, 0);
+  return family(pid).reduce((sum, member) => sum + ownCpuTime(member), 0);
+}
+
+/** The same of the process alone, without its descendants. */
+export function ownCpuTime(pid: number): number {
+  return ticks(pid) * MICROSECONDS_PER_TICK;
 }
 
 /** Resident memory in bytes of a process and all its descendants. */

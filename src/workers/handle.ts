@@ -66,6 +66,11 @@ export class WorkerHandle {
     return this.#phase === 'serving';
   }
 
+  /** Whether it takes new connections, as far as is known here. */
+  get accepts(): boolean {
+    return this.serves && this.#drained === null;
+  }
+
   /** Milliseconds since it began to serve; below 0 if it never did. */
   get servedFor(): number {
     return performance.now() - this.#servingSince;

@@ -120,9 +120,14 @@ export class WorkerPool {
     return handle.drain(drainDelay + drainTimeout, { accepting });
   }
 
-  /** After a SIGTERM to that worker; when this process gets one too, the whole gateway stops. */
-  async #letLeave(handle: WorkerHandle): Promise<void> {
-    if (await this.#waited(SIGNALLING)) await this.#drain(handle, false);
+  /** After a SIGTERM to that worker. When this process gets one too, the whole gateway stops. */
+  async #letLeave(leaving: WorkerHandle): Promise<void> {
+    // New connections need somebody to take them: the last worker stays until another one has started.
+    const isLast = () => !this.#serving().some((handle) => handle !== leaving && handle.accepts);
+    do {
+      if (!(await this.#waited(SIGNALLING))) return;
+    } while (isLast());
+    await this.#drain(leaving, false);
   }
 
   #serving(): WorkerHandle[] {

@@ -5,7 +5,12 @@ const MICROSECONDS_PER_TICK = 10_000;
 
 /** CPU time in microseconds, user and system, that a process, its threads and all its descendants have used so far. */
 export function cpuTime(pid: number): number {
-  return family(pid).reduce((sum, member) => sum + ticks(member) * MICROSECONDS_PER_TICK, 0);
+  return family(pid).reduce((sum, member) => sum + ownCpuTime(member), 0);
+}
+
+/** The same of the process alone, without its descendants. */
+export function ownCpuTime(pid: number): number {
+  return ticks(pid) * MICROSECONDS_PER_TICK;
 }
 
 /** Resident memory in bytes of a process and all its descendants. */
@@ -13,11 +18,14 @@ export function residentMemory(pid: number): number {
   return family(pid).reduce((sum, member) => sum + resident(member), 0);
 }
 
-function family(pid: number): number[] {
-  const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+export function childrenOf(pid: number): number[] {
+  return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
     readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
   );
-  return [pid, ...children.flatMap(family)];
+}
+
+function family(pid: number): number[] {
+  return [pid, ...childrenOf(pid).flatMap(family)];
 }
 
 /** utime and stime are fields 14 and 15 of proc(5) stat; the name before them may hold spaces and parentheses. */

@@ -2,7 +2,9 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Command } from '../children.ts';
 import { freePort } from '../free-port.ts';
+import type { Keys } from '../work.ts';
 import type { Running, Surroundings } from './target.ts';
 
 const run = promisify(execFile);
@@ -15,6 +17,8 @@ export interface StoregateOptions {
   readonly workers?: number;
   /** Whether it keeps the shipped log, a line per request. */
   readonly log?: boolean;
+  /** `door.drainDelay`; as shipped without it. */
+  readonly drainDelay?: string;
   /** More options of Node.js, such as a profiler. */
   readonly nodeOptions?: readonly string[];
   /** The checkout to run; today's by default. */
@@ -36,15 +40,33 @@ const PLANS = `plans:
 `;
 
 /** The guard against guessed keys is a limit too; with the shipped value it would turn every 401 into a 429. */
-const SETTINGS = 'door:\n  guard: { failures: 1000000, span: 1s }\n';
+const settings = ({ drainDelay = '0s' }: StoregateOptions) =>
+  `door:\n  guard: { failures: 1000000, span: 1s }\n${drainDelay === '0s' ? '' : `  drainDelay: ${drainDelay}\n`}`;
 
-/** Starts exactly what `npm start` starts; only addresses, limits and the log differ from the shipped settings. */
+/** A gateway that can be started, ended and started again at the same addresses. */
+export interface PreparedStoregate {
+  readonly command: Command;
+  readonly url: string;
+  readonly adminUrl: string;
+  readonly keys: Keys;
+}
+
 export async function startStoregate(
   name: string,
   surroundings: Surroundings,
   options: StoregateOptions,
 ): Promise<Running> {
-  const { children, node, keys } = surroundings;
+  const { command, url, keys } = await prepareStoregate(name, surroundings, options);
+  return { url, keys, ...(await surroundings.children.start(command)) };
+}
+
+/** Exactly what `npm start` starts; only addresses, limits and the log differ from the shipped settings. */
+export async function prepareStoregate(
+  name: string,
+  surroundings: Surroundings,
+  options: StoregateOptions,
+): Promise<PreparedStoregate> {
+  const { node, keys } = surroundings;
   const { project = today } = options;
   const [flags, script, command] = startScript(project);
   const port = await freePort();
@@ -52,16 +74,20 @@ export async function startStoregate(
   const admitted = await makeKey({ node, project, env }, [...flags, script], 'large');
   const refused = await makeKey({ node, project, env }, [...flags, script], 'tiny');
   options.prepare?.(env.STOREGATE_DATA!);
-  const child = await children.start({
-    name,
-    file: node,
-    args: [...(options.nodeOptions ?? []), ...flags, script, ...command],
-    cwd: project,
-    env,
-    port,
-    ...(options.log ? { output: '/dev/null' } : {}),
-  });
-  return { url: `http://127.0.0.1:${port}`, keys: { admitted, refused, unknown: keys.unknown }, ...child };
+  return {
+    command: {
+      name,
+      file: node,
+      args: [...(options.nodeOptions ?? []), ...flags, script, ...command],
+      cwd: project,
+      env,
+      port,
+      ...(options.log ? { output: '/dev/null' } : {}),
+    },
+    url: `http://127.0.0.1:${port}`,
+    adminUrl: `http://127.0.0.1:${env.STOREGATE_ADMIN_PORT}`,
+    keys: { admitted, refused, unknown: keys.unknown },
+  };
 }
 
 /** The parts of the project's `start` script: flags of Node.js, script and command. */
@@ -82,7 +108,7 @@ async function environment(
   const folder = join(children.folder, name);
   mkdirSync(folder);
   writeFileSync(join(folder, 'plans.yaml'), PLANS);
-  writeFileSync(join(folder, 'gateway.yaml'), SETTINGS);
+  writeFileSync(join(folder, 'gateway.yaml'), settings(options));
   return {
     STOREGATE_HOST: '127.0.0.1',
     STOREGATE_PORT: String(port),

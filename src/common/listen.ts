@@ -11,17 +11,28 @@ const REASONS: Readonly<Record<string, string>> = {
 /** The server cannot listen on an address; the message says which and why, in one sentence. */
 export class ListenError extends ExpectedError {
   override name = 'ListenError';
+  /** Whether another program has the address. */
+  readonly taken: boolean;
+
   constructor(host: string, port: number, cause: NodeJS.ErrnoException) {
     super(`cannot listen on ${host}:${port}: ${REASONS[cause.code ?? ''] ?? cause.message}`, { cause });
+    this.taken = cause.code === 'EADDRINUSE';
   }
 }
 
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Several sockets that all ask for it share the address, and the system spreads connections over them. Not on macOS. */
+  readonly reusePort?: boolean;
+}
+
 /** Resolves with the bound port when `server` listens. Rejects with ListenError when it cannot. */
-export function listen(server: Server, { host, port }: { host: string; port: number }): Promise<number> {
+export function listen(server: Server, { host, port, reusePort = false }: ListenOptions): Promise<number> {
   return new Promise((resolve, reject) => {
     const refused = (error: NodeJS.ErrnoException) => reject(new ListenError(host, port, error));
     server.once('error', refused);
-    server.listen(port, host, () => {
+    server.listen({ port, host, reusePort }, () => {
       server.removeListener('error', refused);
       const address = server.address();
       resolve(typeof address === 'object' && address !== null ? address.port : port);

@@ -69,6 +69,7 @@ export function assemble(read: SettingsReader, { plans, gateway, cwd }: Surround
       requestTimeout: span('door.requestTimeout'),
       keepAliveTimeout: span('door.keepAliveTimeout'),
       stallTimeout: span('door.stallTimeout'),
+      drainDelay: span('door.drainDelay'),
       drainTimeout: span('door.drainTimeout'),
       guard: { failures: read.number('door.guard.failures'), span: span('door.guard.span') },
     },

@@ -85,7 +85,9 @@ export interface Door {
   readonly keepAliveTimeout: number;
   /** Longest time in which a caller may read nothing of a waiting answer. */
   readonly stallTimeout: number;
-  /** On a stop: the time that requests in flight may take to finish. */
+  /** On a stop: the time in which the gateway still answers everything, and balancers notice that it is not ready. */
+  readonly drainDelay: number;
+  /** On a stop, after the delay: the time that requests in flight may take to finish. */
   readonly drainTimeout: number;
   /** Limit of requests without a valid key, per caller address: `failures` per `span`, then 429. */
   readonly guard: { readonly failures: number; readonly span: number };

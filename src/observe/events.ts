@@ -32,7 +32,7 @@ export type Event =
   /** The primary process does not answer in time, so this worker counts failures of callers by itself. */
   | { readonly type: 'primary.silent'; readonly error: unknown }
   | { readonly type: 'primary.heard' }
-  /** The primary process is gone, so this worker finishes its requests and ends. */
+  /** The primary process is gone, so this worker serves until there is a new one, finishes its requests and ends. */
   | { readonly type: 'primary.gone'; readonly inFlight: number }
   | { readonly type: 'started'; readonly url: string; readonly adminUrl: string; readonly state: string }
   | { readonly type: 'stopping'; readonly inFlight: number }

@@ -5,7 +5,7 @@ import type { Pipeline } from '../gateway/pipeline.ts';
 import { createUnparsedAnswers } from '../gateway/reply/unparsed.ts';
 import { createUpstream } from '../gateway/upstream/connections.ts';
 import { Bodies, type BodiesSettings } from '../gateway/wire/bodies.ts';
-import { createListener } from '../gateway/wire/listener.ts';
+import { createListener, type DrainOptions, type ListenOptions } from '../gateway/wire/listener.ts';
 import { Keyring } from '../keys/keyring.ts';
 import { type CallsOfDeprecated, Uses } from '../keys/uses.ts';
 import type { Observe } from '../observe/events.ts';
@@ -35,12 +35,12 @@ export interface Serving {
   /** Bytes that bodies under way hold. */
   readonly bodies: number;
   readonly uses: Uses;
-  /** Resolves with the URL for clients. Rejects with ListenError. */
-  listen(): Promise<string>;
+  /** Resolves with the URL for clients; called again, it keeps the port. Rejects with ListenError. */
+  listen(options?: ListenOptions): Promise<string>;
   /** Puts these settings in force from the next request on. */
   use(settings: ActiveConfig<ServedConfig>): void;
   /** Stops taking requests, lets those in flight finish; resolves with the number cut off. */
-  drain(): Promise<number>;
+  drain(options?: DrainOptions): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -72,14 +72,14 @@ export function createServing(parts: ServingParts): Serving {
       return bodies.held;
     },
     uses,
-    listen: async () => urlOf(config.listen.host, await listener.listen()),
+    listen: async (options) => urlOf(config.listen.host, await listener.listen(options)),
     use(settings) {
       keyring.usePlans(settings.config.plans);
       bodies.use(bodiesSettings(settings.config));
       pipeline = buildPipeline(settings.config, settings.contract, lasting);
       mounts = settings.config.mounts;
     },
-    drain: () => listener.drain(),
+    drain: (options) => listener.drain(options),
     async close() {
       bodies.close();
       await upstream.close();

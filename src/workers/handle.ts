@@ -1,5 +1,6 @@
 import type { Worker } from 'node:cluster';
 import { setTimeout } from 'node:timers/promises';
+import type { DrainOptions } from '../gateway/wire/listener.ts';
 import type { CallsOfDeprecated } from '../keys/uses.ts';
 import type { Figures } from '../observe/figures.ts';
 import { Channel, type Handlers, NoAnswer } from './channel.ts';
@@ -38,8 +39,9 @@ export class WorkerHandle {
   #lastReport: LastReport | null = null;
   #givenUp: string | null = null;
   #figures: Figures = [];
+  #drained: Promise<number> | null = null;
 
-  constructor(number: number, worker: Worker, answers: Pick<Handlers<PrimaryCalls>, 'fail' | 'look' | 'deprecated'>) {
+  constructor(number: number, worker: Worker, answers: Omit<Handlers<PrimaryCalls>, 'ready'>) {
     this.number = number;
     this.#worker = worker;
     this.#channel = new Channel<WorkerCalls, PrimaryCalls>({
@@ -50,7 +52,6 @@ export class WorkerHandle {
         ready: (isReady) => {
           this.#ready = isReady;
         },
-        leave: (lastReport) => this.#noteLastReport(lastReport),
       },
     });
     worker.on('message', (message) => this.#channel.receive(message));
@@ -63,6 +64,11 @@ export class WorkerHandle {
 
   get serves(): boolean {
     return this.#phase === 'serving';
+  }
+
+  /** Whether it takes new connections, as far as is known here. */
+  get accepts(): boolean {
+    return this.serves && this.#drained === null;
   }
 
   /** Milliseconds since it began to serve; below 0 if it never did. */
@@ -113,21 +119,25 @@ export class WorkerHandle {
   }
 
   /** Lets the worker finish its requests for `patience` milliseconds; resolves with the number of requests cut off. */
-  async drain(patience: number): Promise<number> {
+  drain(patience: number, options: DrainOptions): Promise<number> {
+    this.#drained ??= this.#drain(patience, options);
+    return this.#drained;
+  }
+
+  async #drain(patience: number, options: DrainOptions): Promise<number> {
     try {
       if (this.#phase === 'starting') this.#lastReport = { cutOff: 0, figures: [] };
-      else await this.#finish(patience);
+      else await this.#finish(patience, options);
       this.kill();
     } catch (error) {
-      // The worker may have left just now after a SIGTERM.
-      if (!this.#lastReport) this.giveUp((error as Error).message);
+      this.giveUp((error as Error).message);
     }
     await this.ended;
     return this.#lastReport?.cutOff ?? 0;
   }
 
-  async #finish(patience: number): Promise<void> {
-    this.#noteLastReport(await this.#channel.call('drain', null, patience + LETTING_GO));
+  async #finish(patience: number, options: DrainOptions): Promise<void> {
+    this.#noteLastReport(await this.#channel.call('drain', options, patience + LETTING_GO));
     this.#worker.disconnect();
     await Promise.race([this.ended, setTimeout(LETTING_GO, undefined, { ref: false })]);
   }

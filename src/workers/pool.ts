@@ -14,6 +14,8 @@ import { shareOf } from './share.ts';
 /** Milliseconds before the pool replaces a worker that keeps ending, doubled each time. */
 const FIRST_WAIT = 100;
 const LONGEST_WAIT = 30_000;
+/** Milliseconds in which the SIGTERM of a supervisor, which sends it to one process after the other, reaches all of them. */
+const SIGNALLING = 200;
 /** Milliseconds of service after which an ending no longer counts as a failed start. */
 const SETTLED = 10_000;
 
@@ -101,8 +103,7 @@ export class WorkerPool {
   /** Lets all workers finish their requests and end; resolves with the number of requests cut off. */
   async drain(): Promise<number> {
     this.#stop.abort();
-    const { drainTimeout } = this.#settings.config.door;
-    const cutOff = await Promise.all([...this.#handles.values()].map((handle) => handle.drain(drainTimeout)));
+    const cutOff = await Promise.all([...this.#handles.values()].map((handle) => this.#drain(handle, true)));
     await Promise.all(this.#kept);
     process.off('exit', this.#killAll);
     return cutOff.reduce((sum, count) => sum + count, 0);
@@ -112,6 +113,21 @@ export class WorkerPool {
   kill(): void {
     this.#stop.abort();
     for (const handle of this.#handles.values()) handle.kill();
+  }
+
+  #drain(handle: WorkerHandle, accepting: boolean): Promise<number> {
+    const { drainDelay, drainTimeout } = this.#settings.config.door;
+    return handle.drain(drainDelay + drainTimeout, { accepting });
+  }
+
+  /** After a SIGTERM to that worker. When this process gets one too, the whole gateway stops. */
+  async #letLeave(leaving: WorkerHandle): Promise<void> {
+    // New connections need somebody to take them: the last worker stays until another one has started.
+    const isLast = () => !this.#serving().some((handle) => handle !== leaving && handle.accepts);
+    do {
+      if (!(await this.#waited(SIGNALLING))) return;
+    } while (isLast());
+    await this.#drain(leaving, false);
   }
 
   #serving(): WorkerHandle[] {
@@ -133,10 +149,11 @@ export class WorkerPool {
   }
 
   #fork(number: number): WorkerHandle {
-    const handle = new WorkerHandle(number, cluster.fork(), {
+    const handle: WorkerHandle = new WorkerHandle(number, cluster.fork(), {
       fail: this.#guard.fail,
       look: this.#guard.look,
       deprecated: (keyId) => this.#deprecatedBy(keyId),
+      leave: () => void this.#letLeave(handle),
     });
     this.#handles.set(number, handle);
     return handle;

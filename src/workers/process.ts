@@ -1,19 +1,27 @@
+import type { DrainOptions } from '../gateway/wire/listener.ts';
 import { type Observe, toAll } from '../observe/events.ts';
 import { createLog } from '../observe/log.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
 import { createServing, type Serving } from '../run/serving.ts';
+import { urlOf } from '../run/url.ts';
 import { openRedis } from '../state/redis/open.ts';
 import type { Storage } from '../state/storage.ts';
-import { Channel, type ChannelOptions, type Handlers } from './channel.ts';
+import { Channel, type ChannelOptions, type Handlers, NoAnswer } from './channel.ts';
 import { createSharedGuard } from './guard.ts';
+import { listenInTurn, takeOver, untilReady } from './port.ts';
 import { type LastReport, type PrimaryCalls, type StartOrder, unpacked, type WorkerCalls } from './protocol.ts';
 
 /** Milliseconds for a call to the primary process, which mostly only takes note of it. */
 const TELLING = 5_000;
 
+/** Milliseconds for which a worker serves on without a primary process, in which a supervisor starts a new one. */
+const ABANDONED = 30_000;
+
 /** What a serving worker holds. */
 interface Work {
   readonly url: string;
+  /** Where the primary process answers operators, and a new one will; `null`: the system chooses its port each time. */
+  readonly adminUrl: string | null;
   readonly serving: Serving;
   readonly metrics: Metrics;
   readonly observe: Observe;
@@ -39,7 +47,7 @@ export class WorkerProcess {
       deprecated: (keyId) => this.#work?.serving.uses.deprecatedBy(keyId) ?? new Map(),
       inFlight: () => this.#work?.serving.inFlight ?? 0,
       figures: async () => (await this.#work?.metrics.figures()) ?? [],
-      drain: () => this.#drain(),
+      drain: (options) => this.#drain(options),
     };
     this.#primary = new Channel({ peer: 'the primary process', send, handlers });
   }
@@ -49,25 +57,41 @@ export class WorkerProcess {
     this.#primary.receive(message);
   }
 
-  /** Drains after a SIGTERM, then tells the primary process. */
-  async leave(): Promise<void> {
-    await this.#primary.call('leave', await this.#drain(), TELLING);
+  /**
+   * After a SIGTERM: asks the primary process for the order to drain, because that one knows whether the whole gateway stops.
+   * While it is silent the worker drains by itself. Resolves with whether it did so, and may end.
+   */
+  async leave(): Promise<boolean> {
+    try {
+      await this.#primary.call('leave', null, TELLING);
+      return false;
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+      await this.#drain({ accepting: false });
+      return true;
+    }
   }
 
-  /** Drains because the primary process is gone and can no longer ask for it. */
+  /**
+   * The primary process is gone. A serving worker takes over its share of the public address, so that callers notice
+   * nothing, until a new primary process is ready; then it drains.
+   */
   async abandoned(): Promise<void> {
     this.#primary.close('its process has ended');
     // A worker that does not serve yet has nothing to finish, and would wait forever for the address to listen on.
     if (!this.#work) return;
-    const { observe, serving } = this.#work;
-    if (!this.#lastReport) observe({ type: 'primary.gone', inFlight: serving.inFlight });
-    await this.#drain();
+    const { observe, serving, adminUrl } = this.#work;
+    if (!this.#lastReport) {
+      observe({ type: 'primary.gone', inFlight: serving.inFlight });
+      if (adminUrl !== null && (await takeOver(serving))) await untilReady(adminUrl, ABANDONED);
+    }
+    await this.#drain({ accepting: true });
   }
 
-  #drain(): Promise<LastReport> {
+  #drain(options: DrainOptions): Promise<LastReport> {
     this.#lastReport ??= this.#inTurn(async () => {
       const work = this.#work;
-      const cutOff = (await work?.serving.drain()) ?? 0;
+      const cutOff = (await work?.serving.drain(options)) ?? 0;
       await work?.close();
       return { cutOff, figures: (await work?.metrics.figures()) ?? [] };
     });
@@ -119,9 +143,10 @@ async function begin(
   }
 
   try {
-    const url = await serving.listen();
+    const url = await listenInTurn(serving);
     return {
       url,
+      adminUrl: config.admin.port === 0 ? null : urlOf(config.admin.host, config.admin.port),
       serving,
       metrics,
       observe,

@@ -1,6 +1,7 @@
 import type { Guard } from '../callers/guard.ts';
 import { deepFreeze } from '../common/freeze.ts';
 import { type Contract, loadContract } from '../contract/contract.ts';
+import type { DrainOptions } from '../gateway/wire/listener.ts';
 import type { CallsOfDeprecated } from '../keys/uses.ts';
 import type { Figures } from '../observe/figures.ts';
 import type { ActiveConfig } from '../run/reload.ts';
@@ -35,7 +36,7 @@ export type WorkerCalls = {
   deprecated: (keyId: string) => CallsOfDeprecated;
   figures: (nothing: null) => Figures;
   /** Finishes the requests in flight and closes everything. */
-  drain: (nothing: null) => LastReport;
+  drain: (options: DrainOptions) => LastReport;
 };
 
 /** Calls from a worker to its primary process. */
@@ -47,8 +48,8 @@ export type PrimaryCalls = {
   deprecated: (keyId: string) => CallsOfDeprecated;
   /** Whether the state lets this worker take requests. */
   ready: (isReady: boolean) => void;
-  /** The worker has drained after a SIGTERM. */
-  leave: (lastReport: LastReport) => void;
+  /** The worker got a SIGTERM and wants to be told to drain. */
+  leave: (nothing: null) => void;
 };
 
 /** What a worker reports at its end. */

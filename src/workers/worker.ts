@@ -15,4 +15,6 @@ cluster.worker!.on('disconnect', () => {
   void worker.abandoned().finally(() => process.exit());
 });
 
-process.on('SIGTERM', () => void worker.leave().finally(() => process.exit()));
+process.on('SIGTERM', async () => {
+  if (await worker.leave()) process.exit();
+});

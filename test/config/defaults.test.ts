@@ -71,6 +71,7 @@ function defaultsIn(cwd: string, gateway: string): Config {
       requestTimeout: 30 * second,
       keepAliveTimeout: 65 * second,
       stallTimeout: 30 * second,
+      drainDelay: 0,
       drainTimeout: 10 * second,
       guard: { failures: 60, span: minute },
     },

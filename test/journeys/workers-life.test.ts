@@ -112,6 +112,25 @@ describe('the gateway stops', () => {
     60_000,
   );
 
+  test('on SIGTERM to all of its processes only after the delay, in which everything is answered', async () => {
+    const gateway = await start('door: { drainDelay: 1d }\n');
+    const { key } = await gateway.key('1000/day');
+    const answered = async () => {
+      const agent = new Agent({ keepAlive: true });
+      const answer = await get(`${gateway.url}/categories`, { 'X-API-Key': key }, agent);
+      agent.destroy();
+      return answer;
+    };
+    expect((await answered()).headers.connection).toBe('keep-alive');
+    signalGroup(gateway, 'SIGTERM');
+    await until('it says so', async () => (await ready(gateway)) === '503 stopping');
+    await until('answers end connections', async () => (await answered()).headers.connection === 'close');
+    const answers = await Promise.all(Array.from({ length: 20 }, answered));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    gateway.running.child.kill('SIGTERM');
+    expect(await gateway.running.exit).toBe(130);
+  }, 60_000);
+
   test('cuts off what is not finished in time, and says how much that was', async () => {
     const gateway = await start('door: { drainTimeout: 100ms }\n');
     const requests = (await inFlight(gateway)).map((request) => request.catch((error) => error.code));
@@ -134,17 +153,53 @@ describe('the gateway stops', () => {
   }, 60_000);
 });
 
-test('workers whose primary process was killed finish what they have begun, and end', async () => {
-  const gateway = await start(PATIENT_DRAIN);
-  const { pids } = gateway;
-  const requests = await inFlight(gateway);
-  gateway.running.child.kill('SIGKILL');
-  await until('they have noticed', () => gateway.told('primary.gone').length === 2);
-  expect(gateway.told('primary.gone').map(({ inFlight }) => inFlight)).toEqual([1, 1]);
-  release();
-  expect(await statuses(requests)).toEqual([200, 200]);
-  await allGone(pids);
-}, 60_000);
+describe('when the primary process is killed', () => {
+  /** Which a new one will have too. */
+  const ports = async () => ({ STOREGATE_PORT: `${await freePort()}`, STOREGATE_ADMIN_PORT: `${await freePort()}` });
+
+  test('its workers go on until a new one is ready, and end when they have finished what they have begun', async () => {
+    const env = await ports();
+    const gateway = await start(PATIENT_DRAIN, env);
+    const { pids } = gateway;
+    const { key } = await gateway.key('1000/day');
+    const requests = await inFlight(gateway);
+    gateway.running.child.kill('SIGKILL');
+    await until('they have noticed', () => gateway.told('primary.gone').length === 2);
+    expect(gateway.told('primary.gone').map(({ inFlight }) => inFlight)).toEqual([1, 1]);
+    const categories = async () => (await gateway.get('/categories', { 'X-API-Key': key })).status;
+    await until('callers are answered', () =>
+      categories()
+        .catch(() => 0)
+        .then((status) => status === 200),
+    );
+
+    const next = await start(PATIENT_DRAIN, env);
+    await until('the new workers are all there is for callers', async () => {
+      const before = next.told('request').length;
+      const statuses = await Promise.all(Array.from({ length: 20 }, categories));
+      expect(new Set(statuses)).toEqual(new Set([200]));
+      return next.told('request').length === before + 20;
+    });
+    expect(pids.filter(isAlive)).toEqual(pids);
+    release();
+    expect(await statuses(requests)).toEqual([200, 200]);
+    await allGone(pids);
+    expect(await ready(next)).toBe('200 ready');
+    expect(next.pids.filter(isAlive)).toEqual(next.pids);
+  }, 60_000);
+
+  test('its workers finish what they have begun after a SIGTERM, and end', async () => {
+    const gateway = await start(PATIENT_DRAIN, await ports());
+    const { pids } = gateway;
+    const requests = await inFlight(gateway);
+    gateway.running.child.kill('SIGKILL');
+    await until('they have noticed', () => gateway.told('primary.gone').length === 2);
+    for (const pid of pids) process.kill(pid, 'SIGTERM');
+    release();
+    expect(await statuses(requests)).toEqual([200, 200]);
+    await allGone(pids);
+  }, 60_000);
+});
 
 test.each([
   ['has just been made', (group: number, _: number) => processesOf(group).length === 3],
@@ -191,6 +246,28 @@ describe('a worker', () => {
     ]);
     expect(await gateway.metric('storegate_worker_exits_total')).toBe(0);
     expect(await gateway.metric('storegate_requests_total', { operation: 'getPet' })).toBe(2);
+  }, 60_000);
+
+  test('that is asked to stop costs no request of callers that keep their connections', async () => {
+    const gateway = await start('door: { drainDelay: 500ms, drainTimeout: 10m }\n');
+    const { key } = await gateway.key('1000000/day');
+    let over = false;
+    async function call(): Promise<void> {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      while (!over) {
+        const { status } = await get(`${gateway.url}/categories`, { 'X-API-Key': key }, agent);
+        expect(status).toBe(200);
+      }
+      agent.destroy();
+    }
+    const calls = Promise.all(Array.from({ length: 8 }, call));
+    for (const [i, pid] of gateway.pids.entries()) {
+      process.kill(pid, 'SIGTERM');
+      await Promise.race([calls, until('another one has taken its place', () => gateway.pids[i] !== pid, 30_000)]);
+    }
+    over = true;
+    await calls;
+    expect(gateway.told('worker.ended')).toHaveLength(2);
   }, 60_000);
 
   test('that keeps dying is replaced later each time, and the other one serves meanwhile', async () => {

@@ -68,7 +68,10 @@ export function createMounts({ mounts, timeouts, maxBodyBytes, answer }: MountsO
         },
         proxyRes(proxyRes, request) {
           const { exchange } = passages.get(request)!;
-          proxyRes.headers = withVary(returned(proxyRes.headers), exchange.response.getHeader('vary'));
+          // Without one the proxy writes its own, even where the connection is about to end.
+          const connection = exchange.response.shouldKeepAlive ? 'keep-alive' : 'close';
+          const headers = { ...returned(proxyRes.headers), connection };
+          proxyRes.headers = withVary(headers, exchange.response.getHeader('vary'));
           exchange.answeredAt = performance.now();
         },
         proxyReqWs(outgoing, request) {

@@ -9,6 +9,11 @@ const MOST_WAITING = 64;
 
 /** Milliseconds for which an ended connection is still read: unread bytes would reset it and lose the answer. */
 const LINGER = 1_000;
+/** The same for a connection that ends between two requests: its caller has the last answer. */
+const IDLE_LINGER = 200;
+
+/** Milliseconds between two requests after which a caller does not seem to be about to send the next. */
+const QUIET = 100;
 
 export interface ConnectionOptions {
   readonly socket: Socket;
@@ -39,13 +44,21 @@ export class Connection {
   /** The parser's error, to answer in its turn. */
   #error: Error | null = null;
   #taken = -1;
+  /** Whether the connection is to end soon, without losing a request. */
+  #leaving = false;
+  /** Since when it is known to be between two requests; `null`: it is not. */
+  #quietSince: number | null = null;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
     const { socket } = options;
     const destroySoon = socket.destroySoon.bind(socket);
     // Node closes at once after the last answer. With unread bytes the close is a reset, which can overtake the answer.
-    socket.destroySoon = () => (this.#last?.complete === false ? this.#linger() : destroySoon());
+    socket.destroySoon = () => {
+      if (this.#leaving) this.#stopReading();
+      if (this.#leaving || this.#last?.complete === false) this.#linger(LINGER);
+      else destroySoon();
+    };
   }
 
   take(response: ServerResponse): void {
@@ -75,7 +88,7 @@ export class Connection {
     const open = this.#waiting.at(-1) ?? this.#current;
     if (open !== null && !open.req.complete) interrupt(open.req, refusalOf(error, socket));
     else if (open !== null) this.#error = error;
-    else if (this.#last?.complete === false) this.#linger();
+    else if (this.#last?.complete === false) this.#linger(LINGER);
     else this.#answer(error);
   }
 
@@ -91,8 +104,24 @@ export class Connection {
     this.#taken = taken;
   }
 
+  /** From now on the last answer to what has come ends the connection, and says so. */
+  leave(): void {
+    this.#leaving = true;
+    if (this.#current !== null) this.#makeLast(this.#current);
+  }
+
+  /** Ends a connection that is between two requests, once it has been so for a while; `now` in milliseconds. */
+  endIfQuiet(isIdle: boolean, now: number): void {
+    const isQuiet = isIdle && !this.#over && this.#current === null;
+    this.#quietSince = isQuiet ? (this.#quietSince ?? now) : null;
+    if (this.#quietSince === null || now - this.#quietSince < QUIET) return;
+    this.#stopReading();
+    this.#linger(IDLE_LINGER);
+  }
+
   #begin(response: ServerResponse): void {
     this.#current = response;
+    if (this.#leaving) this.#makeLast(response);
     response.on('close', this.#closed);
     this.#options.begin(response);
   }
@@ -108,12 +137,20 @@ export class Connection {
     const next = this.#waiting.shift();
     if (next) this.#begin(next);
     else if (this.#error !== null) this.#answer(this.#error);
-    else if (this.#over) this.#linger();
+    else if (this.#over) this.#linger(LINGER);
+  }
+
+  /** Requests that wait behind it are answered too, and an answer that has begun cannot say it any more. */
+  #makeLast(response: ServerResponse): void {
+    if (this.#waiting.length > 0 || response.headersSent) return;
+    response.shouldKeepAlive = false;
+    // A mount may have set what its answer will say, and Node takes that first.
+    if (response.hasHeader('Connection')) response.setHeader('Connection', 'close');
   }
 
   #answer(error: Error): void {
     const { socket, answerUnparsed } = this.#options;
-    void answerUnparsed(refusalOf(error, socket), socket).then(() => this.#linger());
+    void answerUnparsed(refusalOf(error, socket), socket).then(() => this.#linger(LINGER));
   }
 
   /** Detaches the parser; reads and drops further bytes. */
@@ -125,11 +162,11 @@ export class Connection {
     socket.resume();
   }
 
-  #linger(): void {
+  #linger(milliseconds: number): void {
     const { socket } = this.#options;
     if (socket.destroyed) return;
     socket.end();
-    const deadline = setTimeout(() => socket.destroy(), LINGER);
+    const deadline = setTimeout(() => socket.destroy(), milliseconds);
     socket.once('close', () => clearTimeout(deadline));
   }
 }

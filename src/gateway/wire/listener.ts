@@ -1,16 +1,33 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { listen as bind } from '../../common/listen.ts';
 import type { Config } from '../../config/config.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
+import { betweenRequests } from './idle.ts';
 
 /** The public listener: Node's server with the door's limits, feeding the pipeline. */
 export interface Listener {
-  /** Resolves with the bound port. Rejects with ListenError when it cannot bind. */
-  listen(): Promise<number>;
-  /** Stops taking requests, lets those in flight finish, cuts off the rest; resolves with the number cut off. */
-  drain(): Promise<number>;
+  /** Resolves with the bound port; called again, it keeps the port. Rejects with ListenError when it cannot bind. */
+  listen(options?: ListenOptions): Promise<number>;
+  /**
+   * Ends without losing a request: for `door.drainDelay` it answers everything and says that the connection ends, then it
+   * stops accepting, lets connections end when they have nothing under way, and cuts off the rest after
+   * `door.drainTimeout`. Resolves with the number of requests cut off.
+   */
+  drain(options?: DrainOptions): Promise<number>;
   readonly inFlight: number;
+}
+
+export interface ListenOptions {
+  /** By itself, in a worker too, and beside other processes that do the same: the system spreads connections over them. */
+  readonly beside?: boolean;
+}
+
+export interface DrainOptions {
+  /** False: others accept at the same address, so this one stops at once and not after the delay. */
+  readonly accepting?: boolean;
 }
 
 /** Answers requests. Neither method throws or rejects. */
@@ -28,15 +45,23 @@ export interface ListenerOptions {
   readonly answerUnparsed: ConnectionOptions['answerUnparsed'];
 }
 
+/** Milliseconds between two looks for connections that may end. */
+const SWEEP = 25;
+/** Turns of the event loop in which connections that wait to be accepted may be taken; far more than the system keeps. */
+const MOST_TURNS = 2_000;
+
 export function createListener({
   config: { listen, door },
   takesWebSockets,
   pipeline,
   answerUnparsed,
 }: ListenerOptions): Listener {
-  const connections = new Map<Duplex, Connection>();
+  const connections = new Map<Socket, Connection>();
+  let { port } = listen;
+  let isBeside = false;
+  let accepted = 0;
   let inFlight = 0;
-  let draining = false;
+  let leaving = false;
   let stalls: NodeJS.Timeout | undefined;
 
   const server = createServer({
@@ -54,7 +79,10 @@ export function createListener({
   server.maxConnections = door.maxConnections;
 
   server.on('connection', (socket) => {
-    connections.set(socket, new Connection({ socket, begin, ended, answerUnparsed }));
+    const connection = new Connection({ socket, begin, ended, answerUnparsed });
+    if (leaving) connection.leave();
+    connections.set(socket, connection);
+    accepted++;
     socket.once('close', () => connections.delete(socket));
   });
   server.on('request', take);
@@ -62,7 +90,7 @@ export function createListener({
   server.on('checkExpectation', take);
   server.on('upgrade', upgrade);
   server.on('connect', upgrade);
-  server.on('clientError', (error, socket) => connections.get(socket)?.fail(error));
+  server.on('clientError', (error, socket) => connections.get(socket as Socket)?.fail(error));
 
   function take({ socket }: IncomingMessage, response: ServerResponse): void {
     connections.get(socket)?.take(response);
@@ -70,7 +98,6 @@ export function createListener({
 
   function begin(response: ServerResponse): void {
     inFlight++;
-    if (draining) response.shouldKeepAlive = false;
     pipeline.handle(response.req, response);
   }
 
@@ -79,7 +106,7 @@ export function createListener({
   }
 
   function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    if (connections.get(socket)?.mayUpgrade()) void pipeline.upgrade(request, socket, head);
+    if (connections.get(socket as Socket)?.mayUpgrade()) void pipeline.upgrade(request, socket, head);
   }
 
   function endStalled(): void {
@@ -90,27 +117,65 @@ export function createListener({
     get inFlight() {
       return inFlight;
     },
-    async listen() {
-      const port = await bind(server, listen);
-      stalls = setInterval(endStalled, door.stallTimeout).unref();
+    async listen({ beside = false } = {}) {
+      if (server.listening && isBeside && beside) return port;
+      if (server.listening) void stopAccepting();
+      isBeside = beside;
+      port = await bind(server, { host: listen.host, port, reusePort: beside });
+      stalls ??= setInterval(endStalled, door.stallTimeout).unref();
       return port;
     },
-    async drain() {
-      draining = true;
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeIdleConnections();
-      let cutOff = 0;
-      const deadline = setTimeout(() => {
-        cutOff = inFlight;
-        // Not closeAllConnections(), which leaves connections that changed their protocol open.
-        for (const socket of connections.keys()) socket.destroy();
-      }, door.drainTimeout);
-      await closed;
-      clearTimeout(deadline);
+    async drain({ accepting = true } = {}) {
+      leaving = true;
+      for (const connection of connections.values()) connection.leave();
+      if (accepting) await pause(door.drainDelay);
+      await acceptAll();
+      const closed = stopAccepting();
+      if (!accepting) await pause(door.drainDelay);
+      const cutOff = await endConnections(closed);
       clearInterval(stalls);
+      // Node's own timers too.
+      server.close();
       return cutOff;
     },
   };
+
+  /** Accepts what waits in the system's queue, one connection a turn: closing the listening socket would reset them. */
+  async function acceptAll(): Promise<void> {
+    let before = -1;
+    for (let turns = 0; accepted !== before && turns < MOST_TURNS; turns++) {
+      before = accepted;
+      // The rest of this turn, and a whole one.
+      await nextTurn();
+      await nextTurn();
+    }
+  }
+
+  /** Resolves when all connections have ended. Not http's own `close`, which would destroy those between two requests. */
+  function stopAccepting(): Promise<void> {
+    return new Promise((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+  }
+
+  async function endConnections(closed: Promise<void>): Promise<number> {
+    let cutOff = 0;
+    // A timer may come before the reads of its turn: an immediate comes behind them.
+    const sweeps = setInterval(() => setImmediate(endQuiet), SWEEP);
+    const deadline = setTimeout(() => {
+      cutOff = inFlight;
+      // Not closeAllConnections(), which leaves connections that changed their protocol open.
+      for (const socket of connections.keys()) socket.destroy();
+    }, door.drainTimeout);
+    await closed;
+    clearInterval(sweeps);
+    clearTimeout(deadline);
+    return cutOff;
+  }
+
+  function endQuiet(): void {
+    const idle = betweenRequests(server, connections.keys());
+    const now = performance.now();
+    for (const [socket, connection] of connections) connection.endIfQuiet(idle.has(socket), now);
+  }
 }
 
 function isWebSocket(request: IncomingMessage): boolean {

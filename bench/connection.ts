@@ -1,0 +1,54 @@
+import { connect, type Socket } from 'node:net';
+
+/** Milliseconds for an answer; what takes longer is lost. */
+const PATIENCE = 30_000;
+
+/** What `ask` resolves with when all is well. */
+export const OK = 'HTTP/1.1 200 OK';
+
+/** One connection of a caller, with one request at a time. It tries nothing twice. */
+export class Connection {
+  ended = false;
+  readonly #socket: Socket;
+  #text = '';
+  #settle: (outcome: string) => void = () => {};
+
+  constructor(port: number) {
+    this.#socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    this.#socket.setTimeout(PATIENCE, () => this.#end('no answer in time'));
+    this.#socket.on('data', (bytes) => this.#take(bytes.toString('latin1')));
+    this.#socket.on('error', (error: NodeJS.ErrnoException) => this.#end(error.code ?? error.message));
+    this.#socket.on('end', () => this.#end('the connection ended'));
+  }
+
+  /** Resolves with the status line, or with what happened instead of an answer. */
+  ask(request: string): Promise<string> {
+    return new Promise((resolve) => {
+      this.#settle = resolve;
+      this.#socket.write(request, 'latin1');
+    });
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #take(text: string): void {
+    this.#text += text;
+    const head = this.#text.indexOf('\r\n\r\n');
+    if (head < 0) return;
+    const [, length = 'unknown'] = /\r\ncontent-length: (\d+)\r\n/i.exec(this.#text.slice(0, head + 2)) ?? [];
+    if (this.#text.length < head + 4 + Number(length)) return;
+    const status = this.#text.slice(0, this.#text.indexOf('\r\n'));
+    const last = /\r\nconnection: close\r\n/i.test(this.#text.slice(0, head + 2));
+    this.#text = '';
+    if (last) this.#end(status);
+    else this.#settle(status);
+  }
+
+  #end(outcome: string): void {
+    this.ended = true;
+    this.#socket.destroy();
+    this.#settle(outcome);
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * Requests lost by rolling restarts: two gateways behind HAProxy, which never sends a request twice. One command:
+ *
+ *     node --disable-warning=ExperimentalWarning bench/restarts.ts --requests 1000000 --restarts 20
+ *
+ * Each round restarts one gateway after the other with SIGTERM. With `--workers 2` or more, it also ends one worker of each.
+ */
+
+import { execFileSync } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { makeSecret } from '../src/keys/secret.ts';
+import { startBackend } from './backend.ts';
+import { type Child, Children } from './children.ts';
+import { childrenOf } from './cpu.ts';
+import { stepAside } from './processors.ts';
+import { startRedis } from './redis-server.ts';
+import { type Balancer, CHECK, startBalancer } from './restarts/balancer.ts';
+import { Callers } from './restarts/callers.ts';
+import { missingExecutable } from './targets/executable.ts';
+import { type PreparedStoregate, prepareStoregate } from './targets/storegate-process.ts';
+
+const { values } = parseArgs({
+  options: {
+    requests: { type: 'string', default: '1000000' },
+    restarts: { type: 'string', default: '20' },
+    connections: { type: 'string', default: '64' },
+    workers: { type: 'string', default: '1' },
+    delay: { type: 'string', default: '1s' },
+  },
+});
+const [requests, restarts, connections, workers] = [
+  values.requests,
+  values.restarts,
+  values.connections,
+  values.workers,
+].map(Number) as [number, number, number, number];
+
+interface Gateway extends PreparedStoregate {
+  readonly name: string;
+  child: Child;
+}
+
+for (const name of ['nginx', 'redis-server', 'haproxy'] as const) {
+  const missing = missingExecutable(name);
+  if (missing !== null) throw new Error(missing);
+}
+stepAside();
+const children = new Children();
+try {
+  await run();
+} finally {
+  await children.close();
+}
+
+async function run(): Promise<void> {
+  const gateways = await startGateways();
+  const balancer = await startBalancer(children, gateways);
+  for (const { name } of gateways) await until(() => balancer.isUp(name));
+  let done = 0;
+  const callers = new Callers({
+    port: balancer.port,
+    key: gateways[0]!.keys.admitted,
+    connections,
+    requests,
+    ended: () => done === restarts,
+  });
+  const started = performance.now();
+  const calling = callers.run();
+  while (done < restarts) {
+    await until(() => callers.sent >= (requests * done) / restarts);
+    for (const gateway of gateways) await restart(gateway, balancer);
+    done++;
+    say(`${done} of ${restarts} rolling restarts: ${callers.sent} requests, ${callers.lostInAll} lost`);
+  }
+  await calling;
+  tell(callers, (performance.now() - started) / 1_000);
+}
+
+async function startGateways(): Promise<Gateway[]> {
+  const backend = await startBackend(children);
+  const redis = await startRedis(children);
+  const keys = { admitted: makeSecret('bench'), refused: makeSecret('bench'), unknown: makeSecret('bench') };
+  const surroundings = { children, backend, redis, node: process.execPath, keys };
+  const options = { redis: true, workers, drainDelay: values.delay };
+  const gateways: Gateway[] = [];
+  for (const name of ['one', 'two']) {
+    const prepared = await prepareStoregate(name, surroundings, options);
+    gateways.push({ ...prepared, name, child: await children.start(prepared.command) });
+  }
+  redis.close();
+  return gateways;
+}
+
+async function restart(gateway: Gateway, balancer: Balancer): Promise<void> {
+  if (workers > 1) await replaceWorker(gateway);
+  await gateway.child.stop();
+  gateway.child = await children.start(gateway.command);
+  await until(async () => (await balancer.isUp(gateway.name)) && (await isReady(gateway)));
+}
+
+async function replaceWorker(gateway: Gateway): Promise<void> {
+  const before = childrenOf(gateway.child.pid);
+  process.kill(before[0]!, 'SIGTERM');
+  const isNew = (pid: number) => !before.includes(pid);
+  await until(async () => childrenOf(gateway.child.pid).some(isNew) && (await workersOf(gateway)) === workers);
+}
+
+async function workersOf({ adminUrl }: Gateway): Promise<number> {
+  const text = await (await fetch(`${adminUrl}/metrics`)).text();
+  return Number(/^storegate_workers (\d+)$/m.exec(text)?.[1]);
+}
+
+async function isReady({ adminUrl }: Gateway): Promise<boolean> {
+  return (await fetch(`${adminUrl}/health/ready`)).status === 200;
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await pause(CHECK / 5);
+}
+
+function tell(callers: Callers, seconds: number): void {
+  const proxy = execFileSync('haproxy', ['-v'], { encoding: 'utf8' }).split('\n')[0];
+  console.log(`${proxy}
+checks every ${CHECK} ms, retries 0, retry-on none, no redispatch, http-reuse always; door.drainDelay ${values.delay}
+${restarts} rolling restarts of two gateways with ${workers} worker${workers === 1 ? '' : 's'} each, ${connections} connections, ${seconds.toFixed(0)} s
+${callers.sent} requests, ${callers.answered} answered 200, ${callers.lostInAll} lost`);
+  for (const [outcome, count] of callers.lost) console.log(`  ${count} x ${outcome}`);
+  if (callers.lostInAll > 0) process.exitCode = 1;
+}
+
+function say(line: string): void {
+  console.error(line);
+}

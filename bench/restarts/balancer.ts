@@ -1,0 +1,77 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Children } from '../children.ts';
+import { freePort } from '../free-port.ts';
+
+export interface Balanced {
+  readonly name: string;
+  readonly url: string;
+  readonly adminUrl: string;
+}
+
+export interface Balancer {
+  readonly port: number;
+  /** Whether it sends requests to that gateway. */
+  isUp(name: string): Promise<boolean>;
+}
+
+/** Milliseconds between two of its questions whether a gateway is ready. */
+export const CHECK = 250;
+
+/** HAProxy, with everything switched off that would send a request again: what a gateway loses, its caller loses. */
+export async function startBalancer(children: Children, gateways: readonly Balanced[]): Promise<Balancer> {
+  const [port, stats] = [await freePort(), await freePort()];
+  const file = join(children.folder, 'balancer.cfg');
+  writeFileSync(file, configuration({ port, stats, gateways }));
+  await children.start({ name: 'balancer', file: 'haproxy', args: ['-db', '-f', file], port, place: 'beside' });
+  return {
+    port,
+    async isUp(name) {
+      const table = await (await fetch(`http://127.0.0.1:${stats}/;csv`)).text();
+      return new RegExp(`^gateways,${name},.*,UP,`, 'm').test(table);
+    },
+  };
+}
+
+interface Plan {
+  readonly port: number;
+  readonly stats: number;
+  readonly gateways: readonly Balanced[];
+}
+
+function configuration({ port, stats, gateways }: Plan): string {
+  const address = (url: string) => new URL(url).host;
+  const servers = gateways.map(
+    ({ name, url, adminUrl }) => `  server ${name} ${address(url)} check addr 127.0.0.1 port ${new URL(adminUrl).port}`,
+  );
+  return `global
+  nbthread 1
+  maxconn 4096
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 60s
+  timeout server 60s
+  timeout http-keep-alive 60s
+  # No request is sent a second time, and no connection tried a second time or elsewhere.
+  retries 0
+  retry-on none
+  no option redispatch
+frontend callers
+  bind 127.0.0.1:${port}
+  default_backend gateways
+backend gateways
+  balance roundrobin
+  # Connections that were used before, also for the first request of a caller.
+  http-reuse always
+  option httpchk
+  http-check send meth GET uri /health/ready ver HTTP/1.1 hdr Host localhost
+  http-check expect status 200
+  default-server inter ${CHECK}ms fall 2 rise 1
+${servers.join('\n')}
+frontend stats
+  bind 127.0.0.1:${stats}
+  stats enable
+  stats uri /
+`;
+}

@@ -1,0 +1,57 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { ListenError } from '../common/listen.ts';
+import type { Serving } from '../run/serving.ts';
+
+/** Milliseconds that the system may take to free the address of a process that has ended. */
+const FREEING = 1_000;
+/** Milliseconds between two attempts. */
+const AGAIN = 10;
+/** Milliseconds between two questions whether a new primary process is ready. */
+const ASKING = 200;
+
+/**
+ * Listens where the primary process listens for all its workers. Workers of a primary process that was killed may still have
+ * the address, each by itself; then this one listens beside them in the same way. Rejects with ListenError.
+ */
+export async function listenInTurn(serving: Serving): Promise<string> {
+  try {
+    return await serving.listen();
+  } catch (error) {
+    if (!(error instanceof ListenError && error.taken)) throw error;
+    return await serving.listen({ beside: true });
+  }
+}
+
+/**
+ * The primary process is gone, and its socket with it: listens by itself at the same address, beside the other workers.
+ * Resolves with whether it does; others may have the address by now, and not every system lets processes share one.
+ */
+export async function takeOver(serving: Serving): Promise<boolean> {
+  const deadline = performance.now() + FREEING;
+  for (;;) {
+    try {
+      await serving.listen({ beside: true });
+      return true;
+    } catch (error) {
+      if (!(error instanceof ListenError)) throw error;
+      if (!error.taken || performance.now() > deadline) return false;
+    }
+    await pause(AGAIN);
+  }
+}
+
+/** Resolves when the gateway with this admin listener is ready, or after `patience` milliseconds. */
+export async function untilReady(adminUrl: string, patience: number): Promise<void> {
+  const deadline = performance.now() + patience;
+  while (performance.now() < deadline && !(await isReady(adminUrl))) await pause(ASKING);
+}
+
+async function isReady(adminUrl: string): Promise<boolean> {
+  const asked = fetch(`${adminUrl}/health/ready`, { signal: AbortSignal.timeout(5 * ASKING) });
+  // Nobody is there yet, or does not answer yet.
+  const status = await asked.then(
+    (response) => response.status,
+    () => 0,
+  );
+  return status === 200;
+}

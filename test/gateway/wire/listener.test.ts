@@ -1,0 +1,243 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { afterEach, expect, test } from '@jest/globals';
+import type { Config } from '../../../src/config/config.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { createListener, type DrainOptions, type Listener } from '../../../src/gateway/wire/listener.ts';
+import { Wire } from '../../hostile/wire.ts';
+import { until } from '../../support/until.ts';
+
+const HOUR = 3_600_000;
+const DOOR: Config['door'] = {
+  ...loadConfig({ cwd: import.meta.dirname, env: {} }).door,
+  keepAliveTimeout: HOUR,
+  // So long that no test sees its end: what ends sooner does so for another reason.
+  drainTimeout: HOUR,
+};
+const GET = 'GET /now HTTP/1.1\r\nHost: a\r\n\r\n';
+const HELD = 'GET /held HTTP/1.1\r\nHost: a\r\n\r\n';
+
+/** A listener that answers every path with itself, `/held` when the test says so. */
+class Door {
+  readonly held: ServerResponse[] = [];
+  readonly #listener: Listener;
+  readonly #wires: Wire[] = [];
+  #url = '';
+  #drained: Promise<number> | null = null;
+
+  private constructor(door: Partial<Config['door']>) {
+    this.#listener = createListener({
+      config: { listen: { host: '127.0.0.1', port: 0 }, door: { ...DOOR, ...door } },
+      takesWebSockets: () => false,
+      pipeline: {
+        handle: (request, response) => {
+          if (request.url === '/held') this.held.push(response);
+          else response.end(request.url);
+        },
+        upgrade: async () => {},
+      },
+      answerUnparsed: async () => {},
+    });
+  }
+
+  static async open(settings: Partial<Config['door']> = {}): Promise<Door> {
+    const door = new Door(settings);
+    door.#url = `http://127.0.0.1:${await door.#listener.listen()}`;
+    doors.push(door);
+    return door;
+  }
+
+  async connect(): Promise<Wire> {
+    const wire = await Wire.open(this.#url);
+    this.#wires.push(wire);
+    return wire;
+  }
+
+  /** A connection with an answer behind it. */
+  async used(): Promise<Wire> {
+    const wire = await this.connect();
+    expect((await wire.send(GET).answer()).headers.connection).toBe('keep-alive');
+    return wire;
+  }
+
+  async holds(count: number): Promise<void> {
+    await until('the requests are there', () => this.held.length === count);
+  }
+
+  drain(options?: DrainOptions): Promise<number> {
+    this.#drained ??= this.#listener.drain(options);
+    return this.#drained;
+  }
+
+  async stop(): Promise<void> {
+    for (const wire of this.#wires) wire.close();
+    await this.drain();
+  }
+}
+
+const doors: Door[] = [];
+afterEach(() => Promise.all(doors.splice(0).map((door) => door.stop())));
+
+test('connections between two requests, and those that were never used, do not hold up a stop', async () => {
+  const door = await Door.open();
+  const [used, unused] = [await door.used(), await door.connect()];
+  expect(await door.drain()).toBe(0);
+  expect([await used.ended(), await unused.ended()]).toEqual(['', '']);
+});
+
+test('a caller that does not end its side of an idle connection does not hold up a stop', async () => {
+  const door = await Door.open();
+  const used = await door.used();
+  used.socket.pause();
+  expect(await door.drain()).toBe(0);
+});
+
+test('an answer that is under way says that its connection ends, and ends it', async () => {
+  const door = await Door.open();
+  const wire = await door.connect();
+  wire.send(HELD);
+  await door.holds(1);
+  const drained = door.drain();
+  door.held[0]!.end('late');
+  expect(await wire.answer()).toMatchObject({ status: 200, body: 'late', headers: { connection: 'close' } });
+  expect(await wire.ended()).toBe('');
+  expect(await drained).toBe(0);
+});
+
+test('an answer whose head is gone is finished, and its connection ends then', async () => {
+  const door = await Door.open();
+  const wire = await door.connect();
+  wire.send(HELD);
+  await door.holds(1);
+  door.held[0]!.writeHead(200, { 'Content-Length': 4 }).flushHeaders();
+  const drained = door.drain();
+  door.held[0]!.end('late');
+  expect(await wire.answer()).toMatchObject({ status: 200, body: 'late', headers: { connection: 'keep-alive' } });
+  expect(await wire.ended()).toBe('');
+  expect(await drained).toBe(0);
+});
+
+test('a mount whose answer has its Connection already is told to change it', async () => {
+  const door = await Door.open();
+  const wire = await door.connect();
+  wire.send(HELD);
+  await door.holds(1);
+  door.held[0]!.setHeader('connection', 'keep-alive');
+  const drained = door.drain();
+  door.held[0]!.end('late');
+  expect((await wire.answer()).headers.connection).toBe('close');
+  await drained;
+});
+
+test('a request whose head has only begun is awaited and answered', async () => {
+  const door = await Door.open();
+  const [used, unused] = [await door.used(), await door.connect()];
+  // The first read of the third has a whole request and the beginning of the next.
+  const pipelining = await door.connect();
+  const part = GET.slice(0, 10);
+  pipelining.send(GET + part);
+  expect((await pipelining.answer()).headers.connection).toBe('keep-alive');
+  const wires = [used, unused];
+  for (const wire of wires) wire.send(part);
+  wires.push(pipelining);
+  const idle = await door.used();
+  const drained = door.drain();
+  expect(await idle.ended()).toBe('');
+  for (const wire of wires) wire.send(GET.slice(10));
+  for (const wire of wires) {
+    expect(await wire.answer()).toMatchObject({ status: 200, body: '/now', headers: { connection: 'close' } });
+    expect(await wire.ended()).toBe('');
+  }
+  expect(await drained).toBe(0);
+});
+
+test('requests that wait behind one that is under way are answered, and the last one says that it is the last', async () => {
+  const door = await Door.open();
+  const wire = await door.connect();
+  wire.send(HELD + GET + HELD);
+  await door.holds(1);
+  const drained = door.drain();
+  door.held[0]!.end('first');
+  expect(await wire.answer()).toMatchObject({ body: 'first', headers: { connection: 'keep-alive' } });
+  expect(await wire.answer()).toMatchObject({ body: '/now', headers: { connection: 'keep-alive' } });
+  await door.holds(2);
+  door.held[1]!.end('last');
+  expect(await wire.answer()).toMatchObject({ body: 'last', headers: { connection: 'close' } });
+  expect(await wire.ended()).toBe('');
+  expect(await drained).toBe(0);
+});
+
+test('requests that are in the buffers when a stop begins are answered', async () => {
+  const door = await Door.open();
+  const wires = await Promise.all(Array.from({ length: 20 }, () => door.used()));
+  const unused = await Promise.all(Array.from({ length: 20 }, () => door.connect()));
+  for (const wire of [...wires, ...unused]) wire.send(GET);
+  const drained = door.drain();
+  for (const wire of [...wires, ...unused]) expect(await wire.answer()).toMatchObject({ status: 200, body: '/now' });
+  expect(await drained).toBe(0);
+});
+
+test('connections that the system has made and nobody has accepted yet are answered', async () => {
+  const door = await Door.open();
+  const wires = Array.from({ length: 20 }, () => door.connect());
+  // In this turn of the event loop the listener can accept none of them.
+  const drained = door.drain();
+  for (const wire of await Promise.all(wires)) {
+    expect(await wire.send(GET).answer()).toMatchObject({ body: '/now', headers: { connection: 'close' } });
+  }
+  expect(await drained).toBe(0);
+});
+
+test('bytes behind the last answer do not reset its connection', async () => {
+  const door = await Door.open();
+  const wire = await door.connect();
+  wire.send(HELD);
+  await door.holds(1);
+  const drained = door.drain();
+  let reset = false;
+  wire.socket.once('error', () => {
+    reset = true;
+  });
+  door.held[0]!.end('x'.repeat(1_000_000));
+  wire.send(`POST /now HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n${'y'.repeat(1_000_000)}`);
+  expect((await wire.answer()).body).toHaveLength(1_000_000);
+  expect(await wire.ended()).toBe('');
+  await drained;
+  expect(reset).toBe(false);
+});
+
+test('everything is answered while the delay lasts, and each answer says that its connection ends', async () => {
+  const door = await Door.open({ drainDelay: 2_000 });
+  const [used, idle] = [await door.used(), await door.used()];
+  let over = false;
+  const drained = door.drain().then((cutOff) => {
+    over = true;
+    return cutOff;
+  });
+  for (const wire of [used, await door.connect()]) {
+    expect(await wire.send(GET).answer()).toMatchObject({ body: '/now', headers: { connection: 'close' } });
+    expect(await wire.ended()).toBe('');
+  }
+  expect(over).toBe(false);
+  expect(await idle.ended()).toBe('');
+  expect(await drained).toBe(0);
+});
+
+test('where others accept at the same address, it stops accepting before the delay', async () => {
+  const door = await Door.open({ drainDelay: 2_000 });
+  const used = await door.used();
+  const drained = door.drain({ accepting: false });
+  await expect(door.connect()).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  expect(await used.send(GET).answer()).toMatchObject({ body: '/now', headers: { connection: 'close' } });
+  expect(await drained).toBe(0);
+});
+
+test('what is not finished in time is cut off and counted', async () => {
+  const door = await Door.open({ drainTimeout: 50 });
+  const wire = await door.connect();
+  wire.send(HELD);
+  await door.holds(1);
+  const closed = once(wire.socket, 'close');
+  expect(await door.drain()).toBe(1);
+  await closed;
+});

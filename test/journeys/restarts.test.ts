@@ -1,0 +1,75 @@
+import { Agent } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Balancer } from '../support/balancer.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { until } from '../support/until.ts';
+import { type FakeStore, fakeStore } from '../support/upstream.ts';
+import { get } from '../support/workers.ts';
+
+/** Much longer than the balancer needs, on a busy machine too. */
+const SETTINGS = `redis: { deadline: 10s }
+door: { drainDelay: 1s, drainTimeout: 10m }
+`;
+const ROUNDS = 2;
+const REQUESTS = 3_000;
+const CALLERS = 12;
+
+let redis: RedisServer;
+let store: FakeStore;
+let gateways: TestGateway[];
+let balancer: Balancer;
+beforeAll(async () => {
+  redis = await startRedis();
+  store = await fakeStore((_, response) => {
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
+  });
+  const options = { settings: SETTINGS, storeUrl: store.url, env: { REDIS_URL: redis.url } };
+  gateways = [await TestGateway.start(options), await TestGateway.start(options)];
+  balancer = await Balancer.start(gateways);
+}, 30_000);
+afterAll(async () => {
+  await balancer.stop();
+  await Promise.all(gateways.map((gateway) => gateway.stop()));
+  await store.close();
+  await redis.stop();
+}, 30_000);
+
+test('rolling restarts behind a balancer lose no request, and none is sent twice', async () => {
+  for (const gateway of gateways) await until('the balancer uses it', () => balancer.uses(gateway));
+  const windows = [{ name: 'day', kind: 'fixed', limit: 1_000_000, span: 86_400_000 }] as const;
+  const { secret } = await gateways[0]!.key({ windows });
+  const outcomes = new Map<number | string, number>();
+  let sent = 0;
+  let restarted = false;
+
+  async function call(caller: number): Promise<void> {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    while (sent < REQUESTS || !restarted) {
+      // Some leave their connections idle between two requests.
+      if (caller % 4 === 0) await pause(200);
+      sent++;
+      const asked = get(`${balancer.url}/categories`, { 'X-API-Key': secret }, agent);
+      const outcome = await asked.then(
+        ({ status }) => status,
+        (error: NodeJS.ErrnoException) => error.code ?? error.message,
+      );
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    }
+    agent.destroy();
+  }
+
+  const calls = Promise.all(Array.from({ length: CALLERS }, (_, caller) => call(caller)));
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const gateway of gateways) {
+      await gateway.close();
+      await gateway.open();
+      await until('the balancer uses it again', () => balancer.uses(gateway));
+    }
+  }
+  restarted = true;
+  await calls;
+  expect([...outcomes]).toEqual([[200, sent]]);
+  expect(store.seen).toHaveLength(sent);
+}, 120_000);

@@ -57,6 +57,7 @@ const CHANGED: Readonly<Record<string, unknown>> = {
   'door.requestTimeout': '31s',
   'door.keepAliveTimeout': '66s',
   'door.stallTimeout': '31s',
+  'door.drainDelay': '1s',
   'door.drainTimeout': '11s',
   'door.guard.failures': 61,
   'door.guard.span': '2m',

@@ -7,13 +7,17 @@ RUN npm ci --omit=dev --ignore-scripts
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production \
     STOREGATE_DATA=/data \
+    STOREGATE_CONFIG=/config/gateway.yaml \
+    STOREGATE_PLANS=/config/plans.yaml \
     STOREGATE_ADMIN_HOST=127.0.0.1
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
-COPY package.json plans.yaml ./
+COPY package.json ./
 COPY config ./config
 COPY src ./src
-RUN mkdir /data && chown node:node /data
+# `plans put` replaces the plans file and makes files beside it, so the folder is the user's too.
+COPY plans.yaml config/gateway.yaml /config/
+RUN mkdir /data && chown -R node:node /data /config
 USER node
 VOLUME /data
 EXPOSE 8080

@@ -83,6 +83,17 @@ describe('the papers', () => {
     );
   });
 
+  test('the image has plans and settings where its user may write, and the compose file keeps them', () => {
+    const [, asRoot, asUser] = /FROM node:\S+\nENV ([\s\S]*?)\nUSER node\n([\s\S]*)$/.exec(read('Dockerfile'))!;
+    expect(asRoot).toContain('STOREGATE_CONFIG=/config/gateway.yaml');
+    expect(asRoot).toContain('STOREGATE_PLANS=/config/plans.yaml');
+    expect(asRoot).toMatch(/^COPY plans\.yaml config\/gateway\.yaml \/config\/\nRUN .*chown -R node:node .*\/config$/m);
+    expect(asUser).not.toContain('COPY');
+    const compose = parse(read('docker-compose.yml'), { merge: true });
+    for (const name of ['gateway-1', 'gateway-2']) expect(compose.services[name].volumes).toContain('config:/config');
+    expect(compose.volumes).toHaveProperty('config');
+  });
+
   test('the compose file starts gateway, store, Redis and Prometheus', () => {
     const { services } = parse(read('docker-compose.yml')) as { services: Record<string, unknown> };
     expect(Object.keys(services)).toEqual(

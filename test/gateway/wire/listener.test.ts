@@ -227,7 +227,8 @@ test('where others accept at the same address, it stops accepting before the del
   const door = await Door.open({ drainDelay: 2_000 });
   const used = await door.used();
   const drained = door.drain({ accepting: false });
-  await expect(door.connect()).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  const refused = (error: NodeJS.ErrnoException) => error.code === 'ECONNREFUSED';
+  await until('it refuses connections', () => door.connect().then(() => false, refused));
   expect(await used.send(GET).answer()).toMatchObject({ body: '/now', headers: { connection: 'close' } });
   expect(await drained).toBe(0);
 });

@@ -30,12 +30,16 @@ export interface ListenOptions {
 /** Resolves with the bound port when `server` listens. Rejects with ListenError when it cannot. */
 export function listen(server: Server, { host, port, reusePort = false }: ListenOptions): Promise<number> {
   return new Promise((resolve, reject) => {
-    const refused = (error: NodeJS.ErrnoException) => reject(new ListenError(host, port, error));
-    server.once('error', refused);
-    server.listen({ port, host, reusePort }, () => {
+    const refused = (error: NodeJS.ErrnoException) => {
+      server.removeListener('listening', bound);
+      reject(new ListenError(host, port, error));
+    };
+    const bound = () => {
       server.removeListener('error', refused);
       const address = server.address();
       resolve(typeof address === 'object' && address !== null ? address.port : port);
-    });
+    };
+    server.once('error', refused).once('listening', bound);
+    server.listen({ port, host, reusePort });
   });
 }

@@ -2,6 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ListenError } from '../common/listen.ts';
 import type { Serving } from '../run/serving.ts';
 
+type Listening = Pick<Serving, 'listen'>;
+
 /** Milliseconds that the system may take to free the address of a process that has ended. */
 const FREEING = 1_000;
 /** Milliseconds between two attempts. */
@@ -13,7 +15,7 @@ const ASKING = 200;
  * Listens where the primary process listens for all its workers. Workers of a primary process that was killed may still have
  * the address, each by itself; then this one listens beside them in the same way. Rejects with ListenError.
  */
-export async function listenInTurn(serving: Serving): Promise<string> {
+export async function listenInTurn(serving: Listening): Promise<string> {
   try {
     return await serving.listen();
   } catch (error) {
@@ -26,7 +28,7 @@ export async function listenInTurn(serving: Serving): Promise<string> {
  * The primary process is gone, and its socket with it: listens by itself at the same address, beside the other workers.
  * Resolves with whether it does; others may have the address by now, and not every system lets processes share one.
  */
-export async function takeOver(serving: Serving): Promise<boolean> {
+export async function takeOver(serving: Listening): Promise<boolean> {
   const deadline = performance.now() + FREEING;
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-import { Agent } from 'node:http';
+import { Agent, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Balancer } from '../support/balancer.ts';
@@ -73,3 +73,21 @@ test('rolling restarts behind a balancer lose no request, and none is sent twice
   expect([...outcomes]).toEqual([[200, sent]]);
   expect(store.seen).toHaveLength(sent);
 }, 120_000);
+
+test('an answer of a mount that is under way when a stop begins says that its connection ends', async () => {
+  const held: ServerResponse[] = [];
+  const target = await fakeStore((_, response) => void held.push(response));
+  const mounts = `mounts: [{ path: /files, target: "${target.url}" }]\n`;
+  const gateway = await TestGateway.start({ settings: mounts, storeUrl: store.url });
+  const { secret } = await gateway.key();
+  const agent = new Agent({ keepAlive: true });
+  const asked = get(`${gateway.url}/files/a`, { 'X-API-Key': secret }, agent);
+  await until('the target has the request', () => held.length === 1);
+  const stopped = gateway.stop();
+  await until('it says so', async () => (await fetch(`${gateway.adminUrl}/health/ready`)).status === 503);
+  held[0]!.end('late');
+  expect(await asked).toMatchObject({ status: 200, body: 'late', headers: { connection: 'close' } });
+  await stopped;
+  agent.destroy();
+  await target.close();
+});

@@ -10,7 +10,7 @@ const MOST_WAITING = 64;
 /** Milliseconds for which an ended connection is still read: unread bytes would reset it and lose the answer. */
 const LINGER = 1_000;
 /** The same for a connection that ends between two requests: its caller has the last answer. */
-const IDLE_LINGER = 200;
+const IDLE_LINGER = 100;
 
 /** Milliseconds between two requests after which a caller does not seem to be about to send the next. */
 const QUIET = 100;

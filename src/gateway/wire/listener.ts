@@ -160,6 +160,7 @@ export function createListener({
     let cutOff = 0;
     // A timer may come before the reads of its turn: an immediate comes behind them.
     const sweeps = setInterval(() => setImmediate(endQuiet), SWEEP);
+    endQuiet();
     const deadline = setTimeout(() => {
       cutOff = inFlight;
       // Not closeAllConnections(), which leaves connections that changed their protocol open.

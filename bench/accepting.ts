@@ -22,6 +22,8 @@ import { type PreparedStoregate, prepareStoregate } from './targets/storegate-pr
 
 const WORKERS = 4;
 const CALLERS = 32;
+/** Requests after which code is compiled as well as it will be. */
+const WARM = 8_000;
 /** Milliseconds. */
 const LOAD = 6_000;
 const TRIALS = 25;
@@ -99,7 +101,7 @@ async function ready({ adminUrl }: PreparedStoregate): Promise<void> {
 }
 
 async function tellCost(gateway: Gateway): Promise<void> {
-  await load(gateway, after(2_000));
+  await load(gateway, ({ waits }) => waits.length >= WARM);
   const pids = [gateway.child.pid, ...childrenOf(gateway.child.pid)];
   const before = pids.map(ownCpuTime);
   const { waits } = await load(gateway, after(LOAD));
@@ -121,10 +123,10 @@ function after(milliseconds: number): () => boolean {
 }
 
 /** Callers that take a new connection for each request. */
-async function load({ port, request }: Gateway, over: () => boolean): Promise<Answers> {
+async function load({ port, request }: Gateway, over: (far: Answers) => boolean): Promise<Answers> {
   const answers: Answers = { waits: [], lost: new Map() };
   async function call(): Promise<void> {
-    while (!over()) {
+    while (!over(answers)) {
       const begun = performance.now();
       const outcome = await new Connection(port).ask(`${request}Connection: close\r\n\r\n`);
       if (outcome === OK) answers.waits.push(performance.now() - begun);

@@ -59,6 +59,7 @@ export function assemble(read: SettingsReader, { plans, gateway, cwd }: Surround
       trustedProxies: [...read.list<string>('door.trustedProxies')],
       stripHeaders: [...read.list<string>('door.stripHeaders')],
       maxConnections: read.number('door.maxConnections'),
+      maxConnectionsPerAddress: read.raw('door.maxConnectionsPerAddress') as Config['door']['maxConnectionsPerAddress'],
       maxHeaderBytes: size('door.maxHeaderBytes'),
       maxHeaders: read.number('door.maxHeaders'),
       maxUrlBytes: size('door.maxUrlBytes'),

@@ -71,6 +71,8 @@ export interface Door {
   /** Names in lower case, `-` for `_`, of headers that stop here; a `*` at the end stands for any ending. */
   readonly stripHeaders: readonly string[];
   readonly maxConnections: number;
+  /** Of each caller address; `auto` is a part of maxConnections. */
+  readonly maxConnectionsPerAddress: number | 'auto';
   readonly maxHeaderBytes: number;
   readonly maxHeaders: number;
   readonly maxUrlBytes: number;

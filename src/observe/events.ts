@@ -27,6 +27,7 @@ export type Event =
   /** One of the two connections to the shared state was lost, or is back: that of the requests, or the one that listens. */
   | { readonly type: 'state.connection'; readonly of: 'requests' | 'messages'; readonly isCut: boolean }
   | { readonly type: 'state.warning'; readonly warning: string }
+  | RefusedConnectionEvent
   | { readonly type: 'worker.started'; readonly worker: number; readonly pid: number }
   | WorkerEndedEvent
   /** The primary process does not answer in time, so this worker counts failures of callers by itself. */
@@ -58,6 +59,14 @@ export interface RequestEvent {
   /** Milliseconds; `upstream` until the head of the store's answer, `null` if the store was not asked. */
   readonly duration: number;
   readonly upstream: number | null;
+}
+
+/** A connection was closed as soon as it was accepted: its address, or all callers together, had as many as allowed. */
+export interface RefusedConnectionEvent {
+  readonly type: 'connection.refused';
+  readonly reason: 'address' | 'total';
+  /** Where the connection came from; a balancer's, if it came through one. */
+  readonly address: string;
 }
 
 /** A worker ended, and its primary process had not told it to. */

@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts';
 import { Outage } from '../errors/outage.ts';
 import type { Observe } from './events.ts';
 import { prettyLine } from './pretty.ts';
+import { seldom } from './seldom.ts';
 
 export interface Log {
   readonly observe: Observe;
@@ -13,6 +14,9 @@ export interface Destination {
   /** Whether a person reads along, and sees colours there. */
   readonly isTTY?: boolean;
 }
+
+/** Milliseconds between two lines about refused connections, which come in floods. */
+const REFUSED_CONNECTIONS = 60_000;
 
 export interface LogOptions {
   /** The target of the lines; standard output by default. */
@@ -31,12 +35,20 @@ export function createLog(
     ...targetOf(format, destination),
   );
 
+  const refusedConnections = seldom(REFUSED_CONNECTIONS);
+
   const observe: Observe = (event) => {
     switch (event.type) {
       case 'request': {
         if (!requests || !logger.isLevelEnabled('info')) return;
         const { type, ...fields } = event;
         logger.info({ ...fields, duration: rounded(fields.duration), upstream: rounded(fields.upstream) }, type);
+        return;
+      }
+      case 'connection.refused': {
+        const { type, ...fields } = event;
+        const count = refusedConnections(event.reason);
+        if (count !== null) logger.warn({ ...fields, count }, type);
         return;
       }
       case 'key.retiring':

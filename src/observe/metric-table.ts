@@ -57,6 +57,16 @@ export const METRICS: readonly MetricRow[] = [
         complete || add(),
   }),
   counter({
+    on: ['connection.refused'],
+    name: 'storegate_connections_refused_total',
+    help: 'Connections closed at once, by reason: address (its caller address had too many), total (all callers together had).',
+    labelNames: ['reason'],
+    count:
+      (add) =>
+      ({ reason }) =>
+        add(reason),
+  }),
+  counter({
     on: ['key.retiring'],
     name: 'storegate_retiring_key_requests_total',
     help: 'Requests that came with the secret before the last rotation of their key, by plan.',

@@ -5,6 +5,7 @@ import type { Pipeline } from '../gateway/pipeline.ts';
 import { createUnparsedAnswers } from '../gateway/reply/unparsed.ts';
 import { createUpstream } from '../gateway/upstream/connections.ts';
 import { Bodies, type BodiesSettings } from '../gateway/wire/bodies.ts';
+import { ConnectionLimits } from '../gateway/wire/connection-limits.ts';
 import { createListener, type DrainOptions, type ListenOptions } from '../gateway/wire/listener.ts';
 import { Keyring } from '../keys/keyring.ts';
 import { type CallsOfDeprecated, Uses } from '../keys/uses.ts';
@@ -62,7 +63,8 @@ export function createServing(parts: ServingParts): Serving {
   };
   const takesWebSockets = () => mounts.some(({ websocket }) => websocket);
   const answerUnparsed = createUnparsedAnswers({ guard, observe });
-  const listener = createListener({ config, takesWebSockets, pipeline: current, answerUnparsed });
+  const limits = new ConnectionLimits(config.door, observe);
+  const listener = createListener({ config, takesWebSockets, pipeline: current, limits, answerUnparsed });
 
   return {
     get inFlight() {
@@ -76,6 +78,7 @@ export function createServing(parts: ServingParts): Serving {
     use(settings) {
       keyring.usePlans(settings.config.plans);
       bodies.use(bodiesSettings(settings.config));
+      limits.use(settings.config.door);
       pipeline = buildPipeline(settings.config, settings.contract, lasting);
       mounts = settings.config.mounts;
     },

@@ -1,4 +1,5 @@
 import { BODIES_AT_LEAST } from '../config/config.ts';
+import { mostPerAddress } from '../gateway/wire/connection-limits.ts';
 import type { ServedConfig } from '../run/serving.ts';
 
 /** One worker's share of the gateway's limits: connections and bodies of callers, and connections to the store. */
@@ -10,6 +11,7 @@ export function shareOf(config: ServedConfig, workers: number): ServedConfig {
     door: {
       ...config.door,
       maxConnections: part(config.door.maxConnections),
+      maxConnectionsPerAddress: part(mostPerAddress(config.door)),
       bodyBudget: Math.max(part(config.door.bodyBudget), BODIES_AT_LEAST * config.door.maxBodyBytes),
     },
   };

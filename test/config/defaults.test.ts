@@ -61,6 +61,7 @@ function defaultsIn(cwd: string, gateway: string): Config {
       trustedProxies: [],
       stripHeaders: expect.arrayContaining(['remote-user', 'x-auth-request-*', 'proxy']) as unknown as string[],
       maxConnections: 10_000,
+      maxConnectionsPerAddress: 'auto',
       maxHeaderBytes: 16 * 1024,
       maxHeaders: 100,
       maxUrlBytes: 8 * 1024,

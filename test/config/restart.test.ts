@@ -47,6 +47,7 @@ const CHANGED: Readonly<Record<string, unknown>> = {
   'door.trustedProxies': ['10.0.0.0/8'],
   'door.stripHeaders': [],
   'door.maxConnections': 9,
+  'door.maxConnectionsPerAddress': 10,
   'door.maxHeaderBytes': '17KiB',
   'door.maxHeaders': 101,
   'door.maxUrlBytes': '9KiB',

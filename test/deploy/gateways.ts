@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startStore } from '../../src/cli/store.ts';
 import { shippedFiles } from '../../src/config/load.ts';
+import { Wire } from '../hostile/wire.ts';
 import { adminOf } from '../support/admin.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
@@ -15,7 +16,12 @@ const PLANS = `plans:
   enterprise: { custom: true }
 bans: { strikes: 3, lengths: [1m] }
 `;
-const HAPPENED = ['storegate_bans_total{', 'storegate_contract_faults_total{', 'nodejs_gc_duration_seconds_count{'];
+const HAPPENED = [
+  'storegate_bans_total{',
+  'storegate_contract_faults_total{',
+  'storegate_connections_refused_total{reason="address"}',
+  'nodejs_gc_duration_seconds_count{',
+];
 const ALONE = ['storegate_state_alone_total{', 'storegate_state_mode{mode="local"}'];
 
 /** The metrics of real gateways of one process, after every event that they count. */
@@ -93,7 +99,8 @@ async function afterTheLossOf(redis: RedisServer, gateway: GatewayWithWorkers): 
 }
 
 /**
- * Causes answers, refusals, a ban, a replaced secret, both results of a reload, a reported fault, garbage collection.
+ * Causes answers, refusals, a ban, a replaced secret, both results of a reload, a reported fault, garbage collection,
+ * a connection too many.
  */
 async function letHappen(
   { folder, url, adminUrl }: { readonly folder: string; readonly url: string; readonly adminUrl: string },
@@ -105,7 +112,8 @@ async function letHappen(
   const creating = 'operationId: createPet\n';
   const contract = readFileSync(shippedFiles.contract, 'utf8');
   write('own.yaml', contract.replace(creating, `${creating}      x-report-only: true\n`));
-  write('gateway.yaml', `${settings}contract: { file: own.yaml }\n`);
+  const own = `${settings}contract: { file: own.yaml }\n`;
+  write('gateway.yaml', own);
   await admin('POST', '/reload');
   write('plans.yaml', 'plans: []\n');
   await admin('POST', '/reload');
@@ -124,4 +132,16 @@ async function letHappen(
     pass();
     return (await ask(withKey)) === 403;
   });
+  write('plans.yaml', PLANS);
+  write('gateway.yaml', `${own}door: { maxConnectionsPerAddress: 1 }\n`);
+  await admin('POST', '/reload');
+  await tooManyConnections(url, adminUrl);
+  write('gateway.yaml', own);
+  await admin('POST', '/reload');
+}
+
+async function tooManyConnections(url: string, adminUrl: string): Promise<void> {
+  const wires: Wire[] = [];
+  await scraped(adminUrl, ['storegate_connections_refused_total{'], async () => void wires.push(await Wire.open(url)));
+  for (const wire of wires) wire.close();
 }

@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { adminOf } from '../support/admin.ts';
 import { until } from '../support/until.ts';
 import { isAnError, PET, Stand } from './stand.ts';
 import { Wire, type WireAnswer } from './wire.ts';
@@ -7,7 +10,7 @@ let stand: Stand;
 beforeAll(async () => {
   stand = await Stand.start({
     settings:
-      'door: {headersTimeout: 300ms, requestTimeout: 500ms, keepAliveTimeout: 200ms, stallTimeout: 200ms, maxConnections: 1200}',
+      'door: {headersTimeout: 300ms, requestTimeout: 500ms, keepAliveTimeout: 200ms, stallTimeout: 200ms, maxConnections: 1200, maxConnectionsPerAddress: 1200}',
   });
 });
 afterAll(() => stand.stop());
@@ -79,13 +82,47 @@ test('a thousand idle connections disturb nobody', async () => {
   for (const one of idle) one.close();
 });
 
-test('connections beyond the limit are turned away, and those within it go on', async () => {
-  const capped = await Stand.start({ settings: 'door: {maxConnections: 3}' });
-  const wires = [await capped.connect(), await capped.connect(), await capped.connect()];
-  expect(await (await capped.connect()).ended()).toBe('');
-  for (const wire of wires) expect((await wire.send(capped.probe).answer()).status).toBe(200);
-  for (const wire of wires) wire.close();
-  await capped.stop();
+describe('connections beyond the limit are turned away, and those within it go on', () => {
+  let capped: Stand;
+  afterEach(() => capped.stop());
+
+  async function fillsUp(...from: readonly string[]): Promise<void> {
+    const wires = await Promise.all(from.map((address) => capped.connect(address)));
+    for (const wire of wires) expect((await wire.send(capped.probe).answer()).status).toBe(200);
+    const tooMany = [await capped.connect(), await capped.connect()];
+    for (const wire of tooMany) expect(await wire.send(capped.probe).ended()).toBe('');
+    for (const wire of wires) expect((await wire.send(capped.probe).answer()).status).toBe(200);
+  }
+
+  const told = () => capped.gateway.log.filter(({ msg }) => msg === 'connection.refused');
+  const counted = async (reason: string) =>
+    (await capped.gateway.admin.get('/metrics')).text.match(
+      new RegExp(`storegate_connections_refused_total{reason="${reason}"} (.*)`),
+    )?.[1];
+
+  test('if all callers together have that many', async () => {
+    capped = await Stand.start({ settings: 'door: {maxConnections: 3, maxConnectionsPerAddress: 3}' });
+    await fillsUp('127.0.0.1', '127.0.0.2', '127.0.0.3');
+    expect(await (await capped.connect('127.0.0.4')).ended()).toBe('');
+    expect(await counted('total')).toBe('3');
+  });
+
+  test('if their address has that many, and callers of others find room', async () => {
+    capped = await Stand.start({ settings: 'door: {maxConnections: 10, maxConnectionsPerAddress: 3}' });
+    await fillsUp('127.0.0.1', '127.0.0.1', '127.0.0.1');
+    await fillsUp('127.0.0.2');
+    expect(await counted('address')).toBe('4');
+    expect(told()).toMatchObject([{ level: 40, reason: 'address', address: '127.0.0.1', count: 1 }]);
+  });
+
+  test('unless they are those of a trusted proxy, from the reload on that names it', async () => {
+    capped = await Stand.start({ settings: 'door: {maxConnections: 4, maxConnectionsPerAddress: 1}' });
+    await fillsUp('127.0.0.1');
+    const settings = 'door: {maxConnections: 4, maxConnectionsPerAddress: 1, trustedProxies: [127.0.0.0/8]}';
+    writeFileSync(join(capped.gateway.folder, 'gateway.yaml'), settings);
+    expect((await adminOf(capped.gateway.adminUrl)('POST', '/reload')).body.changed).toEqual(['door.trustedProxies']);
+    await fillsUp('127.0.0.1', '127.0.0.1', '127.0.0.1');
+  });
 });
 
 describe('half-sent bodies of one key', () => {

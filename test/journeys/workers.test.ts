@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startStore } from '../../src/cli/store.ts';
 import { shippedFiles } from '../../src/config/load.ts';
+import { Wire } from '../hostile/wire.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
 import { beside, flood, GatewayWithWorkers, PATIENT } from '../support/workers.ts';
@@ -120,6 +121,28 @@ describe('with several workers', () => {
     );
     expect(await beside(gateway, 'check')).toMatchObject({ code: 0 });
   });
+});
+
+test('a connection that no worker has room for is closed, and does not go round among them', async () => {
+  const files = {
+    'gateway.yaml': `${settings()}`.replace('door: {', 'door: { maxConnections: 2,'),
+    'plans.yaml': plans(50),
+  };
+  const small = await GatewayWithWorkers.start({
+    redisUrl: redis.url,
+    storeUrl: store.url,
+    files: { ...files, 'openapi.yaml': contract },
+  });
+  try {
+    const wires = [await Wire.open(small.url), await Wire.open(small.url)];
+    expect(await (await Wire.open(small.url)).ended()).toBe('');
+    const page = 'GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n';
+    for (const wire of wires) expect((await wire.send(page).answer()).status).toBe(200);
+    for (const wire of wires) wire.close();
+    expect(await small.metric('storegate_connections_refused_total', { reason: 'total' })).toBe(1);
+  } finally {
+    await small.stop();
+  }
 });
 
 describe('a reload', () => {

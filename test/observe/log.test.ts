@@ -53,6 +53,16 @@ describe('the lines of the log', () => {
     expect(written('pretty', false, bug)).toMatch(/^\S+ error bug id=r1\n {4}Error: broken\n {4}at .*/);
   });
 
+  test('about connections that were too many are few, however many these are', () => {
+    const refused = (address: string): Event => ({ type: 'connection.refused', reason: 'address', address });
+    const lines = written('json', false, ...['192.0.2.1', '192.0.2.2', '192.0.2.3'].map(refused))
+      .trim()
+      .split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 40, msg: 'connection.refused', reason: 'address', address: '192.0.2.1', count: 1 },
+    ]);
+  });
+
   test('never let a caller control the terminal', () => {
     const evil = '\u001b[2J\u009b2J\u202e';
     const text = written(

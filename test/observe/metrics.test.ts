@@ -67,6 +67,18 @@ describe('what happened is counted', () => {
       ['storegate_bans_total{plan="free"} 1', 'storegate_bans_total{plan="pro"} 1'],
     ],
     [
+      'connections that were too many',
+      (['address', 'total', 'address'] as const).map((reason) => ({
+        type: 'connection.refused',
+        reason,
+        address: 'a',
+      })),
+      [
+        'storegate_connections_refused_total{reason="address"} 2',
+        'storegate_connections_refused_total{reason="total"} 1',
+      ],
+    ],
+    [
       'both ends of a reload',
       [
         { type: 'reload.done', reason: '', changed: [], needRestart: [] },

@@ -31,6 +31,7 @@ test('a contract that is the same is not compiled again, one that is read in ano
 
 test('workers share the connections of the gateway, never to less than one', () => {
   const share = shareOf(config, 3);
-  expect([share.door.maxConnections, share.upstream.connections]).toEqual([3334, 43]);
+  const { maxConnections, maxConnectionsPerAddress } = share.door;
+  expect([maxConnections, maxConnectionsPerAddress, share.upstream.connections]).toEqual([3334, 334, 43]);
   expect(shareOf({ ...config, upstream: { ...config.upstream, connections: 1 } }, 3).upstream.connections).toBe(1);
 });

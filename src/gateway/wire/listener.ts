@@ -5,6 +5,7 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import { listen as bind } from '../../common/listen.ts';
 import type { Config } from '../../config/config.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
+import type { ConnectionLimits } from './connection-limits.ts';
 import { betweenRequests } from './idle.ts';
 
 /** The public listener: Node's server with the door's limits, feeding the pipeline. */
@@ -42,6 +43,7 @@ export interface ListenerOptions {
   /** Whether any mount takes WebSockets at this moment. */
   readonly takesWebSockets: () => boolean;
   readonly pipeline: Handler;
+  readonly limits: ConnectionLimits;
   readonly answerUnparsed: ConnectionOptions['answerUnparsed'];
 }
 
@@ -54,6 +56,7 @@ export function createListener({
   config: { listen, door },
   takesWebSockets,
   pipeline,
+  limits,
   answerUnparsed,
 }: ListenerOptions): Listener {
   const connections = new Map<Socket, Connection>();
@@ -76,13 +79,13 @@ export function createListener({
   });
   // Node would silently drop headers beyond its limit; the door counts them and refuses.
   server.maxHeadersCount = 0;
-  server.maxConnections = door.maxConnections;
 
   server.on('connection', (socket) => {
+    accepted++;
+    if (!limits.take(socket)) return;
     const connection = new Connection({ socket, begin, ended, answerUnparsed });
     if (leaving) connection.leave();
     connections.set(socket, connection);
-    accepted++;
     socket.once('close', () => connections.delete(socket));
   });
   server.on('request', take);

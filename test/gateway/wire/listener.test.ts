@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, expect, test } from '@jest/globals';
 import type { Config } from '../../../src/config/config.ts';
 import { loadConfig } from '../../../src/config/load.ts';
+import { ConnectionLimits } from '../../../src/gateway/wire/connection-limits.ts';
 import { createListener, type DrainOptions, type Listener } from '../../../src/gateway/wire/listener.ts';
 import { Wire } from '../../hostile/wire.ts';
 import { until } from '../../support/until.ts';
@@ -36,6 +37,7 @@ class Door {
         },
         upgrade: async () => {},
       },
+      limits: new ConnectionLimits(DOOR, () => {}),
       answerUnparsed: async () => {},
     });
   }

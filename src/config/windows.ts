@@ -5,7 +5,7 @@ import { dotted, step } from './problems/pointers.ts';
 import { ConfigError } from './problems/problems.ts';
 import { quote } from './problems/quote.ts';
 import { type Flaw, schemaFlaws } from './schema/flaws.ts';
-import { parseDuration } from './units.ts';
+import { formatDuration, parseDuration } from './units.ts';
 
 /** A window as people write it. */
 export interface WindowEntry {
@@ -35,6 +35,12 @@ export function parseWindows(value: unknown, source = 'limits'): readonly Window
 /** Writes windows in the short form; the reverse of `parseWindows`. */
 export function formatWindows(windows: readonly Window[]): string {
   return windows.map(({ limit, name, kind }) => `${limit}/${name}${kind === DEFAULT_KIND ? '' : `:${kind}`}`).join(',');
+}
+
+/** Writes a limit whose window is known by its span alone, such as `60/minute`; equal to what people write for it. */
+export function formatLimit({ kind, limit, span }: Pick<Window, 'kind' | 'limit' | 'span'>): string {
+  const name = Object.keys(named).find((one) => named[one] === span) ?? formatDuration(span);
+  return formatWindows([{ name, kind, limit, span }]);
 }
 
 /** The flaws between windows that are each valid by themselves. */

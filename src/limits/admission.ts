@@ -47,7 +47,7 @@ export function admit(ledger: Ledger, limits: Limits, cost: number, now: number)
   }
   const fitsAt = violated ? latestFit(ledger, cost, now) : 0;
   if (bannedUntil > 0) return answer(ledger, limits.ladder, now, 'banned', violated, fitsAt, false);
-  const banBegins = refuse(ledger, limits.ladder, fitsAt, now);
+  const banBegins = refuse(ledger, limits.ladder, violated, fitsAt, now);
   return answer(ledger, limits.ladder, now, banBegins ? 'banned' : 'limited', violated, fitsAt, banBegins);
 }
 
@@ -88,10 +88,10 @@ function answer(
   return { verdict, now, readings, retryAt: Math.max(fitsAt, bannedUntil), violated, strikes, bannedUntil, banBegins };
 }
 
-function refuse(ledger: Ledger, ladder: Ladder | null, fitsAt: number, now: number): boolean {
+function refuse(ledger: Ledger, ladder: Ladder | null, violated: Window | null, fitsAt: number, now: number): boolean {
   if (!ladder) return false;
   ledger.conduct ??= newConduct();
-  return noteRefusal(ledger.conduct, ladder, fitsAt, now) === 'ban';
+  return noteRefusal(ledger.conduct, ladder, violated, fitsAt, now) === 'ban';
 }
 
 function banEnd(ledger: Ledger, now: number): number {

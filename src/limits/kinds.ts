@@ -51,6 +51,11 @@ export function kindOf({ kind }: Window): WindowKind {
   return SLIDING;
 }
 
+/** The kind that Redis scripts know by this number; `null` for one of a newer version. */
+export function kindWithCode(code: number): Window['kind'] | null {
+  return KIND_NAMES.find((name) => WINDOW_KINDS[name].code === code) ?? null;
+}
+
 export function meterOf(window: Window): Meter {
   return kindOf(window).meter;
 }

@@ -1,36 +1,52 @@
 import type { Conduct } from './ledger.ts';
-import type { Ladder } from './limits.ts';
+import type { Ladder, Window } from './limits.ts';
 
 /** What one refusal did to a subject's conduct. All rules here have a twin in state/redis/lua/rules/ladder.lua. */
 export type Consequence = 'none' | 'strike' | 'ban';
 
 /**
- * Takes note of a refusal at `now` whose caller is told to come back at `retryAt`. It is a strike when an earlier refusal
+ * Takes note of a refusal at `now` by the limit `violated`, whose caller is told to come back at `retryAt`. It is a strike when an earlier refusal
  * of the same limit was answered at least `grace` ago: a burst that was in flight when the limit was reached earns none.
  */
-export function noteRefusal(conduct: Conduct, ladder: Ladder, retryAt: number, now: number): Consequence {
+export function noteRefusal(
+  conduct: Conduct,
+  ladder: Ladder,
+  violated: Window | null,
+  retryAt: number,
+  now: number,
+): Consequence {
   if (now >= conduct.refusedUntil) {
     conduct.refusedAt = now;
     conduct.refusedUntil = retryAt;
     return 'none';
   }
-  return now < conduct.refusedAt + ladder.grace ? 'none' : strike(conduct, ladder, now);
+  return now < conduct.refusedAt + ladder.grace ? 'none' : strike(conduct, ladder, violated, now);
 }
 
-/** One strike; enough of them within the ladder's span are a ban. */
-export function strike(conduct: Conduct, ladder: Ladder, now: number): 'strike' | 'ban' {
+/** One strike by a refusal of the limit `violated`; enough of them within the ladder's span are a ban. */
+export function strike(conduct: Conduct, ladder: Ladder, violated: Window | null, now: number): 'strike' | 'ban' {
   conduct.rung = rungAt(conduct, ladder, now);
   conduct.cleanSince = now;
   conduct.strikes = recentStrikes(conduct, ladder, now);
   conduct.strikes.push(now);
   if (conduct.strikes.length < ladder.strikes) return 'strike';
-  ban(conduct, ladder.lengths[Math.min(conduct.rung, ladder.lengths.length - 1)]!, now);
+  ban(conduct, lengthOnRung(ladder, conduct.rung), violated, now);
   return 'ban';
 }
 
-/** Bans for `length` from `now` and climbs one rung. Call with the rung brought up to `now`. */
-export function ban(conduct: Conduct, length: number, now: number): void {
+/** How long a ban is after `rung` others that are not forgotten, milliseconds. */
+export function lengthOnRung({ lengths }: Ladder, rung: number): number {
+  return lengths[Math.min(rung, lengths.length - 1)]!;
+}
+
+/**
+ * Bans for `length` from `now` and climbs one rung. Call with the rung brought up to `now`. `cause` is the limit whose
+ * refusals were not heeded; `null`: a person's decision.
+ */
+export function ban(conduct: Conduct, length: number, cause: Window | null, now: number): void {
   conduct.bannedUntil = now + length;
+  conduct.bannedSince = now;
+  conduct.bannedFor = cause;
   conduct.rung += 1;
   conduct.strikes = [];
   conduct.cleanSince = conduct.bannedUntil;

@@ -20,6 +20,9 @@ export interface Conduct {
   /** When strikes happened, oldest first; never more than the ladder needs. */
   strikes: number[];
   bannedUntil: number;
+  /** When the last ban began, and the limit it is for: `null` where a person imposed it. Both are told to operators alone. */
+  bannedSince: number;
+  bannedFor: Window | null;
   /** Bans not yet forgotten, as of `cleanSince`. */
   rung: number;
   /** Since when there was neither strike nor ban. */
@@ -31,7 +34,16 @@ export function newLedger(windows: readonly Window[]): Ledger {
 }
 
 export function newConduct(): Conduct {
-  return { refusedAt: 0, refusedUntil: 0, strikes: [], bannedUntil: 0, rung: 0, cleanSince: 0 };
+  return {
+    refusedAt: 0,
+    refusedUntil: 0,
+    strikes: [],
+    bannedUntil: 0,
+    bannedSince: 0,
+    bannedFor: null,
+    rung: 0,
+    cleanSince: 0,
+  };
 }
 
 /**

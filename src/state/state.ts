@@ -1,12 +1,20 @@
 import type { Eventually } from '../common/eventually.ts';
 import type { Admission } from '../limits/admission.ts';
-import type { Limits } from '../limits/limits.ts';
+import type { Limits, Window } from '../limits/limits.ts';
 
-/** A ban in force; `until` in Unix milliseconds. */
+/** A ban in force. Times are Unix milliseconds. */
 export interface Ban {
   readonly subject: string;
   readonly until: number;
+  /** When it began, or was last extended; `null`: a gateway of an older version wrote it. */
+  readonly since: number | null;
+  /** The limit whose refusals were not heeded; `null`: an operator banned, or that is not known. */
+  readonly limit: BanLimit | null;
+  /** Bans that are not forgotten, this one included. */
+  readonly rung: number;
 }
+
+export type BanLimit = Pick<Window, 'kind' | 'limit' | 'span'>;
 
 /**
  * The state holds something else where one subject's counters should be; all other subjects are well. The message tells

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type AdminCall, adminOf } from '../support/admin.ts';
 import { TestGateway } from '../support/gateway.ts';
-import { HOUR, MINUTE } from '../support/limits.ts';
+import { DAY, HOUR, MINUTE } from '../support/limits.ts';
 
 const PLANS = `# Kept by hand.
 plans:
@@ -29,6 +29,9 @@ const create = async (draft: object = {}): Promise<{ id: string; key: string }> 
   (await admin('POST', '/keys', { account: 'acme', plan: 'free', ...draft })).body;
 const status = async (key: string) => (await gateway.client.get('/pets').set('X-API-Key', key)).status;
 
+/** The time so many milliseconds from now. */
+const at = (later: number) => new Date(gateway.clock.now + later).toISOString();
+
 /** Sends until the ladder bans. */
 async function misbehave(key: string): Promise<void> {
   for (let i = 0; i < 10 && (await status(key)) !== 403; i++) gateway.clock.pass(150);
@@ -39,7 +42,12 @@ describe('bans', () => {
     const { id, key } = await create();
     await misbehave(key);
     expect((await admin('GET', '/bans')).body.bans).toEqual([
-      expect.objectContaining({ key: id, account: 'acme', plan: 'free', reason: null, by: null }),
+      {
+        ...{ subject: `key:${id}`, key: id, account: 'acme', plan: 'free' },
+        ...{ since: at(0), until: at(MINUTE), limit: '3/minute', rung: 1 },
+        ...{ next: '5m', forgotten: at(MINUTE + DAY) },
+        ...{ reason: 'went on after 3/minute was used up', by: null },
+      },
     ]);
     const { body } = await admin('DELETE', `/bans/${id}`);
     expect(body.usage[0]).toMatchObject({ key: id, banned: null, strikes: 0, rung: 0 });
@@ -53,10 +61,13 @@ describe('bans', () => {
     const { id, key } = await create();
     const imposed = await admin('PUT', `/bans/${id}`, { length: '1h', reason: 'scrapes' });
     expect(imposed.body.bans[0]).toMatchObject({ key: id, reason: 'scrapes', by: 'local' });
+    expect((await admin('GET', '/bans')).body).toEqual(imposed.body);
+    gateway.clock.pass(MINUTE);
     expect(await status(key)).toBe(403);
     const extended = await admin('POST', `/bans/${id}/extend`, { length: '1h', reason: 'still' });
-    expect(extended.body.bans[0].until).toBe(new Date(gateway.clock.now + 2 * HOUR).toISOString());
-    expect((await admin('GET', '/bans')).body.bans[0]).toMatchObject({ reason: 'still' });
+    expect(extended.body.bans[0].until).toBe(at(2 * HOUR - MINUTE));
+    expect(extended.body.bans[0]).toMatchObject({ reason: 'still', since: at(0), limit: null, rung: 2, next: '5m' });
+    expect((await admin('GET', '/bans')).body).toEqual(extended.body);
     gateway.clock.pass(2 * HOUR);
     expect(await status(key)).toBe(200);
     expect((await admin('POST', `/bans/${id}/extend`, { length: '1h', reason: 'x' })).status).toBe(409);

@@ -139,6 +139,9 @@ describe.each([
     const [ban] = await json('bans', 'impose', id, '--length', '1h', '--reason', 'scrapes');
     expect(ban).toMatchObject({ key: id, reason: 'scrapes' });
     expect((await sg('bans', 'extend', id, '--length', '1h', '--reason', 'still')).out).toContain('still');
+    expect((await sg('bans', 'list')).out).toMatch(
+      /key +account +plan +since +until +rung +next +forgotten +by +reason/,
+    );
     expect((await json('bans', 'list')).map(({ key }: { key: string }) => key)).toContain(id);
     expect((await json('usage', 'show', id))[0].banned).not.toBeNull();
     expect((await sg('bans', 'pardon', id)).out).toBe(`${id} is pardoned.\n`);

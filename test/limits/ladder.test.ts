@@ -3,10 +3,12 @@ import fc from 'fast-check';
 import { ban, noteRefusal, recentStrikes, rungAt, strike } from '../../src/limits/ladder.ts';
 import { type Conduct, newConduct } from '../../src/limits/ledger.ts';
 import type { Ladder } from '../../src/limits/limits.ts';
+import { DAY, window } from '../support/limits.ts';
 
 /** Short, so that one can follow it: 3 strikes in 1000 ms, bans of 5, 10 and 20 s, a rung forgotten each minute. */
 const LADDER: Ladder = { strikes: 3, within: 1_000, grace: 100, lengths: [5_000, 10_000, 20_000], forget: 60_000 };
 const NOW = 1_000_000;
+const DAILY = window(1000, DAY);
 
 const conduct = (given: Partial<Conduct> = {}): Conduct => ({ ...newConduct(), ...given });
 
@@ -29,15 +31,15 @@ describe('a refusal', () => {
     ],
   ] as const)('%s', (_name, given, after, consequence) => {
     const noted = conduct({ ...given, strikes: 'strikes' in given ? [...given.strikes] : [] });
-    expect(noteRefusal(noted, LADDER, NOW + 20_000, NOW + after)).toBe(consequence);
+    expect(noteRefusal(noted, LADDER, DAILY, NOW + 20_000, NOW + after)).toBe(consequence);
   });
 
   test('begins a limit only where none is in force', () => {
     const noted = conduct();
-    noteRefusal(noted, LADDER, NOW + 500, NOW);
-    noteRefusal(noted, LADDER, NOW + 900, NOW + 50);
+    noteRefusal(noted, LADDER, DAILY, NOW + 500, NOW);
+    noteRefusal(noted, LADDER, DAILY, NOW + 900, NOW + 50);
     expect(noted).toMatchObject({ refusedAt: NOW, refusedUntil: NOW + 500 });
-    noteRefusal(noted, LADDER, NOW + 900, NOW + 500);
+    noteRefusal(noted, LADDER, DAILY, NOW + 900, NOW + 500);
     expect(noted).toEqual(conduct({ refusedAt: NOW + 500, refusedUntil: NOW + 900 }));
   });
 });
@@ -57,13 +59,13 @@ describe('strikes', () => {
 
   test('are clean time that ends', () => {
     const struck = conduct({ cleanSince: NOW - 10 });
-    expect(strike(struck, LADDER, NOW)).toBe('strike');
+    expect(strike(struck, LADDER, DAILY, NOW)).toBe('strike');
     expect(struck).toMatchObject({ strikes: [NOW], cleanSince: NOW, bannedUntil: 0, rung: 0 });
   });
 
   test('begin again after the ban they make', () => {
     const struck = conduct();
-    expect([0, 1, 2].map((after) => strike(struck, LADDER, NOW + after))).toEqual(['strike', 'strike', 'ban']);
+    expect([0, 1, 2].map((after) => strike(struck, LADDER, DAILY, NOW + after))).toEqual(['strike', 'strike', 'ban']);
     const bannedUntil = NOW + 2 + 5_000;
     expect(struck).toMatchObject({ strikes: [], bannedUntil, cleanSince: bannedUntil, rung: 1 });
   });
@@ -74,7 +76,7 @@ describe('the ladder', () => {
     const banned = conduct();
     const lengths = Array.from({ length: 5 }, () => {
       const now = Math.max(NOW, banned.bannedUntil);
-      expect([0, 1, 2].map(() => strike(banned, LADDER, now))).toEqual(['strike', 'strike', 'ban']);
+      expect([0, 1, 2].map(() => strike(banned, LADDER, DAILY, now))).toEqual(['strike', 'strike', 'ban']);
       return banned.bannedUntil - now;
     });
     expect(lengths).toEqual([5_000, 10_000, 20_000, 20_000, 20_000]);
@@ -82,8 +84,16 @@ describe('the ladder', () => {
 
   test('is climbed by a ban of any length', () => {
     const banned = conduct({ rung: 1, strikes: [NOW] });
-    ban(banned, 123, NOW);
+    ban(banned, 123, null, NOW);
     expect(banned).toMatchObject({ rung: 2, strikes: [], bannedUntil: NOW + 123, cleanSince: NOW + 123 });
+  });
+
+  test('keeps when a ban began, and the limit that it is for until a person bans', () => {
+    const banned = conduct({ strikes: [NOW, NOW] });
+    expect(strike(banned, LADDER, DAILY, NOW + 7)).toBe('ban');
+    expect(banned).toMatchObject({ bannedSince: NOW + 7, bannedFor: DAILY });
+    ban(banned, 123, null, NOW + 9);
+    expect(banned).toMatchObject({ bannedSince: NOW + 9, bannedFor: null });
   });
 
   test.each([
@@ -104,7 +114,7 @@ describe('the ladder', () => {
 
   test('is forgotten into by a strike, which counts clean time from itself on', () => {
     const kept = conduct({ rung: 3, cleanSince: NOW });
-    strike(kept, LADDER, NOW + 130_000);
+    strike(kept, LADDER, DAILY, NOW + 130_000);
     expect(kept).toMatchObject({ rung: 1, cleanSince: NOW + 130_000 });
   });
 });
@@ -126,7 +136,7 @@ test('whatever is refused and when, a ban takes its strikes, and is as long as i
       for (const { pass, wait } of steps) {
         now = Math.max(now + pass, kept.bannedUntil);
         const rung = rungAt(kept, LADDER, now);
-        const consequence = noteRefusal(kept, LADDER, now + wait, now);
+        const consequence = noteRefusal(kept, LADDER, DAILY, now + wait, now);
         if (consequence !== 'none') struck.push(now);
         expect(kept.strikes.length).toBeLessThan(LADDER.strikes);
         if (consequence !== 'ban') continue;

@@ -4,6 +4,7 @@ import type { Admission } from '../../src/limits/admission.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import type { State } from '../../src/state/state.ts';
 import { DAY, HOUR, LADDER, limits, MINUTE, SECOND, TestClock, window } from '../support/limits.ts';
+import { until } from '../support/until.ts';
 
 /** Opens a fresh state on the clock of a test. */
 export type OpenState = (clock: TestClock) => Promise<State>;
@@ -317,12 +318,34 @@ export function keepsThePromisesOfState(open: OpenState): void {
       await state.ban(banned, FREE, HOUR);
       await state.ban(pardoned, FREE, HOUR);
       await state.pardon(pardoned);
-      const until = clock.now + HOUR;
+      const ends = clock.now + HOUR;
       const bans = async () =>
         (await state.bans()).filter(({ subject }) => [banned, other, pardoned].includes(subject));
-      expect(await bans()).toEqual([{ subject: banned, until }]);
+      expect(await bans()).toEqual([{ subject: banned, until: ends, since: clock.now, limit: null, rung: 1 }]);
       clock.pass(HOUR);
       expect(await bans()).toEqual([]);
+    });
+
+    test('a ban of the ladder tells the limit it is for, its begin and its rung, until an operator extends it', async () => {
+      const subject = fresh();
+      const given = limits([window(2, MINUTE, 'sliding'), window(3, 100 * DAY)]);
+      const bans = async () => (await state.bans()).filter((ban) => ban.subject === subject);
+      const begins = async () => {
+        const ban = await strikeOut(subject, given);
+        // A shared state notes a ban a moment after the answer.
+        await until('the ban is listed', async () => (await bans()).length === 1);
+        return ban.bannedUntil;
+      };
+      const sliding = { kind: 'sliding', limit: 2, span: MINUTE };
+      let ends = await begins();
+      expect(await bans()).toEqual([{ subject, until: ends, since: clock.now, limit: sliding, rung: 1 }]);
+      clock.now = ends + MINUTE;
+      ends = await begins();
+      const daily = { kind: 'fixed', limit: 3, span: 100 * DAY };
+      expect(await bans()).toEqual([{ subject, until: ends, since: clock.now, limit: daily, rung: 2 }]);
+      clock.pass(SECOND);
+      await state.ban(subject, given, HOUR);
+      expect(await bans()).toEqual([{ subject, until: clock.now + HOUR, since: clock.now, limit: null, rung: 3 }]);
     });
 
     test('the rung of the ladder is told, and is forgotten into', async () => {

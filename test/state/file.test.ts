@@ -38,6 +38,22 @@ describe('the embedded state file', () => {
     await second.close();
   });
 
+  test('tells as much of a ban as the version knew that wrote it', async () => {
+    const clock = new TestClock();
+    const given = limits([window(1, HOUR)]);
+    const first = openEmbedded(folder, clock.read);
+    await first.state.ban('key:a', given, HOUR);
+    await first.close();
+    const db = openStateFile(folder);
+    const without = "json_remove(ledger, '$.conduct.bannedSince', '$.conduct.bannedFor')";
+    db.exec(`UPDATE ledgers SET ledger = ${without}`);
+    db.close();
+    const second = openEmbedded(folder, clock.read);
+    const until = clock.now + HOUR;
+    expect(await second.state.bans()).toEqual([{ subject: 'key:a', until, since: null, limit: null, rung: 1 }]);
+    await second.close();
+  });
+
   test('is used by one gateway at a time', async () => {
     const first = openEmbedded(folder, Date.now);
     expect(() => openEmbedded(folder, Date.now)).toThrow(StateFileError);

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { EmbeddedState } from '../../src/state/embedded/counters.ts';
 import { LocalCounts } from '../../src/state/shared/local-counts.ts';
-import { DAY, HOUR, limits, MINUTE, TestClock, window } from '../support/limits.ts';
+import { DAY, HOUR, LADDER, limits, MINUTE, TestClock, window } from '../support/limits.ts';
 
 const PLANS = [
   limits([window(7, MINUTE), window(20, HOUR)], null),
@@ -61,9 +61,23 @@ test('the reconciliation for the backend is what was admitted alone, less what i
   expect(counts.take('a')?.reconciliation).toEqual({
     gateway: 'g',
     number: 1,
-    bannedUntil: 0,
+    ban: null,
     windows: plan.windows.map(() => ({ units: 3, openedAt: clock.now })),
   });
+  expect(counts.take('a')).toBeNull();
+});
+
+test('the reconciliation has the ban that began here, with the limit as the backend knows it, and no older one', () => {
+  const clock = new TestClock();
+  const counts = new LocalCounts({ gateway: 'g', clock: clock.read, gateways: () => 2 });
+  const plan = limits([window(4, MINUTE), window(1000, HOUR)], { ...LADDER, grace: 0, strikes: 1 });
+  const strikeOut = () => {
+    while (counts.admit('a', plan, 1).verdict !== 'banned');
+    return { until: clock.now + MINUTE, since: clock.now, limit: plan.windows[0] };
+  };
+  const ban = strikeOut();
+  expect(counts.take('a')?.reconciliation.ban).toEqual(ban);
+  counts.admit('a', plan, 1);
   expect(counts.take('a')).toBeNull();
 });
 

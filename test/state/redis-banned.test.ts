@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { keyOf } from '../../src/state/redis/key-names.ts';
-import { HOUR, LADDER, limits, window } from '../support/limits.ts';
+import { HOUR, LADDER, limits, MINUTE, window } from '../support/limits.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
@@ -65,6 +65,38 @@ test('whoever is banned is listed without a walk through all ledgers, however th
   expect(await banned()).toEqual(['key:afresh', 'key:operator', 'key:outage']);
   expect(await scans()).toBe(before);
 }, 30_000);
+
+test('a ban tells the limit it is for, also one that began while Redis was away', async () => {
+  const limit = { kind: 'fixed', limit: 1, span: HOUR };
+  await untilBanned('key:strikes');
+  proxy.shut();
+  await untilBanned('key:outage');
+  const began = Date.now();
+  proxy.admit();
+  await until('both are noted', async () => (await banned().catch((): string[] => [])).length === 2);
+  for (const { until, since, ...ban } of await gateway.state.bans()) {
+    expect(ban).toEqual({ subject: expect.any(String), limit, rung: 1 });
+    expect(since).toBeLessThanOrEqual(began);
+    expect(until - since!).toBe(MINUTE);
+  }
+});
+
+test('a ban of a gateway from before bans were told more of is told with its end and rung', async () => {
+  await gateway.state.ban('key:1', STRICT, HOUR);
+  const [ban] = await gateway.state.bans();
+  const ledger = keyOf.ledger('key:1');
+  const told = (await server.admin.hgetBuffer(ledger, 'b'))!;
+  const less = { ...ban, since: null, limit: null };
+  await server.admin.hdel(ledger, 'b');
+  expect(await gateway.state.bans()).toEqual([less]);
+  // It banned anew, and left what was told of the ban before.
+  const conduct = (await server.admin.hgetBuffer(ledger, 'c'))!;
+  await gateway.state.ban('key:1', STRICT, HOUR / 2);
+  await server.admin.hset(ledger, 'b', told);
+  expect(await gateway.state.bans()).toMatchObject([{ since: null, limit: null, rung: 2 }]);
+  await server.admin.hset(ledger, 'c', conduct);
+  expect(await gateway.state.bans()).toEqual([ban]);
+});
 
 test('bans from before there was an index are found by one walk', async () => {
   for (const subject of ['key:1', 'key:2']) await gateway.state.ban(subject, STRICT, HOUR);

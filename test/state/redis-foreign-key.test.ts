@@ -32,13 +32,13 @@ beforeEach(() => server.admin.flushall());
 const RECONCILIATION = {
   gateway: 'g',
   number: 1,
-  bannedUntil: 0,
+  ban: null,
   windows: TEN.windows.map(() => ({ units: 1, openedAt: 0 })),
 };
 const STEPS: readonly (readonly [name: string, step: (subject: string, given: Limits) => Promise<unknown>])[] = [
   ['admit', (subject, given) => state.admit(subject, given, 1)],
   ['look', (subject, given) => state.look(subject, given)],
-  ['strike', (subject, given) => state.strike(subject, given, [1])],
+  ['strike', (subject, given) => state.strike(subject, given, { times: [1], violated: null })],
   ['charge', (subject, given) => state.charge(subject, given, RECONCILIATION)],
   ['pardon', (subject) => state.pardon(subject)],
   ['reset', (subject) => state.reset(subject)],

@@ -4,6 +4,7 @@ import type { Limits } from '../../src/limits/limits.ts';
 import { EmbeddedState } from '../../src/state/embedded/counters.ts';
 import type { InDoubtCharges, Reconciliation, Shards, SharedBackend } from '../../src/state/shared/backend.ts';
 import type { Bus, Message } from '../../src/state/shared/bus.ts';
+import type { Strikes } from '../../src/state/shared/refused.ts';
 import { type Ban, LedgerError } from '../../src/state/state.ts';
 import type { TestClock } from './limits.ts';
 
@@ -69,7 +70,7 @@ export class MemoryBackend implements SharedBackend, Shards, Bus {
   }
 
   /** A request that no window has room for is refused, and so a strike. */
-  strike(subject: string, limits: Limits, times: readonly number[]): Promise<Admission> {
+  strike(subject: string, limits: Limits, { times }: Pick<Strikes, 'times'>): Promise<Admission> {
     return this.#reach(subject, () => {
       const { now } = this.#clock;
       let banBegins = false;
@@ -83,7 +84,7 @@ export class MemoryBackend implements SharedBackend, Shards, Bus {
   }
 
   /** Charges all windows with as much as the fullest of them got, and gives back what the others did not. */
-  charge(subject: string, limits: Limits, { gateway, number, windows, bannedUntil }: Reconciliation): Promise<void> {
+  charge(subject: string, limits: Limits, { gateway, number, windows, ban }: Reconciliation): Promise<void> {
     return this.#reach(subject, () => {
       const mark = `${gateway} ${subject}`;
       if (number <= (this.#added.get(mark) ?? 0)) return;
@@ -93,7 +94,8 @@ export class MemoryBackend implements SharedBackend, Shards, Bus {
       this.#state.admit(subject, wide, most);
       for (const [i, { name }] of limits.windows.entries())
         this.#state.grant(subject, limits, most - windows[i]!.units, name);
-      if (bannedUntil > this.#clock.now) this.#state.ban(subject, limits, bannedUntil - this.#clock.now);
+      const left = (ban?.until ?? 0) - this.#clock.now;
+      if (left > 0) this.#state.ban(subject, limits, left);
     });
   }
 

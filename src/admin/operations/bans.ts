@@ -1,4 +1,7 @@
-import { parseDuration } from '../../config/units.ts';
+import { formatDuration, parseDuration } from '../../config/units.ts';
+import { formatLimit } from '../../config/windows.ts';
+import { lengthOnRung } from '../../limits/ladder.ts';
+import type { Ban } from '../../state/state.ts';
 import { AdminError } from '../admin-error.ts';
 import { impositionOf } from '../ban-history.ts';
 import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
@@ -22,21 +25,22 @@ export function banOperations(context: AdminContext, change: Change): AdminOpera
       const parties = countedOnes(await partiesOf(context, task.path.party!));
       const planned = await Promise.all(
         parties.map(async (party) => {
-          const { now, bannedUntil } = await context.state().look(party.subject, party.limits);
-          const length = lengthOf(Math.max(0, bannedUntil - now), party.subject);
-          return { ...party, length, before: bannedUntil > 0 ? time(bannedUntil) : null, until: time(now + length) };
+          const { subject, key, account, plan, limits } = party;
+          const { now, bannedUntil } = await context.state().look(subject, limits);
+          const length = lengthOf(Math.max(0, bannedUntil - now), subject);
+          const rung = (await context.state().rung(subject, limits)) + 1;
+          const ban = { subject, until: now + length, since: now, limit: null, rung };
+          const shown = { ...{ subject, key, account, plan }, ...shownTimes(context, ban), reason, by: task.actor };
+          return { ...party, length, before: bannedUntil > 0 ? time(bannedUntil) : null, shown };
         }),
       );
-      const bans = planned.map(({ subject, key, account, plan, until }) => ({
-        ...{ subject, key, account, plan, until },
-        ...{ reason, by: task.actor },
-      }));
-      const parts = planned.map(({ subject, limits, length, before, until, ...party }) => ({
+      const bans = planned.map(({ shown }) => shown);
+      const parts = planned.map(({ subject, limits, length, before, shown, ...party }) => ({
         entry: {
           action,
           target: targetOf(party),
           before: { plan: party.plan, until: before },
-          after: { plan: party.plan, until, reason },
+          after: { plan: party.plan, until: shown.until, reason },
         },
         make: async () => context.state().ban(subject, limits, length),
       }));
@@ -47,7 +51,7 @@ export function banOperations(context: AdminContext, change: Change): AdminOpera
   return {
     listBans: async () => {
       const bans = await context.state().bans();
-      const shown = await Promise.all(bans.map(({ subject, until }) => shownBan(context, subject, until)));
+      const shown = await Promise.all(bans.map((ban) => shownBan(context, ban)));
       return ok({ bans: shown.sort((a, b) => (a.until! < b.until! ? -1 : 1)) });
     },
     imposeBan: (task) => ban(task, 'bans.impose', () => lengthIn(task)),
@@ -89,14 +93,31 @@ function conduct({ plan, banned, strikes, rung }: PartyStanding) {
 }
 
 /** A ban, what is known of its party, and who imposed it; the ladder imposes bans too, and has no name. */
-async function shownBan(context: AdminContext, subject: string, until: number) {
+async function shownBan(context: AdminContext, ban: Ban) {
+  const { subject } = ban;
   const [kind, ...rest] = subject.split(':');
   const record = kind === 'key' ? await context.keys.get(rest.join(':')) : null;
   const [plan = null, account = null] = kind === 'account' ? rest : [record?.plan, record?.account];
   const key = record?.id ?? null;
-  const imposed = await impositionOf(context.auditLog, subject, until);
+  return { ...{ subject, key, account, plan }, ...shownTimes(context, ban), ...(await causeOf(context, ban)) };
+}
+
+/** Why there is a ban, and who imposed it: nobody where the ladder did. */
+async function causeOf({ auditLog }: AdminContext, { subject, until, limit }: Ban) {
+  if (limit) return { reason: `went on after ${formatLimit(limit)} was used up`, by: null };
+  const imposed = await impositionOf(auditLog, subject, until);
+  return { reason: imposed?.reason ?? null, by: imposed?.by ?? null };
+}
+
+/** What led to a ban, and what comes after it by the ladder that is in force now. */
+function shownTimes({ plans }: Pick<AdminContext, 'plans'>, { until, since, limit, rung }: Ban) {
+  const { ladder } = plans();
   return {
-    ...{ subject, key, account, plan, until: time(until) },
-    ...{ reason: imposed?.reason ?? null, by: imposed?.by ?? null },
+    since: time(since),
+    until: time(until),
+    limit: limit && formatLimit(limit),
+    rung,
+    next: ladder && formatDuration(lengthOnRung(ladder, rung)),
+    forgotten: ladder && time(until + rung * ladder.forget),
   };
 }

@@ -4,7 +4,7 @@ import type { Api } from '../reach/api.ts';
 import { type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
-const COLUMNS = ['key', 'account', 'plan', 'until', 'by', 'reason'] as const;
+const COLUMNS = ['key', 'account', 'plan', 'since', 'until', 'rung', 'next', 'forgotten', 'by', 'reason'] as const;
 type Ban = Row<(typeof COLUMNS)[number]>;
 
 const PARTY = ['<party>', 'id of a key, or name of an account'] as const;

@@ -8,6 +8,7 @@ import type { Client, KeyRecord } from '../../keys/key.ts';
 import type { KeyStore } from '../../keys/store.ts';
 import type { CallsOfDeprecated } from '../../keys/uses.ts';
 import type { Admission } from '../../limits/admission.ts';
+import { lengthOnRung } from '../../limits/ladder.ts';
 import type { State } from '../../state/state.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Answer } from '../reply/answer.ts';
@@ -108,7 +109,7 @@ function banOf({ limits: { ladder } }: KnownClient, { bannedUntil, strikes }: Ad
     until: iso(bannedUntil),
     strikes,
     strikesToBan: ladder?.strikes ?? null,
-    nextLengthSeconds: ladder && ladder.lengths[Math.min(rung, ladder.lengths.length - 1)]! / 1000,
+    nextLengthSeconds: ladder && lengthOnRung(ladder, rung) / 1000,
   };
 }
 

@@ -1,6 +1,14 @@
 import { type Admission, admit, look } from '../../limits/admission.ts';
 import { ban, rungAt } from '../../limits/ladder.ts';
-import { adoptWindows, eachWindow, type Ledger, newConduct, newLedger, staleAt } from '../../limits/ledger.ts';
+import {
+  adoptWindows,
+  type Conduct,
+  eachWindow,
+  type Ledger,
+  newConduct,
+  newLedger,
+  staleAt,
+} from '../../limits/ledger.ts';
 import type { Ladder, Limits } from '../../limits/limits.ts';
 import type { Ban, State } from '../state.ts';
 import { Forgetting } from './forgetting.ts';
@@ -82,7 +90,7 @@ export class EmbeddedState implements State {
     const now = this.#clock();
     const banned: Ban[] = [];
     for (const [subject, { conduct }] of this.#ledgers) {
-      if (conduct && conduct.bannedUntil > now) banned.push({ subject, until: conduct.bannedUntil });
+      if (conduct && conduct.bannedUntil > now) banned.push(banOf(subject, conduct));
     }
     return banned;
   }
@@ -98,7 +106,7 @@ export class EmbeddedState implements State {
     adoptWindows(ledger, limits.windows);
     ledger.conduct ??= newConduct();
     if (limits.ladder) ledger.conduct.rung = rungAt(ledger.conduct, limits.ladder, now);
-    ban(ledger.conduct, length, now);
+    ban(ledger.conduct, length, null, now);
   }
 
   /** Drops up to `most` subjects whose ledger says nothing any more. Answers whether more are due. */
@@ -139,4 +147,9 @@ export class EmbeddedState implements State {
   #forgetInTurns(): void {
     if (!this.#closed && this.forget(BATCH)) setImmediate(() => this.#forgetInTurns());
   }
+}
+
+function banOf(subject: string, { bannedUntil, bannedSince, bannedFor, rung }: Conduct): Ban {
+  const limit = bannedFor && { kind: bannedFor.kind, limit: bannedFor.limit, span: bannedFor.span };
+  return { subject, until: bannedUntil, since: bannedSince || null, limit, rung };
 }

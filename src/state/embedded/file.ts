@@ -2,7 +2,7 @@ import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { ExpectedError } from '../../common/expected-error.ts';
-import type { Conduct, Ledger } from '../../limits/ledger.ts';
+import { type Conduct, type Ledger, newConduct } from '../../limits/ledger.ts';
 import type { Window } from '../../limits/limits.ts';
 import type { LedgerStore } from './counters.ts';
 
@@ -117,13 +117,14 @@ export function ledgersInFile(db: DatabaseSync): LedgerStore {
   };
 }
 
+/** A file of an older version says less about conduct. */
 function read(text: string): Ledger {
   const { windows, cells, conduct } = JSON.parse(text) as {
     windows: Window[];
     cells: number[];
-    conduct: Conduct | null;
+    conduct: Partial<Conduct> | null;
   };
-  return { windows, cells, conduct };
+  return { windows, cells, conduct: conduct && { ...newConduct(), ...conduct } };
 }
 
 function reasonOf(error: unknown): string {

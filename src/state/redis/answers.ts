@@ -1,7 +1,8 @@
 import { Outage } from '../../errors/outage.ts';
 import type { Admission, Reading } from '../../limits/admission.ts';
+import { kindWithCode } from '../../limits/kinds.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
-import { LedgerError } from '../state.ts';
+import { type Ban, LedgerError } from '../state.ts';
 import { keyOf } from './key-names.ts';
 
 /** What a script on a subject's ledger answers where the key holds something else. It has changed nothing then. */
@@ -47,6 +48,21 @@ function foreignKey(subject: string): LedgerError {
   return new LedgerError(
     `the Redis key ${keyOf.ledger(subject)} holds something that is no ledger: rename or delete it`,
   );
+}
+
+type Conduct = readonly [end: number, rung: number, notForgotten: number, since: number, ...limit: number[]];
+
+/** Reads the rung of the ladder that `conduct` answered. */
+export function readRung(answer: unknown): number {
+  return (answer as Conduct)[1];
+}
+
+/** Reads the ban in force that `conduct` answered. */
+export function readBan(subject: string, answer: unknown): Ban | null {
+  const [until, , rung, since = null, code, span, limit] = answer as Conduct;
+  if (until === 0) return null;
+  const kind = code === undefined ? null : kindWithCode(code);
+  return { subject, until, since, limit: kind && { kind, limit: limit!, span: span! }, rung };
 }
 
 const VERDICTS = ['admitted', 'limited', 'banned'] as const;

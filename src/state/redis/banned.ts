@@ -15,8 +15,8 @@ const NOTED = 20_000;
 export interface BannedOptions {
   /** The time for the scripts; `''`: Redis's own. */
   readonly clock: () => number | string;
-  /** Answers the end of a subject's ban, Unix milliseconds; 0: it is not banned. */
-  readonly banEnd: (subject: string) => Promise<number>;
+  /** The ban of a subject that is in force. */
+  readonly banOf: (subject: string) => Promise<Ban | null>;
 }
 
 /**
@@ -55,7 +55,7 @@ export class Banned {
   }
 
   /** Notes bans at once. Rejects where Redis does not answer. */
-  async add(bans: readonly Ban[]): Promise<void> {
+  async add(bans: readonly Pick<Ban, 'subject' | 'until'>[]): Promise<void> {
     for (let at = 0; at < bans.length; at += STEP) {
       const step = bans.slice(at, at + STEP).flatMap(({ subject, until }) => [until, subject]);
       await runScript(this.#redis, SCRIPT, [keyOf.bans], [this.#options.clock(), ...step]);
@@ -92,7 +92,7 @@ export class Banned {
   }
 
   async #among(subjects: readonly string[]): Promise<Ban[]> {
-    const ends = await Promise.all(subjects.map(this.#options.banEnd));
-    return subjects.map((subject, i) => ({ subject, until: ends[i]! })).filter(({ until }) => until > 0);
+    const bans = await Promise.all(subjects.map(this.#options.banOf));
+    return bans.filter((ban) => ban !== null);
   }
 }

@@ -1,10 +1,11 @@
 import { Outage } from '../../errors/outage.ts';
 import type { Admission } from '../../limits/admission.ts';
-import type { Limits } from '../../limits/limits.ts';
+import type { Limits, Window } from '../../limits/limits.ts';
 import type { InDoubtCharges, Reconciliation, SharedBackend } from '../shared/backend.ts';
 import { DeadlineError } from '../shared/deadline.ts';
+import type { Strikes } from '../shared/refused.ts';
 import type { Ban } from '../state.ts';
-import { AnswerReader, checkDone, type LedgerScript, unanswered } from './answers.ts';
+import { AnswerReader, checkDone, type LedgerScript, readBan, readRung, unanswered } from './answers.ts';
 import { inTime } from './asking.ts';
 import { Banned } from './banned.ts';
 import { type Batch, Batches } from './batches.ts';
@@ -54,7 +55,7 @@ export class RedisState implements SharedBackend {
     this.#clock = clock ?? (() => '');
     // In a Cluster all keys of one script must share a slot, so only requests of one subject go together.
     this.#batches = new Batches({ apart: redis.isCluster, send: (batch) => this.#admit(batch) });
-    this.#banned = new Banned(redis, { clock: this.#clock, banEnd: (subject) => this.#banEnd(subject) });
+    this.#banned = new Banned(redis, { clock: this.#clock, banOf: (subject) => this.#banOf(subject) });
   }
 
   reportInDoubt(charges: InDoubtCharges): void {
@@ -69,8 +70,12 @@ export class RedisState implements SharedBackend {
     return this.#standing('look', subject, limits, []);
   }
 
-  async strike(subject: string, limits: Limits, times: readonly number[]): Promise<Admission> {
-    const standing = await this.#standing('strike', subject, limits, times);
+  async strike(
+    subject: string,
+    limits: Limits,
+    { times, violated }: Pick<Strikes, 'times' | 'violated'>,
+  ): Promise<Admission> {
+    const standing = await this.#standing('strike', subject, limits, [numberOf(limits, violated), ...times]);
     if (standing.verdict === 'banned') this.#banned.note(subject, standing.bannedUntil);
     return standing;
   }
@@ -91,7 +96,7 @@ export class RedisState implements SharedBackend {
 
   async rung(subject: string, limits: Limits): Promise<number> {
     const args = [this.#clock(), ...packLimits(limits)];
-    return this.#run('conduct', subject, args, (answer) => (answer as [banEnd: number, rung: number])[1]);
+    return this.#run('conduct', subject, args, (answer) => readRung(answer));
   }
 
   /** Has no deadline: the first time it walks through every master from end to end. */
@@ -107,24 +112,26 @@ export class RedisState implements SharedBackend {
     const args = [this.#clock(), ...packLimits(limits), length, CHANNEL, subjectBanned(subject)];
     await this.#do('ban', subject, args);
     try {
-      await this.#banned.add([{ subject, until: await this.#banEnd(subject) }]);
+      const imposed = await this.#banOf(subject);
+      if (imposed) await this.#banned.add([imposed]);
     } catch (error) {
       throw unanswered(subject, error);
     }
   }
 
   async charge(subject: string, limits: Limits, reconciliation: Reconciliation): Promise<void> {
+    const { ban } = reconciliation;
     const windows = reconciliation.windows.flatMap(({ units, openedAt }) => [units, openedAt]);
     const args = [
       this.#clock(),
       ...packLimits(limits),
       reconciliation.gateway,
       reconciliation.number,
-      reconciliation.bannedUntil,
+      ...(ban ? [ban.until, ban.since, numberOf(limits, ban.limit)] : [0, 0, 0]),
       ...windows,
     ];
     await this.#do('charge', subject, args);
-    if (reconciliation.bannedUntil > 0) this.#banned.note(subject, reconciliation.bannedUntil);
+    if (ban) this.#banned.note(subject, ban.until);
   }
 
   /** Leaves the connection open: whoever opened it closes it. */
@@ -145,11 +152,10 @@ export class RedisState implements SharedBackend {
     }
   }
 
-  /** The end of a ban, or 0. Without limits the script answers about the ban alone. */
-  async #banEnd(subject: string): Promise<number> {
+  /** The ban in force. Without limits the script answers about the ban alone. */
+  async #banOf(subject: string): Promise<Ban | null> {
     const args = [this.#clock(), '', '[]', ''];
-    const answer = await runScript(this.#redis, SCRIPTS.conduct, [keyOf.ledger(subject)], args);
-    return (answer as [banEnd: number, rung: number])[0];
+    return readBan(subject, await runScript(this.#redis, SCRIPTS.conduct, [keyOf.ledger(subject)], args));
   }
 
   #argumentsOf({ requests, sets }: Batch): [keys: string[], args: Arguments] {
@@ -185,4 +191,9 @@ export class RedisState implements SharedBackend {
       throw unanswered(subject, error);
     }
   }
+}
+
+/** What scripts call a window of these limits: its number from 1; 0: none of them. */
+function numberOf({ windows }: Limits, window: Window | null): number {
+  return window === null ? 0 : windows.indexOf(window) + 1;
 }

@@ -1,6 +1,7 @@
 import type { Admission } from '../../limits/admission.ts';
-import type { Limits } from '../../limits/limits.ts';
+import type { Limits, Window } from '../../limits/limits.ts';
 import type { State } from '../state.ts';
+import type { Strikes } from './refused.ts';
 
 /**
  * The one state that counts for several gateways. What handles an outage needs of a backend this, its `Shards`, and a `Bus`.
@@ -8,8 +9,8 @@ import type { State } from '../state.ts';
  * while the backend is well, the cause is a `LedgerError`.
  */
 export interface SharedBackend extends State {
-  /** Notes refusals that a gateway answered by itself, at these times. Answers how the subject stands now. */
-  strike(subject: string, limits: Limits, times: readonly number[]): Promise<Admission>;
+  /** Notes refusals that a gateway answered by itself, and when. Answers how the subject stands now. */
+  strike(subject: string, limits: Limits, strikes: Pick<Strikes, 'times' | 'violated'>): Promise<Admission>;
   /** Adds what a gateway admitted by itself. Called again with the same reconciliation, it adds nothing. */
   charge(subject: string, limits: Limits, reconciliation: Reconciliation): Promise<void>;
   /** From now on tells `charges` of requests whose charge is not known. */
@@ -38,8 +39,8 @@ export interface Reconciliation {
   readonly gateway: string;
   /** Rises with each reconciliation of the gateway. */
   readonly number: number;
-  /** End of a ban that began meanwhile, Unix milliseconds; 0 without one. */
-  readonly bannedUntil: number;
+  /** A ban that began meanwhile, in Unix milliseconds, and the limit it is for. */
+  readonly ban: { readonly until: number; readonly since: number; readonly limit: Window | null } | null;
   /** In the order of the limits: units admitted, and when the gateway opened the window (Unix milliseconds). */
   readonly windows: readonly { readonly units: number; readonly openedAt: number }[];
 }

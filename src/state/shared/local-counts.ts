@@ -110,12 +110,11 @@ export class LocalCounts {
       const units = meter.used(ledger.cells, at, window, now) - meter.used(before, at, window, now) - charged;
       windows.push({ units: Math.max(0, units), openedAt: meter.openedAt(ledger.cells, at, now) });
     });
-    const bannedUntil = Math.max(ledger.conduct?.bannedUntil ?? 0, 0);
-    const banned = bannedUntil > bannedBefore ? bannedUntil : 0;
-    if (banned === 0 && windows.every(({ units }) => units === 0)) return null;
+    const ban = banIn(ledger, bannedBefore, limits);
+    if (ban === null && windows.every(({ units }) => units === 0)) return null;
     return {
       limits,
-      reconciliation: { gateway: this.#gateway, number: ++this.#reconciliations, bannedUntil: banned, windows },
+      reconciliation: { gateway: this.#gateway, number: ++this.#reconciliations, ban, windows },
     };
   }
 
@@ -190,6 +189,14 @@ function ledgerFrom(
   };
   if (bannedUntil > 0) Object.assign(ledger.conduct, { rung: 1, cleanSince: bannedUntil });
   return ledger;
+}
+
+/** The ban that began here after the one that was known. */
+function banIn({ conduct }: Ledger, bannedBefore: number, { windows }: Limits): Reconciliation['ban'] {
+  if (conduct === null || conduct.bannedUntil <= bannedBefore) return null;
+  const { bannedUntil, bannedSince, bannedFor } = conduct;
+  const limit = bannedFor && (windows.find((one) => isSameCounter(one, bannedFor)) ?? null);
+  return { until: bannedUntil, since: bannedSince, limit };
 }
 
 /** A share's answer with the windows that callers know. */

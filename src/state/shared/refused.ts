@@ -1,13 +1,15 @@
 import { Cache } from '../../common/cache.ts';
 import type { Admission, Reading } from '../../limits/admission.ts';
 import { kindOf } from '../../limits/kinds.ts';
-import type { Limits } from '../../limits/limits.ts';
+import type { Limits, Window } from '../../limits/limits.ts';
 
 /** Refusals of one subject that the backend has yet to hear of. Unix milliseconds by its clock, oldest first. */
 export interface Strikes {
   readonly subject: string;
   readonly limits: Limits;
   readonly times: readonly number[];
+  /** The limit that refused last; `null`: not known. */
+  readonly violated: Window | null;
 }
 
 export interface RefusedOptions {
@@ -37,7 +39,7 @@ export class Refused {
   readonly #clock: () => number;
   readonly #keepFor: number;
   readonly #entries: Cache<Entry>;
-  readonly #strikes = new Map<string, { limits: Limits; times: number[] }>();
+  readonly #strikes = new Map<string, { limits: Limits; times: number[]; violated: Window | null }>();
   #changes = 0;
 
   constructor({ clock, keepFor, size = 50_000 }: RefusedOptions) {
@@ -67,7 +69,10 @@ export class Refused {
     const refusal = allResetAsWhole(limits) ? recount(entry.admission, cost, now) : repeat(entry, cost, now);
     if (!refusal) return null;
     if (refusal.verdict === 'limited')
-      return { ...refusal, strikes: refusal.strikes + this.#strike(subject, entry, now) };
+      return {
+        ...refusal,
+        strikes: refusal.strikes + this.#strike(subject, entry.limits, refusal, entry.admission.now),
+      };
     const { banBegins } = entry;
     entry.banBegins = false;
     return { ...refusal, banBegins };
@@ -122,19 +127,20 @@ export class Refused {
   /** Takes the strikes of up to `most` subjects, to be sent on. */
   takeStrikes(most: number): Strikes[] {
     const taken: Strikes[] = [];
-    for (const [subject, { limits, times }] of this.#strikes) {
+    for (const [subject, strikes] of this.#strikes) {
       if (taken.length === most) break;
       this.#strikes.delete(subject);
-      taken.push({ subject, limits, times });
+      taken.push({ subject, ...strikes });
     }
     return taken;
   }
 
   /** Answers how many strikes of the subject are waiting. */
-  #strike(subject: string, { limits, admission }: Entry, now: number): number {
+  #strike(subject: string, limits: Limits, { now, violated }: Admission, toldAt: number): number {
     const { ladder } = limits;
-    if (!ladder || now < admission.now + ladder.grace) return 0;
-    const strikes = this.#strikes.get(subject) ?? { limits, times: [] };
+    if (!ladder || now < toldAt + ladder.grace) return 0;
+    const strikes = this.#strikes.get(subject) ?? { limits, times: [], violated };
+    strikes.violated = violated;
     // More strikes than make a ban tell the backend nothing new.
     if (strikes.times.length < ladder.strikes) strikes.times.push(now);
     this.#strikes.set(subject, strikes);

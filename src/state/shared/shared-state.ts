@@ -166,12 +166,12 @@ export class SharedState implements State {
 
   /** Strikes that do not arrive are lost; the next ones will do. */
   async #sendOn(strikes: Strikes): Promise<void> {
-    const { subject, limits, times } = strikes;
+    const { subject, limits } = strikes;
     const { changes } = this.#refused;
     const breaker = this.#breakers.of(subject);
     if (breaker.isOpen) return;
     try {
-      const standing = await this.#backend.strike(subject, limits, times);
+      const standing = await this.#backend.strike(subject, limits, strikes);
       if (this.#refused.struck(strikes, standing, changes)) this.#local.note(subject, standing);
     } catch (error) {
       this.#breakers.failed(breaker, error);

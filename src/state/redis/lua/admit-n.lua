@@ -37,7 +37,8 @@ local function refuse(ledger, limits, cost, violated)
   local ladder = not banned and ladder_of(limits)
   if ladder then
     ledger.conduct = ledger.conduct or new_conduct(limits.text)
-    begins = note_refusal(ledger.conduct, ladder, fits_at, now)
+    begins = note_refusal(ledger.conduct, ladder, limits.windows[violated], fits_at, now)
+    ledger.ban = begins or ledger.ban
     ledger.conduct_changed = true
   end
   answer[size + 1] = (banned or begins) and 2 or 1

@@ -13,7 +13,7 @@ local ledger = open(KEYS[1], limits)
 if not ledger then return -1 end
 local conduct, ladder = ledger.conduct or new_conduct(limits.text), ladder_of(limits)
 if ladder then conduct[RUNG] = rung_at(conduct, ladder, now) end
-ban(conduct, tonumber(ARGV[5]), now)
+ledger.ban = ban(conduct, tonumber(ARGV[5]), nil, now)
 ledger.conduct, ledger.conduct_changed = conduct, true
 save(ledger, limits, now)
 redis.call('PUBLISH', ARGV[6], ARGV[7])

@@ -2,7 +2,8 @@
 --
 -- KEYS    [1] the subject's ledger
 -- ARGV    [1] now or '', [2] ids, [3] windows, [4] ladder, [5] gateway, [6] number of the sum, rising per gateway,
---         [7] end of a ban that began meanwhile or 0, then two for each window: units, when the gateway opened it
+--         [7] end of a ban that began meanwhile or 0, [8] its begin, [9] the window it is for (0: not known),
+--         then two for each window: units, when the gateway opened it
 -- Answer  1 added, 0 known already, -1 the key holds no ledger
 
 --- include rules/windows.lua
@@ -19,7 +20,7 @@ redis.call('HSET', KEYS[1], mark, ARGV[6])
 
 local cells = ledger.cells
 for i, w in ipairs(limits.windows) do
-  local units, opened = tonumber(ARGV[6 + 2 * i]), tonumber(ARGV[7 + 2 * i])
+  local units, opened = tonumber(ARGV[8 + 2 * i]), tonumber(ARGV[9 + 2 * i])
   if units > 0 then
     -- A window that nobody opened in Redis is the one the gateway opened; it is over when that one is.
     local starts = (w.meter == fixed and not is_open(cells, w, now)) and opened or now
@@ -31,7 +32,8 @@ ledger.cells_changed = true
 local banned_until = tonumber(ARGV[7])
 if banned_until > now and ban_end(ledger.conduct, now) < banned_until then
   ledger.conduct = ledger.conduct or new_conduct(limits.text)
-  ban(ledger.conduct, banned_until - now, now)
+  ledger.ban = ban(ledger.conduct, banned_until - now, limits.windows[tonumber(ARGV[9])], now)
+  ledger.ban[2] = math.min(tonumber(ARGV[8]), now)
   ledger.conduct_changed = true
 end
 -- The mark may have made the key just now, so its lifetime is always set.

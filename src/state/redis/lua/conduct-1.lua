@@ -2,14 +2,22 @@
 --
 -- KEYS    [1] the subject's ledger
 -- ARGV    [1] now or '', [2] ids, [3] windows, [4] ladder
--- Answer  {end of the ban in force or 0, rung of the ladder}
+-- Answer  {end of the ban in force or 0, rung of the ladder}; if there is a ban, bans that are not forgotten, and as far as it
+--         is known: begin, and kind, span and limit of the window it is for
 
 --- include rules/windows.lua
 --- include rules/ladder.lua
 --- include rules/ledger.lua
 
 local now, limits = read_clock(ARGV[1]), read_limits(2)
-local stored = redis.pcall('HGET', KEYS[1], 'c')
-if type(stored) ~= 'string' then return {0, 0} end
-local conduct, ladder = cmsgpack.unpack(stored), ladder_of(limits)
-return {ban_end(conduct, now), ladder and rung_at(conduct, ladder, now) or 0}
+local stored = redis.pcall('HMGET', KEYS[1], 'c', 'b')
+if stored.err or not stored[1] then return {0, 0} end
+local conduct, ladder = cmsgpack.unpack(stored[1]), ladder_of(limits)
+local answer = {ban_end(conduct, now), ladder and rung_at(conduct, ladder, now) or 0}
+if answer[1] == 0 then return answer end
+answer[3] = conduct[RUNG]
+local told = stored[2] and cmsgpack.unpack(stored[2]) or {}
+if told[1] == answer[1] then
+  for i = 2, #told do answer[2 + i] = told[i] end
+end
+return answer

@@ -1,7 +1,8 @@
 -- Takes note of refusals that a gateway has answered from its own memory.
 --
 -- KEYS    [1] the subject's ledger
--- ARGV    [1] now or '', [2] ids, [3] windows, [4] ladder, [5…] when they were, Unix milliseconds, oldest first
+-- ARGV    [1] now or '', [2] ids, [3] windows, [4] ladder, [5] the window that refused (0: not known),
+--         [6…] when they were, Unix milliseconds, oldest first
 -- Answer  as look-1, and 1 at the end if a ban began with one of them
 
 --- include rules/windows.lua
@@ -14,14 +15,16 @@ local ledger = open(KEYS[1], limits)
 if not ledger then return {now, -1} end
 local conduct, ladder, begins = ledger.conduct, ladder_of(limits), false
 if conduct and ladder then
-  for i = 5, #ARGV do
+  local window = limits.windows[tonumber(ARGV[5])]
+  for i = 6, #ARGV do
     local at = math.min(tonumber(ARGV[i]), now)
     -- Whoever was pardoned, reset or banned meanwhile, or may come again, has earned no strike.
     if at < conduct[REFUSED_UNTIL] and at >= conduct[REFUSED_AT] + ladder.grace and ban_end(conduct, at) == 0 then
-      begins = strike(conduct, ladder, at) or begins
+      begins = strike(conduct, ladder, window, at) or begins
       ledger.conduct_changed = true
     end
   end
+  ledger.ban = begins
   save(ledger, limits, now)
 end
 local answer = {now, ban_end(conduct, now) > 0 and 2 or 0}

@@ -41,33 +41,36 @@ local function drop_old_strikes(conduct, ladder, now)
   end
 end
 
-local function ban(conduct, length, now)
+-- Answers what operators are told of the ban: its end and begin, and, unless they imposed it, kind, span and limit of the
+-- window it is for.
+local function ban(conduct, length, window, now)
   conduct[BANNED_UNTIL] = now + length
   conduct[RUNG] = conduct[RUNG] + 1
   for i = #conduct, STRIKES, -1 do conduct[i] = nil end
   conduct[CLEAN_SINCE] = conduct[BANNED_UNTIL]
+  if not window then return {conduct[BANNED_UNTIL], now} end
+  return {conduct[BANNED_UNTIL], now, window.meter == fixed and 0 or 1, window.span, window.limit}
 end
 
--- Answers whether the strike is a ban.
-local function strike(conduct, ladder, now)
+-- Answers what is told of the ban that the strike is; false if it is none.
+local function strike(conduct, ladder, window, now)
   conduct[RUNG] = rung_at(conduct, ladder, now)
   conduct[CLEAN_SINCE] = now
   drop_old_strikes(conduct, ladder, now)
   conduct[#conduct + 1] = now
   if #conduct - STRIKES + 1 < ladder.strikes then return false end
-  ban(conduct, ladder.lengths[math.min(conduct[RUNG] + 1, #ladder.lengths)], now)
-  return true
+  return ban(conduct, ladder.lengths[math.min(conduct[RUNG] + 1, #ladder.lengths)], window, now)
 end
 
--- Answers whether the refusal is a ban.
-local function note_refusal(conduct, ladder, retry_at, now)
+-- Answers what is told of the ban that the refusal by `window` is; false if it is none.
+local function note_refusal(conduct, ladder, window, retry_at, now)
   if now >= conduct[REFUSED_UNTIL] then
     conduct[REFUSED_AT] = now
     conduct[REFUSED_UNTIL] = retry_at
     return false
   end
   if now < conduct[REFUSED_AT] + ladder.grace then return false end
-  return strike(conduct, ladder, now)
+  return strike(conduct, ladder, window, now)
 end
 
 local function ban_end(conduct, now)

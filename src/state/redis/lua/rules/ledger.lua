@@ -1,4 +1,5 @@
--- One subject's ledger: a hash with the fields w (cells) and c (conduct, absent until the first refusal), both packed;
+-- One subject's ledger: a hash with the fields w (cells), c (conduct, absent until the first refusal) and b (what is told of
+-- the last ban, see ladder.lua; void unless it names the same end as c: older gateways write c alone), all packed;
 -- d:<gateway> is the last sum that gateway has added after an outage. Whoever changes a ledger also sees to its lifetime.
 
 -- Longer than clocks jitter, so that a ledger is never gone before it says nothing any more.
@@ -56,6 +57,7 @@ local function save(ledger, limits, now)
   local key = ledger.key
   if ledger.conduct_changed then
     redis.call('HSET', key, 'w', cmsgpack.pack(ledger.cells), 'c', cmsgpack.pack(ledger.conduct))
+    if ledger.ban then redis.call('HSET', key, 'b', cmsgpack.pack(ledger.ban)) end
   elseif ledger.cells_changed then
     redis.call('HSET', key, 'w', cmsgpack.pack(ledger.cells))
   else

@@ -52,6 +52,7 @@ class Counters {
   readonly #span: number;
   /** Caller to the end of its window. All windows have the same length, so the oldest entry ends first. */
   readonly #ends = new Map<string, number>();
+  #lastEnd = 0;
 
   constructor(span: number) {
     this.#span = span;
@@ -65,7 +66,8 @@ class Counters {
     const counter = this.find(caller, now);
     if (counter !== null) return counter;
     this.#ends.delete(caller);
-    this.#ends.set(caller, now + this.#span);
+    this.#lastEnd = now + this.#span;
+    this.#ends.set(caller, this.#lastEnd);
     return caller;
   }
 
@@ -75,8 +77,12 @@ class Counters {
     return this.#ends.size < OWN_COUNTERS ? null : `shared ${spread(caller) % SHARED_COUNTERS}`;
   }
 
-  /** Two entries per call are enough, because each call adds at most one. */
+  /** Two entries per call are enough, because each call adds at most one. After a flood all have ended at once. */
   #dropEnded(now: number): void {
+    if (now >= this.#lastEnd) {
+      this.#ends.clear();
+      return;
+    }
     let drops = 2;
     for (const [caller, end] of this.#ends) {
       if (end > now || drops-- === 0) return;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createAddressWindow } from '../../src/callers/address-window.ts';
 import { createGuard } from '../../src/callers/guard.ts';
+import { until } from '../support/until.ts';
 
 describe('the guard', () => {
   test('counts failures per caller and tells when there were too many', async () => {
@@ -37,6 +38,16 @@ describe('the guard', () => {
     const guard = createGuard({ failures: 1, span: 60_000 });
     for (let i = 0; i < 5; i++) expect((await guard.look('198.51.100.1')).readings[0]!.remaining).toBe(1);
     expect((await guard.fail('198.51.100.1')).exhausted).toBe(false);
+  });
+
+  test('keeps nothing of a flood that is over', async () => {
+    const guard = createGuard({ failures: 1, span: 1_000 });
+    for (let i = 0; i < 10_000; i++) await guard.fail(`10.0.${i >> 8}.${i & 255}`);
+    expect(guard.size).toBeGreaterThan(0);
+    const over = Date.now() + 1_000;
+    await until('the last window is over', () => Date.now() >= over);
+    await guard.look('203.0.113.1');
+    expect(guard.size).toBe(0);
   });
 
   test('goes on counting when there are more callers than it can tell apart', async () => {

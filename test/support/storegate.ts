@@ -20,6 +20,9 @@ interface Surroundings {
   readonly onTerminal?: boolean;
 }
 
+/** Where all of them keep compiled code, so that each finds that of those before it: compiling is half of a command's time. */
+const COMPILED = resolve(import.meta.dirname, '../../node_modules/.cache/storegate');
+
 /** Loaded first, it makes a process believe that its standard output is a terminal. */
 const ON_TERMINAL = '--import=data:text/javascript,process.stdout.isTTY=true';
 
@@ -34,7 +37,7 @@ export function storegate(
   const options = ['--disable-warning=ExperimentalWarning', ...(onTerminal ? [ON_TERMINAL] : [])];
   const child = spawn(process.execPath, [...options, main, ...args], {
     cwd,
-    env: { PATH: process.env.PATH, STOREGATE_HOST: '127.0.0.1', ...env },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILED, STOREGATE_HOST: '127.0.0.1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: ownGroup,
   });

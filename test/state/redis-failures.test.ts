@@ -1,5 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { RedisSettings } from '../../src/config/config.ts';
+import { createKey } from '../../src/keys/manage.ts';
+import { hashSecret } from '../../src/keys/secret.ts';
+import type { Plans } from '../../src/limits/plans.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { DAY, HOUR, LADDER, limits, MINUTE, window } from '../support/limits.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
@@ -10,6 +13,12 @@ import { until } from '../support/until.ts';
 
 const TEN = limits([window(10, HOUR)]);
 const LENIENT = limits([window(10, HOUR)], null);
+
+const PLANS: Plans = {
+  plans: new Map([['free', { name: 'free', count: 'key', windows: [window(60, MINUTE)] }]]),
+  ladder: LADDER,
+  accounts: new Map(),
+};
 
 let server: RedisServer;
 let proxy: TcpProxy;
@@ -334,33 +343,55 @@ describe('under the policy', () => {
   });
 });
 
-test('a hiccup of Redis lets four gateways together admit hardly more than the limit', async () => {
-  const { deadline } = DEFAULTS;
-  const sixty = limits([window(60, HOUR)], null);
-  const gateways: SharedGateway[] = [];
-  for (let i = 0; i < 4; i++) gateways.push(await openShared({ url: server.url, deadline }));
-  gateway = gateways[0]!;
-  const announced = async () => await server.admin.zrange(keyOf.gateways, '0', '-1', 'WITHSCORES');
-  const opened = new Set(await announced());
-  await until('each has heard of all', async () => (await announced()).filter((one) => !opened.has(one)).length === 4);
-  const subject = fresh();
-  const verdicts: string[] = [];
-  async function call({ state }: SharedGateway): Promise<void> {
-    for (let i = 0; i < 5; i++) verdicts.push((await state.admit(subject, sixty, 1)).verdict);
-  }
-  try {
-    await Promise.all(gateways.map(call));
-    await server.admin.client('PAUSE', 80, 'ALL');
-    await Promise.all(gateways.flatMap((one) => new Array<SharedGateway>(20).fill(one)).map(call));
-  } finally {
-    await Promise.all(gateways.slice(1).map((one) => one.close()));
-  }
-  expect(verdicts).toHaveLength(420);
-  // Without shares it was 159 to 200. With them it is mostly below 78, and 81 was seen on a busy machine: what Redis gave out
-  // before the pause comes on top of the shares of gateways that had not heard of it.
-  expect(verdicts.filter((verdict) => verdict === 'admitted').length).toBeLessThanOrEqual(90);
-}, 20_000);
+describe('a hiccup of Redis', () => {
+  const SIXTY = limits([window(60, HOUR)], null);
+  let gateways: SharedGateway[];
 
-test('the product waits 50 ms at most, unless told otherwise', () => {
+  beforeEach(async () => {
+    gateways = [];
+    for (let i = 0; i < 4; i++) gateways.push(await openShared({ url: server.url, deadline: DEFAULTS.deadline }));
+    gateway = gateways[0]!;
+    const announced = async () => await server.admin.zrange(keyOf.gateways, '0', '-1', 'WITHSCORES');
+    const opened = new Set(await announced());
+    await until(
+      'each has heard of all',
+      async () => (await announced()).filter((one) => !opened.has(one)).length === 4,
+    );
+  });
+  afterEach(() => Promise.all(gateways.slice(1).map((one) => one.close())));
+
+  /** Eighty callers of a limit of 60 while Redis does nothing for `pause` milliseconds. Answers how many were admitted. */
+  async function admittedWithin(pause: number): Promise<number> {
+    const subject = fresh();
+    const verdicts: string[] = [];
+    async function call({ state }: SharedGateway): Promise<void> {
+      for (let i = 0; i < 5; i++) verdicts.push((await state.admit(subject, SIXTY, 1)).verdict);
+    }
+    await Promise.all(gateways.map(call));
+    await server.admin.client('PAUSE', pause, 'ALL');
+    await Promise.all(gateways.flatMap((one) => new Array<SharedGateway>(20).fill(one)).map(call));
+    expect(verdicts).toHaveLength(420);
+    return verdicts.filter((verdict) => verdict === 'admitted').length;
+  }
+
+  test.each([30, 50, 80])(
+    'of %d ms is waited for: four gateways together admit no more than the limit',
+    async (pause) => {
+      for (let i = 0; i < 10; i++) {
+        // Exactly 60, unless the test machine itself stands still. Redis ends a pause up to 100 ms after its time.
+        expect(await admittedWithin(pause)).toBeLessThanOrEqual(78);
+      }
+    },
+    20_000,
+  );
+
+  test('leaves no key unknown', async () => {
+    const { record, secret } = await createKey(gateway.keys, PLANS, { account: 'acme', plan: 'free' }, Date.now());
+    await server.admin.client('PAUSE', 80, 'ALL');
+    expect(await gateways[1]!.keys.find(hashSecret(secret))).toMatchObject({ id: record.id });
+  });
+});
+
+test('the product waits 50 ms, unless told otherwise', () => {
   expect(DEFAULTS.deadline).toBe(50);
 });

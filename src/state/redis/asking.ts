@@ -1,18 +1,33 @@
 import { Outage } from '../../errors/outage.ts';
 import { withDeadline } from '../shared/deadline.ts';
+import { Patience } from '../shared/patience.ts';
+import type { Connection } from './client.ts';
+import { shardsOf } from './shards.ts';
 
 /** Milliseconds that operators' commands may take. */
 const PATIENCE = 2_000;
 
+const WHO = 'Redis';
+
 /** Waits for Redis, but at most `deadline` milliseconds; then rejects with DeadlineError. */
 export function inTime<T>(work: Promise<T>, deadline: number): Promise<T> {
-  return withDeadline(work, deadline, 'Redis');
+  return withDeadline(work, deadline, WHO);
+}
+
+/** How requests wait for Redis. `deadline` in milliseconds. */
+export function patienceWith(redis: Connection, deadline: number): Patience {
+  return new Patience({ deadline, who: WHO, shardOf: shardsOf(redis).shardOf });
 }
 
 /** An answer of Redis in time, or an `Outage`. `wait` in milliseconds. */
 export async function asked<T>(work: Promise<T>, wait = PATIENCE): Promise<T> {
+  return orOutage(inTime(work, wait));
+}
+
+/** What Redis answers, or an `Outage`. */
+export async function orOutage<T>(work: Promise<T>): Promise<T> {
   try {
-    return await inTime(work, wait);
+    return await work;
   } catch (error) {
     throw new Outage('state_unavailable', { cause: error, headers: ['Retry-After', '1'] });
   }

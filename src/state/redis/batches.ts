@@ -20,6 +20,11 @@ export class Batch {
   /** The different limits among them, numbered from 1. Callers of one plan share theirs. */
   readonly sets = new Map<Limits, number>();
 
+  /** One of the subjects: all are in one place. */
+  get subject(): string {
+    return this.requests[0]!.subject;
+  }
+
   add(request: Request): void {
     this.requests.push(request);
     if (!this.sets.has(request.limits)) this.sets.set(request.limits, this.sets.size + 1);

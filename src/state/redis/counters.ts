@@ -3,10 +3,11 @@ import type { Admission } from '../../limits/admission.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import type { InDoubtCharges, Reconciliation, SharedBackend } from '../shared/backend.ts';
 import { DeadlineError } from '../shared/deadline.ts';
+import type { Patience } from '../shared/patience.ts';
 import type { Strikes } from '../shared/refused.ts';
 import type { Ban } from '../state.ts';
 import { AnswerReader, checkDone, type LedgerScript, readBan, readRung, unanswered } from './answers.ts';
-import { inTime } from './asking.ts';
+import { patienceWith } from './asking.ts';
 import { Banned } from './banned.ts';
 import { type Batch, Batches } from './batches.ts';
 import type { Connection } from './client.ts';
@@ -30,7 +31,7 @@ const SCRIPTS = {
 type Arguments = readonly (string | number)[];
 
 export interface RedisStateOptions {
-  /** Milliseconds to wait for an answer. */
+  /** Milliseconds that an answer may take. In a hiccup of Redis requests wait once more. */
   readonly deadline?: number;
   /** For tests: the scripts go by this clock instead of Redis's own. */
   readonly clock?: (() => number) | null;
@@ -43,7 +44,7 @@ const IGNORED: InDoubtCharges = { begin() {}, end() {} };
  */
 export class RedisState implements SharedBackend {
   readonly #redis: Connection;
-  readonly #deadline: number;
+  readonly #patience: Patience;
   readonly #clock: () => number | string;
   #inDoubt: InDoubtCharges = IGNORED;
   readonly #batches: Batches;
@@ -51,7 +52,7 @@ export class RedisState implements SharedBackend {
 
   constructor(redis: Connection, { deadline = 50, clock = null }: RedisStateOptions = {}) {
     this.#redis = redis;
-    this.#deadline = deadline;
+    this.#patience = patienceWith(redis, deadline);
     this.#clock = clock ?? (() => '');
     // In a Cluster all keys of one script must share a slot, so only requests of one subject go together.
     this.#batches = new Batches({ apart: redis.isCluster, send: (batch) => this.#admit(batch) });
@@ -143,9 +144,8 @@ export class RedisState implements SharedBackend {
   async #admit(batch: Batch): Promise<void> {
     const running = runScript(this.#redis, SCRIPTS.admit, ...this.#argumentsOf(batch));
     try {
-      batch.settle(new AnswerReader(await inTime(running, this.#deadline)), (subject, until) =>
-        this.#banned.note(subject, until),
-      );
+      const answer = await this.#patience.wait(batch.subject, running);
+      batch.settle(new AnswerReader(answer), (subject, until) => this.#banned.note(subject, until));
     } catch (error) {
       if (error instanceof DeadlineError) batch.inDoubt(running, this.#inDoubt);
       batch.fail(new Outage('state_unavailable', { cause: error }));
@@ -186,7 +186,7 @@ export class RedisState implements SharedBackend {
   ): Promise<T> {
     try {
       const running = runScript(this.#redis, SCRIPTS[name], [keyOf.ledger(subject)], args);
-      return read(await inTime(running, this.#deadline));
+      return read(await this.#patience.wait(subject, running));
     } catch (error) {
       throw unanswered(subject, error);
     }

@@ -57,9 +57,9 @@ export function hashOf(redis: Connection, id: string): Promise<string | null> {
   return asked(redis.get(keyOf.apiKeyId(id)));
 }
 
-/** The record under a hash. `wait` in milliseconds. */
-export async function recordAt(redis: Connection, hash: string, wait?: number): Promise<KeyRecord | null> {
-  const text = await asked(redis.get(keyOf.apiKey(hash)), wait);
+/** The record under a hash. `wait` bounds how long Redis may take. */
+export async function recordAt(redis: Connection, hash: string, wait: typeof asked = asked): Promise<KeyRecord | null> {
+  const text = await wait(redis.get(keyOf.apiKey(hash)));
   return text === null ? null : readRecord(text);
 }
 

@@ -3,7 +3,7 @@ import type { KeyRecord } from '../../keys/key.ts';
 import type { KeyStore } from '../../keys/store.ts';
 import type { Bus } from '../shared/bus.ts';
 import type { CircuitBreakers } from '../shared/circuit-breakers.ts';
-import { asked } from './asking.ts';
+import { asked, orOutage, patienceWith } from './asking.ts';
 import type { AuditedChanges } from './audited-changes.ts';
 import type { Connection } from './client.ts';
 import { hashOf, type KeyChange, planNewKey, planNextRecord, recordAt } from './key-change.ts';
@@ -15,7 +15,7 @@ const PAGE = 200;
 export interface KeysInRedisOptions {
   readonly bus: Bus;
   readonly breakers: CircuitBreakers;
-  /** Milliseconds a look-up on the request path may take. */
+  /** Milliseconds that a look-up on the request path may take. In a hiccup of Redis it waits once more. */
   readonly deadline: number;
 }
 
@@ -29,6 +29,8 @@ export function keysInRedis(
   auditedChanges: Pick<AuditedChanges<KeyChange>, 'make'>,
   { bus, breakers, deadline }: KeysInRedisOptions,
 ): KeyStore {
+  const patience = patienceWith(redis, deadline);
+
   async function get(id: string): Promise<KeyRecord | null> {
     const hash = await hashOf(redis, id);
     const found = hash === null ? null : await recordAt(redis, hash);
@@ -42,7 +44,7 @@ export function keysInRedis(
       if (breaker.isOpen)
         throw new Outage('state_unavailable', { cause: 'Redis is away', headers: ['Retry-After', '1'] });
       try {
-        const found = await recordAt(redis, hash, deadline);
+        const found = await recordAt(redis, hash, (work) => orOutage(patience.wait(hash, work)));
         breaker.hit();
         return found && ownsHash(found, hash) ? found : null;
       } catch (error) {

@@ -47,7 +47,7 @@ export interface Reconciliation {
 
 /** What operators chose for the time that the backend is away. Times are milliseconds. */
 export interface OutageSettings {
-  /** Longest wait for one answer. */
+  /** Longest wait for one answer; `Patience` waits a little longer in a hiccup. */
   readonly deadline: number;
   /** Misses in a row after which requests no longer wait for a shard. */
   readonly misses: number;

@@ -385,6 +385,10 @@ describe('a hiccup of Redis', () => {
     20_000,
   );
 
+  test('that is too long to be waited for makes each gateway give out its share, and Redis nothing beside', async () => {
+    for (let i = 0; i < 10; i++) expect(await admittedWithin(200)).toBeLessThanOrEqual(78);
+  }, 20_000);
+
   test('leaves no key unknown', async () => {
     const { record, secret } = await createKey(gateway.keys, PLANS, { account: 'acme', plan: 'free' }, Date.now());
     await server.admin.client('PAUSE', 80, 'ALL');

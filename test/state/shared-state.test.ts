@@ -114,6 +114,21 @@ describe('in front of a backend that fails', () => {
     expect(await left('key:a')).toBe(6);
   });
 
+  test('while a charge is in doubt, the backend gives out no more than was left here', async () => {
+    await times(4, 'key:a');
+    backend.troubles.set('key', 'late');
+    await times(2, 'key:a');
+    backend.troubles.clear();
+    // Another gateway gives units back, which may be those that a third has given out meanwhile.
+    await backend.grant('key:a', TEN, 6, null);
+    expect(await times(6, 'key:a')).toEqual([...admitted(4), 'limited', 'limited']);
+    backend.answerLate();
+    expect(await times(1, 'key:a')).toEqual(admitted(1));
+    await until('nothing is left to add', () => gateway.state.unreconciled === 0);
+    // The backend charged these seven, and is not told of them again.
+    expect(await left('key:a')).toBe(3);
+  });
+
   test('an unfit subject is counted here, told once, and added when it is mended', async () => {
     backend.unfit.add('key:a');
     expect(await times(12, 'key:a')).toEqual([...admitted(10), 'limited', 'limited']);

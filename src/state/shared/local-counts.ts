@@ -1,10 +1,10 @@
 import { Cache } from '../../common/cache.ts';
 import { Outage } from '../../errors/outage.ts';
 import { type Admission, admit } from '../../limits/admission.ts';
-import { isSameCounter, kindOf } from '../../limits/kinds.ts';
-import { eachWindow, type Ledger, newConduct, newLedger } from '../../limits/ledger.ts';
-import type { Limits, Window } from '../../limits/limits.ts';
+import { eachWindow, type Ledger, newLedger } from '../../limits/ledger.ts';
+import type { Limits } from '../../limits/limits.ts';
 import type { InDoubtCharges, Reconciliation } from './backend.ts';
+import { banIn, inWholeLimits, ledgerFrom, shareOf } from './shares.ts';
 
 /** Subjects counted in one outage. Later ones are told that their limits cannot be checked. */
 const MOST = 200_000;
@@ -86,6 +86,16 @@ export class LocalCounts {
     return admission;
   }
 
+  /**
+   * Holds what the backend charged to this gateway's share, as long as it has yet to hear what was counted here. It may not
+   * have heard the other gateways either, and would give out once more what all of them gave out as their shares.
+   */
+  hold(subject: string, limits: Limits, cost: number): Admission {
+    const admission = this.admit(subject, limits, cost);
+    this.#counts.get(subject)!.charged += cost;
+    return admission;
+  }
+
   /** Hears of requests that are decided here although the backend may yet charge them. Until that is known, `take` waits. */
   readonly inDoubt: InDoubtCharges = {
     begin: (subject) => void this.#inDoubt.set(subject, (this.#inDoubt.get(subject) ?? 0) + 1),
@@ -144,67 +154,4 @@ export class LocalCounts {
     this.#counts.set(subject, count);
     return count;
   }
-}
-
-const shares = new WeakMap<Limits, Map<number, Limits>>();
-
-/** The part of the limits that one of several gateways may give out: at least one unit of each window. */
-function shareOf(limits: Limits, gateways: number): Limits {
-  const known = shares.get(limits) ?? new Map<number, Limits>();
-  shares.set(limits, known);
-  let share = known.get(gateways);
-  if (!share) {
-    const windows = limits.windows.map((window) => ({
-      ...window,
-      limit: Math.max(1, Math.floor(window.limit / gateways)),
-    }));
-    share = { windows, ladder: limits.ladder };
-    known.set(gateways, share);
-  }
-  return share;
-}
-
-/** A ledger with the last known standing. Units that return bit by bit count from that time on, which errs to the safe side. */
-function ledgerFrom(
-  { readings, now: toldAt, bannedUntil, verdict, retryAt }: Admission,
-  share: Limits,
-  gateways: number,
-  now: number,
-): Ledger {
-  const ledger = newLedger(share.windows);
-  eachWindow(share.windows, (window, at, meter) => {
-    const reading = readings.find((known) => isSameCounter(known.window, window));
-    if (!reading) return;
-    const used = window.limit - Math.floor(reading.remaining / gateways);
-    const { resetsAsWhole } = kindOf(window);
-    if (used <= 0 || (resetsAsWhole && now >= reading.resetAt)) return;
-    meter.charge(ledger.cells, at, window, used, resetsAsWhole ? reading.resetAt - window.span : toldAt);
-  });
-  if (verdict === 'admitted') return ledger;
-  ledger.conduct = {
-    ...newConduct(),
-    refusedAt: toldAt,
-    refusedUntil: verdict === 'limited' ? retryAt : 0,
-    bannedUntil,
-  };
-  if (bannedUntil > 0) Object.assign(ledger.conduct, { rung: 1, cleanSince: bannedUntil });
-  return ledger;
-}
-
-/** The ban that began here after the one that was known. */
-function banIn({ conduct }: Ledger, bannedBefore: number, { windows }: Limits): Reconciliation['ban'] {
-  if (conduct === null || conduct.bannedUntil <= bannedBefore) return null;
-  const { bannedUntil, bannedSince, bannedFor } = conduct;
-  const limit = bannedFor && (windows.find((one) => isSameCounter(one, bannedFor)) ?? null);
-  return { until: bannedUntil, since: bannedSince, limit };
-}
-
-/** A share's answer with the windows that callers know. */
-function inWholeLimits(admission: Admission, limits: Limits): Admission {
-  const whole = (window: Window) => limits.windows.find((one) => isSameCounter(one, window))!;
-  return {
-    ...admission,
-    readings: admission.readings.map((reading) => ({ ...reading, window: whole(reading.window) })),
-    violated: admission.violated && whole(admission.violated),
-  };
 }

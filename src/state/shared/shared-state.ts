@@ -133,6 +133,7 @@ export class SharedState implements State {
       const admission = await this.#backend.admit(subject, limits, cost);
       breaker.hit();
       this.#clock.learn(admission.now);
+      if (this.#local.has(subject)) return this.#held(subject, limits, cost, admission);
       this.#local.note(subject, admission);
       this.#refused.remember(subject, limits, cost, admission, changes);
       return admission;
@@ -141,6 +142,13 @@ export class SharedState implements State {
       this.#breakers.failed(breaker, error);
       return this.#decideAlone(subject, limits, cost, error.cause);
     }
+  }
+
+  /** An answer to a subject that has a count here, which the backend does not know yet. */
+  #held(subject: string, limits: Limits, cost: number, admission: Admission): Admission {
+    if (admission.verdict !== 'admitted') return admission;
+    const held = this.#local.hold(subject, limits, cost);
+    return held.verdict === 'admitted' ? admission : held;
   }
 
   #decideAlone(subject: string, limits: Limits, cost: number, cause: unknown): Admission {

@@ -1,0 +1,68 @@
+import type { Admission } from '../../limits/admission.ts';
+import { isSameCounter, kindOf } from '../../limits/kinds.ts';
+import { eachWindow, type Ledger, newConduct, newLedger } from '../../limits/ledger.ts';
+import type { Limits, Window } from '../../limits/limits.ts';
+import type { Reconciliation } from './backend.ts';
+
+const shares = new WeakMap<Limits, Map<number, Limits>>();
+
+/** The part of the limits that one of several gateways may give out: at least one unit of each window. */
+export function shareOf(limits: Limits, gateways: number): Limits {
+  const known = shares.get(limits) ?? new Map<number, Limits>();
+  shares.set(limits, known);
+  let share = known.get(gateways);
+  if (!share) {
+    const windows = limits.windows.map((window) => ({
+      ...window,
+      limit: Math.max(1, Math.floor(window.limit / gateways)),
+    }));
+    share = { windows, ladder: limits.ladder };
+    known.set(gateways, share);
+  }
+  return share;
+}
+
+/** A ledger with the last known standing. Units that return bit by bit count from that time on, which errs to the safe side. */
+export function ledgerFrom(
+  { readings, now: toldAt, bannedUntil, verdict, retryAt }: Admission,
+  share: Limits,
+  gateways: number,
+  now: number,
+): Ledger {
+  const ledger = newLedger(share.windows);
+  eachWindow(share.windows, (window, at, meter) => {
+    const reading = readings.find((known) => isSameCounter(known.window, window));
+    if (!reading) return;
+    const used = window.limit - Math.floor(reading.remaining / gateways);
+    const { resetsAsWhole } = kindOf(window);
+    if (used <= 0 || (resetsAsWhole && now >= reading.resetAt)) return;
+    meter.charge(ledger.cells, at, window, used, resetsAsWhole ? reading.resetAt - window.span : toldAt);
+  });
+  if (verdict === 'admitted') return ledger;
+  ledger.conduct = {
+    ...newConduct(),
+    refusedAt: toldAt,
+    refusedUntil: verdict === 'limited' ? retryAt : 0,
+    bannedUntil,
+  };
+  if (bannedUntil > 0) Object.assign(ledger.conduct, { rung: 1, cleanSince: bannedUntil });
+  return ledger;
+}
+
+/** The ban that began here after the one that was known. */
+export function banIn({ conduct }: Ledger, bannedBefore: number, { windows }: Limits): Reconciliation['ban'] {
+  if (conduct === null || conduct.bannedUntil <= bannedBefore) return null;
+  const { bannedUntil, bannedSince, bannedFor } = conduct;
+  const limit = bannedFor && (windows.find((one) => isSameCounter(one, bannedFor)) ?? null);
+  return { until: bannedUntil, since: bannedSince, limit };
+}
+
+/** A share's answer with the windows that callers know. */
+export function inWholeLimits(admission: Admission, limits: Limits): Admission {
+  const whole = (window: Window) => limits.windows.find((one) => isSameCounter(one, window))!;
+  return {
+    ...admission,
+    readings: admission.readings.map((reading) => ({ ...reading, window: whole(reading.window) })),
+    violated: admission.violated && whole(admission.violated),
+  };
+}

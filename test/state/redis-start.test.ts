@@ -81,6 +81,32 @@ test.each([
   );
 });
 
+test.each([
+  ['to listen', '-subscribe'],
+  ['to say that it is there', '-zadd'],
+])(
+  'a start that fails because the user lacks the right %s leaves no client that tries for ever',
+  async (_what, right) => {
+    await server.admin.acl('SETUSER', 'limited', 'reset', 'on', `>${PASSWORD}`, '~*', '&*', '+@all', right);
+    const message = await refusal({ url: `redis://limited:${PASSWORD}@127.0.0.1:${server.port}` });
+    expect(message).toMatch(/^the Redis user lacks a permission: /);
+    const left = async () => /name=storegate/.test((await server.admin.client('LIST')) as string);
+    await until('no client is left', async () => !(await left()));
+  },
+);
+
+test('a second connection that Redis does not take is not tried for ever', async () => {
+  await server.admin.config('SET', 'maxclients', '2');
+  const url = new URL(proxy.url);
+  url.password = PASSWORD;
+  try {
+    expect(await refusal({ url: url.href })).toMatch(/^Redis does not do what the gateway needs: /);
+    await until('nothing is open', () => proxy.connections === 0);
+  } finally {
+    await server.admin.config('SET', 'maxclients', '10000');
+  }
+});
+
 test('a user with the rights that the manual lists is enough', async () => {
   const rights = '-@all +@read +@write +@scripting +@pubsub +@connection -@dangerous +info +time';
   await server.admin.acl('SETUSER', 'gateway', 'reset', 'on', `>${PASSWORD}`, '~sg:*', '&sg:*', ...rights.split(' '));

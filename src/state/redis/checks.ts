@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Cluster } from 'ioredis';
-import { type Connection, RedisError } from './client.ts';
+import { type Connection, messages, RedisError } from './client.ts';
 import { CHANNEL, keyOf, PROBE_LIFE } from './key-names.ts';
 import { loadScript, runScript } from './scripts.ts';
 
@@ -76,9 +76,14 @@ async function tryScript(redis: Connection): Promise<void> {
     await runScript(redis, loadScript('reset-1.lua'), [keyOf.ledger(name)], [CHANNEL, '']);
     await redis.set(keyOf.probe(name), '', 'PX', PROBE_LIFE);
   } catch (error) {
-    const { message } = error as Error;
-    if (/NOPERM|ACL|permission|can't run this command/i.test(message))
-      throw new RedisError(`the Redis user lacks a permission: ${message}`, { cause: error });
-    throw new RedisError(`Redis does not do what the gateway needs: ${message}`, { cause: error });
+    throw unusable(error);
   }
+}
+
+/** Says in one sentence why Redis refused something that the gateway needs. */
+export function unusable(error: unknown): RedisError {
+  const message = messages(error);
+  if (/NOPERM|ACL|permission|can't run this command/i.test(message))
+    return new RedisError(`the Redis user lacks a permission: ${message}`, { cause: error });
+  return new RedisError(`Redis does not do what the gateway needs: ${message}`, { cause: error });
 }

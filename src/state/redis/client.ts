@@ -65,12 +65,20 @@ export async function connect(settings: RedisSettings): Promise<Connection> {
   }
 }
 
-/** A second connection with the same settings, for listening only. It may stay silent, and comes back until `disconnect`. */
+/**
+ * A second connection with the same settings, for listening only. It may stay silent, and comes back until `disconnect`.
+ * Leaves nothing open where it fails.
+ */
 export async function connectToListen(redis: Connection): Promise<Connection> {
   const copy: Connection =
     redis instanceof Cluster ? redis.duplicate([], { lazyConnect: true }) : redis.duplicate({ lazyConnect: true });
   copy.on('error', () => {});
-  await copy.connect();
+  try {
+    await copy.connect();
+  } catch (error) {
+    disconnect(copy);
+    throw error;
+  }
   keepConnected(copy, retryDelay);
   return copy;
 }

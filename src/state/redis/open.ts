@@ -6,8 +6,8 @@ import { SharedState } from '../shared/shared-state.ts';
 import type { State } from '../state.ts';
 import type { Records, Storage } from '../storage.ts';
 import { openBus } from './bus.ts';
-import { checkRedis, watchWarnings } from './checks.ts';
-import { type Connection, connect } from './client.ts';
+import { checkRedis, unusable, watchWarnings } from './checks.ts';
+import { type Connection, connect, RedisError } from './client.ts';
 import { RedisState } from './counters.ts';
 import { announce } from './gateways.ts';
 import { disconnect, whenCut } from './lasting.ts';
@@ -82,11 +82,15 @@ export async function openRedis(
   { observe, workers = 1, lookAgain }: OpenOptions,
 ): Promise<Storage> {
   const redis = await connect(settings);
-  let stopWatching = () => {};
+  const ends = [() => disconnect(redis)];
+  const end = () => {
+    for (const one of ends.splice(0).reverse()) one();
+  };
   try {
-    if (workers === 1) stopWatching = await check(redis, observe, lookAgain);
+    if (workers === 1) ends.push(await check(redis, observe, lookAgain));
     const id = randomUUID();
     const bus = await openBus(redis, observe);
+    ends.push(bus.close);
     const tellCut = (isCut: boolean) => observe({ type: 'state.connection', of: 'requests', isCut });
     whenCut(redis, () => tellCut(true));
     redis.on('ready', () => tellCut(false));
@@ -109,18 +113,15 @@ export async function openRedis(
       kind: kindOf(settings),
       ready: () => settings.readyWhenAway || !breakers.away,
       async close() {
-        stopWatching();
         await state.close();
         breakers.close();
         await gateways.close();
-        bus.close();
-        disconnect(redis);
+        end();
       },
     };
   } catch (error) {
-    stopWatching();
-    disconnect(redis);
-    throw error;
+    end();
+    throw error instanceof RedisError ? error : unusable(error);
   }
 }
 

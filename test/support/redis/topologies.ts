@@ -14,10 +14,6 @@ export interface SentinelSet {
   readonly nodes: readonly string[];
   readonly master: RedisServer;
   readonly replica: RedisServer;
-  /** Asks for a failover; `false`: the Sentinels are not ready for one. */
-  failover(): Promise<boolean>;
-  /** Calls back when the Sentinel of `url` tells of a new master. */
-  whenSwitched(tell: () => void): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -43,23 +39,13 @@ export async function startSentinelSet(): Promise<SentinelSet> {
       nodes: sentinels.slice(1).map(({ port }) => `127.0.0.1:${port}`),
       master,
       replica,
-      failover: () =>
-        sentinels[0]!.admin.call('SENTINEL', 'FAILOVER', 'mymaster').then(
-          () => true,
-          () => false,
-        ),
-      async whenSwitched(tell) {
-        const listener = sentinels[0]!.admin.duplicate();
-        servers.push({ ...sentinels[0]!, stop: async () => listener.disconnect() });
-        await listener.subscribe('+switch-master');
-        listener.on('message', tell);
-      },
       stop: () => stopAll(servers),
     };
   });
 }
 
-async function startSentinel(masterPort: number): Promise<RedisServer> {
+/** Starts one Sentinel that watches this master as `mymaster`; two agree on a failover. */
+export async function startSentinel(masterPort: number): Promise<RedisServer> {
   const folder = await mkdtemp(join(tmpdir(), 'sentinel-'));
   // A Sentinel writes its findings into its configuration file.
   const file = join(folder, 'sentinel.conf');

@@ -1,0 +1,47 @@
+/**
+ * Kills the master of a Sentinel set again and again, and tells whether every client of the gateways came back. One command:
+ *
+ *     node --disable-warning=ExperimentalWarning bench/redis/failovers.ts --failovers 32
+ *
+ * A master, two replicas and three Sentinels, `--distance` milliseconds away from `--gateways` gateways. Each gateway has two
+ * clients, one for requests and one that listens. Ends with 1 where a client stayed away.
+ */
+
+import { parseArgs } from 'node:util';
+import { openFailovers, type Return } from '../../test/support/redis/failovers.ts';
+
+const { values } = parseArgs({
+  options: {
+    failovers: { type: 'string', default: '32' },
+    gateways: { type: 'string', default: '4' },
+    distance: { type: 'string', default: '150' },
+    patience: { type: 'string', default: '30000' },
+  },
+});
+const [failovers, gateways, distance, patience] = [
+  values.failovers,
+  values.gateways,
+  values.distance,
+  values.patience,
+].map(Number) as [number, number, number, number];
+
+const set = await openFailovers({ gateways, distance });
+const returns: Return[] = [];
+try {
+  for (let done = 1; done <= failovers; done++) {
+    returns.push(...(await set.next(patience)));
+    console.error(`${done} of ${failovers}: ${summary(returns)}`);
+  }
+} finally {
+  await set.stop();
+}
+console.log(`${failovers} deaths of the master, ${gateways} gateways, Sentinels ${distance} ms away
+${summary(returns)}`);
+if (returns.some(({ after }) => after === null)) process.exitCode = 1;
+
+function summary(all: readonly Return[]): string {
+  const times = all.flatMap(({ after }) => after ?? []).sort((a, b) => a - b);
+  const median = Math.round(times[times.length >> 1] ?? 0);
+  const longest = Math.round(times.at(-1) ?? 0);
+  return `${times.length} returns, ${all.length - times.length} stayed away; median ${median} ms, longest ${longest} ms after the new master was there`;
+}

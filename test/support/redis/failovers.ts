@@ -1,0 +1,173 @@
+import { CHANNEL } from '../../../src/state/redis/key-names.ts';
+import { keyChanged } from '../../../src/state/redis/messages.ts';
+import { until } from '../until.ts';
+import { openShared, type SharedGateway } from './gateway.ts';
+import { startProxy, type TcpProxy } from './proxy.ts';
+import { type RedisServer, startRedis, startTogether, stopAll } from './server.ts';
+import { startSentinel } from './topologies.ts';
+
+/** How one client of a gateway came through the death of its master. */
+export interface Return {
+  readonly gateway: number;
+  readonly client: 'requests' | 'messages';
+  /** Milliseconds from when a replica was master until the client worked there; `null`: it stayed away. */
+  readonly after: number | null;
+}
+
+/** Gateways on a master with two replicas and three Sentinels. */
+export interface Failovers {
+  /** Waits until the set is whole, kills the master, and waits for each client at most `patience` ms after the next one is there. */
+  next(patience: number): Promise<Return[]>;
+  stop(): Promise<void>;
+}
+
+/** Milliseconds between two looks at a client. */
+const LOOK = 20;
+/** Milliseconds that a set may take to be whole again: Sentinels look at a new replica every ten seconds. */
+const HEALING = 120_000;
+
+/** `distance`: the Sentinels' answers reach the gateways so many milliseconds later. Leaves nothing running where it fails. */
+export async function openFailovers({
+  gateways: count,
+  distance,
+}: {
+  readonly gateways: number;
+  readonly distance: number;
+}): Promise<Failovers> {
+  const sentinels: RedisServer[] = [];
+  const proxies: TcpProxy[] = [];
+  const gateways: SharedGateway[] = [];
+  let nodes: RedisServer[] = [];
+  let deaths = 0;
+
+  async function stop(): Promise<void> {
+    await Promise.all(gateways.map((gateway) => gateway.close()));
+    await Promise.all(proxies.map((proxy) => proxy.stop()));
+    await stopAll([...sentinels, ...nodes]);
+  }
+
+  async function start(): Promise<void> {
+    nodes.push(await startRedis());
+    const [master] = nodes as [RedisServer];
+    for (let i = 0; i < 2; i++) nodes.push(await startRedis({ args: replicaOf(master) }));
+    sentinels.push(...(await startTogether([1, 2, 3].map(() => () => startSentinel(master.port)))));
+    for (const { port } of sentinels) {
+      const proxy = await startProxy(port);
+      proxy.replies = { delay: distance };
+      proxies.push(proxy);
+    }
+    await untilWhole();
+    const [first, ...others] = proxies.map(({ url }) => url) as [string, ...string[]];
+    const settings = {
+      topology: 'sentinel',
+      url: first,
+      nodes: others.map((url) => url.slice('redis://'.length)),
+    } as const;
+    for (let i = 0; i < count; i++) gateways.push(await openShared(settings));
+  }
+
+  /** All Sentinels name one master, and the others follow it. It may have changed again: a busy machine looks like a dead one. */
+  async function untilWhole(): Promise<void> {
+    await until(
+      'the set is whole',
+      async () => {
+        const seen = await Promise.all(sentinels.map(({ admin }) => masterSeen(admin)));
+        const master = nodes.find(({ port }) => seen.every((one) => one === port));
+        if (!master || !(await isMaster(master))) return false;
+        nodes = [master, ...nodes.filter((node) => node !== master)];
+        return (await Promise.all(nodes.slice(1).map((node) => follows(node, master)))).every(Boolean);
+      },
+      HEALING,
+    );
+  }
+
+  async function next(patience: number): Promise<Return[]> {
+    await untilWhole();
+    const [dead, ...others] = nodes as [RedisServer, ...RedisServer[]];
+    const mark = `death-${++deaths}`;
+    const listening = gateways.map((gateway) => heardOf(gateway, mark));
+    await dead.kill();
+    await until('a replica has taken over', async () => (await mastersOf(others)).length > 0, HEALING);
+    const took = performance.now();
+    const untilBack = async (client: Return['client'], gateway: number, isBack: () => Promise<boolean>) => {
+      while (performance.now() < took + patience) {
+        if (await isBack()) return { gateway, client, after: performance.now() - took };
+        await new Promise((resolve) => setTimeout(resolve, LOOK));
+      }
+      return { gateway, client, after: null };
+    };
+    const returns = await Promise.all(
+      gateways.flatMap((gateway, i) => [
+        untilBack('requests', i, () => takesWrites(gateway)),
+        untilBack('messages', i, async () => {
+          for (const { admin } of await mastersOf(others)) await admin.publish(CHANNEL, keyChanged(mark));
+          return listening[i]!.heard;
+        }),
+      ]),
+    );
+    for (const { stop } of listening) stop();
+    await dead.stop();
+    nodes = others;
+    const [master] = await mastersOf(others);
+    nodes.push(await startRedis({ port: dead.port, args: replicaOf(master!) }));
+    return returns;
+  }
+
+  try {
+    await start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { next, stop };
+}
+
+const replicaOf = ({ port }: RedisServer) => ['--replicaof', `127.0.0.1 ${port}`];
+
+async function isMaster({ admin }: RedisServer): Promise<boolean> {
+  return /role:master/.test(await admin.info('replication'));
+}
+
+async function mastersOf(nodes: readonly RedisServer[]): Promise<RedisServer[]> {
+  const are = await Promise.all(nodes.map(isMaster));
+  return nodes.filter((_, i) => are[i]);
+}
+
+async function follows({ admin }: RedisServer, { port }: RedisServer): Promise<boolean> {
+  const info = await admin.info('replication');
+  return info.includes(`master_port:${port}\r`) && info.includes('master_link_status:up');
+}
+
+/** The port of the master, where the Sentinel finds the whole set well; otherwise 0. */
+async function masterSeen(sentinel: RedisServer['admin']): Promise<number> {
+  const [, port] = /status=ok,address=127.0.0.1:(\d+),slaves=2,sentinels=3/.exec(await sentinel.info('sentinel')) ?? [];
+  const replicas = (await sentinel.call('SENTINEL', 'REPLICAS', 'mymaster')) as string[][];
+  const areWell = replicas.every(
+    (fields) => fieldOf(fields, 'flags') === 'slave' && fieldOf(fields, 'master-link-status') === 'ok',
+  );
+  return port !== undefined && areWell ? Number(port) : 0;
+}
+
+const fieldOf = (fields: readonly string[], name: string) => fields[fields.indexOf(name) + 1];
+
+/** A write, so a replica does not pass for the master. */
+function takesWrites({ state }: SharedGateway): Promise<boolean> {
+  return Promise.resolve(state.reset('key:probe')).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Whether the message `mark` has reached the gateway; `stop` ends the listening. */
+function heardOf({ keys }: SharedGateway, mark: string): { readonly heard: boolean; readonly stop: () => void } {
+  let heard = false;
+  const stop = keys.watch((hash) => {
+    heard ||= hash === mark;
+  });
+  return {
+    get heard() {
+      return heard;
+    },
+    stop,
+  };
+}

@@ -14,6 +14,7 @@ import { RedisState } from '../../src/state/redis/counters.ts';
 import { disconnect } from '../../src/state/redis/lasting.ts';
 import { openBeside, openRedis } from '../../src/state/redis/open.ts';
 import type { State } from '../../src/state/state.ts';
+import { KEPT } from '../../test/support/audit.ts';
 import { type RedisServer, startRedis } from '../../test/support/redis/server.ts';
 import { DEFAULTS } from '../../test/support/redis/settings.ts';
 
@@ -104,7 +105,7 @@ async function costs(server: RedisServer, settings: RedisSettings): Promise<void
   for (const callers of [1, 20, 200])
     row(`admitted, ${callers} at a time`, await measure(server, callers * 1_000 + 10_000, callers, admit));
   disconnect(redis);
-  const shared = await openRedis(settings, { observe: () => {} });
+  const shared = await openRedis(settings, { observe: () => {}, audit: KEPT });
   await shared.state.admit('key:spent', SPENT, 1);
   row('refused, known here', await measure(server, 200_000, 20, () => shared.state.admit('key:spent', SPENT, 1)));
   await shared.close();
@@ -112,7 +113,7 @@ async function costs(server: RedisServer, settings: RedisSettings): Promise<void
 
 async function sizes(server: RedisServer, settings: RedisSettings): Promise<void> {
   await server.admin.flushall();
-  const shared = await openRedis(settings, { observe: () => {} });
+  const shared = await openRedis(settings, { observe: () => {}, audit: KEPT });
   const empty = await memory(server);
   const heap = heapUsed();
   await measure(server, SUBJECTS, 1_000, (i) => shared.state.admit(`key:key_${String(i).padStart(16, '0')}`, WIDE, 1));
@@ -126,7 +127,7 @@ async function sizes(server: RedisServer, settings: RedisSettings): Promise<void
 
   await server.admin.flushall();
   const before = await memory(server);
-  const beside = await openBeside(settings);
+  const beside = await openBeside(settings, KEPT);
   const plans = {
     plans: new Map([['free', { name: 'free', count: 'key', windows: SPENT.windows } as const]]),
     ladder: LADDER,

@@ -12,8 +12,12 @@ export interface Common extends Reach {
 
 /** Adds the common options (the gateway to use, JSON for programs) and examples of use to the help. */
 export function operatorCommand(command: Command, ...examples: readonly string[]): Command {
+  return reachingCommand(command.option('--json', 'print JSON'), ...examples);
+}
+
+/** Adds the options that name a gateway, and examples of use to the help. */
+export function reachingCommand(command: Command, ...examples: readonly string[]): Command {
   command
-    .option('--json', 'print JSON')
     .option('--url <url>', 'admin listener of the gateway (STOREGATE_ADMIN_URL); without it the local state')
     .option('--token <token>', 'admin token; better in STOREGATE_ADMIN_TOKEN, which others cannot list')
     .option('--profile <file>', 'file with url and token (STOREGATE_PROFILE)');
@@ -35,12 +39,19 @@ export async function perform<T>(
   ask: (api: Api) => Promise<T>,
   show: (answer: T, colour: boolean) => string,
 ): Promise<void> {
-  const { reach } = await import('./reach/reach.ts');
-  const api = await reach(terminal, options);
-  try {
+  await withApi(terminal, options, async (api) => {
     const answer = await ask(api);
     const colour = terminal.isTerminal && !terminal.env.NO_COLOR;
     terminal.out(options.json ? `${JSON.stringify(answer)}\n` : show(answer, colour));
+  });
+}
+
+/** Opens the API that the options name while `work` runs. */
+export async function withApi(terminal: Terminal, options: Reach, work: (api: Api) => Promise<void>): Promise<void> {
+  const { reach } = await import('./reach/reach.ts');
+  const api = await reach(terminal, options);
+  try {
+    await work(api);
   } finally {
     await api.close();
   }
@@ -76,6 +87,12 @@ export function duration(text: string): string {
 }
 
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
+
+/** Checks a time in the form of RFC 3339, as the API takes it. */
+export function moment(text: string): string {
+  if (MOMENT.test(text) && !Number.isNaN(Date.parse(text))) return text;
+  throw new InvalidArgumentError('It is a date, a time and a zone, such as 2030-01-31T00:00:00Z.');
+}
 
 /** Checks a time to come in the form of RFC 3339, as the API takes it. */
 export function future(text: string): string {

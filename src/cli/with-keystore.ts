@@ -1,21 +1,21 @@
 import type { Config } from '../config/config.ts';
 import type { KeyStore } from '../keys/store.ts';
 import { openStateFile } from '../state/embedded/file.ts';
-import { keysInFile } from '../state/embedded/keystore.ts';
+import { recordsInFile } from '../state/embedded/open.ts';
 import { openBeside } from '../state/redis/open.ts';
 
 /** Opens the keys of the gateway, in Redis or in its folder, while `work` runs; running gateways notice changes. */
 export async function withKeys<T>(
-  { data, redis }: Pick<Config, 'data' | 'redis'>,
+  { data, redis, audit }: Pick<Config, 'data' | 'redis' | 'audit'>,
   work: (store: KeyStore) => Promise<T>,
 ): Promise<T> {
   if (redis) {
-    const { keys, close } = await openBeside(redis);
+    const { keys, close } = await openBeside(redis, audit);
     return await work(keys).finally(close);
   }
   const db = openStateFile(data);
   try {
-    return await work(keysInFile(db));
+    return await work(recordsInFile(db, audit).keys);
   } finally {
     db.close();
   }

@@ -77,6 +77,7 @@ export function assemble(read: SettingsReader, { plans, gateway, cwd }: Surround
     mounts: read.list<MountEntry>('mounts').map(mountOf),
     cors: { origins: [...read.list<string>('cors.origins')], maxAge: span('cors.maxAge') },
     reference: { enabled: read.flag('reference.enabled') },
+    audit: { keep: read.number('audit.keep') },
     log: {
       level: read.text('log.level') as LogLevel,
       requests: read.flag('log.requests'),

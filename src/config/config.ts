@@ -29,6 +29,7 @@ export interface Config {
     readonly maxAge: number;
   };
   readonly reference: { readonly enabled: boolean };
+  readonly audit: AuditSettings;
   readonly log: {
     readonly level: LogLevel;
     readonly requests: boolean;
@@ -102,6 +103,12 @@ export interface Mount {
   /** Origin and optional base path, no trailing slash. */
   readonly target: string;
   readonly websocket: boolean;
+}
+
+/** How long the audit log grows. */
+export interface AuditSettings {
+  /** Entries that are kept; of more, the oldest go. */
+  readonly keep: number;
 }
 
 /** The address of Redis and the policy for outages. Times are milliseconds. */

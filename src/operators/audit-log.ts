@@ -48,22 +48,29 @@ export interface AuditQuery {
   readonly action?: string | undefined;
   /** As entries are written now; finds those of older versions too, see `isAbout`. */
   readonly target?: string | undefined;
+  /** Only entries that say this time or a later one, Unix milliseconds. */
+  readonly since?: number | undefined;
   /** Only entries with a smaller number. */
   readonly below?: number | undefined;
+  /** Only entries with a larger number, and the oldest of them first. */
+  readonly above?: number | undefined;
   readonly limit: number;
 }
 
 /** Milliseconds for which the answer to a call is kept. */
 export const IDEMPOTENCY_LIFETIME = 24 * 3_600_000;
 
-/** What people changed. Entries are never changed or removed. */
+/**
+ * What people changed. Entries are never changed. Of more than the log is to keep, the oldest go; numbers are never used
+ * again.
+ */
 export interface AuditLog {
   /**
    * Writes the entry of a change that is kept elsewhere; to be called before that change is made. Throws
    * IdempotencyConflict.
    */
   append(note: AuditNote): Eventually<void>;
-  /** Newest first. */
+  /** Newest first, unless asked for entries `above` a number. */
   list(query: AuditQuery): Eventually<AuditEntry[]>;
   /** Forgets the answer kept under this name: its change could not be made, and the call may be repeated. */
   forget(name: string): Eventually<void>;

@@ -44,7 +44,9 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   });
   const observe = toAll(metrics.observe, log.observe);
 
-  const storage = config.redis ? await openRedis(config.redis, { observe }) : openEmbedded(config.data, clock);
+  const storage = config.redis
+    ? await openRedis(config.redis, { observe, audit: config.audit })
+    : openEmbedded(config.data, clock, config.audit);
   const guard = createGuard(config.door.guard);
   const serving = createServing({ config, contract, storage, guard, observe, clock });
   const ownToken = makeToken();

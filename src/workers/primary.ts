@@ -23,7 +23,7 @@ export async function createPrimary(
   const initial = { config, contract };
   const metrics = createMetrics({ workers: () => pool.serving });
   const observe = toAll(metrics.observe, log.observe);
-  const { state, kind, close, ...records } = await openForWorkers(config.redis!, { observe });
+  const { state, kind, close, ...records } = await openForWorkers(config.redis!, { observe, audit: config.audit });
   const pool = new WorkerPool({ settings: initial, guard: createGuard(config.door.guard), observe });
   let operating: Operating;
   try {

@@ -123,7 +123,7 @@ async function begin(
     // A failed call does not matter: a primary process that is gone needs no news.
     primary.call('ready', storage.ready(), TELLING).catch(() => {});
   });
-  const storage: Storage = await openRedis(config.redis!, { observe, workers });
+  const storage: Storage = await openRedis(config.redis!, { observe, audit: config.audit, workers });
   const guard = createSharedGuard({ primary, ...config.door.guard, workers, observe });
   const serving: Serving = createServing({
     config,

@@ -7,6 +7,7 @@ import { impositionOf } from '../../src/admin/ban-history.ts';
 import { type AuditLog, failedEntry } from '../../src/operators/audit-log.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
 import { recordsInFile } from '../../src/state/embedded/open.ts';
+import { KEPT } from '../support/audit.ts';
 
 const KEY = 'key_0123456789abcdef';
 const UNTIL = Date.parse('2030-01-01T00:00:00Z');
@@ -19,7 +20,7 @@ let requests: number;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'storegate-bans-'));
   db = openStateFile(folder);
-  ({ auditLog } = recordsInFile(db));
+  ({ auditLog } = recordsInFile(db, KEPT));
   requests = 0;
 });
 afterEach(() => {

@@ -10,6 +10,7 @@ import { Outage } from '../../src/errors/outage.ts';
 import type { AuditLog } from '../../src/operators/audit-log.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
 import { recordsInFile } from '../../src/state/embedded/open.ts';
+import { KEPT } from '../support/audit.ts';
 import { until } from '../support/until.ts';
 
 let folder: string;
@@ -24,7 +25,7 @@ let steps: string[];
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'storegate-change-'));
   db = openStateFile(folder);
-  const kept = recordsInFile(db).auditLog;
+  const kept = recordsInFile(db, KEPT).auditLog;
   away = false;
   steps = [];
   const reach = () => {

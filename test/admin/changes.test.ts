@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openStateFile } from '../../src/state/embedded/file.ts';
 import { recordsInFile } from '../../src/state/embedded/open.ts';
 import { type AdminCall, adminOf } from '../support/admin.ts';
+import { KEPT } from '../support/audit.ts';
 import { TestGateway } from '../support/gateway.ts';
 
 const PLANS = `# Kept by hand.
@@ -94,7 +95,7 @@ describe('the target of an entry', () => {
     for (const target of [`key:${key.id}`, 'account:team:other', 'account:team:another']) {
       const at = gateway.clock.now;
       const entry = { at, actor: 'anna', action: 'bans.impose', target, before: { until: null } };
-      await recordsInFile(db).auditLog.append({
+      await recordsInFile(db, KEPT).auditLog.append({
         entry: { ...entry, after: { until, reason: 'old' }, requestId: 'before' },
         idempotent: null,
       });

@@ -79,6 +79,7 @@ function defaultsIn(cwd: string, gateway: string): Config {
     mounts: [],
     cors: { origins: ['*'], maxAge: 10 * minute },
     reference: { enabled: true },
+    audit: { keep: 100_000 },
     log: { level: 'info', requests: true, format: 'auto' },
     files: { gateway, plans: join(root, 'plans.yaml') },
   };

@@ -66,6 +66,7 @@ const CHANGED: Readonly<Record<string, unknown>> = {
   'cors.origins': [],
   'cors.maxAge': '11m',
   'reference.enabled': false,
+  'audit.keep': 1_000,
   'log.level': 'warn',
   'log.requests': false,
   'log.format': 'json',

@@ -81,6 +81,60 @@ export function keepsThePromisesOfAuditLog(open: OpenRecords): void {
     expect(new Set(all.map(({ target }) => target)).size).toBe(60);
   });
 
+  test('oldest first above a number, page after page, and only from a time on', async () => {
+    for (let i = 1; i <= 1_100; i++) await log.append(note({ at: i * 10, actor: i % 2 ? 'anna' : 'ben' }));
+    expect(await numbers({ above: 0 }, 3)).toEqual([1, 2, 3]);
+    expect(await numbers({ above: 3 }, 3)).toEqual([4, 5, 6]);
+    expect(await numbers({ above: 1_098 }, 3)).toEqual([1_099, 1_100]);
+    expect(await numbers({ above: 1_100 }, 3)).toEqual([]);
+    expect(await numbers({ above: 5_000 }, 3)).toEqual([]);
+    expect(await numbers({ above: 2, below: 5 })).toEqual([3, 4]);
+    expect(await numbers({ above: 0, since: 10_990 })).toEqual([1_099, 1_100]);
+    expect(await numbers({ since: 10_990 })).toEqual([1_100, 1_099]);
+    expect(await numbers({ above: 0, actor: 'ben', since: 10_941 })).toEqual([1_096, 1_098, 1_100]);
+  });
+
+  describe('that keeps 20 entries', () => {
+    let two: Records;
+    beforeEach(async () => {
+      ({ one, other } = await open({ keep: 20 }));
+      two = other;
+      log = one.auditLog;
+      for (let i = 1; i <= 50; i++) await (i % 2 ? one : two).auditLog.append(note({ target: `${i}` }));
+    });
+
+    test('has the newest, with the numbers that they had', async () => {
+      const all = await entries(two);
+      expect(all.map(({ number }) => number)).toEqual(Array.from({ length: 20 }, (_, i) => 31 + i));
+      for (const { number, target } of all) expect(target).toBe(`${number}`);
+    });
+
+    test('pages on from numbers that are gone, in both directions', async () => {
+      expect(await numbers({}, 3)).toEqual([50, 49, 48]);
+      expect(await numbers({ below: 34 }, 5)).toEqual([33, 32, 31]);
+      expect(await numbers({ below: 31 }, 5)).toEqual([]);
+      expect(await numbers({ below: 5 }, 5)).toEqual([]);
+      expect(await numbers({ above: 5 }, 2)).toEqual([31, 32]);
+      expect(await numbers({ above: 0, below: 33 })).toEqual([31, 32]);
+      expect(await numbers({ above: 49 }, 5)).toEqual([50]);
+      expect(await numbers({ target: '40' })).toEqual([40]);
+      expect(await numbers({ target: '4' })).toEqual([]);
+    });
+
+    test('numbers on without a gap or a double, however many write at once', async () => {
+      await Promise.all(
+        Array.from({ length: 60 }, async (_, i) => (i % 2 ? one : two).auditLog.append(note({ target: `${51 + i}` }))),
+      );
+      expect(await numbers({ above: 0 })).toEqual(Array.from({ length: 20 }, (_, i) => 91 + i));
+    });
+
+    test('keeps the answer to a call whose entry is gone', async () => {
+      await log.append(note({}, 'call'));
+      for (let i = 0; i < 30; i++) await log.append(note());
+      expect(await two.auditLog.answered('call', 1_000)).toEqual(note({}, 'call').idempotent);
+    });
+  });
+
   describe('the answer to a call', () => {
     test('is kept with its entry, under its name', async () => {
       expect(await log.answered('call', 1_000)).toBeNull();

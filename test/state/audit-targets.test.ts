@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { AuditLog } from '../../src/operators/audit-log.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
 import { recordsInFile } from '../../src/state/embedded/open.ts';
+import { KEPT } from '../support/audit.ts';
 import { openShared } from '../support/redis/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 
@@ -32,7 +33,7 @@ beforeAll(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'storegate-audit-'));
   const db = openStateFile(folder);
   opened.Redis = shared.auditLog;
-  opened.embedded = recordsInFile(db).auditLog;
+  opened.embedded = recordsInFile(db, KEPT).auditLog;
   closing.push(
     () => db.close(),
     () => rmSync(folder, { recursive: true }),

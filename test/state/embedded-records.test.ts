@@ -5,24 +5,40 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { IDEMPOTENCY_LIFETIME } from '../../src/operators/audit-log.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
 import { recordsInFile } from '../../src/state/embedded/open.ts';
+import { KEPT } from '../support/audit.ts';
 import { entries, note } from '../support/records.ts';
 import { keepsThePromisesOfRecords } from './records-contract.ts';
 
 describe('in the embedded state file', () => {
   let close = () => {};
+  let files: ReturnType<typeof openStateFile>[];
   afterEach(() => close());
 
-  async function open() {
+  async function open(audit = KEPT) {
     const folder = mkdtempSync(join(tmpdir(), 'storegate-'));
-    const files = [openStateFile(folder), openStateFile(folder)] as const;
+    files = [openStateFile(folder), openStateFile(folder)];
     close = () => {
       for (const file of files) file.close();
       rmSync(folder, { recursive: true });
     };
-    return { one: recordsInFile(files[0]), other: recordsInFile(files[1]) };
+    return { one: recordsInFile(files[0]!, audit), other: recordsInFile(files[1]!, audit) };
   }
 
   keepsThePromisesOfRecords(open);
+
+  test('a bound of the audit log that was lowered is reached a thousand entries at a time', async () => {
+    const { auditLog } = (await open()).one;
+    for (let i = 0; i < 1_300; i++) await auditLog.append(note());
+    const narrow = recordsInFile(files[0]!, { keep: 20 });
+    const kept = async () => {
+      const all = await entries(narrow);
+      return [all[0]!.number, all.at(-1)!.number];
+    };
+    await narrow.auditLog.append(note());
+    expect(await kept()).toEqual([1_001, 1_301]);
+    await narrow.auditLog.append(note());
+    expect(await kept()).toEqual([1_283, 1_302]);
+  });
 
   test('an answer is forgotten when its lifetime is over, by the clock of the calls', async () => {
     const { one } = await open();

@@ -9,6 +9,7 @@ import { createKey, revokeKey } from '../../src/keys/manage.ts';
 import { openStateFile, StateFileError } from '../../src/state/embedded/file.ts';
 import { announcedIn } from '../../src/state/embedded/lock.ts';
 import { openEmbedded } from '../../src/state/embedded/open.ts';
+import { KEPT } from '../support/audit.ts';
 import { HOUR, limits, MINUTE, TestClock, window } from '../support/limits.ts';
 
 let folder: string;
@@ -21,7 +22,7 @@ describe('the embedded state file', () => {
   test('keeps windows, strikes, bans and rungs across a graceful stop', async () => {
     const clock = new TestClock();
     const given = limits([window(3, MINUTE), window(5, HOUR, 'sliding')]);
-    const first = openEmbedded(folder, clock.read);
+    const first = openEmbedded(folder, clock.read, KEPT);
     await first.state.admit('key:a', given, 2);
     for (let i = 0; i < 4; i++) {
       await first.state.admit('key:b', given, 3);
@@ -31,7 +32,7 @@ describe('the embedded state file', () => {
     const before = await Promise.all(['key:a', 'key:b', 'key:c'].map((subject) => first.state.look(subject, given)));
     await first.close();
 
-    const second = openEmbedded(folder, clock.read);
+    const second = openEmbedded(folder, clock.read, KEPT);
     const after = await Promise.all(['key:a', 'key:b', 'key:c'].map((subject) => second.state.look(subject, given)));
     expect(after).toEqual(before);
     expect(after[1]!.strikes).toBe(2);
@@ -41,36 +42,36 @@ describe('the embedded state file', () => {
   test('tells as much of a ban as the version knew that wrote it', async () => {
     const clock = new TestClock();
     const given = limits([window(1, HOUR)]);
-    const first = openEmbedded(folder, clock.read);
+    const first = openEmbedded(folder, clock.read, KEPT);
     await first.state.ban('key:a', given, HOUR);
     await first.close();
     const db = openStateFile(folder);
     const without = "json_remove(ledger, '$.conduct.bannedSince', '$.conduct.bannedFor')";
     db.exec(`UPDATE ledgers SET ledger = ${without}`);
     db.close();
-    const second = openEmbedded(folder, clock.read);
+    const second = openEmbedded(folder, clock.read, KEPT);
     const until = clock.now + HOUR;
     expect(await second.state.bans()).toEqual([{ subject: 'key:a', until, since: null, limit: null, rung: 1 }]);
     await second.close();
   });
 
   test('is used by one gateway at a time', async () => {
-    const first = openEmbedded(folder, Date.now);
-    expect(() => openEmbedded(folder, Date.now)).toThrow(StateFileError);
+    const first = openEmbedded(folder, Date.now, KEPT);
+    expect(() => openEmbedded(folder, Date.now, KEPT)).toThrow(StateFileError);
     await first.close();
-    await openEmbedded(folder, Date.now).close();
+    await openEmbedded(folder, Date.now, KEPT).close();
   });
 
   test('tells where its gateway is for as long as that runs, and never where one was that crashed', async () => {
     const where = { url: 'http://127.0.0.1:1', token: `t${Math.random()}` };
-    const first = openEmbedded(folder, Date.now);
+    const first = openEmbedded(folder, Date.now, KEPT);
     expect(announcedIn(folder)).toBeNull();
     first.announce!(where);
     expect(announcedIn(folder)).toEqual(where);
     await first.close();
     expect(announcedIn(folder)).toBeNull();
     writeFileSync(join(folder, 'gateway.json'), JSON.stringify(where));
-    const second = openEmbedded(folder, Date.now);
+    const second = openEmbedded(folder, Date.now, KEPT);
     expect(announcedIn(folder)).toBeNull();
     await second.close();
   });
@@ -97,7 +98,7 @@ describe('keys in the file', () => {
   const plans = loadPlans(shippedFiles.plans);
 
   test('leave their secret nowhere in the folder', async () => {
-    const opened = openEmbedded(folder, Date.now);
+    const opened = openEmbedded(folder, Date.now, KEPT);
     const { secret, record } = await createKey(opened.keys, plans, { account: 'acme', plan: 'pro' }, Date.now());
     await opened.close();
     const file = readFileSync(join(folder, 'state.db'));
@@ -105,7 +106,7 @@ describe('keys in the file', () => {
   });
 
   test('are revoked once and for all', async () => {
-    const opened = openEmbedded(folder, Date.now);
+    const opened = openEmbedded(folder, Date.now, KEPT);
     const { record } = await createKey(opened.keys, plans, { account: 'acme', plan: 'pro' }, 1000);
     expect(await revokeKey(opened.keys, record.id, 2000)).toMatchObject({ revokedAt: 2000 });
     expect(await revokeKey(opened.keys, record.id, 3000)).toMatchObject({ revokedAt: 2000 });

@@ -2,8 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { Redis } from 'ioredis';
 import { Outage } from '../../src/errors/outage.ts';
 import { type AuditDraft, IDEMPOTENCY_LIFETIME, IdempotencyConflict } from '../../src/operators/audit-log.ts';
+import { AuditEntries } from '../../src/state/redis/audit-entries.ts';
 import { AuditedChanges } from '../../src/state/redis/audited-changes.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
+import { KEPT } from '../support/audit.ts';
 import { note, outcomes } from '../support/records.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 
@@ -20,7 +22,11 @@ const entries = () => server.admin.lrange(keyOf.audit, '0', '-1');
 /** Changes that are texts, made by noting them. */
 function open(redis: Redis = server.admin) {
   const made: string[] = [];
-  const changes = new AuditedChanges<string>(redis, async (change) => void made.push(change));
+  const changes = new AuditedChanges<string>(
+    redis,
+    new AuditEntries(redis, KEPT.keep),
+    async (change) => void made.push(change),
+  );
   return {
     made,
     answered: (name: string) => changes.answered(name),
@@ -29,7 +35,7 @@ function open(redis: Redis = server.admin) {
 }
 
 /** A connection that breaks when this command is sent. */
-function breakingAt(command: 'rpush' | 'set', times = Infinity): Redis {
+function breakingAt(command: 'evalsha' | 'set', times = Infinity): Redis {
   let left = times;
   const send = async (...args: unknown[]) => {
     if (left-- > 0) throw new Error('cut off');
@@ -40,7 +46,7 @@ function breakingAt(command: 'rpush' | 'set', times = Infinity): Redis {
 
 describe('a change that must not be made twice', () => {
   test('and died before its entry was written gets both when it is asked for again', async () => {
-    await expect(open(breakingAt('rpush')).make()).rejects.toBeInstanceOf(Outage);
+    await expect(open(breakingAt('evalsha')).make()).rejects.toBeInstanceOf(Outage);
     expect(await entries()).toEqual([]);
     const { made, answered } = open();
     for (let i = 0; i < 2; i++) expect(await answered('call')).toEqual(NOTE.idempotent);
@@ -51,10 +57,14 @@ describe('a change that must not be made twice', () => {
   test('and died after its entry was written is finished, with one entry', async () => {
     let away = true;
     const made: string[] = [];
-    const changes = new AuditedChanges<string>(server.admin, async (change) => {
-      if (away) throw new Outage('state_unavailable');
-      made.push(change);
-    });
+    const changes = new AuditedChanges<string>(
+      server.admin,
+      new AuditEntries(server.admin, KEPT.keep),
+      async (change) => {
+        if (away) throw new Outage('state_unavailable');
+        made.push(change);
+      },
+    );
     const change = { note: NOTE, locks: [], plan: async () => 'change' };
     await expect(changes.make(change)).rejects.toBeInstanceOf(Outage);
     expect([made, await entries()]).toEqual([[], [JSON.stringify(NOTE.entry)]]);
@@ -90,7 +100,7 @@ describe('a change that must not be made twice', () => {
   });
 
   test('and cannot be made after all may be asked for again', async () => {
-    const changes = new AuditedChanges<string>(server.admin, async () => {
+    const changes = new AuditedChanges<string>(server.admin, new AuditEntries(server.admin, KEPT.keep), async () => {
       throw new Error('refused');
     });
     const change = { note: NOTE, locks: [], plan: async () => 'change' };
@@ -99,7 +109,7 @@ describe('a change that must not be made twice', () => {
   });
 
   test('and cannot be made after all is told as failed', async () => {
-    const changes = new AuditedChanges<string>(server.admin, async () => {
+    const changes = new AuditedChanges<string>(server.admin, new AuditEntries(server.admin, KEPT.keep), async () => {
       throw new Error('refused');
     });
     const change = { note: NOTE, locks: [], plan: async () => 'change' };
@@ -107,4 +117,18 @@ describe('a change that must not be made twice', () => {
     const actions = (await entries()).map((text) => (JSON.parse(text) as AuditDraft).action);
     expect(actions).toEqual([NOTE.entry.action, `${NOTE.entry.action}.failed`]);
   });
+});
+
+test('a bound of the audit log that was lowered is reached a thousand entries at a time', async () => {
+  const wide = new AuditEntries(server.admin, KEPT.keep);
+  for (let i = 0; i < 1_300; i++) await wide.append(NOTE.entry);
+  const narrow = new AuditEntries(server.admin, 20);
+  const kept = async () => {
+    const { oldest, newest } = await narrow.read(1, 0);
+    return [oldest, newest];
+  };
+  await narrow.append(NOTE.entry);
+  expect(await kept()).toEqual([1_001, 1_301]);
+  await narrow.append(NOTE.entry);
+  expect(await kept()).toEqual([1_283, 1_302]);
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe } from '@jest/globals';
+import { KEPT } from '../support/audit.ts';
 import { openRecords } from '../support/redis/records.ts';
 import { DEFAULTS } from '../support/redis/settings.ts';
 import { type ClusterSet, startCluster } from '../support/redis/topologies.ts';
@@ -18,8 +19,8 @@ describe('in a Redis Cluster', () => {
     await set.stop();
   });
 
-  keepsThePromisesOfRecords(async () => {
+  keepsThePromisesOfRecords(async (audit = KEPT) => {
     await Promise.all(set.masters.map(({ admin }) => admin.flushall()));
-    return { one: gateways[0]!.records, other: gateways[1]!.records };
+    return { one: gateways[0]!.records(audit), other: gateways[1]!.records(audit) };
   });
 });

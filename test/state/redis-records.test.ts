@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe } from '@jest/globals';
+import { KEPT } from '../support/audit.ts';
 import { openRecords } from '../support/redis/records.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { DEFAULTS } from '../support/redis/settings.ts';
@@ -18,8 +19,8 @@ describe('in one Redis', () => {
     await server.stop();
   });
 
-  keepsThePromisesOfRecords(async () => {
+  keepsThePromisesOfRecords(async (audit = KEPT) => {
     await server.admin.flushall();
-    return { one: gateways[0]!.records, other: gateways[1]!.records };
+    return { one: gateways[0]!.records(audit), other: gateways[1]!.records(audit) };
   });
 });

@@ -4,6 +4,7 @@ import { createLog } from '../../src/observe/log.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
 import { openRedis } from '../../src/state/redis/open.ts';
 import type { Storage } from '../../src/state/storage.ts';
+import { KEPT } from '../support/audit.ts';
 import { HOUR, limits, window } from '../support/limits.ts';
 import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
@@ -29,7 +30,7 @@ beforeEach(async () => {
   );
   metrics = createMetrics({ inFlight: () => 0, subjects: () => gateway.state.size, bodies: () => 0 });
   const observe = toAll(metrics.observe, log.observe);
-  gateway = await openRedis({ ...DEFAULTS, url: proxy.url, deadline: 250 }, { observe });
+  gateway = await openRedis({ ...DEFAULTS, url: proxy.url, deadline: 250 }, { observe, audit: KEPT });
 });
 afterEach(async () => {
   await gateway.close();

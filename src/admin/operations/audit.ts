@@ -5,9 +5,14 @@ import { time } from '../shown.ts';
 
 export function auditOperations({ auditLog }: AdminContext): AdminOperations {
   return {
-    listAudit: async ({ query: { actor, action, target, below, ...query } }) => {
+    listAudit: async ({ query: { actor, action, target, since, below, above, ...query } }) => {
       const limit = limitOf(query);
-      const asked = { actor, action, target, below: below === undefined ? undefined : Number(below) };
+      const asked = {
+        ...{ actor, action, target },
+        since: since === undefined ? undefined : Date.parse(since),
+        below: below === undefined ? undefined : Number(below),
+        above: above === undefined ? undefined : Number(above),
+      };
       const found = await auditLog.list({ ...asked, limit: limit + 1 });
       const entries = found.slice(0, limit).map((entry) => ({ ...entry, at: time(entry.at) }));
       return ok({ entries, next: found.length > limit ? entries.at(-1)!.number : null });

@@ -1,7 +1,9 @@
 import { Command } from 'commander';
-import { type Common, operatorCommand, perform, wholeNumber } from '../command.ts';
+import { type Common, moment, operatorCommand, perform, reachingCommand, wholeNumber, withApi } from '../command.ts';
+import type { Reach } from '../reach/reach.ts';
 import { type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
+import { type ExportOptions, exportAudit } from './audit-export.ts';
 
 const COLUMNS = ['number', 'at', 'actor', 'action', 'target', 'change'] as const;
 type Entry = Row<'number' | 'at' | 'actor' | 'action' | 'target'> & {
@@ -35,6 +37,15 @@ export function auditCommand(terminal: Terminal): Command {
             colour,
           ),
       ),
+  );
+  const exporting = audit
+    .command('export')
+    .description('write all changes that are kept, oldest first, as JSON with one on each line')
+    .option('--after <number>', 'only entries after this one: go on after the last one that you have', wholeNumber)
+    .option('--since <time>', 'only entries from this time on, such as 2030-01-31T00:00:00Z', moment);
+  reachingCommand(exporting, 'audit export > audit.ndjson', 'audit export --after 4711 >> audit.ndjson').action(
+    ({ after, since, ...options }: Reach & ExportOptions) =>
+      withApi(terminal, options, (api) => exportAudit(terminal, api, { after, since })),
   );
   return audit;
 }

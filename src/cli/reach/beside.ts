@@ -26,7 +26,7 @@ interface Storage {
 /** The admin API in this process, on the state of the configuration. `load` reads the configuration. */
 export async function reachBeside(load: () => Config): Promise<Api> {
   let config = load();
-  const storage = config.redis ? await openShared(config.redis) : openFolder(config);
+  const storage = config.redis ? await openShared(config.redis, config.audit) : openFolder(config);
   const context: AdminContext = {
     ...storage.records,
     uses: { lastUsed: async (ids) => await storage.records.uses.load(ids) },
@@ -113,12 +113,12 @@ async function askRunning<T>(
   }
 }
 
-async function openShared(settings: NonNullable<Config['redis']>): Promise<Storage> {
-  const { state, close, ...records } = await openBeside(settings);
+async function openShared(settings: NonNullable<Config['redis']>, audit: Config['audit']): Promise<Storage> {
+  const { state, close, ...records } = await openBeside(settings, audit);
   return { records, state: () => state, close: async () => close() };
 }
 
-function openFolder({ data, admin }: Config): Storage {
+function openFolder({ data, admin, audit }: Config): Storage {
   const db = openStateFile(data);
   let counting: { state: EmbeddedState; lock: FolderLock } | null = null;
 
@@ -141,7 +141,7 @@ function openFolder({ data, admin }: Config): Storage {
   }
 
   return {
-    records: recordsInFile(db),
+    records: recordsInFile(db, audit),
     state,
     async close() {
       await counting?.state.close();

@@ -49,6 +49,11 @@ const MIGRATIONS = [
      role TEXT NOT NULL,
      created INTEGER NOT NULL
    ) STRICT;`,
+  `CREATE TABLE audit_kept (first INTEGER NOT NULL) STRICT;
+   INSERT INTO audit_kept VALUES (1);
+   DROP TRIGGER audit_never_forgets;
+   CREATE TRIGGER audit_forgets_nothing_kept BEFORE DELETE ON audit WHEN OLD.number >= (SELECT first FROM audit_kept)
+   BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;`,
 ];
 
 /** The folder of the embedded state cannot be used. The message says in one sentence which folder, and why. */

@@ -2,14 +2,14 @@ import type { DatabaseSync } from 'node:sqlite';
 import { type KeyRecord, readRecord } from '../../keys/key.ts';
 import { KeyConflict, type KeyStore, KeyTaken } from '../../keys/store.ts';
 import type { AuditNote } from '../../operators/audit-log.ts';
-import { auditWriterIn } from './audit-log.ts';
+import type { AuditWriter } from './audit-log.ts';
 import { transaction } from './file.ts';
 
 /** Milliseconds between two looks for changes by other processes. A look costs microseconds. */
 const LOOK_EVERY = 200;
 
 /** Keys in the embedded state file. The command line may change them beside a running gateway. */
-export function keysInFile(db: DatabaseSync): KeyStore {
+export function keysInFile(db: DatabaseSync, audit: AuditWriter): KeyStore {
   const byHash = db.prepare('SELECT record FROM keys WHERE hash = ?');
   const byPrevious = db.prepare('SELECT record FROM keys WHERE previous = ?');
   const byId = db.prepare('SELECT record FROM keys WHERE id = ?');
@@ -18,7 +18,6 @@ export function keysInFile(db: DatabaseSync): KeyStore {
   const imported = db.prepare(`SELECT 1 FROM keys WHERE json_extract(record, '$.imported') = 1 LIMIT 1`);
   const insert = db.prepare('INSERT INTO keys (id, hash, record) VALUES (?, ?, ?)');
   const update = db.prepare('UPDATE keys SET hash = ?, previous = ?, record = ? WHERE id = ?');
-  const audit = auditWriterIn(db);
   const listeners = new Set<() => void>();
 
   const find = (hash: string) => parse(byHash.get(hash)) ?? parse(byPrevious.get(hash));

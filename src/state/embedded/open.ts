@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { AuditSettings } from '../../config/config.ts';
 import type { Records, Storage } from '../storage.ts';
-import { auditLogInFile } from './audit-log.ts';
+import { auditLogInFile, auditWriterIn } from './audit-log.ts';
 import { EmbeddedState } from './counters.ts';
 import { ledgersInFile, openStateFile } from './file.ts';
 import { keysInFile } from './keystore.ts';
@@ -8,19 +9,25 @@ import { usesInFile } from './last-uses.ts';
 import { lockFolder } from './lock.ts';
 import { tokensInFile } from './tokens.ts';
 
-export function recordsInFile(db: DatabaseSync): Records {
-  return { keys: keysInFile(db), auditLog: auditLogInFile(db), tokens: tokensInFile(db), uses: usesInFile(db) };
+export function recordsInFile(db: DatabaseSync, { keep }: AuditSettings): Records {
+  const audit = auditWriterIn(db, keep);
+  return {
+    keys: keysInFile(db, audit),
+    auditLog: auditLogInFile(db, audit),
+    tokens: tokensInFile(db, audit),
+    uses: usesInFile(db),
+  };
 }
 
 /** Opens the embedded state: one folder, one gateway. Throws StateFileError, and leaves nothing open then. */
-export function openEmbedded(folder: string, clock: () => number): Storage {
+export function openEmbedded(folder: string, clock: () => number, audit: AuditSettings): Storage {
   const db = openStateFile(folder);
   try {
     const lock = lockFolder(folder);
     const state = new EmbeddedState({ clock, store: ledgersInFile(db) });
     return {
       state,
-      ...recordsInFile(db),
+      ...recordsInFile(db, audit),
       recheckKeysAfter: Number.POSITIVE_INFINITY,
       kind: 'embedded',
       ready: () => true,

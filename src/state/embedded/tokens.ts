@@ -1,17 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { AuditNote } from '../../operators/audit-log.ts';
 import type { TokenRecord, TokenStore } from '../../operators/tokens.ts';
-import { auditWriterIn } from './audit-log.ts';
+import type { AuditWriter } from './audit-log.ts';
 import { transaction } from './file.ts';
 
 /** The operators' tokens in the embedded state file. */
-export function tokensInFile(db: DatabaseSync): TokenStore {
+export function tokensInFile(db: DatabaseSync, audit: AuditWriter): TokenStore {
   const all = db.prepare('SELECT name, hash, role, created AS createdAt FROM tokens ORDER BY name');
   const insert = db.prepare(
     'INSERT INTO tokens (name, hash, role, created) VALUES (?, ?, ?, ?) ON CONFLICT (name) DO NOTHING',
   );
   const remove = db.prepare('DELETE FROM tokens WHERE name = ?');
-  const audit = auditWriterIn(db);
 
   /** `work` answers whether it has changed anything. */
   function change(note: AuditNote, work: () => boolean): boolean {

@@ -1,43 +1,51 @@
-import {
-  type AuditDraft,
-  type AuditEntry,
-  type AuditLog,
-  type AuditQuery,
-  isAbout,
-} from '../../operators/audit-log.ts';
-import { asked } from './asking.ts';
+import { type AuditEntry, type AuditLog, type AuditQuery, isAbout } from '../../operators/audit-log.ts';
+import type { AuditEntries } from './audit-entries.ts';
 import type { AuditedChanges } from './audited-changes.ts';
-import type { Connection } from './client.ts';
-import { keyOf } from './key-names.ts';
 
 /** Entries read at once while the audit log is searched. */
 const PAGE = 500;
 
-/** The audit log of all gateways: a list that only ever grows. An entry's number is its place in it. */
+/** The audit log of all gateways. */
 export function auditLogInRedis(
-  redis: Connection,
+  entries: Pick<AuditEntries, 'read'>,
   auditedChanges: Pick<AuditedChanges<null>, 'make' | 'answered' | 'forget'>,
 ): AuditLog {
+  /** Newest first. */
+  async function listDown({ below = Number.MAX_SAFE_INTEGER, limit, ...query }: AuditQuery): Promise<AuditEntry[]> {
+    const found: AuditEntry[] = [];
+    let { oldest, newest: to } = await entries.read(1, 0);
+    to = Math.min(to, below - 1);
+    while (to >= oldest && found.length < limit) {
+      const part = await entries.read(to - PAGE + 1, to);
+      found.push(...part.entries.toReversed().filter((entry) => fits(entry, query)));
+      oldest = part.oldest;
+      to -= PAGE;
+    }
+    return found.slice(0, limit);
+  }
+
+  /** Oldest first. */
+  async function listUp(above: number, { below, limit, ...query }: AuditQuery): Promise<AuditEntry[]> {
+    const found: AuditEntry[] = [];
+    const last = below === undefined ? Number.MAX_SAFE_INTEGER : below - 1;
+    let from = Math.max(above + 1, (await entries.read(1, 0)).oldest);
+    for (let newest = from; from <= Math.min(newest, last) && found.length < limit; from += PAGE) {
+      const part = await entries.read(from, Math.min(from + PAGE - 1, last));
+      found.push(...part.entries.filter((entry) => fits(entry, query)));
+      newest = part.newest;
+    }
+    return found.slice(0, limit);
+  }
+
   return {
     append: (note) => auditedChanges.make({ note, locks: [], plan: async () => null }),
-    async list({ below = Number.MAX_SAFE_INTEGER, limit, ...query }) {
-      const found: AuditEntry[] = [];
-      let end = Math.min(below - 1, await asked(redis.llen(keyOf.audit)));
-      while (end > 0 && found.length < limit) {
-        const start = Math.max(0, end - PAGE);
-        const texts = await asked(redis.lrange(keyOf.audit, String(start), String(end - 1)));
-        const entries = texts.map((text, i) => ({ ...(JSON.parse(text) as AuditDraft), number: start + i + 1 }));
-        found.push(...entries.reverse().filter((entry) => fits(entry, query)));
-        end = start;
-      }
-      return found.slice(0, limit);
-    },
+    list: ({ above, ...query }) => (above === undefined ? listDown(query) : listUp(above, query)),
     forget: (name) => auditedChanges.forget(name),
     answered: (name) => auditedChanges.answered(name),
   };
 }
 
-function fits(entry: AuditEntry, query: Pick<AuditQuery, 'actor' | 'action' | 'target'>): boolean {
-  const { actor = entry.actor, action = entry.action, target = entry.target } = query;
-  return actor === entry.actor && action === entry.action && isAbout(entry.target, target);
+function fits(entry: AuditEntry, query: Pick<AuditQuery, 'actor' | 'action' | 'target' | 'since'>): boolean {
+  const { actor = entry.actor, action = entry.action, target = entry.target, since = entry.at } = query;
+  return entry.at >= since && actor === entry.actor && action === entry.action && isAbout(entry.target, target);
 }

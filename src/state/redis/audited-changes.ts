@@ -8,12 +8,10 @@ import {
   type IdempotentAnswer,
 } from '../../operators/audit-log.ts';
 import { asked } from './asking.ts';
+import type { AuditEntries } from './audit-entries.ts';
 import type { Connection } from './client.ts';
 import { keyOf } from './key-names.ts';
 import { exclusively } from './lock.ts';
-
-/** How many of the newest entries may hold that of an unfinished change. */
-const RECENT = '10000';
 
 /** A change, with the note that is kept with it. */
 export interface AuditedChange<C> {
@@ -41,11 +39,17 @@ type Kept<C> = IdempotentAnswer & {
  */
 export class AuditedChanges<C> {
   readonly #redis: Connection;
+  readonly #entries: Pick<AuditEntries, 'append' | 'appendOnce'>;
   readonly #apply: (change: C) => Promise<void>;
 
   /** `apply` makes a change; making it twice must be as good as once. */
-  constructor(redis: Connection, apply: (change: C) => Promise<void>) {
+  constructor(
+    redis: Connection,
+    entries: Pick<AuditEntries, 'append' | 'appendOnce'>,
+    apply: (change: C) => Promise<void>,
+  ) {
     this.#redis = redis;
+    this.#entries = entries;
     this.#apply = apply;
   }
 
@@ -58,7 +62,7 @@ export class AuditedChanges<C> {
       const change = await plan();
       if (note && idempotent) await this.#claim({ ...idempotent, pending: change, entry: note.entry, locks: all });
       try {
-        if (note) await this.#append(JSON.stringify(note.entry));
+        if (note) await this.#entries.append(note.entry);
         await this.#apply(change);
       } catch (error) {
         // After an outage nobody knows what was done. The change stays pending, and the next call finishes it.
@@ -87,13 +91,13 @@ export class AuditedChanges<C> {
 
   /** The change could not be made after its entry was written. */
   async #takeBack({ entry, idempotent }: AuditNote): Promise<void> {
-    await this.#append(JSON.stringify(failedEntry(entry)));
+    await this.#entries.append(failedEntry(entry));
     if (idempotent) await this.forget(idempotent.name);
   }
 
   async #finish({ pending, entry, locks: _, ...idempotent }: Kept<C>): Promise<IdempotentAnswer> {
     await this.#apply(pending!);
-    if (entry) await this.#appendOnce(JSON.stringify(entry));
+    if (entry) await this.#entries.appendOnce(entry);
     await this.#settle(idempotent);
     return idempotent;
   }
@@ -112,15 +116,6 @@ export class AuditedChanges<C> {
   async #settle(idempotent: IdempotentAnswer): Promise<void> {
     const name = keyOf.idempotentAnswer(idempotent.name);
     await asked(this.#redis.set(name, JSON.stringify(idempotent), 'PX', IDEMPOTENCY_LIFETIME, 'XX'));
-  }
-
-  async #append(entry: string): Promise<void> {
-    await asked(this.#redis.rpush(keyOf.audit, entry));
-  }
-
-  async #appendOnce(entry: string): Promise<void> {
-    const at = await asked(this.#redis.lpos(keyOf.audit, entry, 'RANK', '-1', 'MAXLEN', RECENT));
-    if (at === null) await this.#append(entry);
   }
 }
 

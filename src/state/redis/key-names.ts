@@ -7,7 +7,8 @@
  * | `sg:k:{<hash>}` | record of an API key: JSON | for ever: API keys are data, no cache |
  * | `sg:i:{<id>}` | hash of the key with this id | for ever, as the key |
  * | `sg:o:{<name>}` | answer to a call that must not be done twice: JSON | 24 hours |
- * | `sg:audit` | the audit log: a list of JSON that only grows | for ever |
+ * | `sg:audit` | the newest entries of the audit log: a list of JSON | for ever; `audit.keep` bounds it |
+ * | `sg:{sg:audit}:dropped` | how many older entries there were; in braces so that it is in the slot of `sg:audit` | for ever |
  * | `sg:tokens` | tokens of operators: a hash of JSON by name | for ever |
  * | `sg:used` | when each key was last used: a sorted set of ids | for ever |
  * | `sg:imported` | 1 once a key of another system was imported | for ever |
@@ -37,6 +38,7 @@ export const keyOf = {
   idempotentAnswer: (name: string) => `${PREFIX}o:{${name}}`,
   lock: (name: string) => `${PREFIX}l:{${name}}`,
   audit: `${PREFIX}audit`,
+  auditDropped: `${PREFIX}{${PREFIX}audit}:dropped`,
   tokens: `${PREFIX}tokens`,
   used: `${PREFIX}used`,
   imported: `${PREFIX}imported`,

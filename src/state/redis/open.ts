@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { RedisSettings } from '../../config/config.ts';
+import type { AuditSettings, RedisSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
 import { createCircuitBreakers } from '../shared/circuit-breakers.ts';
 import { SharedState } from '../shared/shared-state.ts';
@@ -24,8 +24,8 @@ export interface Beside extends Records {
 }
 
 /** Opens what commands need beside running gateways. Throws RedisError, and leaves nothing open then. */
-export async function openBeside(settings: RedisSettings): Promise<Beside> {
-  return beside(await connect(settings), settings);
+export async function openBeside(settings: RedisSettings, audit: AuditSettings): Promise<Beside> {
+  return beside(await connect(settings), settings, audit);
 }
 
 /**
@@ -34,12 +34,12 @@ export async function openBeside(settings: RedisSettings): Promise<Beside> {
  */
 export async function openForWorkers(
   settings: RedisSettings,
-  { observe }: { observe: Observe },
+  { observe, audit }: { observe: Observe; audit: AuditSettings },
 ): Promise<Beside & { readonly kind: string }> {
   const redis = await connect(settings);
   try {
     const stopWatching = await check(redis, observe);
-    const opened = beside(redis, settings);
+    const opened = beside(redis, settings, audit);
     const close = () => {
       stopWatching();
       opened.close();
@@ -51,12 +51,12 @@ export async function openForWorkers(
   }
 }
 
-function beside(redis: Connection, settings: RedisSettings): Beside {
+function beside(redis: Connection, settings: RedisSettings, { keep }: AuditSettings): Beside {
   const breakers = createCircuitBreakers(shardsOf(redis), settings, () => {});
   // Nothing is remembered here that a change elsewhere could make wrong, so nobody listens.
   const bus = { listen: () => () => {}, close: () => {} };
   return {
-    ...recordsInRedis(redis, { bus, breakers, deadline: PATIENCE }),
+    ...recordsInRedis(redis, { bus, breakers, deadline: PATIENCE, keep }),
     state: new RedisState(redis, { deadline: PATIENCE }),
     close() {
       breakers.close();
@@ -67,6 +67,7 @@ function beside(redis: Connection, settings: RedisSettings): Beside {
 
 export interface OpenOptions {
   readonly observe: Observe;
+  readonly audit: AuditSettings;
   /**
    * How many workers this gateway has. Each opens the state for itself. While Redis is away each gives out its share, all
    * together what one process would. The primary that started them has checked Redis already.
@@ -79,7 +80,7 @@ export interface OpenOptions {
 /** Opens the state that several gateways share. Throws RedisError, and leaves nothing open then. */
 export async function openRedis(
   settings: RedisSettings,
-  { observe, workers = 1, lookAgain }: OpenOptions,
+  { observe, audit, workers = 1, lookAgain }: OpenOptions,
 ): Promise<Storage> {
   const redis = await connect(settings);
   const ends = [() => disconnect(redis)];
@@ -108,7 +109,7 @@ export async function openRedis(
     });
     return {
       state,
-      ...recordsInRedis(redis, { bus, breakers, deadline }),
+      ...recordsInRedis(redis, { bus, breakers, deadline, keep: audit.keep }),
       recheckKeysAfter: settings.keysFor,
       kind: kindOf(settings),
       ready: () => settings.readyWhenAway || !breakers.away,

@@ -1,4 +1,5 @@
 import type { Records } from '../storage.ts';
+import { AuditEntries } from './audit-entries.ts';
 import { auditLogInRedis } from './audit-log.ts';
 import { AuditedChanges } from './audited-changes.ts';
 import type { Connection } from './client.ts';
@@ -10,16 +11,22 @@ import { applyTokenChange, type TokenChange, tokensInRedis } from './tokens.ts';
 /** Whatever a call that died half-way may have left to be made; `null`: something that is kept elsewhere. */
 type Change = KeyChange | TokenChange | null;
 
+export interface RecordsInRedisOptions extends KeysInRedisOptions {
+  /** How many entries of the audit log to keep. */
+  readonly keep: number;
+}
+
 /** What people manage, in Redis. */
-export function recordsInRedis(redis: Connection, options: KeysInRedisOptions): Records {
-  const auditedChanges = new AuditedChanges<Change>(redis, async (change) => {
+export function recordsInRedis(redis: Connection, { keep, ...options }: RecordsInRedisOptions): Records {
+  const entries = new AuditEntries(redis, keep);
+  const auditedChanges = new AuditedChanges<Change>(redis, entries, async (change) => {
     if (change === null) return;
     if ('record' in change) await applyKeyChange(redis, change);
     else await applyTokenChange(redis, change);
   });
   return {
     keys: keysInRedis(redis, auditedChanges, options),
-    auditLog: auditLogInRedis(redis, auditedChanges),
+    auditLog: auditLogInRedis(entries, auditedChanges),
     tokens: tokensInRedis(redis, auditedChanges),
     uses: usesInRedis(redis),
   };

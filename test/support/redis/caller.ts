@@ -1,6 +1,7 @@
 import type { RedisSettings } from '../../../src/config/config.ts';
 import type { Limits } from '../../../src/limits/limits.ts';
 import { openRedis } from '../../../src/state/redis/open.ts';
+import { KEPT } from '../audit.ts';
 
 /** The task of one gateway process: a number of callers, each sending its requests one after the other. */
 export interface Orders {
@@ -18,6 +19,7 @@ export type Admitted = readonly [subject: string, remaining: number, resetAt: nu
 const orders = JSON.parse(process.argv[2]!) as Orders;
 let outages = 0;
 const gateway = await openRedis(orders.settings, {
+  audit: KEPT,
   observe: ({ type }) => {
     if (type === 'state.alone') outages++;
   },

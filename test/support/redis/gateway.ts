@@ -2,6 +2,7 @@ import type { RedisSettings } from '../../../src/config/config.ts';
 import type { Event } from '../../../src/observe/events.ts';
 import { openRedis } from '../../../src/state/redis/open.ts';
 import type { Storage } from '../../../src/state/storage.ts';
+import { KEPT } from '../audit.ts';
 import { DEFAULTS } from './settings.ts';
 
 /** The state of one gateway in Redis, and the events it emitted. */
@@ -19,7 +20,7 @@ export async function openShared(
   const events: Event[] = [];
   const storage = await openRedis(
     { ...DEFAULTS, deadline: 250, ...settings },
-    { observe: (event) => void events.push(event), workers, lookAgain },
+    { observe: (event) => void events.push(event), audit: KEPT, workers, lookAgain },
   );
   return { ...storage, events, told: (type) => events.filter((event) => event.type === type).length };
 }

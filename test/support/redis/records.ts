@@ -1,4 +1,4 @@
-import type { RedisSettings } from '../../../src/config/config.ts';
+import type { AuditSettings, RedisSettings } from '../../../src/config/config.ts';
 import { openBus } from '../../../src/state/redis/bus.ts';
 import { connect } from '../../../src/state/redis/client.ts';
 import { disconnect } from '../../../src/state/redis/lasting.ts';
@@ -8,12 +8,14 @@ import { createCircuitBreakers } from '../../../src/state/shared/circuit-breaker
 import type { Records } from '../../../src/state/storage.ts';
 
 /** The records of one gateway. The deadline is long: a busy test machine is no outage. */
-export async function openRecords(settings: RedisSettings): Promise<{ records: Records; close: () => void }> {
+export async function openRecords(
+  settings: RedisSettings,
+): Promise<{ records: (audit: AuditSettings) => Records; close: () => void }> {
   const redis = await connect(settings);
   const bus = await openBus(redis, () => {});
   const breakers = createCircuitBreakers(shardsOf(redis), settings, () => {});
   return {
-    records: recordsInRedis(redis, { bus, breakers, deadline: 5_000 }),
+    records: ({ keep }) => recordsInRedis(redis, { bus, breakers, deadline: 5_000, keep }),
     close() {
       breakers.close();
       bus.close();

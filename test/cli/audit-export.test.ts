@@ -1,0 +1,128 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { run } from '../../src/cli/run.ts';
+import type { AuditEntry } from '../../src/operators/audit-log.ts';
+import { openStateFile } from '../../src/state/embedded/file.ts';
+import { recordsInFile } from '../../src/state/embedded/open.ts';
+import { KEPT } from '../support/audit.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { draft } from '../support/records.ts';
+
+const SETTINGS = 'audit: { keep: 100 }\n';
+const START = Date.parse('2030-01-31T00:00:00Z');
+
+/** The folder of a gateway, and the environment in which commands reach it. */
+interface Place {
+  readonly data: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  close(): Promise<void>;
+}
+
+async function running(): Promise<Place> {
+  const gateway = await TestGateway.start({ settings: SETTINGS });
+  const env = { STOREGATE_ADMIN_URL: gateway.adminUrl };
+  return { data: gateway.config.data, cwd: gateway.folder, env, close: () => gateway.stop() };
+}
+
+async function stopped(): Promise<Place> {
+  const cwd = mkdtempSync(join(tmpdir(), 'storegate-export-'));
+  writeFileSync(join(cwd, 'gateway.yaml'), SETTINGS);
+  const env = { STOREGATE_DATA: 'data', STOREGATE_CONFIG: 'gateway.yaml' };
+  return { data: join(cwd, 'data'), cwd, env, close: async () => rmSync(cwd, { recursive: true }) };
+}
+
+describe.each([
+  ['a running gateway', running],
+  ['a stopped gateway', stopped],
+])('audit export of %s', (_where, start) => {
+  let place: Place;
+  beforeEach(async () => {
+    place = await start();
+  });
+  afterEach(() => place.close());
+
+  async function storegate(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+    const said = { out: '', err: '' };
+    const code = await run(args, {
+      env: place.env,
+      cwd: place.cwd,
+      out: (text) => {
+        said.out += text;
+      },
+      err: (text) => {
+        said.err += text;
+      },
+      input: async () => '',
+      isTerminal: false,
+      onHangup: () => () => {},
+      stop: new AbortController().signal,
+    });
+    return { code, ...said };
+  }
+
+  /** Writes entries as a gateway would that keeps all of them: one each second. */
+  async function write(count: number): Promise<void> {
+    const db = openStateFile(place.data);
+    const { auditLog } = recordsInFile(db, KEPT);
+    for (let i = 1; i <= count; i++)
+      await auditLog.append({ entry: draft({ at: START + i * 1_000, target: `${i}` }), idempotent: null });
+    db.close();
+  }
+
+  /** A change, after which the bound of the settings holds. */
+  async function change(): Promise<void> {
+    expect((await storegate('keys', 'create', '--plan', 'free', '--account', 'acme')).code).toBe(0);
+  }
+
+  const entriesIn = (text: string) =>
+    text
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as AuditEntry);
+  const numbersIn = (text: string) => entriesIn(text).map(({ number }) => number);
+  const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
+
+  test('is every entry, oldest first, one on each line, over many pages', async () => {
+    await write(2_050);
+    const { code, out, err } = await storegate('audit', 'export');
+    expect([code, err]).toEqual([0, '']);
+    expect(numbersIn(out)).toEqual(range(1, 2_050));
+    expect(entriesIn(out)[6]).toEqual({ ...draft({ target: '7' }), number: 7, at: '2030-01-31T00:00:07.000Z' });
+  });
+
+  test('goes on after the last entry of the export before, or from a time on', async () => {
+    await write(30);
+    expect(numbersIn((await storegate('audit', 'export', '--after', '27')).out)).toEqual([28, 29, 30]);
+    expect(await storegate('audit', 'export', '--after', '30')).toEqual({ code: 0, out: '', err: '' });
+    const { out, err } = await storegate('audit', 'export', '--since', '2030-01-31T00:00:29Z');
+    expect([numbersIn(out), err]).toEqual([[29, 30], '']);
+  });
+
+  test('says plainly which entries are gone', async () => {
+    await write(149);
+    await change();
+    const gone = (which: string, more = '') =>
+      `${which} gone${more}: the audit log keeps its newest entries only (audit.keep)\n`;
+    const whole = await storegate('audit', 'export');
+    expect([whole.code, numbersIn(whole.out), whole.err]).toEqual([0, range(51, 150), gone('entries 1 to 50 are')]);
+    expect((await storegate('audit', 'export', '--after', '49')).err).toBe(gone('entry 50 is'));
+    expect((await storegate('audit', 'export', '--after', '50')).err).toBe('');
+    const early = await storegate('audit', 'export', '--since', '2030-01-31T00:00:05Z');
+    expect(early.err).toBe(gone('entries 1 to 50 are', ', and may be of that time too'));
+    expect(numbersIn(early.out)).toEqual(range(51, 149));
+    expect((await storegate('audit', 'export', '--since', '2030-01-31T00:01:00Z')).err).toBe('');
+  });
+
+  test('of another log than the last time fails', async () => {
+    await write(3);
+    expect(await storegate('audit', 'export', '--after', '4')).toEqual({
+      code: 1,
+      out: '',
+      err: 'the audit log has no entry 4, its newest is 3: it is not the one of the last export\n',
+    });
+    expect(await storegate('audit', 'export', '--since', 'yesterday')).toMatchObject({ code: 2, out: '' });
+  });
+});

@@ -146,6 +146,11 @@ test('an eviction policy that is set while the gateway runs is warned about once
   }
 });
 
+test('a test server whose port is taken is not mistaken for the one that has it', async () => {
+  for (let i = 0; i < 5; i++)
+    await expect(startRedis({ port: server.port, password: PASSWORD })).rejects.toThrow('Address already in use');
+});
+
 test('nothing is left open by a start that fails', async () => {
   proxy.rewrite = (reply) => reply.replace(/redis_version:\d/, 'redis_version:4');
   const url = new URL(proxy.url);

@@ -68,7 +68,8 @@ async function startOn(bound: number, { args = [], sentinel, password }: RedisSe
     output = (output + data).slice(-4_000);
   });
   child.stderr.resume();
-  const exited = once(child, 'exit');
+  // Not `exit`, which may come before the last of the output.
+  const exited = once(child, 'close');
   const admin = new Redis({
     port: bound,
     host: '127.0.0.1',
@@ -88,7 +89,8 @@ async function startOn(bound: number, { args = [], sentinel, password }: RedisSe
   }
 
   try {
-    await Promise.race([admin.ping(), exited.then(() => Promise.reject(new Error(`redis-server ended:\n${output}`)))]);
+    const ended = exited.then(() => Promise.reject(new Error(`redis-server ended:\n${output}`)));
+    await Promise.race([untilItAnswers(admin, child), ended]);
   } catch (error) {
     await stop();
     throw error;
@@ -105,6 +107,12 @@ async function startOn(bound: number, { args = [], sentinel, password }: RedisSe
     },
     stop,
   };
+}
+
+/** Where the port is taken, somebody else's server answers until the new one has ended. */
+async function untilItAnswers(admin: Redis, child: ChildProcess): Promise<void> {
+  const isIt = async () => /^process_id:(\d+)/m.exec(await admin.info('server'))?.[1] === String(child.pid);
+  while (!(await isIt())) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 /** Starts several servers, all or none: one that cannot start ends the others. */

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { withStore } from '../config/describe.ts';
 import { loadConfig } from '../config/load.ts';
+import { tuneEngine } from '../run/engine.ts';
 import { createGateway, type Gateway } from '../run/gateway.ts';
 import { ReloadRefused } from '../run/reload.ts';
 import { createPrimary } from '../workers/primary.ts';
@@ -17,6 +18,7 @@ export interface ServeOptions {
 
 /** Runs the gateway until the user or the system asks it to stop. */
 export async function serve(terminal: Terminal, options: ServeOptions): Promise<void> {
+  tuneEngine();
   const config = loadConfig(terminal);
   try {
     await serveConfig(terminal, config, options);

@@ -4,6 +4,8 @@ import cluster from 'node:cluster';
 // first, because loading the rest takes time.
 for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 
+const { tuneEngine } = await import('../run/engine.ts');
+tuneEngine();
 const { WorkerProcess } = await import('./process.ts');
 
 const worker = new WorkerProcess((frame, sent) => void process.send!(frame, sent));

@@ -46,7 +46,7 @@ describe('the papers', () => {
 
   test('docs/errors.md promises no code that nothing answers with', () => {
     const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts') && !file.endsWith('refusals.ts'))
+      .filter((file) => file.endsWith('.ts') && file !== join('errors', 'refusals.ts'))
       .map((file) => read(join('src', file)))
       .join('\n');
     expect(Object.keys(CATALOGUE).filter((code) => !sources.includes(`'${code}'`))).toEqual([]);

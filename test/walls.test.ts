@@ -6,7 +6,7 @@ import { circles, FILES, type Import, importsIn, roomOf, textOf } from './suppor
 const LAYERS: readonly (readonly string[])[] = [
   ['common', 'limits'],
   ['errors'],
-  ['callers', 'operators', 'contract', 'config'],
+  ['callers', 'operators', 'contract', 'config', 'http1'],
   ['keys', 'observe'],
   ['state'],
   ['gateway', 'admin', 'reference', 'store'],
@@ -28,6 +28,8 @@ interface Wall {
 }
 
 const adapters = (path: string) => inside('state/embedded')(path) || inside('state/redis')(path);
+const knowsNode = (path: string) =>
+  ['http1', 'admin', 'store'].includes(roomOf(path)) || path === 'gateway/upstream/inner-proxy.ts';
 const composes = (path: string) => ['run', 'workers', 'cli'].includes(roomOf(path));
 
 const walls: readonly Wall[] = [
@@ -67,6 +69,11 @@ const walls: readonly Wall[] = [
     planted: { from: 'run/serving.ts', to: 'store/store.ts' },
   },
   {
+    name: 'the wire knows no key, limit or contract',
+    breaks: ({ from, to }) => inside('http1')(from) && isOurs(to) && !inside('http1')(to) && !inside('common')(to),
+    planted: { from: 'http1/heads.ts', to: 'errors/refusals.ts' },
+  },
+  {
     name: 'the command line does not reach into the gateway',
     breaks: ({ from, to }) => inside('cli')(from) && inside('gateway')(to),
     planted: { from: 'cli/commands/serve.ts', to: 'gateway/stages/door.ts' },
@@ -75,6 +82,16 @@ const walls: readonly Wall[] = [
     name: 'only workers know that there are several processes',
     breaks: ({ from, to }) => /^(node:)?(cluster|child_process)$/.test(to) && !inside('workers')(from),
     planted: { from: 'run/gateway.ts', to: 'node:cluster' },
+  },
+  {
+    name: 'requests are carried by our own HTTP/1.1: Node has only the admin API, the store and the inside of mounts',
+    breaks: ({ from, to }) => /^(node:)?(http|https|http2)$/.test(to) && !knowsNode(from),
+    planted: { from: 'gateway/wire/listener.ts', to: 'node:http' },
+  },
+  {
+    name: 'nothing asks by undici: the wire is our own, and the command line has the fetch of Node',
+    breaks: ({ to }) => to === 'undici',
+    planted: { from: 'gateway/upstream/connections.ts', to: 'undici' },
   },
 ];
 
@@ -121,7 +138,12 @@ describe('the walls of the house', () => {
 const KIND = `['"\`](${KIND_NAMES.join('|')})['"\`]`;
 
 /** Text that only some files may have. */
-const words: readonly { name: string; pattern: RegExp; allowed: (file: string) => boolean; planted: string }[] = [
+const words: readonly {
+  name: string;
+  pattern: RegExp;
+  allowed: (file: string) => boolean;
+  planted: string | readonly string[];
+}[] = [
   {
     name: 'only a stage marks its own result: another order of stages does not compile',
     pattern: /\bas (?:unknown as )?(?:Target|KnownClient|Admitted|Checked)\b/,
@@ -129,10 +151,32 @@ const words: readonly { name: string; pattern: RegExp; allowed: (file: string) =
     planted: 'const admitted = client as unknown as Admitted;',
   },
   {
-    name: 'only gateway/reply/ and what takes over a whole connection write to callers',
-    pattern: /\bresponse\.(end|writeHead|write)\(|\bsocket\.write\(/,
-    allowed: (file) => !inside('gateway')(file) || inside('gateway/reply')(file),
-    planted: 'exchange.response.end();',
+    name: 'only gateway/reply/ writes to callers, and mounts where a connection is given up',
+    pattern: /\bcall\.(answer|begin|write|flush|end|cutOff|switchProtocols)\(|\b(near|socket)\.write\(/,
+    allowed: (file) =>
+      !inside('gateway')(file) || inside('gateway/reply')(file) || file === 'gateway/upstream/mounts.ts',
+    planted: [
+      "exchange.call.answer(200, '', [], '');",
+      "call.begin(200, '', []);",
+      'call.write(bytes, resume);',
+      'call.flush();',
+      'call.end();',
+      'call.cutOff();',
+      "const { socket } = call.switchProtocols('', []);",
+      'socket.write(bytes);',
+    ],
+  },
+  {
+    name: 'the gateway writes no answer of a server of Node',
+    pattern: /\bresponse\.(end|writeHead|write|setHeader)\(/,
+    allowed: (file) => !inside('gateway')(file),
+    planted: 'response.end();',
+  },
+  {
+    name: 'only http1 opens and takes connections of callers and stores',
+    pattern: /import \{[^}]*\b(?:createServer|connect|createConnection)\b[^}]*\} from '(?:node:)?(?:net|tls)'/,
+    allowed: inside('http1'),
+    planted: "import { connect, isIP } from 'node:net';",
   },
   {
     name: 'no key prefix of Redis is written outside the Redis state',
@@ -157,6 +201,6 @@ const words: readonly { name: string; pattern: RegExp; allowed: (file: string) =
 describe('what stands in one place only', () => {
   test.each(words)('$name', ({ pattern, allowed, planted }) => {
     expect(FILES.filter((file) => !allowed(file) && pattern.test(textOf(file)))).toEqual([]);
-    expect(pattern.test(planted)).toBe(true);
+    expect([planted].flat().filter((mistake) => !pattern.test(mistake))).toEqual([]);
   });
 });

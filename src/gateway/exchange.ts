@@ -1,7 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Operation } from '../contract/contract.ts';
 import type { Client } from '../keys/key.ts';
 import type { Admission, Standing } from '../limits/admission.ts';
+import type { Call } from './wire/call.ts';
 import type { Head } from './wire/head.ts';
 
 /**
@@ -10,9 +10,7 @@ import type { Head } from './wire/head.ts';
  */
 export interface Exchange {
   readonly id: string;
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly method: string;
+  readonly call: Call;
   readonly head: Head;
   /** The caller's address: the peer's, or the one that a trusted proxy reports. */
   readonly address: string;

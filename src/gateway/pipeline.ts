@@ -1,6 +1,3 @@
-import { type IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { USAGE_PATH } from '../common/own-paths.ts';
 import { Refusal } from '../errors/refusals.ts';
 import type { Exchange } from './exchange.ts';
@@ -17,8 +14,8 @@ import type { CheckContract } from './stages/contract.ts';
 import type { Door } from './stages/door.ts';
 import type { Forward } from './stages/forward.ts';
 import type { Inspect } from './upstream/inspection.ts';
-import type { Mounts, Upgrading } from './upstream/mounts.ts';
-import { hasBody } from './wire/head.ts';
+import type { Mounts } from './upstream/mounts.ts';
+import type { Call } from './wire/call.ts';
 
 /** The stages in their order, and the parts that answer beside them. */
 export interface Parts {
@@ -39,10 +36,8 @@ export interface Parts {
 }
 
 export interface Pipeline {
-  /** Handles every request but upgrades. Answers every error thrown on the way. */
-  handle(request: IncomingMessage, response: ServerResponse): void;
-  /** Handles a request to switch protocols, which only some mounts allow. */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
+  /** Handles every request. Answers every error thrown on the way. */
+  handle(call: Call): void;
 }
 
 /**
@@ -70,7 +65,7 @@ export function createPipeline(parts: Parts): Pipeline {
       const admitting = admit(exchange, client, way.kind === 'operation' ? way.operation.cost : 1);
       const admitted = admitting instanceof Promise ? await admitting : admitting;
       if (admitted instanceof Refusal) return answer.fail(exchange, admitted);
-      if (way.kind === 'mount') return await mounts.forward(exchange, admitted, target, way.mount);
+      if (way.kind === 'mount') return relay(exchange, await mounts.forward(exchange, admitted, target, way.mount));
 
       const checking = contract(exchange, admitted, target, way);
       const checked = checking instanceof Promise ? await checking : checking;
@@ -82,17 +77,19 @@ export function createPipeline(parts: Parts): Pipeline {
     }
   }
 
-  async function walkUpgrade(exchange: Exchange, connection: Upgrading): Promise<void> {
+  /** The way of a request for a WebSocket, which only some mounts take. */
+  async function walkToTunnel(exchange: Exchange): Promise<void> {
     const target = door.enter(exchange);
     // RFC 6455 section 4.1. The target would take a body for the first bytes of the new protocol.
-    if (exchange.method !== 'GET' || hasBody(exchange.head)) throw new Refusal('not_implemented', { close: true });
+    if (exchange.call.method !== 'GET' || exchange.call.hasBody) throw new Refusal('not_implemented', { close: true });
     const client = await authenticate(exchange, target);
     if (client instanceof Refusal) throw client;
     const way = route(exchange, target);
     const admitted = await admit(exchange, client, 1);
     if (admitted instanceof Refusal) throw admitted;
     if (way.kind !== 'mount' || !way.mount.websocket) throw new Refusal('not_found', { close: true });
-    mounts.upgrade(exchange, admitted, target, way.mount, connection);
+    const answered = await mounts.tunnel(exchange, admitted, target, way.mount);
+    if (answered !== null) relay(exchange, answered);
   }
 
   /** Browsers send preflights without a key: every path answers them, and they are charged to no client. */
@@ -108,18 +105,10 @@ export function createPipeline(parts: Parts): Pipeline {
   }
 
   return {
-    handle: (request, response) => void walk(door.open(request, response)),
-    async upgrade(request, socket, head) {
-      const response = new ServerResponse(request);
-      response.assignSocket(socket as Socket);
-      response.shouldKeepAlive = false;
-      const exchange = door.open(request, response);
-      try {
-        await walkUpgrade(exchange, { socket, head });
-      } catch (error) {
-        await answer.fail(exchange, error);
-        socket.end();
-      }
+    handle(call) {
+      const exchange = door.open(call);
+      if (!mounts.takesTunnel(exchange)) void walk(exchange);
+      else walkToTunnel(exchange).catch((error) => answer.fail(exchange, error));
     },
   };
 }

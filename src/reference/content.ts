@@ -1,7 +1,7 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { entityTag, hasTag } from '../common/entity-tag.ts';
+import { fieldIn } from '../common/field-list.ts';
 
 const brotli = promisify(brotliCompress);
 const zip = promisify(gzip);
@@ -57,12 +57,13 @@ export class Content {
     return await known;
   }
 
-  /** The best coding that the caller takes, or 304 if the caller has it. `own` are more headers of the answer, flat. */
-  async page(asked: IncomingHttpHeaders, own: readonly string[]): Promise<Page> {
+  /** The best coding that the caller takes, or 304 if the caller has it. `asked`: the request's fields, flat. `own` are more headers of the answer, flat. */
+  async page(asked: readonly string[], own: readonly string[]): Promise<Page> {
     const headers = [...own, 'Vary', 'Accept-Encoding', 'ETag', this.tag];
-    if (hasTag(asked['if-none-match'], this.tag)) return { status: 304, headers, body: NOTHING };
+    if (hasTag(fieldIn(asked, 'if-none-match'), this.tag)) return { status: 304, headers, body: NOTHING };
     headers.push('Content-Type', `${this.#type}; charset=utf-8`);
-    const coding = CODINGS.find((coding) => takes(asked['accept-encoding'], coding));
+    const accepted = fieldIn(asked, 'accept-encoding');
+    const coding = CODINGS.find((coding) => takes(accepted, coding));
     if (!coding) return { status: 200, headers, body: this.plain };
     headers.push('Content-Encoding', coding);
     return { status: 200, headers, body: await this.coded(coding) };

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { CONTRACT_JSON_PATH, CONTRACT_YAML_PATH, REFERENCE_PATH } from '../common/own-paths.ts';
 import type { Contract } from '../contract/contract.ts';
 import type { Plans } from '../limits/plans.ts';
@@ -41,7 +40,7 @@ const PAGE_HEADERS = [
 const TO_THE_PAGE: Page = { status: 308, headers: ['Location', PAGE_PATH], body: Buffer.alloc(0) };
 
 /** Finds the page at a path for a request with these headers; `null` if there is none. */
-export type Reference = (path: string, asked: IncomingHttpHeaders) => Promise<Page | null>;
+export type Reference = (path: string, asked: readonly string[]) => Promise<Page | null>;
 
 /** The published contract, and the page drawn from it. */
 export function createReference(contract: Contract, { page, plans }: ReferenceOptions): Reference {

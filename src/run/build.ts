@@ -52,7 +52,7 @@ export function buildPipeline(config: Config, contract: Contract, lasting: Lasti
   const report = createReport(contract, observe);
 
   function route(exchange: Exchange, { path }: Target): Route {
-    const found = findRoute(contract, config.mounts, exchange.method, path);
+    const found = findRoute(contract, config.mounts, exchange.call.method, path);
     if (found.kind === 'operation') exchange.operation = found.operation;
     exchange.route =
       found.kind === 'operation' ? found.operation.id : found.kind === 'mount' ? `mount ${found.mount.path}` : null;
@@ -83,7 +83,7 @@ export function buildPipeline(config: Config, contract: Contract, lasting: Lasti
     forward: createForward({ upstream, observe, plainAnswers: responses !== 'off' }),
     inspect: createInspection({ mode: responses, maxBodyBytes, report }),
     relay: createRelay({ answer }),
-    mounts: createMounts({ mounts: config.mounts, timeouts: config.upstream, maxBodyBytes, answer }),
+    mounts: createMounts({ mounts: config.mounts, timeouts: config.upstream, maxBodyBytes, answer, observe }),
     pages: createPages({
       find: createReference(contract, { page: config.reference.enabled, plans: config.plans }),
       paths: REFERENCE_PATHS,

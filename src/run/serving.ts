@@ -55,16 +55,13 @@ export function createServing(parts: ServingParts): Serving {
   const bodies = new Bodies(bodiesSettings(config));
   const lasting = { state, keyring, keys, uses, deprecatedBy, guard, upstream, bodies, observe, clock };
 
-  let { mounts } = config;
   let pipeline = buildPipeline(config, contract, lasting);
   const current: Pipeline = {
-    handle: (request, response) => pipeline.handle(request, response),
-    upgrade: (request, socket, head) => pipeline.upgrade(request, socket, head),
+    handle: (call) => pipeline.handle(call),
   };
-  const takesWebSockets = () => mounts.some(({ websocket }) => websocket);
   const answerUnparsed = createUnparsedAnswers({ guard, observe });
   const limits = new ConnectionLimits(config.door, observe);
-  const listener = createListener({ config, takesWebSockets, pipeline: current, limits, answerUnparsed });
+  const listener = createListener({ config, pipeline: current, limits, answerUnparsed });
 
   return {
     get inFlight() {
@@ -80,12 +77,11 @@ export function createServing(parts: ServingParts): Serving {
       bodies.use(bodiesSettings(settings.config));
       limits.use(settings.config.door);
       pipeline = buildPipeline(settings.config, settings.contract, lasting);
-      mounts = settings.config.mounts;
     },
     drain: (options) => listener.drain(options),
     async close() {
       bodies.close();
-      await upstream.close();
+      upstream.close();
       keyring.close();
       await uses.close();
     },

@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
 import { createGuard } from '../../src/callers/guard.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -15,6 +12,7 @@ import { createForward, type Forward } from '../../src/gateway/stages/forward.ts
 import { createUpstream } from '../../src/gateway/upstream/connections.ts';
 import type { StoreAnswer } from '../../src/gateway/upstream/store-answer.ts';
 import { admittedClient, knownClient } from '../support/exchange.ts';
+import { type Served, serve } from '../support/serve.ts';
 import { type FakeStore, fakeStore } from '../support/upstream.ts';
 
 /** A stage between the store and the reply, as a developer might add it: it caches answers to GET by path for ever. */
@@ -25,16 +23,19 @@ function createCache(forward: Forward): Forward {
     const known = kept.get(path);
     if (known) return { ...known, headers: [...known.headers, 'age', '1'] };
     const stored = await forward(exchange, checked);
-    if (exchange.method === 'GET' && stored.status === 200) kept.set(path, stored);
+    if (exchange.call.method === 'GET' && stored.status === 200) kept.set(path, stored);
     return stored;
   };
 }
 
-let server: Server;
+const never = (): never => {
+  throw new Error('no request is for a mount');
+};
+
+let served: Served;
 let store: FakeStore;
 afterEach(async () => {
-  server.closeAllConnections();
-  server.close();
+  await served.close();
   await store.close();
 });
 
@@ -55,23 +56,21 @@ test('a stage between store and reply is one file and one line', async () => {
     inspect: (_exchange, _checked, stored) => stored,
     relay: createRelay({ answer }),
     usage: { serve: async () => {} },
-    mounts: { forward: async () => {}, upgrade: () => {} },
+    mounts: { forward: never, takesTunnel: () => false, tunnel: never },
     pages: { has: () => false, serve: async () => {} },
     cors,
     answer,
     route: () => ({ kind: 'not_found' }),
   };
   const pipeline = createPipeline(parts);
-  server = createServer((request, response) => pipeline.handle(request, response)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  served = await serve(pipeline.handle);
   const asked = async (path: string) => {
-    const response = await fetch(url + path);
+    const response = await fetch(served.url + path);
     return [await response.text(), response.headers.get('age')];
   };
   expect(await asked('/one')).toEqual(['/one 1', null]);
   expect(await asked('/one')).toEqual(['/one 1', '1']);
   expect(await asked('/two')).toEqual(['/two 2', null]);
   expect(store.seen).toHaveLength(2);
-  await upstream.close();
+  upstream.close();
 });

@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { createGuard, type Guard } from '../../src/callers/guard.ts';
 import { loadContract } from '../../src/contract/contract.ts';
@@ -12,6 +9,7 @@ import { createDoor } from '../../src/gateway/stages/door.ts';
 import { type Event, type Observe, toAll } from '../../src/observe/events.ts';
 import { createReference, REFERENCE_PATHS } from '../../src/reference/reference.ts';
 import { TestGateway } from '../support/gateway.ts';
+import { type Served, serve } from '../support/serve.ts';
 import { until } from '../support/until.ts';
 import { isAnError } from './stand.ts';
 import { Wire } from './wire.ts';
@@ -21,16 +19,15 @@ const broken = (): never => {
   throw new TypeError(PRIVATE);
 };
 
-let server: Server | null = null;
+let served: Served | null = null;
 let gateway: TestGateway;
 beforeAll(async () => {
   gateway = await TestGateway.start();
 });
 afterAll(() => gateway.stop());
-afterEach(() => {
-  server?.close();
-  server?.closeAllConnections();
-  server = null;
+afterEach(async () => {
+  await served?.close();
+  served = null;
 });
 
 /** A pipeline whose steps do nothing, except those that a test replaces. */
@@ -50,7 +47,7 @@ async function pipelineWith(
     forward: async () => ({}) as never,
     inspect: (_exchange, _checked, stored) => stored,
     relay: (exchange) => void answer.send(exchange, 200, [], 'good'),
-    mounts: { forward: async () => {}, upgrade: () => {} },
+    mounts: { forward: broken, takesTunnel: () => false, tunnel: broken },
     pages: { has: () => false, serve: async () => {} },
     usage: { has: () => false } as never,
     cors,
@@ -58,10 +55,8 @@ async function pipelineWith(
     route: () => ({ kind: 'not_found' }),
     ...(typeof parts === 'function' ? parts({ guard, answer }) : parts),
   });
-  server = createServer((request, response) => void pipeline.handle(request, response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const wire = await Wire.open(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  served = await serve(pipeline.handle);
+  const wire = await Wire.open(served.url);
   const ask = (path = '/') => wire.send(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).answer();
   return { ask, events, wire };
 }
@@ -80,7 +75,14 @@ describe('an exception costs its own request only: 500, an id, one line, no deta
       'a mount',
       (on) => ({
         route: () => (on() ? { kind: 'mount', mount: {} as never } : { kind: 'not_found' }),
-        mounts: { forward: async () => broken(), upgrade: broken },
+        mounts: { forward: async () => broken(), takesTunnel: () => false, tunnel: broken },
+      }),
+    ],
+    [
+      'a tunnel',
+      (on) => ({
+        route: () => ({ kind: 'mount', mount: { websocket: true } as never }),
+        mounts: { forward: async () => ({}) as never, takesTunnel: on, tunnel: async () => broken() },
       }),
     ],
   ])('in %s', async (_step, parts) => {
@@ -133,13 +135,12 @@ describe('an exception costs its own request only: 500, an id, one line, no deta
 
   test('even in the answer to a failure: its connection ends, and others go on', async () => {
     let failing = true;
-    const cors: Cors = { push: () => void (failing && broken()), preflight: () => [] };
+    const cors: Cors = { add: () => void (failing && broken()), preflight: () => [] };
     const { ask, events } = await pipelineWith({ admit: async () => (failing ? broken() : ({} as never)) }, { cors });
     await expect(ask()).rejects.toThrow('before the answer was whole');
     expect(events.filter(({ type }) => type === 'bug')).toHaveLength(2);
     failing = false;
-    const { port } = server!.address() as AddressInfo;
-    const wire = await Wire.open(`http://127.0.0.1:${port}`);
+    const wire = await Wire.open(served!.url);
     expect(await wire.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n').answer()).toMatchObject({ status: 200, body: 'good' });
     wire.close();
   });

@@ -34,6 +34,17 @@ describe('a mount', () => {
     expect(request.body).toBe('2\r\n[]\r\n0\r\n\r\n');
   });
 
+  test.each<[string, () => string]>([
+    ['GET', () => stand.request('GET /files/a')],
+    ['PUT', () => put(['Content-Length: 2'], '[]')],
+  ])('is asked once: its target may have acted on a %s without an answer', async (_method, request) => {
+    expect((await stand.ask(request())).status).toBe(200);
+    const before = stand.store.requests.length;
+    stand.store.respond = (socket) => socket.destroy();
+    expect(await stand.ask(request())).toMatchObject({ status: 502, code: 'upstream_error' });
+    expect(stand.store.requests.length).toBe(before + 1);
+  });
+
   test('refuses a declared body past the limit at once, and a chunked one while it comes', async () => {
     await stand.refusesAndCloses(put(['Content-Length: 70000'], ''), [413]);
     const before = stand.store.requests.length;
@@ -181,13 +192,18 @@ describe('an upgrade', () => {
     await wire.ended();
   });
 
-  test('behind an answer under way is not taken', async () => {
+  test('behind an answer under way is taken in its turn', async () => {
     const before = stand.store.requests.length;
+    stand.store.respond = (socket, { line }) => void socket.write(line.includes('/live') ? SWITCHED : EMPTY_LIST);
     const wire = await stand.connect();
     wire.send(stand.probe + upgrade('GET /live/a'));
-    expect(await wire.answer()).toMatchObject({ status: 200 });
-    expect(await wire.ended()).toBe('');
-    expect(stand.store.requests.length).toBe(before + 1);
+    expect(await wire.answer()).toMatchObject({ status: 200, headers: { connection: 'keep-alive' } });
+    expect(await wire.answer()).toMatchObject({ status: 101 });
+    wire.close();
+    expect(stand.store.requests.slice(before).map(({ line }) => line)).toEqual([
+      'GET /categories HTTP/1.1',
+      'GET /live/a HTTP/1.1',
+    ]);
   });
 
   test('that is open does not keep the gateway from stopping', async () => {

@@ -107,13 +107,23 @@ describe('a path in another spelling', () => {
     expect(answer).toMatchObject({ status: 400, code: 'invalid_request' });
   });
 
-  test.each(['http://evil.example/pets', 'HTTPS://evil.example:81/pets', 'http://user@evil.example/pets'])(
+  test.each([
+    'http://evil.example/pets',
+    'HTTPS://evil.example:81/pets',
+    'http://api.example:81/pets',
+    'http://user@api.example/pets',
+    'http://api.example@evil.example/pets',
+    'http:///pets',
+  ])('in absolute form is refused if it names another host than Host, or a user: %s', async (target) => {
+    await stand.refusesAndCloses(stand.request(`GET ${target}`), [400]);
+  });
+
+  test.each(['http://api.example/pets', 'HTTPS://API.example/pets'])(
     'in absolute form never chooses the upstream: %s',
     async (target) => {
       const request = await stand.passed(stand.request(`GET ${target}`));
       expect(request.line).toBe('GET /pets HTTP/1.1');
       expect(valuesOf(request, 'host')).toEqual([new URL(stand.store.url).host]);
-      expect(JSON.stringify(request)).not.toContain('evil.example');
     },
   );
 });

@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Exchange } from '../../src/gateway/exchange.ts';
 import type { Admitted, KnownClient, Target } from '../../src/gateway/results.ts';
 import { FieldNames } from '../../src/gateway/wire/fields.ts';
@@ -6,21 +5,20 @@ import { readHead } from '../../src/gateway/wire/head.ts';
 import { parseTarget } from '../../src/gateway/wire/target.ts';
 import type { Client } from '../../src/keys/key.ts';
 import type { Limits } from '../../src/limits/limits.ts';
+import { looseCall } from './call.ts';
 import { limits, MINUTE, window } from './limits.ts';
 
-/** The exchange of a request without a connection: the parts that stages read, and none that writes. */
+/** The exchange of a request without a connection. */
 export function exchangeOf(
   method = 'GET',
   headers: Readonly<Record<string, string>> = {},
   given: Partial<Exchange> = {},
 ): Exchange {
-  const rawHeaders = Object.entries({ Host: 'localhost', ...headers }).flat();
+  const { call } = given.call ? { call: given.call } : looseCall(method, headers);
   return {
     id: 'request-1',
-    request: { method, rawHeaders, httpVersionMinor: 1, socket: { remoteAddress: '192.0.2.1' } } as IncomingMessage,
-    response: { destroyed: false } as ServerResponse,
-    method,
-    head: readHead(rawHeaders, new FieldNames([])),
+    call,
+    head: readHead(call.fields.list, new FieldNames([])),
     address: '192.0.2.1',
     behindProxy: false,
     startedAt: 0,

@@ -1,4 +1,3 @@
-import { Agent, fetch, type Response } from 'undici';
 import { encodeShellUser, SHELL_USER_HEADER } from '../../operators/shell-user.ts';
 import { type Api, CallError, queryOf, type Sent } from './api.ts';
 
@@ -11,7 +10,6 @@ export function reachRemote(url: string, token: string | null, user: string | nu
     throw new CallError(`${JSON.stringify(url)} is no address of an admin listener, such as http://127.0.0.1:9901`);
   }
   const base = url.replace(/\/+$/, '');
-  const dispatcher = new Agent();
 
   async function send(method: string, path: string, { query, body, idempotencyKey }: Sent): Promise<Response> {
     const search = queryOf(query);
@@ -24,7 +22,6 @@ export function reachRemote(url: string, token: string | null, user: string | nu
       return await fetch(`${base}${path}${search && `?${search}`}`, {
         method,
         headers,
-        dispatcher,
         redirect: 'error',
         signal: AbortSignal.timeout(PATIENCE),
         ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -43,7 +40,8 @@ export function reachRemote(url: string, token: string | null, user: string | nu
       if (typeof message !== 'string') throw new CallError(`${base} is no admin listener of storegate`, { shut: true });
       throw new CallError(message, { shut: response.status === 401 || response.status === 429 });
     },
-    close: () => dispatcher.close(),
+    // An idle connection keeps no process alive.
+    close: async () => {},
   };
 }
 

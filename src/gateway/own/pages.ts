@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { createAddressWindow } from '../../callers/address-window.ts';
 import type { Guard } from '../../callers/guard.ts';
 import { Refusal } from '../../errors/refusals.ts';
@@ -30,8 +29,8 @@ export interface Page {
   readonly body: Buffer;
 }
 
-/** `null` if there is no such page. */
-export type FindPage = (path: string, headers: IncomingHttpHeaders) => Promise<Page | null>;
+/** `fields` of the request, flat, spelt as received. `null` if there is no such page. */
+export type FindPage = (path: string, fields: readonly string[]) => Promise<Page | null>;
 
 export interface PagesOptions {
   readonly find: FindPage;
@@ -64,11 +63,11 @@ export function createPages({ find, paths, guard, answer }: PagesOptions): Pages
       const refusal = await spend(exchange, 1);
       if (refusal) return await answer.fail(exchange, refusal);
       exchange.standing = await guard.look(exchange.address);
-      const { method, request } = exchange;
+      const { method, fields } = exchange.call;
       if (method !== 'GET' && method !== 'HEAD') {
         throw new Refusal('method_not_allowed', { headers: ['Allow', 'GET, HEAD'] });
       }
-      const page = await find(path, request.headers);
+      const page = await find(path, fields.list);
       if (!page) throw new Refusal('not_found');
       const pieces = method === 'HEAD' ? 0 : Math.floor(page.body.length / PIECE);
       const late = pieces > 0 ? await spend(exchange, pieces) : null;

@@ -1,5 +1,6 @@
 import { entityTag, hasTag } from '../../common/entity-tag.ts';
 import type { Eventually } from '../../common/eventually.ts';
+import { fieldIn } from '../../common/field-list.ts';
 import { USAGE_PATH } from '../../common/own-paths.ts';
 import type { Operation } from '../../contract/contract.ts';
 import { Refusal } from '../../errors/refusals.ts';
@@ -77,7 +78,7 @@ export function createUsage({ state, keys, deprecatedBy, answer, operations, clo
     async serve(exchange, client) {
       exchange.route = 'usage';
       await spend(exchange, client);
-      const { method } = exchange;
+      const { method, fields } = exchange.call;
       const admission = await state.look(client.subject, client.limits);
       exchange.standing = admission;
       if (method !== 'GET' && method !== 'HEAD') {
@@ -86,7 +87,7 @@ export function createUsage({ state, keys, deprecatedBy, answer, operations, clo
       const body = await bodyFor(client, admission);
       const etag = entityTag(body);
       const headers = ['ETag', etag, 'Cache-Control', 'private, no-cache', 'Vary', 'X-API-Key, Authorization'];
-      if (hasTag(exchange.request.headers['if-none-match'], etag)) return await answer.notModified(exchange, headers);
+      if (hasTag(fieldIn(fields.list, 'if-none-match'), etag)) return await answer.notModified(exchange, headers);
       await answer.send(exchange, 200, [...headers, 'Content-Type', 'application/json; charset=utf-8'], body);
     },
   };

@@ -1,20 +1,24 @@
 import type { Guard } from '../../callers/guard.ts';
 import type { Eventually } from '../../common/eventually.ts';
+import { oneByte } from '../../common/one-byte.ts';
+import type { Operation } from '../../contract/contract.ts';
 import { Outage } from '../../errors/outage.ts';
 import { Refusal } from '../../errors/refusals.ts';
+import { type CheckedLines, checkedLines, FieldLines } from '../../http1/writing.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
 import { CallerLeft } from '../wire/caller-left.ts';
-import { hasBody } from '../wire/head.ts';
 import type { Cors } from './cors.ts';
-import { failureFields, pushLimitHeaders } from './headers.ts';
+import { addLimitHeaders, failureFields } from './headers.ts';
+
+const REQUEST_ID = oneByte('X-Request-Id');
 
 /** The gateway reads and drops a refused body of at most this many bytes, to keep the connection; a larger one ends it. */
 const DROPPABLE = 64 * 1024;
 
 export interface Answer {
   /** The headers that every answer of the public listener carries: request id, limits, CORS, the operation's own. */
-  headers(exchange: Exchange): string[];
+  fields(exchange: Exchange): FieldLines;
   /** Sends a whole answer of the gateway's own. */
   send(exchange: Exchange, status: number, headers: readonly string[], body: string | Buffer): Eventually<void>;
   /** 304: the caller has the body already. */
@@ -24,14 +28,27 @@ export interface Answer {
 }
 
 export function createAnswer({ cors, guard, observe }: { cors: Cors; guard: Guard; observe: Observe }): Answer {
-  function headers(exchange: Exchange): string[] {
-    const list = ['X-Request-Id', exchange.id];
-    if (exchange.standing) pushLimitHeaders(list, exchange.standing);
-    cors.push(list, exchange);
-    if (exchange.operation) list.push(...exchange.operation.replyHeaders);
+  /** The lines of an operation's own headers, checked once. */
+  const replyLines = new WeakMap<Operation, CheckedLines>();
+
+  function fields(exchange: Exchange): FieldLines {
+    const lines = new FieldLines();
+    lines.add(REQUEST_ID, exchange.id);
+    if (exchange.standing) addLimitHeaders(lines, exchange.standing);
+    cors.add(lines, exchange);
+    if (exchange.operation !== null && exchange.operation.replyHeaders.length > 0)
+      lines.addLines(linesOf(exchange.operation));
     const retiresAt = exchange.client?.retiresAt ?? null;
-    if (retiresAt !== null) list.push('X-Key-Retires', new Date(retiresAt).toISOString());
-    return list;
+    if (retiresAt !== null) lines.add('X-Key-Retires', new Date(retiresAt).toISOString());
+    return lines;
+  }
+
+  function linesOf(operation: Operation): CheckedLines {
+    const known = replyLines.get(operation);
+    if (known !== undefined) return known;
+    const lines = checkedLines(operation.replyHeaders);
+    replyLines.set(operation, lines);
+    return lines;
   }
 
   function send(exchange: Exchange, status: number, own: readonly string[], body: string | Buffer): Eventually<void> {
@@ -43,29 +60,27 @@ export function createAnswer({ cors, guard, observe }: { cors: Cors; guard: Guar
   }
 
   function write(exchange: Exchange, status: number, own: readonly string[], body: string | Buffer): void {
-    const { response } = exchange;
-    const list = headers(exchange);
-    list.push(...own);
+    const lines = fields(exchange);
+    lines.addAll(own);
     const length = Buffer.byteLength(body);
-    if (status !== 204 && status !== 304) list.push('Content-Length', `${length}`);
-    response.writeHead(status, list);
-    if (exchange.method === 'HEAD') response.end();
-    // As many bytes as characters: the body is ASCII, which is cheaper to write as latin1.
-    else response.end(body, length === body.length ? 'latin1' : 'utf8');
+    if (status !== 204 && status !== 304) lines.addLength(length);
+    // As many bytes as characters: the body is ASCII, and can leave as text.
+    exchange.call.answer(status, '', lines, length === body.length ? body : Buffer.from(body));
   }
 
   function fail(exchange: Exchange, failure: unknown): Eventually<void> {
-    const { response } = exchange;
-    if (failure instanceof CallerLeft || response.destroyed) {
+    const { call } = exchange;
+    if (failure instanceof CallerLeft || call.left) {
       exchange.code = 'caller_left';
-      response.destroy();
+      call.cutOff();
       return;
     }
     const refusal = toRefusal(failure);
     exchange.code = refusal.code;
     if (failure instanceof Outage) observe({ type: 'outage', id: exchange.id, error: failure });
     else if (!(failure instanceof Refusal)) observe({ type: 'bug', id: exchange.id, error: failure });
-    if (response.headersSent) return cutOff(exchange);
+    // Only a cut connection can show now that the answer is incomplete.
+    if (call.begun) return call.cutOff();
     return send(exchange, refusal.status, failureHeaders(exchange, refusal), refusal.body);
   }
 
@@ -74,7 +89,7 @@ export function createAnswer({ cors, guard, observe }: { cors: Cors; guard: Guar
     const lastResort = (error: unknown) => {
       exchange.code = 'internal_error';
       observe({ type: 'bug', id: exchange.id, error });
-      exchange.response.destroy();
+      exchange.call.cutOff();
     };
     try {
       return fail(exchange, failure)?.catch(lastResort);
@@ -83,21 +98,12 @@ export function createAnswer({ cors, guard, observe }: { cors: Cors; guard: Guar
     }
   }
 
-  return { headers, send, notModified: (exchange, own) => send(exchange, 304, own, ''), fail: failSafely };
+  return { fields, send, notModified: (exchange, own) => send(exchange, 304, own, ''), fail: failSafely };
 }
 
 function failureHeaders(exchange: Exchange, refusal: Refusal): string[] {
-  if (refusal.close || leavesMuchUnread(exchange)) exchange.response.shouldKeepAlive = false;
+  if (refusal.close || leavesMuchUnread(exchange)) exchange.call.keepAlive = false;
   return failureFields(refusal);
-}
-
-/**
- * Once an answer has begun, only a cut connection can show that it is incomplete. HTTP/1.0 takes the end of the connection
- * for the end of the body, so there it must be a reset.
- */
-function cutOff({ request, response }: Exchange): void {
-  if (request.httpVersionMinor === 0) request.socket.resetAndDestroy();
-  response.destroy();
 }
 
 function toRefusal(thrown: unknown): Refusal {
@@ -106,7 +112,7 @@ function toRefusal(thrown: unknown): Refusal {
   return new Refusal('internal_error');
 }
 
-function leavesMuchUnread({ request, head }: Exchange): boolean {
-  if (!hasBody(head) || request.complete) return false;
-  return head.contentLength === null || head.contentLength > DROPPABLE || head.expect !== undefined;
+function leavesMuchUnread({ call, head }: Exchange): boolean {
+  if (call.bodyWhole || !call.hasBody) return false;
+  return call.framing === 'chunked' || call.framing > DROPPABLE || head.expect !== undefined;
 }

@@ -1,9 +1,10 @@
+import type { FieldLines } from '../../http1/writing.ts';
 import type { Exchange } from '../exchange.ts';
 import { EXPOSED_HEADERS } from './headers.ts';
 
 export interface Cors {
   /** Adds the headers that a browser needs to let a page read this answer; other callers get at most Vary. */
-  push(headers: string[], exchange: Exchange): void;
+  add(lines: FieldLines, exchange: Exchange): void;
   /** The headers of the answer to a preflight for a path that takes `methods`. */
   preflight(exchange: Exchange, methods: readonly string[]): string[];
 }
@@ -13,11 +14,12 @@ export function createCors({ origins, maxAge }: { origins: readonly string[]; ma
   const any = origins.includes('*');
   const allowed = new Set(origins);
 
-  function push(headers: string[], exchange: Exchange): void {
+  function add(lines: FieldLines, exchange: Exchange): void {
     const { origin } = exchange.head;
-    if (!any && allowed.size > 0) headers.push('Vary', 'Origin');
+    if (!any && allowed.size > 0) lines.add('Vary', 'Origin');
     if (origin === undefined || !(any || allowed.has(origin))) return;
-    headers.push('Access-Control-Allow-Origin', any ? '*' : origin, 'Access-Control-Expose-Headers', EXPOSED_HEADERS);
+    lines.add('Access-Control-Allow-Origin', any ? '*' : origin);
+    lines.add('Access-Control-Expose-Headers', EXPOSED_HEADERS);
   }
 
   function preflight(exchange: Exchange, methods: readonly string[]): string[] {
@@ -32,12 +34,12 @@ export function createCors({ origins, maxAge }: { origins: readonly string[]; ma
     ];
   }
 
-  return { push, preflight };
+  return { add, preflight };
 }
 
 export function isPreflight(exchange: Exchange): boolean {
   const { origin, preflightMethod } = exchange.head;
-  return exchange.method === 'OPTIONS' && origin !== undefined && preflightMethod !== undefined;
+  return exchange.call.method === 'OPTIONS' && origin !== undefined && preflightMethod !== undefined;
 }
 
 /** The gateway sends back only field names and commas (RFC 9110 section 5.1). */

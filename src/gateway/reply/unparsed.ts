@@ -1,28 +1,29 @@
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
 import { plainAddress } from '../../callers/address.ts';
 import type { Guard } from '../../callers/guard.ts';
 import type { Refusal } from '../../errors/refusals.ts';
+import type { BrokenReply } from '../../http1/server-connection.ts';
+import { FieldLines } from '../../http1/writing.ts';
 import type { Observe } from '../../observe/events.ts';
-import { failureFields, pushLimitHeaders } from './headers.ts';
+import { addLimitHeaders, failureFields } from './headers.ts';
 
 /**
  * Answers input that never became a request, in the same form as other answers. The connection cannot be trusted after it.
  * Never rejects.
  */
-export type AnswerUnparsed = (refusal: Refusal, socket: Socket) => Promise<void>;
+export type AnswerUnparsed = (refusal: Refusal, reply: BrokenReply) => Promise<void>;
 
 export function createUnparsedAnswers({ guard, observe }: { guard: Guard; observe: Observe }): AnswerUnparsed {
-  async function write(refusal: Refusal, socket: Socket): Promise<void> {
+  async function write(refusal: Refusal, reply: BrokenReply): Promise<void> {
     const startedAt = performance.now();
-    const address = plainAddress(socket.remoteAddress);
+    const address = plainAddress(reply.peer);
     const id = randomUUID();
     const { body } = refusal;
-    const headers = ['X-Request-Id', id];
-    pushLimitHeaders(headers, await guard.look(address));
-    headers.push(...failureFields(refusal), 'Content-Length', `${Buffer.byteLength(body)}`, 'Connection', 'close');
-    socket.write(`HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines(headers)}\r\n${body}`);
+    const lines = new FieldLines();
+    lines.add('X-Request-Id', id);
+    addLimitHeaders(lines, await guard.look(address));
+    lines.addAll(failureFields(refusal));
+    reply.answer(refusal.status, lines, body);
     observe({
       type: 'request',
       id,
@@ -41,15 +42,9 @@ export function createUnparsedAnswers({ guard, observe }: { guard: Guard; observ
     });
   }
 
-  return (refusal, socket) =>
-    write(refusal, socket).catch((bug) => {
+  return (refusal, reply) =>
+    write(refusal, reply).catch((bug) => {
       observe({ type: 'bug', id: 'none', error: bug });
-      socket.destroy();
+      reply.drop();
     });
-}
-
-function lines(headers: readonly string[]): string {
-  let text = '';
-  for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`;
-  return text;
 }

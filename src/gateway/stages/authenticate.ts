@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import { isAmong } from '../../callers/address.ts';
 import type { Guard } from '../../callers/guard.ts';
 import type { Eventually } from '../../common/eventually.ts';
@@ -36,7 +35,7 @@ export function createAuthenticate({ keyring, guard, clock }: AuthenticateParts)
     if (secret instanceof Refusal) return fail(exchange, secret);
     if (secret.length > (keyring.takesForeign ? MAX_FOREIGN_LENGTH : MAX_KEY_LENGTH))
       return fail(exchange, unauthorized('invalid_api_key'));
-    const hash = hashes.of(secret, exchange.request.socket);
+    const hash = hashes.of(secret, exchange.call.connection);
     const known = keyring.known(hash);
     if (known) return accept(exchange, known);
     // Checked only here: a known key has the form, and a malformed one needs no look-up.
@@ -69,9 +68,9 @@ export function createAuthenticate({ keyring, guard, clock }: AuthenticateParts)
 /** Hashes secrets and keeps each connection's last hash: most send one secret, and hashing costs a tenth of a refusal. */
 class Hashes {
   /** A connection's last secret stays in memory with its hash until the connection closes. */
-  readonly #last = new WeakMap<Socket, { readonly secret: string; readonly hash: string }>();
+  readonly #last = new WeakMap<object, { readonly secret: string; readonly hash: string }>();
 
-  of(secret: string, connection: Socket): string {
+  of(secret: string, connection: object): string {
     const last = this.#last.get(connection);
     if (last?.secret === secret) return last.hash;
     const hash = hashSecret(secret);

@@ -7,7 +7,6 @@ import type { Exchange } from '../exchange.ts';
 import type { Admitted, Checked, CheckedRequest, Target } from '../results.ts';
 import type { Route } from '../routes.ts';
 import type { Bodies } from '../wire/bodies.ts';
-import { hasBody } from '../wire/head.ts';
 
 /** Returns the request in the form that may go to the store. Throws or rejects with a Refusal. */
 export type CheckContract = (exchange: Exchange, client: Admitted, target: Target, route: Route) => Eventually<Checked>;
@@ -35,7 +34,7 @@ export function createContract({
     if (refuseAfterSunset && operation.sunset !== null && operation.sunset * 1000 <= clock()) {
       throw new Refusal('operation_sunset');
     }
-    const faults = operation.checkParameters(parameters, target.query, exchange.request.rawHeaders);
+    const faults = operation.checkParameters(parameters, target.query, exchange.call.fields.list);
     if (operation.reportOnly) return reported(exchange, client, target, operation, faults);
     const media = mediaOf(exchange, operation);
     if (!media) {
@@ -91,8 +90,8 @@ function operationOf(route: Route): { operation: Operation; parameters: readonly
 }
 
 /** Looks at the headers alone, so that a body of the wrong type is never read. */
-function mediaOf({ head }: Exchange, { body }: Operation): MediaRule | null {
-  if (!hasBody(head)) return null;
+function mediaOf({ call, head }: Exchange, { body }: Operation): MediaRule | null {
+  if (!call.hasBody) return null;
   if (!body) {
     throw invalid([{ in: 'body', pointer: '', message: 'this operation takes no request body' }]);
   }

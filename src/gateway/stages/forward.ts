@@ -1,9 +1,9 @@
-import type { Dispatcher } from 'undici';
+import type { Question } from '../../http1/question.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Checked } from '../results.ts';
 import type { Upstream } from '../upstream/connections.ts';
-import { requestHeaders } from '../upstream/headers.ts';
+import { requestFields } from '../upstream/headers.ts';
 import { ask } from '../upstream/question.ts';
 import type { StoreAnswer } from '../upstream/store-answer.ts';
 
@@ -19,18 +19,13 @@ export interface ForwardParts {
 
 export function createForward({ upstream, observe, plainAnswers }: ForwardParts): Forward {
   return function forward(exchange, { client, target: { path, query }, body }) {
-    const headers = requestHeaders(exchange, client);
-    const options: Dispatcher.DispatchOptions = {
-      method: exchange.method as Dispatcher.HttpMethod,
-      path: query === '' ? upstream.basePath + path : `${upstream.basePath}${path}?${query}`,
-      headers: plainAnswers ? withoutEncodings(headers) : headers,
+    const asked: Question = {
+      method: exchange.call.method,
+      target: query === '' ? upstream.basePath + path : `${upstream.basePath}${path}?${query}`,
+      fields: requestFields(exchange, client, plainAnswers),
       body,
     };
     exchange.forwardedAt = performance.now();
-    return ask({ upstream, observe, exchange, options });
+    return ask({ pool: upstream.pool, observe, exchange, asked });
   };
-}
-
-function withoutEncodings(headers: readonly string[]): string[] {
-  return headers.filter((_, i) => headers[i - (i % 2)]!.toLowerCase() !== 'accept-encoding');
 }

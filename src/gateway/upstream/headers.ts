@@ -1,49 +1,74 @@
 import { isIP } from 'node:net';
 import { plainAddress } from '../../callers/address.ts';
+import { oneByte } from '../../common/one-byte.ts';
+import { type CheckedLines, checkedLines, FieldLines } from '../../http1/writing.ts';
 import type { Client } from '../../keys/key.ts';
 import type { Exchange } from '../exchange.ts';
-import { isReturned, NOT_SHARED, optionsOf } from '../wire/fields.ts';
+import { NOT_SHARED, optionsOf, ReturnedNames } from '../wire/fields.ts';
+
+const returnedNames = new ReturnedNames();
+
+const ONLY_FOR_ITS_KEY: readonly string[] = Object.entries(NOT_SHARED).flat().map(oneByte);
+const REQUEST_ID = oneByte('X-Request-Id');
+
+type Caller = Pick<Client, 'keyId' | 'account' | 'plan'>;
+
+/** Lines that say who the client is, checked once for each client. */
+const callerLines = new WeakMap<Caller, CheckedLines>();
 
 /**
- * As a flat list, made once, and of strings that V8 keeps in one byte per character: constants that stand in a contract's text
- * too may be shared with it, as two, and every answer would be put together, and converted, in two.
+ * The headers of the request to the store: the caller's forwardable headers, then those that only the gateway may set.
+ * `Connection: X-Storegate-Account` cannot remove ours: a caller's options apply only to the caller's headers. `plain`: without
+ * Accept-Encoding.
  */
-const ONLY_FOR_ITS_KEY: readonly string[] = Object.entries(NOT_SHARED)
-  .flat()
-  .map((text) => Buffer.from(text, 'latin1').toString('latin1'));
-
-/**
- * The headers of the request to the store, flat: the caller's forwardable headers, then those that only the gateway may set.
- * `Connection: X-Storegate-Account` cannot remove ours: a caller's options apply only to the caller's headers.
- */
-export function requestHeaders(
-  exchange: Exchange,
-  { keyId, account, plan }: Pick<Client, 'keyId' | 'account' | 'plan'>,
-): string[] {
-  const headers = [...exchange.head.forwardable];
-  headers.push('X-Request-Id', exchange.id, 'X-Storegate-Key', keyId, 'X-Storegate-Account', account);
-  headers.push('X-Storegate-Plan', plan);
-  if (exchange.behindProxy) pushChain(headers, exchange);
-  else pushPeer(headers, exchange);
-  return headers;
+export function requestFields(exchange: Exchange, client: Caller, plain = false): FieldLines {
+  const { head } = exchange;
+  const lines = new FieldLines();
+  lines.addLines(plain ? checkedLines(withoutEncodings(head.forwardable)) : head.lines);
+  lines.add(REQUEST_ID, exchange.id);
+  lines.addLines(linesOf(client));
+  if (exchange.behindProxy) addChain(lines, exchange);
+  else lines.addLines(peerLines(exchange));
+  return lines;
 }
 
-/** The three de-facto headers and RFC 7239, for a caller that connects directly; its own forwarding headers are dropped. */
-function pushPeer(headers: string[], { address, head }: Exchange): void {
-  const host = head.hosts[0];
-  headers.push('X-Forwarded-For', address, 'X-Forwarded-Proto', 'http');
-  if (host !== undefined) headers.push('X-Forwarded-Host', host);
-  headers.push('Forwarded', `for=${node(address)};${origin('http', host)}`);
+function linesOf(client: Caller): CheckedLines {
+  const known = callerLines.get(client);
+  if (known !== undefined) return known;
+  const { keyId, account, plan } = client;
+  const lines = checkedLines(['X-Storegate-Key', keyId, 'X-Storegate-Account', account, 'X-Storegate-Plan', plan]);
+  callerLines.set(client, lines);
+  return lines;
+}
+
+/**
+ * The three de-facto headers and RFC 7239, for a caller that connects directly; its own forwarding headers are dropped. Kept
+ * with the head, which mostly is that of the caller's next request too.
+ */
+function peerLines({ address, head }: Exchange): CheckedLines {
+  if (head.peer?.address === address) return head.peer.lines;
+  const { host } = head;
+  const list = ['X-Forwarded-For', address, 'X-Forwarded-Proto', 'http'];
+  if (host !== undefined) list.push('X-Forwarded-Host', host);
+  list.push('Forwarded', `for=${node(address)};${origin('http', host)}`);
+  const lines = checkedLines(list);
+  head.peer = { address, lines };
+  return lines;
 }
 
 /** The same for a caller behind a trusted proxy: keeps the proxy's headers and adds the proxy to the chain. */
-function pushChain(headers: string[], { request, head }: Exchange): void {
-  const chain = [...hops(head.forwardedFor), plainAddress(request.socket.remoteAddress)];
+function addChain(lines: FieldLines, { call, head }: Exchange): void {
+  const chain = [...hops(head.forwardedFor), plainAddress(call.peer)];
   const proto = head.forwardedProto === 'https' ? 'https' : 'http';
-  const host = head.forwardedHost ?? head.hosts[0];
-  headers.push('X-Forwarded-For', chain.join(', '), 'X-Forwarded-Proto', proto);
-  if (host !== undefined) headers.push('X-Forwarded-Host', host);
-  headers.push('Forwarded', `${chain.map((hop) => `for=${node(hop)}`).join(', ')};${origin(proto, host)}`);
+  const host = head.forwardedHost ?? head.host;
+  lines.add('X-Forwarded-For', chain.join(', '));
+  lines.add('X-Forwarded-Proto', proto);
+  if (host !== undefined) lines.add('X-Forwarded-Host', host);
+  lines.add('Forwarded', `${chain.map((hop) => `for=${node(hop)}`).join(', ')};${origin(proto, host)}`);
+}
+
+function withoutEncodings(headers: readonly string[]): string[] {
+  return headers.filter((_, i) => headers[i - (i % 2)]!.toLowerCase() !== 'accept-encoding');
 }
 
 function hops(forwardedFor: string): string[] {
@@ -62,17 +87,25 @@ function origin(proto: string, host: string | undefined): string {
   return host === undefined ? `proto=${proto}` : `proto=${proto};host="${host.replace(/["\\]/g, '')}"`;
 }
 
-/** The headers of the store's answer that may reach the caller, flat, with lower-case names. */
-export function returnedHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): string[] {
+/**
+ * The headers of the store's answer that may reach the caller, flat, with lower-case names. `fields`: flat, spelt as received.
+ */
+export function returnedHeaders(fields: readonly string[], status: number): string[] {
   const list: string[] = [];
-  const { connection } = headers;
-  const options = connection === undefined || connection === 'keep-alive' ? null : optionsOf(`${connection}`);
-  for (const name in headers) {
-    if (!isReturned(name) || options?.includes(name)) continue;
-    const value = headers[name]!;
-    if (typeof value === 'string') list.push(name, value);
-    else for (const one of value) list.push(name, one);
+  let connection = '';
+  let cached = false;
+  for (let i = 0; i < fields.length; i += 2) {
+    const { name, returned } = returnedNames.of(fields[i]!);
+    if (name === 'connection') connection = connection === '' ? fields[i + 1]! : `${connection},${fields[i + 1]!}`;
+    // 204 has no length (RFC 9110 section 8.6).
+    if (!returned || (status === 204 && name === 'content-length')) continue;
+    if (name === 'cache-control') cached = true;
+    list.push(name, fields[i + 1]!);
   }
-  if (!('cache-control' in headers)) list.push(...ONLY_FOR_ITS_KEY);
-  return list;
+  if (!cached) for (const text of ONLY_FOR_ITS_KEY) list.push(text);
+  return connection === '' || connection === 'keep-alive' ? list : without(list, optionsOf(connection));
+}
+
+function without(list: readonly string[], names: readonly string[]): string[] {
+  return list.filter((_, i) => !names.includes(list[i - (i % 2)]!));
 }

@@ -1,12 +1,14 @@
 import type { Eventually } from '../../common/eventually.ts';
+import { fieldIn } from '../../common/field-list.ts';
 import { Gathering } from '../../common/gathering.ts';
 import type { Operation } from '../../contract/contract.ts';
 import type { Fault } from '../../errors/fault.ts';
 import { Outage } from '../../errors/outage.ts';
+import { BodyStream, EMPTY } from '../../http1/body-stream.ts';
 import type { Report } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Checked } from '../results.ts';
-import { type AnswerBody, BodyStream, EMPTY, fieldIn, type StoreAnswer } from './store-answer.ts';
+import type { AnswerBody, StoreAnswer } from './store-answer.ts';
 
 /** A step between the store and the caller: returns the answer that replaces the store's. */
 export type Inspect = (exchange: Exchange, checked: Checked, stored: StoreAnswer) => Eventually<StoreAnswer>;
@@ -26,7 +28,7 @@ export function createInspection({ mode, maxBodyBytes, report }: InspectionParts
 
   return async function inspect(exchange, { operation }, stored) {
     // The answer to HEAD has the headers of a body that does not come.
-    if (exchange.method === 'HEAD') return stored;
+    if (exchange.call.method === 'HEAD') return stored;
     const body = stored.body instanceof BodyStream ? await gather(stored.body, maxBodyBytes) : stored.body;
     const faults = faultsIn(operation, stored, body);
     if (faults.length > 0) report(exchange, 'response', faults);

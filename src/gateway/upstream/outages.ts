@@ -1,20 +1,20 @@
 import { Outage } from '../../errors/outage.ts';
-import { CallerLeft } from '../wire/caller-left.ts';
+import { ClientError } from '../../http1/client-error.ts';
+import { PoolBusy } from '../../http1/pool.ts';
+import { bodyFailure } from '../wire/wire-refusals.ts';
 
-const UNREACHABLE = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
-const TOO_SLOW = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ERR_UPSTREAM_UPGRADE_TIMEOUT']);
-
-/** The Outage behind the error of a request to the store. CallerLeft stays as it is. */
-export function outageOf(error: Error): Error {
-  if (error instanceof CallerLeft || error instanceof Outage) return error;
-  const { code = '' } = error as NodeJS.ErrnoException;
-  if (UNREACHABLE.has(code)) return new Outage('upstream_unavailable', { cause: error });
-  return new Outage(TOO_SLOW.has(code) ? 'upstream_timeout' : 'upstream_error', { cause: error });
+/** What an error of a request to the store is to its caller. Errors that say so themselves stay as they are. */
+export function outageOf(error: unknown): unknown {
+  if (error instanceof PoolBusy) return new Outage('upstream_busy', { headers: ['Retry-After', '1'] });
+  if (!(error instanceof ClientError)) return error;
+  switch (error.failure) {
+    case 'unreachable':
+      return new Outage('upstream_unavailable', { cause: error });
+    case 'too_slow':
+      return new Outage('upstream_timeout', { cause: error });
+    case 'broken':
+      return new Outage('upstream_error', { cause: error });
+    case 'body':
+      return bodyFailure(error.cause);
+  }
 }

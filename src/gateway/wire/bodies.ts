@@ -1,9 +1,8 @@
 import { Gathering } from '../../common/gathering.ts';
 import { Refusal } from '../../errors/refusals.ts';
-import { type Incoming, tooLarge } from './body.ts';
-import { CallerLeft } from './caller-left.ts';
-import { hasBody } from './head.ts';
-import { interruptionOf } from './interruption.ts';
+import type { Call } from './call.ts';
+import type { Head } from './head.ts';
+import { bodyFailure, tooLarge } from './wire-refusals.ts';
 
 export interface BodiesSettings {
   /** Bytes that all bodies under way may hold together. */
@@ -20,6 +19,12 @@ export interface BodiesOptions extends BodiesSettings {
 /** One key may hold this part of the budget, so that it cannot take the room of all others. */
 const SHARE = 1 / 4;
 const EVERY = 5_000;
+
+/** A request whose body may still be on its way. */
+export interface Incoming {
+  readonly call: Call;
+  readonly head: Pick<Head, 'expect'>;
+}
 
 /** A body on its way. */
 interface Arrival {
@@ -66,37 +71,38 @@ export class Bodies {
    * told to go on only here, after its key and its declared length were found good (RFC 9110 section 10.1.1). Rejects with a
    * Refusal (too large, too slow, malformed, no room) or CallerLeft.
    */
-  async read({ request, response, head }: Incoming, most: number, owner: string): Promise<Buffer | null> {
-    if (!hasBody(head)) return null;
-    const interruption = interruptionOf(request);
-    if (interruption) throw interruption;
-    // An HTTP/1.0 caller knows no interim answers.
-    if (head.expect !== undefined && request.httpVersionMinor > 0) response.writeContinue();
+  async read({ call, head }: Incoming, most: number, owner: string): Promise<Buffer | null> {
+    if (!call.hasBody) return null;
+    if (call.bodyError) throw bodyFailure(call.bodyError);
+    if (head.expect !== undefined) call.sendContinue();
     return new Promise((resolve, reject) => {
       const refuse = (refusal: Refusal) => {
         // What was read of it is of no use, and what still comes is dropped: a pause would keep a read of each.
-        request.off('data', take).resume();
+        call.dropBody();
         this.#arriving.delete(arrival);
         this.#release(arrival);
         reject(refusal);
       };
-      const take = (chunk: Buffer) => {
-        if (arrival.gathering.size + chunk.length > most) refuse(tooLarge(most));
-        else if (!this.#add(arrival, chunk)) refuse(noRoom());
-      };
       const arrival: Arrival = { owner, gathering: new Gathering(), held: 0, seen: null, refuse };
       this.#arriving.add(arrival);
-      response.once('close', () => {
+      call.whenEnded(() => {
         this.#arriving.delete(arrival);
         this.#release(arrival);
       });
-      request.on('data', take);
-      request.on('end', () => {
-        this.#arriving.delete(arrival);
-        resolve(arrival.gathering.whole);
-      });
-      request.on('error', (error) => {
-        reject(error instanceof Refusal ? error : new CallerLeft('the request body broke off', { cause: error }));
+      call.readBody({
+        chunk: (bytes) => {
+          if (arrival.gathering.size + bytes.length > most) refuse(tooLarge(most));
+          else if (!this.#add(arrival, bytes)) refuse(noRoom());
+          return true;
+        },
+        end: () => {
+          this.#arriving.delete(arrival);
+          resolve(arrival.gathering.whole);
+        },
+        fail: (error) => {
+          this.#arriving.delete(arrival);
+          reject(bodyFailure(error));
+        },
       });
     });
   }

@@ -1,3 +1,5 @@
+import { oneByte } from '../../common/one-byte.ts';
+
 /** Headers about one connection only (RFC 9110 section 7.6.1). The gateway forwards them in neither direction. */
 const HOP_BY_HOP = [
   'connection',
@@ -54,42 +56,73 @@ export interface FieldName {
   readonly forwarded: boolean;
 }
 
-/** How many spellings are remembered, and of what length. Callers choose them, so memory needs a bound. */
+/** How many spellings are remembered, and of what length. The other side chooses them, so memory needs a bound. */
 const MOST_SPELLINGS = 2_000;
 const LONGEST_SPELLING = 64;
 
-/** What is known of the names of callers' headers. */
-export class FieldNames {
-  readonly #stripped: ReadonlySet<string>;
-  readonly #prefixes: readonly string[];
-  readonly #known = new Map<string, FieldName>();
+/** Remembers what is known of names by the way they are spelt. */
+class Spellings<Known> {
+  readonly #known = new Map<string, Known>();
+  readonly #learn: (name: string) => Known;
 
-  /** `strip`: names in lower case that stop here beside those that always do; a `*` at the end stands for any ending. */
-  constructor(strip: readonly string[]) {
-    const prefixes = strip.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));
-    this.#stripped = new Set([...NOT_FORWARDED, ...strip]);
-    this.#prefixes = ['x-storegate-', 'x-forwarded-', ...prefixes];
+  /** `learn` is given a name in lower case. */
+  constructor(learn: (name: string) => Known) {
+    this.#learn = learn;
   }
 
-  of(spelt: string): FieldName {
-    return this.#known.get(spelt) ?? this.#learn(spelt);
-  }
-
-  #learn(spelt: string): FieldName {
-    const name = spelt.toLowerCase();
-    // Many servers read `_` as `-` (RFC 3875 section 4.1.18), so both spellings stop here.
-    const meant = name.replaceAll('_', '-');
-    const forwarded = !this.#stripped.has(meant) && !this.#prefixes.some((prefix) => meant.startsWith(prefix));
-    const known = { name, forwarded };
-    if (spelt.length > LONGEST_SPELLING) return known;
+  of(spelt: string): Known {
+    const known = this.#known.get(spelt);
+    if (known !== undefined) return known;
+    // A copy: a part of a head would keep the whole head in memory.
+    const copy = oneByte(spelt);
+    const learnt = this.#learn(copy.toLowerCase());
+    if (copy.length > LONGEST_SPELLING) return learnt;
     if (this.#known.size >= MOST_SPELLINGS) this.#known.clear();
-    this.#known.set(spelt, known);
-    return known;
+    this.#known.set(copy, learnt);
+    return learnt;
   }
 }
 
-/** Whether a store's header may reach the caller; `name` is in lower case. */
-export function isReturned(name: string): boolean {
+/** What is known of the names of callers' headers. */
+export class FieldNames {
+  readonly #names: Spellings<FieldName>;
+
+  /** `strip`: names in lower case that stop here beside those that always do; a `*` at the end stands for any ending. */
+  constructor(strip: readonly string[]) {
+    const stripped: ReadonlySet<string> = new Set([...NOT_FORWARDED, ...strip]);
+    const stars = strip.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));
+    const prefixes = ['x-storegate-', 'x-forwarded-', ...stars];
+    this.#names = new Spellings((name) => {
+      // Many servers read `_` as `-` (RFC 3875 section 4.1.18), so both spellings stop here.
+      const meant = name.replaceAll('_', '-');
+      return { name, forwarded: !stripped.has(meant) && !prefixes.some((prefix) => meant.startsWith(prefix)) };
+    });
+  }
+
+  of(spelt: string): FieldName {
+    return this.#names.of(spelt);
+  }
+}
+
+/** The name of a header of the store. */
+export interface ReturnedName {
+  /** In lower case. */
+  readonly name: string;
+  /** Whether the header may reach the caller. */
+  readonly returned: boolean;
+}
+
+/** What is known of the names of the store's headers. */
+export class ReturnedNames {
+  readonly #names = new Spellings<ReturnedName>((name) => ({ name, returned: isReturned(name) }));
+
+  of(spelt: string): ReturnedName {
+    return this.#names.of(spelt);
+  }
+}
+
+/** `name` is in lower case. */
+function isReturned(name: string): boolean {
   return !NOT_RETURNED.has(name) && !name.startsWith('x-ratelimit-') && !name.startsWith('access-control-');
 }
 

@@ -1,3 +1,5 @@
+import { type CheckedLines, checkedLines } from '../../http1/writing.ts';
+import type { CallFields } from './call.ts';
 import { type FieldNames, optionsOf } from './fields.ts';
 
 /** What the gateway reads from a request's header section, in one pass over the raw headers. */
@@ -5,17 +7,16 @@ export interface Head {
   /** Values of X-API-Key and of Authorization, one per header line. */
   readonly apiKeys: readonly string[];
   readonly authorizations: readonly string[];
-  readonly hosts: readonly string[];
+  readonly host: string | undefined;
   readonly contentType: string | undefined;
   readonly contentTypes: number;
   readonly contentEncoding: string | undefined;
-  /** Declared length of the body in bytes; `null` if none. The parser has checked the framing. */
-  readonly contentLength: number | null;
-  /** Values of Transfer-Encoding, joined in order; `undefined`: none. */
-  readonly transferEncoding: string | undefined;
   /** Values of Expect, joined in order. */
   readonly expect: string | undefined;
-  readonly upgrade: boolean;
+  /** Whether the caller wants another protocol on this connection, and which, in lower case. */
+  readonly upgrade: string | undefined;
+  /** Whether Connection says so too (RFC 9110 section 7.8). */
+  readonly upgrades: boolean;
   readonly origin: string | undefined;
   readonly preflightMethod: string | undefined;
   readonly preflightHeaders: string | undefined;
@@ -25,22 +26,40 @@ export interface Head {
   readonly forwardedHost: string | undefined;
   /** The caller's headers that may reach the store, flat, spelt as received. */
   readonly forwardable: readonly string[];
+  /** The same as text. */
+  readonly lines: CheckedLines;
+  /** What a direct caller's forwarding headers say, for the address that was seen last. */
+  peer: { readonly address: string; readonly lines: CheckedLines } | null;
 }
 
 const NONE: readonly string[] = Object.freeze([]);
+
+/** What a door made of the fields of a call. Another door, behind a reload, may forward others. */
+interface Meaning {
+  readonly names: FieldNames;
+  readonly head: Head;
+}
+
+/** Most connections send the same fields again and again: they are read once. */
+export function headOf(fields: CallFields, names: FieldNames): Head {
+  const known = fields.meaning as Meaning | null;
+  if (known?.names === names) return known.head;
+  const head = readHead(fields.list, names);
+  fields.meaning = { names, head } satisfies Meaning;
+  return head;
+}
 
 export function readHead(rawHeaders: readonly string[], names: FieldNames): Head {
   const head = {
     apiKeys: NONE as string[],
     authorizations: NONE as string[],
-    hosts: NONE as string[],
+    host: undefined as string | undefined,
     contentType: undefined as string | undefined,
     contentTypes: 0,
     contentEncoding: undefined as string | undefined,
-    contentLength: null as number | null,
-    transferEncoding: undefined as string | undefined,
     expect: undefined as string | undefined,
-    upgrade: false,
+    upgrade: undefined as string | undefined,
+    upgrades: false,
     origin: undefined as string | undefined,
     preflightMethod: undefined as string | undefined,
     preflightHeaders: undefined as string | undefined,
@@ -48,6 +67,8 @@ export function readHead(rawHeaders: readonly string[], names: FieldNames): Head
     forwardedProto: undefined as string | undefined,
     forwardedHost: undefined as string | undefined,
     forwardable: [] as string[],
+    lines: '' as CheckedLines,
+    peer: null,
   };
   let connection = '';
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -62,7 +83,7 @@ export function readHead(rawHeaders: readonly string[], names: FieldNames): Head
         head.authorizations = added(head.authorizations, value);
         break;
       case 'host':
-        head.hosts = added(head.hosts, value);
+        head.host = value;
         break;
       case 'content-type':
         head.contentType = value;
@@ -71,17 +92,11 @@ export function readHead(rawHeaders: readonly string[], names: FieldNames): Head
       case 'content-encoding':
         head.contentEncoding = joined(head.contentEncoding, value);
         break;
-      case 'content-length':
-        head.contentLength = Number(value);
-        break;
-      case 'transfer-encoding':
-        head.transferEncoding = joined(head.transferEncoding, value);
-        break;
       case 'expect':
         head.expect = joined(head.expect, value);
         break;
       case 'upgrade':
-        head.upgrade = true;
+        head.upgrade = joined(head.upgrade, value.toLowerCase());
         break;
       case 'origin':
         head.origin = value;
@@ -106,13 +121,13 @@ export function readHead(rawHeaders: readonly string[], names: FieldNames): Head
         break;
     }
   }
-  if (!namesNothing(connection)) head.forwardable = without(head.forwardable, optionsOf(connection));
+  if (!namesNothing(connection)) {
+    const options = optionsOf(connection);
+    head.upgrades = options.includes('upgrade');
+    head.forwardable = without(head.forwardable, options);
+  }
+  head.lines = checkedLines(head.forwardable);
   return head;
-}
-
-/** Whether the header section announces a body (RFC 9112 section 6.3). */
-export function hasBody(head: Head): boolean {
-  return head.transferEncoding !== undefined || (head.contentLength ?? 0) > 0;
 }
 
 /** Several lines with one name form one list (RFC 9110 section 5.3). */

@@ -1,5 +1,3 @@
-import { EventEmitter } from 'node:events';
-import { Readable } from 'node:stream';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import type { Operation } from '../../../src/contract/contract.ts';
 import type { Fault } from '../../../src/errors/fault.ts';
@@ -8,6 +6,7 @@ import type { Side } from '../../../src/gateway/contract-reports.ts';
 import type { Route } from '../../../src/gateway/routes.ts';
 import { createContract } from '../../../src/gateway/stages/contract.ts';
 import { Bodies } from '../../../src/gateway/wire/bodies.ts';
+import { looseCall } from '../../support/call.ts';
 import { admittedClient, exchangeOf, targetOf } from '../../support/exchange.ts';
 import { TestClock } from '../../support/limits.ts';
 
@@ -59,13 +58,10 @@ function checking({ maxBodyBytes = 16, refuseAfterSunset = true } = {}) {
   ) {
     const length = pieces.join('').length;
     const all = length > 0 ? { 'Content-Length': `${length}`, ...headers } : headers;
-    const plain = exchangeOf('POST', all);
-    const request = Object.assign(Readable.from(pieces.map((piece) => Buffer.from(piece))), {
-      rawHeaders: plain.request.rawHeaders,
-      httpVersionMinor: 1,
-    });
-    const response = new EventEmitter() as never;
-    return check({ ...plain, request: request as never, response }, client, targetOf(url), route);
+    const { call } = looseCall('POST', all);
+    for (const piece of pieces) setImmediate(() => call.takeBody(Buffer.from(piece)));
+    setImmediate(() => call.endBody());
+    return check(exchangeOf('POST', all, { call }), client, targetOf(url), route);
   }
   return { asked, client, reports };
 }

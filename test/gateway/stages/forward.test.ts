@@ -1,72 +1,107 @@
-import { describe, expect, test } from '@jest/globals';
-import type { Dispatcher } from 'undici';
-import { Outage } from '../../../src/errors/outage.ts';
+import { Duplex } from 'node:stream';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import type { Checked } from '../../../src/gateway/results.ts';
 import { createForward } from '../../../src/gateway/stages/forward.ts';
-import type { Upstream } from '../../../src/gateway/upstream/connections.ts';
-import { BodyStream } from '../../../src/gateway/upstream/store-answer.ts';
 import { CallerLeft } from '../../../src/gateway/wire/caller-left.ts';
+import { BodyStream } from '../../../src/http1/body-stream.ts';
+import { Pool } from '../../../src/http1/pool.ts';
 import type { Event } from '../../../src/observe/events.ts';
 import { admittedClient, exchangeOf, targetOf } from '../../support/exchange.ts';
 
-/** The store's treatment of one request, through the handler that undici would call. */
-type Store = (handler: Required<Dispatcher.DispatchHandler>, controller: Dispatcher.DispatchController) => void;
+/** The store's side of one connection. */
+interface Far {
+  /** Each is one read of the gateway. */
+  send(...reads: string[]): void;
+  end(): void;
+  fail(error: Error): void;
+}
 
-/** The stage with a store that treats its first, second, … request like this. */
-function forwarding(...stores: Store[]) {
-  const sent: Dispatcher.DispatchOptions[] = [];
+/** The store's treatment of one request. */
+type Store = (far: Far) => void;
+
+const HOUR = 3_600_000;
+const pools: Pool[] = [];
+afterEach(() => {
+  for (const pool of pools.splice(0)) pool.close();
+});
+
+interface Behaviour {
+  /** Whether a connection comes to be. */
+  readonly connects?: boolean;
+  readonly connectTimeout?: number;
+  readonly headTimeout?: number;
+}
+
+/** The stage with a store that treats its first, second, … request like this. It may have one connection. */
+function forwarding(stores: Store[], { connects = true, connectTimeout = HOUR, headTimeout = HOUR }: Behaviour = {}) {
+  const sent: string[] = [];
   const flow: string[] = [];
   const events: Event[] = [];
-  let givenBack = 0;
-  const deaths = new WeakSet<Error>();
-  const upstream = {
-    basePath: '/base',
-    lease: () => ({
-      client: {
-        dispatch(options: Dispatcher.DispatchOptions, handler: Required<Dispatcher.DispatchHandler>) {
-          sent.push(options);
-          const controller = {
-            pause: () => void flow.push('pause'),
-            resume: () => void flow.push('resume'),
-            abort: (error: Error) => handler.onResponseError(controller, error),
-          } as unknown as Dispatcher.DispatchController;
-          handler.onRequestStart(controller, {});
-          stores[sent.length - 1]!(handler, controller);
+  let opened = 0;
+  const pool = new Pool({
+    connections: 1,
+    mostWaiting: 0,
+    connectTimeout,
+    headTimeout,
+    bodyTimeout: HOUR,
+    host: 'store',
+    open(receive, connected) {
+      opened++;
+      const socket = new Duplex({
+        read() {},
+        write(chunk, _encoding, done) {
+          sent.push(chunk.toString('latin1'));
+          done();
+          setImmediate(() => stores[sent.length - 1]!(far));
         },
-      },
-      giveBack: () => void givenBack++,
-    }),
-    diedReused: (error: Error) => deaths.has(error),
-    close: async () => {},
-  } as unknown as Upstream;
+      });
+      socket.pause = () => {
+        flow.push('pause');
+        return socket;
+      };
+      socket.resume = () => {
+        flow.push('resume');
+        return socket;
+      };
+      const far: Far = {
+        send: (...reads) => {
+          for (const read of reads) receive(Buffer.from(read, 'latin1'));
+        },
+        end: () => void socket.emit('end'),
+        fail: (error) => void socket.destroy(error),
+      };
+      if (connects) queueMicrotask(connected);
+      return socket;
+    },
+  });
+  pools.push(pool);
+  const upstream = { basePath: '/base', pool, close: () => pool.close() };
   const forward = createForward({ upstream, observe: (event) => events.push(event), plainAnswers: false });
 
   function ask(exchange: Exchange = exchangeOf(), body: Buffer | null = null, url = '/pets?limit=1') {
     return forward(exchange, { client: admittedClient(), target: targetOf(url), operation: {}, body } as Checked);
   }
-  const died = (): Error => {
-    const error = new Error('other side closed');
-    deaths.add(error);
-    return error;
-  };
-  return { ask, sent, flow, events, died, givenBack: () => givenBack };
+  return { ask, sent, flow, events, opened: () => opened };
 }
 
+/** The text of an answer. */
+function text(status: number, fields: Readonly<Record<string, string>>, body = ''): string {
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} OK\r\n${lines.join('')}\r\n${body}`;
+}
+
+const OK = text(200, { 'content-length': '2' }, 'ok');
+
 const answers =
-  (status: number, headers: Record<string, string | string[]>, ...chunks: string[]): Store =>
-  (handler, controller) => {
-    handler.onResponseStart(controller, status, headers, 'OK');
-    for (const chunk of chunks) handler.onResponseData(controller, Buffer.from(chunk));
-    handler.onResponseEnd(controller, {});
-  };
+  (...reads: string[]): Store =>
+  (far) =>
+    far.send(...reads);
 
 const fails =
-  (error: Error): Store =>
-  (handler, controller) =>
-    handler.onResponseError(controller, error);
-
-const withCode = (code: string) => Object.assign(new Error(code), { code });
+  (code: string): Store =>
+  (far) =>
+    far.fail(Object.assign(new Error(code), { code }));
 
 async function gathered(body: BodyStream): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -84,22 +119,24 @@ async function gathered(body: BodyStream): Promise<string> {
 
 describe('the store is asked', () => {
   test('with the canonical target, the checked bytes, and who asks', async () => {
-    const { ask, sent } = forwarding(answers(200, { 'content-length': '0' }));
+    const { ask, sent } = forwarding([answers(text(200, { 'content-length': '0' }))]);
     await ask(exchangeOf('POST', { 'X-API-Key': 'secret', 'X-Own': '1' }), Buffer.from('{}'));
-    expect(sent).toEqual([
-      { method: 'POST', path: '/base/pets?limit=1', body: Buffer.from('{}'), headers: expect.any(Array) },
-    ]);
-    const headers = sent[0]!.headers as string[];
-    expect(headers).toEqual(expect.arrayContaining(['X-Own', '1', 'X-Storegate-Key', 'key_1', 'X-Storegate-Plan']));
-    expect(headers.map((text) => text.toLowerCase())).not.toContain('x-api-key');
+    expect(sent).toHaveLength(1);
+    const [head = '', body] = sent[0]!.split('\r\n\r\n');
+    expect(body).toBe('{}');
+    const [line, ...fields] = head.split('\r\n');
+    expect(line).toBe('POST /base/pets?limit=1 HTTP/1.1');
+    expect(fields).toEqual(
+      expect.arrayContaining(['X-Own: 1', 'X-Storegate-Key: key_1', 'X-Storegate-Plan: free', 'Content-Length: 2']),
+    );
+    expect(head.toLowerCase()).not.toContain('x-api-key');
   });
 });
 
 describe('its answer is a value', () => {
   test('with the whole body where that came with the head', async () => {
-    const { ask, givenBack } = forwarding(
-      answers(200, { 'content-length': '4', 'x-own': ['1', '2'], connection: 'keep-alive' }, 'body'),
-    );
+    const answer = `HTTP/1.1 200 OK\r\ncontent-length: 4\r\nX-Own: 1\r\nX-Own: 2\r\nConnection: keep-alive\r\n\r\nbody`;
+    const { ask, opened } = forwarding([answers(answer), answers(OK)]);
     const exchange = exchangeOf();
     expect(await ask(exchange)).toEqual({
       status: 200,
@@ -112,7 +149,9 @@ describe('its answer is a value', () => {
     });
     expect(exchange.answeredAt).toBeGreaterThan(0);
     expect(exchange.cancel).toBeNull();
-    expect(givenBack()).toBe(1);
+    // The connection is free for the next.
+    expect((await ask()).body).toEqual(Buffer.from('ok'));
+    expect(opened()).toBe(1);
   });
 
   test.each<[string, string, number, Record<string, string>]>([
@@ -120,73 +159,77 @@ describe('its answer is a value', () => {
     ['204', 'GET', 204, {}],
     ['304', 'GET', 304, { 'content-length': '4' }],
     ['Content-Length: 0', 'GET', 200, { 'content-length': '0' }],
-  ])('with an empty body: %s', async (_what, method, status, headers) => {
-    const { ask } = forwarding(answers(status, headers));
+  ])('with an empty body: %s', async (_what, method, status, fields) => {
+    const { ask } = forwarding([answers(text(status, fields))]);
     expect((await ask(exchangeOf(method))).body).toEqual(Buffer.alloc(0));
   });
 
   test.each([
-    ['of unknown length', { 'transfer-encoding': 'chunked' }],
-    ['that comes in pieces', { 'content-length': '6' }],
-  ])('with a stream for a body %s', async (_what, headers) => {
-    const { ask } = forwarding(answers(200, headers, 'one', 'two'));
+    ['of unknown length', { 'transfer-encoding': 'chunked' }, ['3\r\none\r\n', '3\r\ntwo\r\n0\r\n\r\n']],
+    ['that comes in pieces', { 'content-length': '6' }, ['one', 'two']],
+  ])('with a stream for a body %s', async (_what, fields, [first = '', ...others]) => {
+    const { ask, opened } = forwarding([answers(text(200, fields, first), ...others), answers(OK)]);
     const { body } = await ask();
     expect(body).toBeInstanceOf(BodyStream);
     expect(await gathered(body as BodyStream)).toBe('onetwo');
+    expect((await ask()).body).toEqual(Buffer.from('ok'));
+    expect(opened()).toBe(1);
   });
 
   test('whose connection waits while nobody takes the body', async () => {
     let more = (): void => {};
-    const { ask, flow } = forwarding((handler, controller) => {
-      handler.onResponseStart(controller, 200, { 'content-length': '9' }, 'OK');
-      handler.onResponseData(controller, Buffer.from('one'));
-      more = () => {
-        handler.onResponseData(controller, Buffer.from('two'));
-        handler.onResponseData(controller, Buffer.from('six'));
-        handler.onResponseEnd(controller, {});
-      };
-    });
+    const { ask, flow } = forwarding([
+      (far) => {
+        far.send(text(200, { 'content-length': '9' }, 'one'));
+        more = () => far.send('two', 'six');
+      },
+    ]);
     const { body } = await ask();
     expect(flow).toEqual(['pause']);
-    const text = gathered(body as BodyStream);
+    const all = gathered(body as BodyStream);
     expect(flow).toEqual(['pause', 'resume']);
     more();
-    expect(await text).toBe('onetwosix');
+    expect(await all).toBe('onetwosix');
     expect(flow).toEqual(['pause', 'resume']);
   });
 
   test('that breaks off fails whoever takes its body', async () => {
-    const { ask } = forwarding((handler, controller) => {
-      handler.onResponseStart(controller, 200, { 'content-length': '9' }, 'OK');
-      handler.onResponseData(controller, Buffer.from('one'));
-      handler.onResponseError(controller, withCode('ECONNRESET'));
-    });
+    const { ask } = forwarding([
+      (far) => {
+        far.send(text(200, { 'content-length': '9' }, 'one'));
+        fails('ECONNRESET')(far);
+      },
+    ]);
     const { body } = await ask();
     await expect(gathered(body as BodyStream)).rejects.toMatchObject({ name: 'Outage', code: 'upstream_error' });
   });
 });
 
 describe('no answer is an outage', () => {
-  test.each([
-    ['ECONNREFUSED', 'upstream_unavailable'],
-    ['UND_ERR_CONNECT_TIMEOUT', 'upstream_unavailable'],
-    ['UND_ERR_HEADERS_TIMEOUT', 'upstream_timeout'],
-    ['ECONNRESET', 'upstream_error'],
-  ])('%s is %s', async (code, outage) => {
-    const { ask, givenBack } = forwarding(fails(withCode(code)));
-    await expect(ask()).rejects.toMatchObject({ name: 'Outage', code: outage });
-    expect(givenBack()).toBe(1);
+  test.each<[string, Store, Behaviour, string]>([
+    ['ECONNREFUSED', fails('ECONNREFUSED'), { connects: false }, 'upstream_unavailable'],
+    ['no connection in time', () => {}, { connects: false, connectTimeout: 20 }, 'upstream_unavailable'],
+    ['no answer in time', () => {}, { headTimeout: 20 }, 'upstream_timeout'],
+    ['ECONNRESET', fails('ECONNRESET'), {}, 'upstream_error'],
+    ['the end of the connection', (far) => far.end(), {}, 'upstream_error'],
+    ['what is no answer', answers('220 mail.example ESMTP\r\n\r\n'), {}, 'upstream_error'],
+  ])('%s is told as it is', async (_what, store, behaviour, outage) => {
+    const { ask, opened } = forwarding([store, store], behaviour);
+    // The second shows that the first has given its place back.
+    for (const place of [1, 2]) {
+      await expect(ask()).rejects.toMatchObject({ name: 'Outage', code: outage });
+      expect(opened()).toBe(place);
+    }
   });
 
-  test('but an outage of the connections is told as it is', async () => {
-    const { ask } = forwarding(() => {
-      throw new Outage('upstream_busy');
-    });
-    await expect(ask()).rejects.toMatchObject({ code: 'upstream_busy' });
+  test('and so are too many questions at once', async () => {
+    const { ask } = forwarding([() => {}]);
+    ask().catch(() => {});
+    await expect(ask()).rejects.toMatchObject({ name: 'Outage', code: 'upstream_busy' });
   });
 
   test('and a caller that leaves ends the question', async () => {
-    const { ask } = forwarding(() => {});
+    const { ask } = forwarding([() => {}]);
     const exchange = exchangeOf();
     const answer = ask(exchange);
     exchange.cancel!();
@@ -195,23 +238,27 @@ describe('no answer is an outage', () => {
 });
 
 describe('a connection that died idle', () => {
+  const dies = fails('ECONNRESET');
+
   test('is replaced once, and told', async () => {
-    const made = forwarding((...given) => fails(made.died())(...given), answers(200, { 'content-length': '2' }, 'ok'));
-    expect((await made.ask()).body).toEqual(Buffer.from('ok'));
-    expect(made.events).toEqual([{ type: 'retry', id: 'request-1', error: expect.any(Error) }]);
-    expect(made.givenBack()).toBe(2);
+    const { ask, events, opened } = forwarding([answers(OK), dies, answers(OK)]);
+    await ask();
+    expect((await ask()).body).toEqual(Buffer.from('ok'));
+    expect(events).toEqual([{ type: 'retry', id: 'request-1', error: expect.any(Error) }]);
+    expect(opened()).toBe(2);
   });
 
   test('is not replaced a second time', async () => {
-    const again: Store = (...given) => fails(made.died())(...given);
-    const made = forwarding(again, again);
-    await expect(made.ask()).rejects.toMatchObject({ code: 'upstream_error' });
-    expect(made.sent).toHaveLength(2);
+    const { ask, sent } = forwarding([answers(OK), dies, dies]);
+    await ask();
+    await expect(ask()).rejects.toMatchObject({ code: 'upstream_error' });
+    expect(sent).toHaveLength(3);
   });
 
   test('is not replaced for a method that may not be repeated', async () => {
-    const made = forwarding((...given) => fails(made.died())(...given));
-    await expect(made.ask(exchangeOf('POST'))).rejects.toMatchObject({ code: 'upstream_error' });
-    expect(made.sent).toHaveLength(1);
+    const { ask, sent } = forwarding([answers(OK), dies]);
+    await ask();
+    await expect(ask(exchangeOf('POST'))).rejects.toMatchObject({ code: 'upstream_error' });
+    expect(sent).toHaveLength(2);
   });
 });

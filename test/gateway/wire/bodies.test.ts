@@ -1,9 +1,8 @@
-import { EventEmitter } from 'node:events';
-import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Bodies } from '../../../src/gateway/wire/bodies.ts';
-import type { Incoming } from '../../../src/gateway/wire/body.ts';
 import { CallerLeft } from '../../../src/gateway/wire/caller-left.ts';
+import { WireError } from '../../../src/http1/wire-error.ts';
+import { looseCall } from '../../support/call.ts';
 import { exchangeOf } from '../../support/exchange.ts';
 import { until } from '../../support/until.ts';
 
@@ -18,22 +17,17 @@ function open({ budget = 8 * MOST, minRate = 0, every = 5_000 } = {}): Bodies {
 
 /** A request with a body that the test sends, and the end of its answer. */
 function begun(owner = 'key_1') {
-  const body = new PassThrough();
-  const response = new EventEmitter();
-  const incoming: Incoming = {
-    request: Object.assign(body, { httpVersionMinor: 1 }) as never,
-    response: response as never,
-    head: exchangeOf('POST', { 'Transfer-Encoding': 'chunked' }).head,
-  };
-  const read = bodies.read(incoming, MOST, owner);
+  const { call } = looseCall('POST', { 'Transfer-Encoding': 'chunked' });
+  const { head } = exchangeOf('POST', {}, { call });
+  const read = bodies.read({ call, head }, MOST, owner);
   // Whoever does not wait for it may see it fail.
   read.catch(() => {});
   return {
     read,
-    send: (size: number) => body.write(Buffer.alloc(size, 'x')),
-    end: () => void body.end(),
-    fail: (error: Error) => void body.destroy(error),
-    answered: () => void response.emit('close'),
+    send: (size: number) => call.takeBody(Buffer.alloc(size, 'x')),
+    end: () => call.endBody(),
+    fail: (error: Error) => call.failBody(error),
+    answered: () => call.finish(false),
   };
 }
 
@@ -68,7 +62,7 @@ describe('a body', () => {
     const { read, send, fail, answered } = begun();
     send(10);
     await held(10);
-    fail(new Error('aborted'));
+    fail(new WireError('cut_off', 'aborted'));
     await expect(read).rejects.toBeInstanceOf(CallerLeft);
     answered();
     expect(bodies.held).toBe(0);

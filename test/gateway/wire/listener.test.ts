@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
 import { afterEach, expect, test } from '@jest/globals';
 import type { Config } from '../../../src/config/config.ts';
 import { loadConfig } from '../../../src/config/load.ts';
+import type { Call } from '../../../src/gateway/wire/call.ts';
 import { ConnectionLimits } from '../../../src/gateway/wire/connection-limits.ts';
 import { createListener, type DrainOptions, type Listener } from '../../../src/gateway/wire/listener.ts';
 import { Wire } from '../../hostile/wire.ts';
+import { lines } from '../../support/lines.ts';
 import { until } from '../../support/until.ts';
 
 const HOUR = 3_600_000;
@@ -20,7 +21,7 @@ const HELD = 'GET /held HTTP/1.1\r\nHost: a\r\n\r\n';
 
 /** A listener that answers every path with itself, `/held` when the test says so. */
 class Door {
-  readonly held: ServerResponse[] = [];
+  readonly held: Call[] = [];
   readonly #listener: Listener;
   readonly #wires: Wire[] = [];
   #url = '';
@@ -29,13 +30,11 @@ class Door {
   private constructor(door: Partial<Config['door']>) {
     this.#listener = createListener({
       config: { listen: { host: '127.0.0.1', port: 0 }, door: { ...DOOR, ...door } },
-      takesWebSockets: () => false,
       pipeline: {
-        handle: (request, response) => {
-          if (request.url === '/held') this.held.push(response);
-          else response.end(request.url);
+        handle: (call) => {
+          if (call.target === '/held') this.held.push(call);
+          else call.answer(200, '', lines(), call.target);
         },
-        upgrade: async () => {},
       },
       limits: new ConnectionLimits(DOOR, () => {}),
       answerUnparsed: async () => {},
@@ -100,7 +99,7 @@ test('an answer that is under way says that its connection ends, and ends it', a
   wire.send(HELD);
   await door.holds(1);
   const drained = door.drain();
-  door.held[0]!.end('late');
+  door.held[0]!.answer(200, '', lines(), 'late');
   expect(await wire.answer()).toMatchObject({ status: 200, body: 'late', headers: { connection: 'close' } });
   expect(await wire.ended()).toBe('');
   expect(await drained).toBe(0);
@@ -111,23 +110,29 @@ test('an answer whose head is gone is finished, and its connection ends then', a
   const wire = await door.connect();
   wire.send(HELD);
   await door.holds(1);
-  door.held[0]!.writeHead(200, { 'Content-Length': 4 }).flushHeaders();
+  const held = door.held[0]!;
+  held.begin(200, '', lines('content-length', '4'));
+  held.flush();
   const drained = door.drain();
-  door.held[0]!.end('late');
+  held.write(Buffer.from('late'), () => {});
+  held.end();
   expect(await wire.answer()).toMatchObject({ status: 200, body: 'late', headers: { connection: 'keep-alive' } });
   expect(await wire.ended()).toBe('');
   expect(await drained).toBe(0);
 });
 
-test('a mount whose answer has its Connection already is told to change it', async () => {
+test('an answer that begins to stream after that says that its connection ends, too', async () => {
   const door = await Door.open();
   const wire = await door.connect();
   wire.send(HELD);
   await door.holds(1);
-  door.held[0]!.setHeader('connection', 'keep-alive');
   const drained = door.drain();
-  door.held[0]!.end('late');
-  expect((await wire.answer()).headers.connection).toBe('close');
+  const held = door.held[0]!;
+  held.begin(200, '', lines());
+  held.write(Buffer.from('late'), () => {});
+  held.end();
+  expect(await wire.answer()).toMatchObject({ body: 'late', headers: { connection: 'close' } });
+  expect(await wire.ended()).toBe('');
   await drained;
 });
 
@@ -159,11 +164,11 @@ test('requests that wait behind one that is under way are answered, and the last
   wire.send(HELD + GET + HELD);
   await door.holds(1);
   const drained = door.drain();
-  door.held[0]!.end('first');
+  door.held[0]!.answer(200, '', lines(), 'first');
   expect(await wire.answer()).toMatchObject({ body: 'first', headers: { connection: 'keep-alive' } });
   expect(await wire.answer()).toMatchObject({ body: '/now', headers: { connection: 'keep-alive' } });
   await door.holds(2);
-  door.held[1]!.end('last');
+  door.held[1]!.answer(200, '', lines(), 'last');
   expect(await wire.answer()).toMatchObject({ body: 'last', headers: { connection: 'close' } });
   expect(await wire.ended()).toBe('');
   expect(await drained).toBe(0);
@@ -200,7 +205,7 @@ test('bytes behind the last answer do not reset its connection', async () => {
   wire.socket.once('error', () => {
     reset = true;
   });
-  door.held[0]!.end('x'.repeat(1_000_000));
+  door.held[0]!.answer(200, '', lines(), 'x'.repeat(1_000_000));
   wire.send(`POST /now HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n${'y'.repeat(1_000_000)}`);
   expect((await wire.answer()).body).toHaveLength(1_000_000);
   expect(await wire.ended()).toBe('');

@@ -21,19 +21,20 @@ export class Authority {
    * `IP:127.0.0.1`.
    */
   redisArgs(port: number, names: string): string[] {
-    const { cert, key } = this.#issue(`redis-${port}`, names);
+    const { cert, key } = this.issue(`redis-${port}`, names);
     const files = ['--tls-cert-file', cert, '--tls-key-file', key, '--tls-ca-cert-file', this.file];
     return ['--tls-port', `${port}`, ...files, '--tls-auth-clients', 'no', '--tls-replication', 'yes'];
   }
 
-  remove(): void {
-    rmSync(this.#folder, { recursive: true, force: true });
-  }
-
-  #issue(name: string, names: string): { cert: string; key: string } {
+  /** A certificate and its key, in files. `names` as above. */
+  issue(name: string, names: string): { cert: string; key: string } {
     const signed = ['-CA', this.file, '-CAkey', join(this.#folder, 'ca.key')];
     this.#make(name, ['-subj', `/CN=${name}`, '-addext', `subjectAltName=${names}`, ...signed]);
     return { cert: join(this.#folder, `${name}.crt`), key: join(this.#folder, `${name}.key`) };
+  }
+
+  remove(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
   }
 
   #make(name: string, args: readonly string[]): void {

@@ -1,11 +1,11 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { installed } from '../installed.ts';
 
 /** A separate redis-server on a free port with a temporary folder, which `stop` removes. */
 export interface RedisServer {
@@ -31,19 +31,6 @@ export interface RedisServerOptions {
   readonly password?: string;
 }
 
-/** Finds redis-server, or installs Debian's package if it may. */
-export function redisBinary(): string {
-  const known = ['/usr/bin/redis-server', '/usr/local/bin/redis-server', '/opt/homebrew/bin/redis-server'];
-  const found = known.find((path) => existsSync(path));
-  if (found) return found;
-  try {
-    execFileSync('apt-get', ['install', '-y', '--no-install-recommends', 'redis-server'], { stdio: 'ignore' });
-    return known[0]!;
-  } catch (cause) {
-    throw new Error('these tests need redis-server: run `apt-get install redis-server`', { cause });
-  }
-}
-
 /** Another process may take a free port, or that of the Cluster bus, before redis-server does: then another one is tried. */
 export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
   for (let tries = 1; ; tries++) {
@@ -60,9 +47,13 @@ async function startOn(bound: number, { args = [], sentinel, password }: RedisSe
   const folder = await mkdtemp(join(tmpdir(), 'redis-'));
   const common = ['--port', `${bound}`, '--bind', '127.0.0.1', '--dir', folder, '--daemonize', 'no'];
   const own = sentinel ? [] : ['--save', '', '--appendonly', 'no', ...(password ? ['--requirepass', password] : [])];
-  const child = spawn(redisBinary(), [...(sentinel ? [sentinel, '--sentinel'] : []), ...common, ...own, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    installed('redis-server'),
+    [...(sentinel ? [sentinel, '--sentinel'] : []), ...common, ...own, ...args],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   let output = '';
   child.stdout.on('data', (data) => {
     output = (output + data).slice(-4_000);

@@ -1,0 +1,13 @@
+/**
+ * The value of a field in a flat list (name, value, name, value, …), by its lower-case name; names may be spelt in any way.
+ * Several lines form one list (RFC 9110 section 5.3). `undefined`: there is none.
+ */
+export function fieldIn(fields: readonly string[], name: string): string | undefined {
+  let value: string | undefined;
+  for (let i = 0; i < fields.length; i += 2) {
+    const one = fields[i]!;
+    if (one.length !== name.length || (one !== name && one.toLowerCase() !== name)) continue;
+    value = value === undefined ? fields[i + 1]! : `${value}, ${fields[i + 1]!}`;
+  }
+  return value;
+}

@@ -1,0 +1,37 @@
+import { Refusal } from '../../errors/refusals.ts';
+import { WireError } from '../../http1/wire-error.ts';
+import { CallerLeft } from './caller-left.ts';
+
+/** The refusal of input that is no request, or not the whole of it. The connection ends behind it. */
+export function refusalOf({ fault, message }: WireError): Refusal {
+  switch (fault) {
+    case 'malformed':
+    case 'cut_off':
+      return new Refusal('malformed_request', { message, close: true });
+    case 'too_late':
+      return new Refusal('request_timeout', { close: true });
+    case 'target_too_long':
+      return new Refusal('uri_too_long', { close: true });
+    case 'head_too_large':
+      return new Refusal('headers_too_large', { close: true });
+    case 'extensions_too_large':
+      return new Refusal('payload_too_large', { message, close: true });
+    case 'version':
+      return new Refusal('http_version_not_supported', { close: true });
+    case 'method':
+      return new Refusal('not_implemented', { close: true });
+    case 'coding':
+      return new Refusal('not_implemented', { message, close: true });
+  }
+}
+
+/** Why the body of a call did not come, as what its stages throw. */
+export function bodyFailure(error: unknown): unknown {
+  if (!(error instanceof WireError)) return error;
+  return error.fault === 'cut_off' ? new CallerLeft('the request body broke off', { cause: error }) : refusalOf(error);
+}
+
+/** `most`: the limit in bytes. */
+export function tooLarge(most: number): Refusal {
+  return new Refusal('payload_too_large', { message: `The request body is larger than ${most} bytes.`, close: true });
+}

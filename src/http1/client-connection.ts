@@ -1,0 +1,352 @@
+import type { Duplex } from 'node:stream';
+import { BodyStream, EMPTY } from './body-stream.ts';
+import { ClientError, type ClientFailure } from './client-error.ts';
+import { type AnswerHead, readAnswerHead } from './heads.ts';
+import { type AnswerTaker, type Question, questionHead, type StreamedBody } from './question.ts';
+import { MessageReader, type MessageSink } from './reader.ts';
+import { malformed, WireError } from './wire-error.ts';
+import { chunkText, LAST_CHUNK, ONE_WRITE } from './writing.ts';
+
+/**
+ * Opens the way to the other side. `receive` is given bytes that are valid only during its call; `connected` is called once
+ * the way is open.
+ */
+export type OpenSocket = (receive: (bytes: Buffer) => void, connected: () => void) => Duplex;
+
+/** What all connections of a pool share. */
+export interface ClientShared {
+  /** Milliseconds on the clock of `performance.now()`, rounded up to the next look of the pool: no deadline is early. */
+  now: number;
+  readonly open: OpenSocket;
+  /** The value of Host. */
+  readonly host: string;
+  /** Bytes of the head of an answer. */
+  readonly mostHeadBytes: number;
+  /** Milliseconds: for a connection; from the request to the head of its answer; between two parts of a body. */
+  readonly connectTimeout: number;
+  readonly headTimeout: number;
+  readonly bodyTimeout: number;
+  /** Milliseconds for which an unused connection is kept. */
+  readonly idleTimeout: number;
+  /** The connection can take the next question. */
+  readonly free: (connection: ClientConnection) => void;
+  readonly closed: (connection: ClientConnection) => void;
+}
+
+/** Interim answers before the final one; no server has reason to send more (RFC 9110 section 15.2). */
+const MOST_INTERIM = 16;
+/** A connection is given up so long before the server would close it. */
+const HINT_MARGIN = 1_000;
+const NEVER = Number.POSITIVE_INFINITY;
+
+/** One connection to a server, with one question at a time. Bytes that nobody asked for end it. */
+export class ClientConnection implements MessageSink<AnswerHead> {
+  readonly #shared: ClientShared;
+  readonly #socket: Duplex;
+  readonly #reader: MessageReader<AnswerHead>;
+  #connected = false;
+  #closed = false;
+  /** Answers that were whole. */
+  #served = 0;
+  /** The question in progress. */
+  #question: Question | null = null;
+  /** The head of the answer that changes the protocol. */
+  #upgraded: AnswerHead | null = null;
+  #taker: AnswerTaker | null = null;
+  #begun = false;
+  #interim = 0;
+  /** The request is sent as a whole. */
+  #sent = true;
+  #streamed: StreamedBody | null = null;
+  /** The head of an answer that waits for its end, so that what comes in one read is handed on as one. */
+  #held: AnswerHead | null = null;
+  #whole: Buffer = EMPTY;
+  #stream: BodyStream | null = null;
+  #paused = false;
+  #persistent = true;
+  #over = false;
+  #idleTimeout: number;
+  #deadline: number;
+
+  constructor(shared: ClientShared) {
+    this.#shared = shared;
+    this.#idleTimeout = shared.idleTimeout;
+    this.#deadline = shared.now + shared.connectTimeout;
+    this.#reader = new MessageReader({
+      parse: (text) => readAnswerHead(text, this.#question!.method),
+      sink: this,
+      mostHeadBytes: shared.mostHeadBytes,
+      skipsEmptyLine: false,
+    });
+    this.#socket = shared.open(
+      (bytes) => this.#receive(bytes),
+      () => this.#opened(),
+    );
+    this.#socket
+      .on('end', () => this.#finish(null))
+      .on('error', (error) => this.#finish(error))
+      .on('close', () => this.#finish(null))
+      .on('drain', () => this.#drained());
+  }
+
+  get isOpen(): boolean {
+    return !this.#closed;
+  }
+
+  /** Sends a question. Only while the connection is free. Throws for one that cannot be sent; then it is still free. */
+  ask(question: Question, taker: AnswerTaker): void {
+    const { body } = question;
+    const head = questionHead(question, this.#shared.host);
+    this.#question = question;
+    this.#taker = taker;
+    this.#begun = false;
+    this.#interim = 0;
+    this.#over = false;
+    this.#reader.next();
+    if (this.#connected) this.#deadline = this.#shared.now + this.#shared.headTimeout;
+    if (body === null) this.#socket.write(head, 'latin1');
+    else if ('readBody' in body) this.#sendStreamed(head, body);
+    else if (body.length <= ONE_WRITE) this.#socket.write(head + body.toString('latin1'), 'latin1');
+    else {
+      this.#socket.cork();
+      this.#socket.write(head, 'latin1');
+      this.#socket.write(body);
+      this.#socket.uncork();
+    }
+  }
+
+  /** Gives a question up if it is still in progress: its taker hears nothing more. */
+  cancel(question: Question): void {
+    if (this.#question !== question) return;
+    this.#taker = null;
+    this.#stream = null;
+    this.destroy();
+  }
+
+  destroy(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#reader.stop();
+    this.#socket.destroy();
+    this.#shared.closed(this);
+  }
+
+  endIfLate(now: number): void {
+    if (now < this.#deadline) return;
+    this.#deadline = NEVER;
+    if (this.#taker === null && this.#stream === null) this.destroy();
+    else if (!this.#connected) this.#fail('unreachable', `no connection within ${this.#shared.connectTimeout} ms`);
+    else this.#fail('too_slow', 'the answer did not come in time');
+  }
+
+  // What the reader tells.
+
+  head(head: AnswerHead): void {
+    const { status, framing, persistent } = head;
+    if (status < 200) {
+      if (status === 101) {
+        if (this.#question?.upgraded === undefined)
+          throw malformed('The answer changes the protocol, which nobody asked for.');
+        this.#upgraded = head;
+        return;
+      }
+      if (++this.#interim > MOST_INTERIM) throw malformed('There are too many interim answers.');
+      return;
+    }
+    this.#persistent = persistent && this.#sent;
+    this.#readHint(head);
+    this.#held = head;
+    this.#whole = EMPTY;
+    const comesWhole = typeof framing === 'number' && framing <= this.#reader.waiting;
+    if (!comesWhole) this.#answerWithStream();
+  }
+
+  body(bytes: Buffer): void {
+    // The buffer is shared by all connections.
+    const copy = Buffer.from(bytes);
+    if (this.#held !== null) this.#whole = copy;
+    else this.#stream?.push(copy);
+  }
+
+  end(): void {
+    const head = this.#held;
+    if (this.#upgraded !== null) return;
+    if (head === null && this.#stream === null) {
+      // An interim answer.
+      this.#reader.next();
+      return;
+    }
+    this.#served++;
+    this.#over = true;
+    this.#question = null;
+    const [taker, stream] = [this.#taker, this.#stream];
+    this.#taker = null;
+    this.#stream = null;
+    this.#held = null;
+    if (head !== null)
+      taker?.answer({ status: head.status, reason: head.reason, fields: head.fields.list, body: this.#whole });
+    else stream?.end();
+  }
+
+  #opened(): void {
+    this.#connected = true;
+    if (this.#taker !== null) this.#deadline = this.#sent ? this.#shared.now + this.#shared.headTimeout : NEVER;
+  }
+
+  #receive(bytes: Buffer): void {
+    if (this.#closed) return;
+    if (this.#taker === null && this.#stream === null) {
+      this.destroy();
+      return;
+    }
+    if (!this.#begun) {
+      this.#begun = true;
+      this.#taker?.begun();
+    }
+    // Whatever comes is a sign of life; a stream that is paused sets its own.
+    if (this.#stream !== null) this.#deadline = this.#shared.now + this.#shared.bodyTimeout;
+    try {
+      this.#reader.feed(bytes);
+    } catch (error) {
+      if (!(error instanceof WireError)) throw error;
+      this.#fail('broken', error.message, error);
+    }
+    if (this.#upgraded !== null) this.#handOver(this.#upgraded);
+    else if (this.#over) this.#release();
+  }
+
+  /** The socket is no connection of HTTP any more: it leaves the pool open. */
+  #handOver({ reason, fields }: AnswerHead): void {
+    const upgraded = this.#question!.upgraded!;
+    const rest = this.#reader.takeRest();
+    this.#closed = true;
+    this.#taker = null;
+    this.#reader.stop();
+    this.#shared.closed(this);
+    this.#socket.removeAllListeners('data').removeAllListeners('end').removeAllListeners('drain');
+    // The buffer of the read is used again.
+    upgraded({
+      reason,
+      fields: fields.list,
+      socket: this.#socket,
+      rest: rest === null ? null : Buffer.from(rest),
+    });
+  }
+
+  /** Only behind a whole read: bytes behind the answer must not become the answer to the next question. */
+  #release(): void {
+    this.#over = false;
+    if (this.#closed) return;
+    // An answer to half a question: whether the rest of it is read is unknown.
+    const isSent = this.#sent && this.#socket.writableLength === 0;
+    if (!this.#persistent || !isSent || this.#reader.waiting > 0) {
+      this.destroy();
+      return;
+    }
+    // Whoever read the answer may still have asked it to wait.
+    if (this.#paused) this.#unpause();
+    this.#deadline = this.#shared.now + this.#idleTimeout;
+    this.#shared.free(this);
+  }
+
+  /** The other side has ended the connection, or `error` did. */
+  #finish(error: Error | null): void {
+    if (this.#closed) return;
+    if (error === null) {
+      try {
+        this.#reader.finish();
+      } catch (cut) {
+        this.#fail('broken', (cut as WireError).message, cut);
+        return;
+      }
+    }
+    if (this.#taker === null && this.#stream === null) this.destroy();
+    else this.#fail(this.#connected ? 'broken' : 'unreachable', error?.message ?? 'the connection was closed', error);
+  }
+
+  #fail(failure: ClientFailure, message: string, cause: unknown = null): void {
+    if (this.#closed) return;
+    const diedIdle = failure === 'broken' && this.#served > 0 && !this.#begun;
+    const error = new ClientError(failure, message, { cause, diedIdle });
+    const [taker, stream] = [this.#taker, this.#stream];
+    this.#taker = null;
+    this.#stream = null;
+    this.destroy();
+    if (stream !== null) stream.fail(error);
+    else taker?.fail(error);
+  }
+
+  #answerWithStream(): void {
+    const { status, reason, fields } = this.#held!;
+    const taker = this.#taker!;
+    this.#held = null;
+    this.#taker = null;
+    const stream = new BodyStream({ pause: () => this.#pause(), resume: () => this.#resume() });
+    this.#stream = stream;
+    this.#deadline = this.#shared.now + this.#shared.bodyTimeout;
+    taker.answer({ status, reason, fields: fields.list, body: stream });
+  }
+
+  #pause(): void {
+    // Whoever reads the answer is slow, and not the server.
+    this.#deadline = NEVER;
+    this.#paused = true;
+    this.#socket.pause();
+  }
+
+  #unpause(): void {
+    this.#paused = false;
+    this.#socket.resume();
+  }
+
+  #resume(): void {
+    if (this.#closed || this.#stream === null) return;
+    this.#deadline = this.#shared.now + this.#shared.bodyTimeout;
+    this.#unpause();
+  }
+
+  #sendStreamed(head: string, body: StreamedBody): void {
+    const inChunks = body.length === null;
+    let rest = head;
+    this.#sent = false;
+    this.#streamed = body;
+    // As long as its own source is slow, no answer can be late.
+    if (this.#connected) this.#deadline = NEVER;
+    const write = (text: string) => {
+      const more = this.#socket.write(rest + text, 'latin1');
+      rest = '';
+      if (!more && this.#connected) this.#deadline = this.#shared.now + this.#shared.headTimeout;
+      return more;
+    };
+    body.readBody({
+      chunk: (bytes) => this.#closed || write(inChunks ? chunkText(bytes) : bytes.toString('latin1')),
+      end: () => {
+        if (this.#closed) return;
+        const last = rest + (inChunks ? LAST_CHUNK : '');
+        if (last !== '') this.#socket.write(last, 'latin1');
+        this.#sent = true;
+        this.#streamed = null;
+        if (this.#connected && this.#stream === null) this.#deadline = this.#shared.now + this.#shared.headTimeout;
+      },
+      fail: (error) => this.#fail('body', 'the request body failed', error),
+    });
+    // The head leaves even if the body does not begin.
+    if (rest !== '' && !this.#closed) write('');
+  }
+
+  #drained(): void {
+    if (this.#streamed === null) return;
+    this.#deadline = NEVER;
+    this.#streamed.resumeBody();
+  }
+
+  #readHint({ fields: { list } }: AnswerHead): void {
+    for (let i = 0; i < list.length; i += 2) {
+      if (list[i]!.length !== 10 || list[i]!.toLowerCase() !== 'keep-alive') continue;
+      const seconds = /^timeout=(\d{1,5})(?:,|$)/i.exec(list[i + 1]!)?.[1];
+      if (seconds === undefined) return;
+      this.#idleTimeout = Math.min(this.#shared.idleTimeout, Number(seconds) * 1_000 - HINT_MARGIN);
+      if (this.#idleTimeout <= 0) this.#persistent = false;
+    }
+  }
+}

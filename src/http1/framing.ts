@@ -1,0 +1,58 @@
+import { type Fields, listed } from './fields.ts';
+import { IS_TOKEN } from './grammar.ts';
+import { malformed, WireError } from './wire-error.ts';
+
+/** Bytes of a body: their number, or one of the two ways not to know it before. */
+export type Framing = number | 'chunked' | 'until_close';
+
+/**
+ * Fewer digits than a reader with 64 bits overflows at. A number loses the last ones of the longest, but no body lives that
+ * long, and what is too long is refused for that.
+ */
+const LENGTH = /^\d{1,18}$/;
+
+/**
+ * Where the body of a request ends (RFC 9112 section 6.3). Throws WireError for every request in which two readers could see
+ * two ends: both headers, one of them twice, a length that is not one run of digits, a coding in HTTP/1.0.
+ */
+export function framingOfRequest({ lengths, codings }: Fields, minor: number): number | 'chunked' {
+  if (codings.length > 0) {
+    if (lengths.length > 0) throw malformed('Content-Length and Transfer-Encoding stand side by side.');
+    if (minor === 0) throw malformed('HTTP/1.0 has no Transfer-Encoding.');
+    checkCodings(codings);
+    return 'chunked';
+  }
+  return lengths.length === 0 ? 0 : lengthIn(lengths);
+}
+
+/**
+ * Where the body of an answer ends, by the same section. `method` is that of the request. Throws WireError as for requests.
+ */
+export function framingOfAnswer(fields: Fields, minor: number, method: string, status: number): Framing {
+  const { lengths, codings } = fields;
+  const known = lengths.length > 0 || codings.length > 0;
+  // Checked before it is left aside: a store that is unsure of its framing is not to be trusted with a connection.
+  const framing = known ? framingOfRequest(fields, minor) : 'until_close';
+  if (status < 200 && known && framing !== 0) throw malformed('An interim answer claims to have a body.');
+  return method === 'HEAD' || status < 200 || status === 204 || status === 304 ? 0 : framing;
+}
+
+/** Whether an answer claims a body that its status forbids. It has none, but another reader might see one behind it. */
+export function claimsBodyOf204({ lengths, codings }: Fields, status: number): boolean {
+  return status === 204 && (codings.length > 0 || (lengths.length > 0 && Number(lengths[0]) !== 0));
+}
+
+function lengthIn(lengths: readonly string[]): number {
+  if (lengths.length > 1) throw malformed('Content-Length is there more than once.');
+  if (!LENGTH.test(lengths[0]!)) throw malformed('Content-Length is not one whole number.');
+  return Number(lengths[0]);
+}
+
+function checkCodings(codings: readonly string[]): void {
+  if (codings.length > 1) throw malformed('Transfer-Encoding is there more than once.');
+  const coding = codings[0]!.toLowerCase();
+  if (coding === 'chunked') return;
+  const isList = !coding.includes('\t') && listed(coding).every((one) => IS_TOKEN.test(one));
+  if (!isList) throw malformed('The Transfer-Encoding is not valid.');
+  throw new WireError('coding', 'The only Transfer-Encoding is chunked, once.');
+}

@@ -1,0 +1,123 @@
+import { METHODS } from 'node:http';
+import { type Fields, readFields } from './fields.ts';
+import { claimsBodyOf204, type Framing, framingOfAnswer, framingOfRequest } from './framing.ts';
+import { REQUEST_LINE, STATUS_LINE } from './grammar.ts';
+import { malformed, WireError } from './wire-error.ts';
+
+/** What a message says before its body. */
+export interface Head {
+  readonly minor: 0 | 1;
+  readonly fields: Fields;
+  readonly framing: Framing;
+  /** Whether the sender will go on with the connection behind this message (RFC 9112 section 9.3). */
+  readonly persistent: boolean;
+}
+
+export interface RequestHead extends Head {
+  readonly method: string;
+  /** As it was sent: origin-form, absolute-form, `*`, or for CONNECT an authority. */
+  readonly target: string;
+  readonly framing: number | 'chunked';
+}
+
+export interface AnswerHead extends Head {
+  readonly status: number;
+  /** As it was sent; often empty. */
+  readonly reason: string;
+}
+
+const KNOWN_METHODS = new Set(METHODS);
+/** RFC 3986 section 3.2 without user information, and the port. */
+const AUTHORITY = /^(?:[A-Za-z0-9._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?$/;
+const ABSOLUTE = /^https?:\/\/([^/?#]*)/i;
+/** A field section up to this length is remembered. */
+const LONGEST_REMEMBERED = 2_048;
+
+/** Reads the heads of the requests of one connection, whose fields most often are those of the request before. */
+export class RequestHeads {
+  #section = '';
+  #fields: Fields | null = null;
+
+  /** `text` ends with the empty line; one character per byte. Throws WireError for what two readers could read differently. */
+  read(text: string): RequestHead {
+    const lineEnd = text.indexOf('\r\n');
+    const line = REQUEST_LINE.exec(text.slice(0, lineEnd));
+    if (line === null)
+      throw malformed('The request line is not a method, a target and a version, with one space between.');
+    const [, method, target, major, minor] = line as unknown as [string, string, string, string, string];
+    // Malformed fields come first, as they do when they are seen before the head is whole.
+    const fields = this.#fieldsIn(text.slice(lineEnd + 2));
+    if (major !== '1' || (minor !== '0' && minor !== '1')) throw unknownVersion();
+    if (!KNOWN_METHODS.has(method)) throw new WireError('method', 'The method is unknown.');
+    const tenth = minor === '0';
+    checkTarget(method, target, hostOf(fields, tenth));
+    return {
+      method,
+      target,
+      minor: tenth ? 0 : 1,
+      fields,
+      framing: framingOfRequest(fields, tenth ? 0 : 1),
+      persistent: isPersistent(fields, tenth),
+    };
+  }
+
+  #fieldsIn(section: string): Fields {
+    if (this.#fields !== null && section === this.#section) return this.#fields;
+    const fields = readFields(section);
+    const remembers = section.length <= LONGEST_REMEMBERED;
+    this.#section = remembers ? section : '';
+    this.#fields = remembers ? fields : null;
+    return fields;
+  }
+}
+
+/** Reads the head of an answer to a request with `method`. Throws WireError as strictly as for requests. */
+export function readAnswerHead(text: string, method: string): AnswerHead {
+  const lineEnd = text.indexOf('\r\n');
+  const line = STATUS_LINE.exec(text.slice(0, lineEnd));
+  if (line === null) throw malformed('The status line is not well-formed HTTP/1.1.');
+  const [, minor, digits, reason = ''] = line as unknown as [string, string, string, string | undefined];
+  const status = Number(digits);
+  if (status > 599) throw malformed(`The status is ${status}.`);
+  const fields = readFields(text.slice(lineEnd + 2));
+  const tenth = minor === '0';
+  const framing = framingOfAnswer(fields, tenth ? 0 : 1, method, status);
+  const endsClearly = framing !== 'until_close' && !claimsBodyOf204(fields, status);
+  const persistent = endsClearly && isPersistent(fields, tenth);
+  return { status, reason, minor: tenth ? 0 : 1, fields, framing, persistent };
+}
+
+/** HTTP/1.1 goes on unless told otherwise, HTTP/1.0 only when told (RFC 9112 section 9.3). */
+function isPersistent({ close, keepAlive }: Fields, tenth: boolean): boolean {
+  return !close && (!tenth || keepAlive);
+}
+
+/** RFC 9112 section 3.2: exactly one valid Host, which HTTP/1.0 may leave out. */
+function hostOf({ hosts }: Fields, tenth: boolean): string | undefined {
+  if (hosts.length === 0 && tenth) return undefined;
+  if (hosts.length !== 1) throw malformed('The request must have exactly one Host header.');
+  if (!AUTHORITY.test(hosts[0]!)) throw malformed('The Host header is not a host name with an optional port.');
+  return hosts[0]!;
+}
+
+/**
+ * RFC 9112 section 3.2. A target in absolute-form must name the authority that Host names: readers differ in which of the two
+ * they follow.
+ */
+function checkTarget(method: string, target: string, host: string | undefined): void {
+  // Whatever it names: nobody connects callers to other hosts, and the owner of the server says so.
+  if (method === 'CONNECT') return;
+  if (target.charCodeAt(0) === 0x2f) return;
+  if (target === '*' && method === 'OPTIONS') return;
+  const authority = ABSOLUTE.exec(target)?.[1];
+  if (authority === undefined || !AUTHORITY.test(authority)) {
+    throw malformed('The request target must be a path that starts with "/".');
+  }
+  if (host !== undefined && authority.toLowerCase() !== host.toLowerCase()) {
+    throw malformed('The request target names another host than the Host header.');
+  }
+}
+
+export function unknownVersion(): WireError {
+  return new WireError('version', 'The version is not HTTP/1.1 or HTTP/1.0.');
+}

@@ -1,0 +1,153 @@
+import { connect, isIP } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { connect as connectTls } from 'node:tls';
+import { ClientConnection, type ClientShared, type OpenSocket } from './client-connection.ts';
+
+export interface PoolOptions {
+  /** Open connections at most. */
+  readonly connections: number;
+  /** Questions that may wait for a connection; more would only wait until nobody wants their answers. */
+  readonly mostWaiting: number;
+  /** Milliseconds. For the last see ClientShared; a question waits for a connection as long as for an answer. */
+  readonly connectTimeout: number;
+  readonly headTimeout: number;
+  readonly bodyTimeout: number;
+  /** The value of Host. */
+  readonly host: string;
+  readonly open: OpenSocket;
+}
+
+/** All connections are in use, and too many questions wait, or this one waited too long. */
+export class PoolBusy extends Error {
+  override name = 'PoolBusy';
+}
+
+/** Bytes of the head of an answer. */
+const MOST_HEAD_BYTES = 64 * 1024;
+/** Milliseconds for which an unused connection is kept: shorter than servers of our day keep it. */
+const IDLE = 4_000;
+const SHORTEST_LOOK = 10;
+const LONGEST_LOOK = 250;
+
+interface Waiting {
+  readonly deadline: number;
+  take(connection: ClientConnection): void;
+  refuse(): void;
+}
+
+/** The connections to one server: kept alive, the one used last first, never more than allowed. One timer serves all. */
+export class Pool {
+  readonly #options: PoolOptions;
+  readonly #shared: ClientShared;
+  readonly #all = new Set<ClientConnection>();
+  readonly #idle: ClientConnection[] = [];
+  readonly #waiting: Waiting[] = [];
+  readonly #look: number;
+  /** Runs while there are connections, so that a pool that nobody uses is no burden. */
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: PoolOptions) {
+    const { connectTimeout, headTimeout, bodyTimeout, host, open } = options;
+    this.#options = options;
+    const shortest = Math.min(connectTimeout, headTimeout, bodyTimeout);
+    this.#look = Math.max(SHORTEST_LOOK, Math.min(LONGEST_LOOK, shortest / 20));
+    this.#shared = {
+      now: performance.now() + this.#look,
+      open,
+      host,
+      mostHeadBytes: MOST_HEAD_BYTES,
+      connectTimeout,
+      headTimeout,
+      bodyTimeout,
+      idleTimeout: IDLE,
+      free: (connection) => this.giveBack(connection),
+      closed: (connection) => this.#closed(connection),
+    };
+  }
+
+  /** A connection for one question, at once if one is free. Rejects or throws PoolBusy. */
+  take(): ClientConnection | Promise<ClientConnection> {
+    if (this.#isClosed) throw new PoolBusy();
+    const idle = this.#idle.pop();
+    if (idle !== undefined) return idle;
+    if (this.#all.size < this.#options.connections) return this.#open();
+    if (this.#waiting.length >= this.#options.mostWaiting) throw new PoolBusy();
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({
+        deadline: this.#shared.now + this.#options.headTimeout,
+        take: resolve,
+        refuse: () => reject(new PoolBusy()),
+      });
+    });
+  }
+
+  /** For a connection that was taken and asked nothing. */
+  giveBack(connection: ClientConnection): void {
+    const next = this.#waiting.shift();
+    if (next !== undefined) next.take(connection);
+    else if (this.#isClosed) connection.destroy();
+    else this.#idle.push(connection);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    for (const connection of this.#all) connection.destroy();
+    for (const waiting of this.#waiting.splice(0)) waiting.refuse();
+  }
+
+  #open(): ClientConnection {
+    if (this.#all.size === 0) {
+      this.#shared.now = performance.now() + this.#look;
+      this.#timer ??= setInterval(() => this.#lookAtDeadlines(), this.#look).unref();
+    }
+    const connection = new ClientConnection(this.#shared);
+    this.#all.add(connection);
+    return connection;
+  }
+
+  #closed(connection: ClientConnection): void {
+    if (!this.#all.delete(connection)) return;
+    const at = this.#idle.indexOf(connection);
+    if (at >= 0) this.#idle.splice(at, 1);
+    if (this.#isClosed) return;
+    const next = this.#waiting.shift();
+    if (next !== undefined) next.take(this.#open());
+  }
+
+  #lookAtDeadlines(): void {
+    const now = performance.now();
+    this.#shared.now = now + this.#look;
+    for (const connection of this.#all) connection.endIfLate(now);
+    if (this.#all.size === 0) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
+    while (this.#waiting.length > 0 && this.#waiting[0]!.deadline <= now) this.#waiting.shift()!.refuse();
+  }
+}
+
+/** One buffer for the reads of all connections: a part that is kept longer than its read is copied. */
+const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
+
+/** Opens connections to an origin, http or https. `tunnels`: they may change their protocol, and have a buffer of their own. */
+export function openerTo({ protocol, hostname, port }: URL, { tunnels = false } = {}): OpenSocket {
+  const isTls = protocol === 'https:';
+  const host = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+  const to = { host, port: Number(port) || (isTls ? 443 : 80), noDelay: true };
+  const servername = isIP(host) === 0 ? host : '';
+  return (receive, connected): Duplex => {
+    const onread = {
+      buffer: READ_BUFFER,
+      callback(size: number, buffer: Uint8Array) {
+        receive((buffer as Buffer).subarray(0, size));
+        return true;
+      },
+    };
+    const options = tunnels ? to : { ...to, onread };
+    const socket = isTls ? connectTls({ ...options, servername, ALPNProtocols: ['http/1.1'] }) : connect(options);
+    if (tunnels) socket.on('data', receive);
+    return socket.once(isTls ? 'secureConnect' : 'connect', connected);
+  };
+}

@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { ANSWERS } from '../http1/cases/answers.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { RecordingStore, valuesOf } from './recording-store.ts';
+import { attack, keysOf, pet, petIn, Victim } from './victim.ts';
+
+/** Bytes of the store for the attacker's request. */
+let hostile = { bytes: '', ends: false };
+let store: RecordingStore;
+let gateway: TestGateway;
+beforeAll(async () => {
+  store = await RecordingStore.start((socket, request) => {
+    const isVictims = valuesOf(request, 'x-storegate-account').includes('victim');
+    const body = pet(petIn(request.line));
+    const good = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    socket.write(Buffer.from(isVictims ? good : hostile.bytes, 'latin1'));
+    if (!isVictims && hostile.ends) socket.end();
+  });
+  gateway = await TestGateway.start({ storeUrl: store.url, settings: 'upstream: {connections: 1}' });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await store.close();
+});
+
+test('whatever the store answers to one caller, the next gets the answer to its own request', async () => {
+  const keys = await keysOf(gateway);
+  const victim = new Victim(gateway.url, keys.victim);
+  for (const { what, bytes, method = 'GET', ends = false } of ANSWERS) {
+    hostile = { bytes, ends };
+    await attack(gateway.url, `${method} /pets/666 HTTP/1.1\r\nHost: a\r\nX-API-Key: ${keys.attacker}\r\n\r\n`);
+    expect([what, await victim.ask()]).toEqual([what, { status: 200, id: victim.pet, name: 'Rex' }]);
+  }
+  victim.close();
+  const ofVictim = store.requests.filter((request) => valuesOf(request, 'x-storegate-account').includes('victim'));
+  expect(ofVictim.map(({ line }) => line)).toEqual(ANSWERS.map((_, i) => `GET /pets/${1_001 + i} HTTP/1.1`));
+  expect(store.requests.length).toBeGreaterThanOrEqual(2 * ANSWERS.length);
+  expect(gateway.log.filter(({ msg }) => msg === 'bug')).toEqual([]);
+});

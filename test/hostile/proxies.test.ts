@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { afterEach, expect, test } from '@jest/globals';
+import { CHUNKS } from '../http1/cases/chunks.ts';
+import { HEADER_LINES } from '../http1/cases/header-lines.ts';
+import { LENGTHS } from '../http1/cases/lengths.ts';
+import { REQUEST_LINES } from '../http1/cases/request-lines.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { until } from '../support/until.ts';
+import { haproxyBefore, nginxBefore, startNginx, Tap } from './proxies.ts';
+import { RecordingStore } from './recording-store.ts';
+import { attack, keysOf, pet, petIn, Victim } from './victim.ts';
+
+const CASES = [...LENGTHS, ...CHUNKS, ...HEADER_LINES, ...REQUEST_LINES];
+const SETTINGS = 'door: {guard: {failures: 1000000, span: 1m}}\nupstream: {connections: 1}';
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+function later<T>(thing: T, close: (thing: T) => Promise<void>): T {
+  closing.push(() => close(thing));
+  return thing;
+}
+
+/** The bytes of a case with a key, so that the gateway takes whatever is no fault, and against the contract's paths. */
+function attackOf(bytes: string, secret: string, path = '/pets'): string {
+  return bytes
+    .replaceAll('Host: a\r\n', `Host: a\r\nX-API-Key: ${secret}\r\n`)
+    .replaceAll(' / HTTP', ` ${path} HTTP`)
+    .replaceAll('/evil', '/pets/666')
+    .replaceAll('/next', '/pets/667');
+}
+
+/** A store that says in each answer which pet it was asked for. */
+async function startStore(): Promise<RecordingStore> {
+  const store = await RecordingStore.start((socket, { line }) => {
+    const body = pet(petIn(line));
+    socket.write(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  });
+  return later(store, () => store.close());
+}
+
+test.each([
+  ['nginx', nginxBefore],
+  ['HAProxy', haproxyBefore],
+])(
+  'behind %s, whatever an attacker sends, the next caller gets the answer to its own request',
+  async (_name, proxyBefore) => {
+    const store = await startStore();
+    const gateway = later(await TestGateway.start({ storeUrl: store.url, settings: SETTINGS }), (one) => one.stop());
+    const keys = await keysOf(gateway);
+    const tap = later(await Tap.start(gateway.url), (one) => one.stop());
+    const proxy = later(await proxyBefore(tap.url), (one) => one.stop());
+    const victim = new Victim(proxy.url, keys.victim);
+    for (const { what, bytes } of CASES) {
+      await attack(proxy.url, attackOf(bytes, keys.attacker));
+      expect([what, await victim.ask()]).toEqual([what, { status: 200, id: victim.pet, name: 'Rex' }]);
+    }
+    victim.close();
+    expect(store.complaints).toEqual([]);
+    const ofVictim = store.requests.filter(({ headers }) => headers.some(([, value]) => value === 'victim'));
+    expect(ofVictim.map(({ line }) => line)).toEqual(CASES.map((_, i) => `GET /pets/${1_001 + i} HTTP/1.1`));
+    // The attacks went through, and victims came after them on the same connections.
+    const shared = tap.connections.map(({ sent }) => sent.split(keys.attacker).slice(1));
+    const reached = shared.flat().length;
+    const followed = shared.flat().filter((sent) => sent.includes(keys.victim)).length;
+    expect(reached).toBeGreaterThan(CASES.length / 4);
+    expect(followed).toBeGreaterThan(10);
+  },
+);
+
+test('before nginx, whatever an attacker sends, the next caller gets the answer to its own request', async () => {
+  let log = '';
+  const behind = await startNginx((folder) => {
+    log = `${folder}/access.log`;
+    return `access_log ${log} line; default_type application/json;
+        location ~ ^/pets/(?<id>\\d+)$ { return 200 '{"id":$id,"name":"Rex"}'; }
+        location / { return 200 '[]'; }`;
+  }, "log_format line '$request';");
+  later(behind, (one) => one.stop());
+  const tap = later(await Tap.start(behind.url), (one) => one.stop());
+  const settings = `${SETTINGS}\nmounts: [{path: /files, target: "${tap.url}"}]`;
+  const gateway = later(await TestGateway.start({ storeUrl: tap.url, settings }), (one) => one.stop());
+  const keys = await keysOf(gateway);
+  const victim = new Victim(gateway.url, keys.victim);
+  // The contract's bodies go on whole, those of a mount as they come.
+  for (const path of ['/pets', '/files/a']) {
+    for (const { what, bytes } of CASES) {
+      await attack(gateway.url, attackOf(bytes, keys.attacker, path));
+      expect([path, what, await victim.ask()]).toEqual([path, what, { status: 200, id: victim.pet, name: 'Rex' }]);
+    }
+  }
+  victim.close();
+  const seen = () => readFileSync(log, 'utf8').split('\n');
+  const last = victim.pet;
+  await until('the log has the last request', () => seen().some((line) => petIn(line) === last));
+  expect(seen().filter((line) => petIn(line) > 1_000)).toHaveLength(2 * CASES.length);
+  expect(seen().filter((line) => line.startsWith('POST /files/a ')).length).toBeGreaterThan(10);
+  // What was hidden in an attack is in no case a request of its own.
+  expect(seen().filter((line) => line.includes('/pets/666'))).toEqual([]);
+});

@@ -1,0 +1,157 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { installed } from '../support/installed.ts';
+import { freePort } from '../support/redis/server.ts';
+
+/** A proxy that many people use, in a process of its own. */
+export interface Proxy {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** nginx with one process and `server` inside its server block. `folder` is where it writes its files. */
+export function startNginx(serverBlock: (folder: string) => string, http = ''): Promise<Proxy> {
+  return start('nginx', (folder, port) => {
+    const file = join(folder, 'nginx.conf');
+    const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+    writeFileSync(
+      file,
+      `${process.getuid?.() === 0 ? 'user root;' : ''}
+      daemon off; master_process off; worker_processes 1; pid ${folder}/nginx.pid; error_log stderr crit;
+      events { worker_connections 512; }
+      http {
+        access_log off; keepalive_requests 1000000;
+        ${temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join(' ')}
+        ${http}
+        server { listen 127.0.0.1:${port}; ${serverBlock(folder)} }
+      }`,
+    );
+    return ['-p', folder, '-e', 'stderr', '-c', file];
+  });
+}
+
+/** nginx before a gateway: one connection to it is kept, and as little as possible is checked or changed on the way. */
+export function nginxBefore(gateway: string): Promise<Proxy> {
+  return startNginx(
+    () => `ignore_invalid_headers off; underscores_in_headers on; merge_slashes off; client_max_body_size 0;
+      location / {
+        proxy_pass http://gateway; proxy_http_version 1.1; proxy_request_buffering off; proxy_next_upstream off;
+        proxy_set_header Connection ""; proxy_set_header Host $http_host;
+      }`,
+    `upstream gateway { server ${new URL(gateway).host}; keepalive 1; keepalive_requests 1000000; }`,
+  );
+}
+
+/** HAProxy before a gateway: it uses a connection again for whoever comes next, and lets pass what it is able to. */
+export function haproxyBefore(gateway: string): Promise<Proxy> {
+  return start('haproxy', (folder, port) => {
+    const file = join(folder, 'haproxy.cfg');
+    writeFileSync(
+      file,
+      `global
+  nbthread 1
+  maxconn 512
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 30s
+  timeout server 30s
+  retries 0
+  option accept-invalid-http-request
+frontend callers
+  bind 127.0.0.1:${port}
+  default_backend gateway
+backend gateway
+  http-reuse always
+  option accept-invalid-http-response
+  server gateway ${new URL(gateway).host}
+`,
+    );
+    return ['-db', '-f', file];
+  });
+}
+
+async function start(name: string, argumentsOf: (folder: string, port: number) => string[]): Promise<Proxy> {
+  const folder = mkdtempSync(join(tmpdir(), `${name}-`));
+  const port = await freePort();
+  const child = spawn(installed(name), argumentsOf(folder, port), { stdio: ['ignore', 'ignore', 'pipe'] });
+  let output = '';
+  child.stderr.on('data', (data) => {
+    output = (output + data).slice(-4_000);
+  });
+  const exited = once(child, 'exit');
+  const stop = async () => {
+    child.kill('SIGKILL');
+    if (!isGone(child)) await exited;
+    rmSync(folder, { recursive: true, force: true });
+  };
+  while (!(await accepts(port))) {
+    if (!isGone(child)) continue;
+    await stop();
+    throw new Error(`${name} ended:\n${output}`);
+  }
+  return { url: `http://127.0.0.1:${port}`, stop };
+}
+
+function isGone({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
+async function accepts(port: number): Promise<boolean> {
+  const socket = connect({ host: '127.0.0.1', port });
+  const accepted = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return accepted;
+}
+
+/** Stands between a proxy and what is behind it, passes bytes on as they are, and keeps what each connection was sent. */
+export class Tap {
+  readonly connections: { sent: string }[] = [];
+  readonly #sockets = new Set<Socket>();
+  readonly #server;
+
+  private constructor(to: string) {
+    const { hostname: host, port } = new URL(to);
+    this.#server = createServer({ allowHalfOpen: true }, (socket) => {
+      const connection = { sent: '' };
+      this.connections.push(connection);
+      const onward = connect({ host, port: Number(port), allowHalfOpen: true });
+      for (const [one, other] of [
+        [socket, onward],
+        [onward, socket],
+      ] as const) {
+        this.#sockets.add(one);
+        one.on('error', () => other.destroy());
+        one.on('close', () => this.#sockets.delete(one));
+      }
+      socket.on('data', (bytes) => {
+        connection.sent += bytes.toString('latin1');
+      });
+      socket.pipe(onward).pipe(socket);
+    });
+  }
+
+  static async start(to: string): Promise<Tap> {
+    const tap = new Tap(to);
+    tap.#server.listen(0, '127.0.0.1');
+    await once(tap.#server, 'listening');
+    return tap;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+    await once(this.#server, 'close');
+  }
+}

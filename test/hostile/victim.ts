@@ -1,0 +1,64 @@
+import type { TestGateway } from '../support/gateway.ts';
+import { Wire } from './wire.ts';
+
+/** Milliseconds for the answer to an attack. Some attacks get none, because whoever reads them waits for more. */
+const PATIENCE = 30;
+
+/** Keys of an attacker and of a victim, without limits. */
+export async function keysOf(gateway: TestGateway) {
+  const windows = [{ name: 'minute', kind: 'fixed', limit: 1_000_000, span: 60_000 }] as const;
+  const attacker = await gateway.key({ account: 'attacker', windows });
+  const victim = await gateway.key({ account: 'victim', windows });
+  return { attacker: attacker.secret, victim: victim.secret };
+}
+
+/** Sends an attack and waits for what comes back: an answer, the end, or nothing for a while. Leaves with a reset. */
+export async function attack(url: string, bytes: string): Promise<void> {
+  const wire = await Wire.open(url);
+  const leave = () => wire.socket.resetAndDestroy();
+  const patience = setTimeout(leave, PATIENCE);
+  await wire
+    .send(bytes)
+    .answer()
+    .catch(() => null);
+  clearTimeout(patience);
+  leave();
+  wire.close();
+}
+
+/** Asks for a pet of its own on a connection, which is opened again if an attack before it had it closed. */
+export class Victim {
+  readonly #url: string;
+  readonly #secret: string;
+  #wire: Wire | null = null;
+  #pet = 1_000;
+
+  constructor(url: string, secret: string) {
+    this.#url = url;
+    this.#secret = secret;
+  }
+
+  get pet(): number {
+    return this.#pet;
+  }
+
+  async ask(): Promise<unknown> {
+    this.#pet++;
+    this.#wire ??= await Wire.open(this.#url);
+    const { status, body, headers } = await this.#wire
+      .send(`GET /pets/${this.#pet} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${this.#secret}\r\n\r\n`)
+      .answer();
+    if (headers.connection === 'close') this.close();
+    return { status, ...JSON.parse(body) };
+  }
+
+  close(): void {
+    this.#wire?.close();
+    this.#wire = null;
+  }
+}
+
+/** The number in the path of a request for a pet; 0 in any other line. */
+export const petIn = (line: string) => Number(/\/pets\/(\d+)/.exec(line)?.[1] ?? 0);
+/** A pet as the store answers it. */
+export const pet = (id: number) => JSON.stringify({ id, name: 'Rex' });

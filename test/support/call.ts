@@ -1,0 +1,51 @@
+import type { Socket } from 'node:net';
+import { RequestHeads } from '../../src/http1/heads.ts';
+import { type Carrier, ServerCall } from '../../src/http1/server-call.ts';
+
+/** A call without a connection: what it writes stays here, and the test says what comes of its body. */
+export interface LooseCall {
+  readonly call: ServerCall;
+  /** All that was written, one character per byte. */
+  written(): string;
+  /** Whether its body is asked to wait. */
+  readonly isPaused: boolean;
+}
+
+/** The call of a request with these headers, beside Host. */
+export function looseCall(method: string, headers: Readonly<Record<string, string>> = {}): LooseCall {
+  const lines = Object.entries({ Host: 'localhost', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = new RequestHeads().read(`${method} / HTTP/1.1\r\n${lines.join('')}\r\n`);
+  let text = '';
+  let isPaused = false;
+  const identity = {};
+  const carrier: Carrier = {
+    identity,
+    peer: '192.0.2.1',
+    mayGoOn: () => true,
+    closing: () => '\r\n',
+    write(data, more = '') {
+      for (const part of [data, more]) text += typeof part === 'string' ? part : part.toString('latin1');
+      return true;
+    },
+    answered: () => call.finish(false),
+    cutOff: () => call.finish(true),
+    takeOver(): { socket: Socket; rest: null } {
+      throw new Error('there is no connection to give up');
+    },
+    pauseBody() {
+      isPaused = true;
+    },
+    resumeBody() {
+      isPaused = false;
+    },
+    callEnded: () => {},
+  };
+  const call = new ServerCall(carrier, head);
+  return {
+    call,
+    written: () => text,
+    get isPaused() {
+      return isPaused;
+    },
+  };
+}

@@ -1,0 +1,8 @@
+import { FieldLines } from '../../src/http1/writing.ts';
+
+/** The fields of an answer in the making. `list` is flat, with names in lower case: name, value, … */
+export function lines(...list: string[]): FieldLines {
+  const made = new FieldLines();
+  made.addRead(list);
+  return made;
+}

@@ -1,0 +1,46 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { Server, type ServerOptions } from '../../src/http1/server.ts';
+import { lines } from './lines.ts';
+
+/** A server of HTTP/1.1 on a free port. */
+export interface Served {
+  readonly server: Server;
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const HOUR = 3_600_000;
+
+/** Serves calls with `handle`. Its deadlines are so long that no test sees one, except those that it sets. */
+export async function serve(
+  handle: ServerOptions['handle'],
+  given: Partial<Omit<ServerOptions, 'handle'>> = {},
+  host = '127.0.0.1',
+): Promise<Served> {
+  const server = new Server({
+    mostHeadBytes: 16 * 1024,
+    headTimeout: HOUR,
+    requestTimeout: HOUR,
+    idleTimeout: HOUR,
+    stallTimeout: HOUR,
+    takes: () => true,
+    handle,
+    refuse: ({ fault }, reply) => reply.answer(400, lines(), fault),
+    ...given,
+  });
+  const { listener } = server;
+  listener.listen(0, host);
+  await once(listener, 'listening');
+  const { port } = listener.address() as AddressInfo;
+  return {
+    server,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    async close() {
+      server.stop();
+      const closed = new Promise((resolve) => listener.close(resolve));
+      server.destroyConnections();
+      await closed;
+    },
+  };
+}

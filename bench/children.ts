@@ -25,12 +25,13 @@ export interface Command {
 
 export interface Child {
   readonly pid: number;
-  /** Sends SIGTERM and waits until the child has ended. */
+  /** Sends SIGTERM and waits until the child has ended; one that has not after five seconds is killed, and named. */
   stop(): Promise<void>;
 }
 
 /** Long enough for a cold start on a busy machine. */
 const READY_WITHIN = 20_000;
+const STOPPED_WITHIN = 5_000;
 
 /** Kills every process group that it has read, and removes the folder, as soon as its input ends. */
 const REAPER = 'while read -r group; do groups="$groups -$group"; done; kill -s KILL -- $groups; rm -rf -- "$0"';
@@ -77,7 +78,12 @@ export class Children {
       stop: async () => {
         expected = true;
         process.kill('SIGTERM');
+        const deadline = setTimeout(() => {
+          console.error(`${command.name} did not stop within ${STOPPED_WITHIN / 1_000} s and was killed`);
+          process.kill('SIGKILL');
+        }, STOPPED_WITHIN);
         await ended;
+        clearTimeout(deadline);
       },
     };
   }

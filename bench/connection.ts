@@ -15,7 +15,7 @@ export class Connection {
 
   constructor(port: number) {
     this.#socket = connect({ port, host: '127.0.0.1', noDelay: true });
-    this.#socket.setTimeout(PATIENCE, () => this.#end('no answer in time'));
+    this.#socket.on('timeout', () => this.#end('no answer in time'));
     this.#socket.on('data', (bytes) => this.#take(bytes.toString('latin1')));
     this.#socket.on('error', (error: NodeJS.ErrnoException) => this.#end(error.code ?? error.message));
     this.#socket.on('end', () => this.#end('the connection ended'));
@@ -25,6 +25,7 @@ export class Connection {
   ask(request: string): Promise<string> {
     return new Promise((resolve) => {
       this.#settle = resolve;
+      this.#socket.setTimeout(PATIENCE);
       this.#socket.write(request, 'latin1');
     });
   }
@@ -42,6 +43,7 @@ export class Connection {
     const status = this.#text.slice(0, this.#text.indexOf('\r\n'));
     const last = /\r\nconnection: close\r\n/i.test(this.#text.slice(0, head + 2));
     this.#text = '';
+    this.#socket.setTimeout(0);
     if (last) this.#end(status);
     else this.#settle(status);
   }

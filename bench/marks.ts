@@ -14,27 +14,55 @@ export interface Mark {
 
 /** The goals of storegate, relative to the other targets of the same run. */
 export function marks(comparison: Comparison): Mark[] {
-  return [...cpuMarks(comparison), ...redisMarks(comparison), ...latencyMarks(comparison), ...subjectMarks(comparison)];
+  return [
+    ...beforeMarks(comparison),
+    ...cpuMarks(comparison),
+    ...redisMarks(comparison),
+    ...latencyMarks(comparison),
+    ...subjectMarks(comparison),
+  ];
+}
+
+/** Only with `--before`; the goals are those against the last commit on node:http and undici, ad2b60d. */
+function beforeMarks({ results }: Comparison): Mark[] {
+  const ratio = (target: string, work: Work['name']) => {
+    const of = (fits: (name: string) => boolean) => results.find((r) => fits(r.target) && r.work === work)?.cpu.median;
+    return divide(
+      of((name) => name === target),
+      of((name) => name.startsWith(`${target}@`)),
+    );
+  };
+  return [
+    mark('GET, embedded state', '× before', 0.55, 0.4, ratio('storegate', 'get')),
+    mark('GET, Redis state', '× before', 0.55, 0.4, ratio('storegate-redis', 'get')),
+    mark('POST, Redis state', '× before', 0.55, 0.45, ratio('storegate-redis', 'post')),
+    mark('429 or 403, embedded state', '× before', 0.75, 0.6, ratio('storegate', 'refused')),
+  ];
 }
 
 function cpuMarks(comparison: Comparison): Mark[] {
   const ratio = (target: string, work: Work['name'], to: string, toWork = work) =>
     divide(cpu(comparison, target, work), cpu(comparison, to, toWork));
+  const get = (target: string) => cpu(comparison, target, 'get');
+  const logged = get('storegate-log');
+  const silent = get('storegate');
   const marks = [
-    mark('GET, Redis state', '× nginx', 3.0, 2.5, ratio('storegate-redis', 'get', 'nginx')),
-    mark('GET, Redis state', '× usual stack', 0.33, null, ratio('storegate-redis', 'get', 'usual')),
-    mark('POST, Redis state', '× nginx', 3.3, 2.75, ratio('storegate-redis', 'post', 'nginx')),
+    mark('GET, embedded state', '× nginx', 2.1, 1.7, ratio('storegate', 'get', 'nginx')),
+    mark('GET, Redis state', '× nginx', 2.4, 2.0, ratio('storegate-redis', 'get', 'nginx')),
+    mark('POST, Redis state', '× nginx', 2.7, 2.2, ratio('storegate-redis', 'post', 'nginx')),
+    mark('GET, Redis state', '× usual stack', 0.25, 0.2, ratio('storegate-redis', 'get', 'usual')),
     mark('POST, Redis state', '× usual stack', 0.33, null, ratio('storegate-redis', 'post', 'usual')),
-    mark('GET, embedded state', '× nginx', 2.7, 2.3, ratio('storegate', 'get', 'nginx')),
+    mark('GET, embedded state', '× bare undici relay', 0.85, 0.7, ratio('storegate', 'get', 'undici')),
+    mark('access log on, GET', 'µs more', 3, 2, logged && silent && logged - silent),
   ];
   for (const [target, state] of [
     ['storegate', 'embedded'],
     ['storegate-redis', 'Redis'],
   ] as const) {
     marks.push(
-      mark(`429 or 403, ${state} state`, '× nginx limit_req', 2.4, 2.0, ratio(target, 'refused', 'nginx-limit')),
+      mark(`429 or 403, ${state} state`, '× nginx limit_req', 1.8, 1.5, ratio(target, 'refused', 'nginx-limit')),
       mark(`429 or 403, ${state} state`, '× usual stack', 0.22, null, ratio(target, 'refused', 'usual')),
-      mark(`401, ${state} state`, '× nginx limit_req', 2.4, 2.0, ratio(target, 'unknown', 'nginx-limit', 'refused')),
+      mark(`401, ${state} state`, '× nginx limit_req', 1.8, 1.5, ratio(target, 'unknown', 'nginx-limit', 'refused')),
       mark(`401, ${state} state`, '× usual stack', 0.22, null, ratio(target, 'unknown', 'usual')),
     );
   }
@@ -50,8 +78,8 @@ function redisMarks(comparison: Comparison): Mark[] {
     mark(
       'GET, gateway and Redis',
       '× nginx + Lua + Redis',
-      1.0,
-      0.85,
+      0.9,
+      0.8,
       divide(together(admitted), together(of('nginx-lua-redis', 'get'))),
     ),
     mark('Redis CPU, GET', 'µs', 6, null, admitted?.redisCpu.median),
@@ -63,9 +91,10 @@ function redisMarks(comparison: Comparison): Mark[] {
 
 function latencyMarks({ latencies }: Comparison): Mark[] {
   const added = (target: string) => latencies.find((latency) => latency.target === target)?.addedP50;
+  const unit = '× bare undici relay';
   return [
-    mark('latency added, p50, Redis state', 'ms', 0.36, null, added('storegate-redis')),
-    mark('latency added, p50, embedded state', 'ms', 0.36, null, added('storegate')),
+    mark('latency added, p50, Redis state', unit, 1.0, 0.8, divide(added('storegate-redis'), added('undici'))),
+    mark('latency added, p50, embedded state', unit, 1.0, 0.8, divide(added('storegate'), added('undici'))),
   ];
 }
 

@@ -19,6 +19,8 @@ export interface StoregateOptions {
   readonly log?: boolean;
   /** `door.drainDelay`; as shipped without it. */
   readonly drainDelay?: string;
+  /** More settings of `door`, one a line; as shipped without them. */
+  readonly door?: readonly string[];
   /** More options of Node.js, such as a profiler. */
   readonly nodeOptions?: readonly string[];
   /** The checkout to run; today's by default. */
@@ -40,8 +42,11 @@ const PLANS = `plans:
 `;
 
 /** The guard against guessed keys is a limit too; with the shipped value it would turn every 401 into a 429. */
-const settings = ({ drainDelay = '0s' }: StoregateOptions) =>
-  `door:\n  guard: { failures: 1000000, span: 1s }\n${drainDelay === '0s' ? '' : `  drainDelay: ${drainDelay}\n`}`;
+const settings = ({ drainDelay = '0s', door = [] }: StoregateOptions) => {
+  const lines = ['guard: { failures: 1000000, span: 1s }', ...door];
+  if (drainDelay !== '0s') lines.push(`drainDelay: ${drainDelay}`);
+  return `door:\n${lines.map((line) => `  ${line}\n`).join('')}`;
+};
 
 /** A gateway that can be started, ended and started again at the same addresses. */
 export interface PreparedStoregate {

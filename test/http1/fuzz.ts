@@ -47,4 +47,5 @@ for (let portion = 0, reported = 0; performance.now() - start < minutes * 60_000
   reported = passed;
 }
 report();
-process.exitCode = differences > 0 ? 1 : 0;
+// Without waiting for what node:http still holds of millions of connections.
+process.exit(differences > 0 ? 1 : 0);

@@ -319,7 +319,9 @@ export class ClientConnection implements MessageSink<AnswerHead> {
       return more;
     };
     body.readBody({
-      chunk: (bytes) => this.#closed || write(inChunks ? chunkText(bytes) : bytes.toString('latin1')),
+      // An empty chunk would end the body.
+      chunk: (bytes) =>
+        this.#closed || bytes.length === 0 || write(inChunks ? chunkText(bytes) : bytes.toString('latin1')),
       end: () => {
         if (this.#closed) return;
         const last = rest + (inChunks ? LAST_CHUNK : '');

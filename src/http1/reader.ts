@@ -74,7 +74,8 @@ export class MessageReader<H extends Head> {
       else if (this.#place === 'stopped') return;
       else {
         const rest = bytes.subarray(at);
-        this.#rest = this.#rest === null ? rest : Buffer.concat([this.#rest, rest]);
+        // Copied: whoever feeds may use the buffer again.
+        this.#rest = this.#rest === null ? Buffer.from(rest) : Buffer.concat([this.#rest, rest]);
         return;
       }
     }

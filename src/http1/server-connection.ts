@@ -65,6 +65,8 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead> {
   #paused = false;
   /** No request is taken any more. */
   #ended = false;
+  /** Another protocol has the socket. */
+  #givenUp = false;
   #leaving = false;
   /** Bytes that the caller had taken at the last look; -1: nothing was on its way. */
   #taken = -1;
@@ -92,15 +94,17 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead> {
     return this.#socket.remoteAddress ?? '';
   }
 
-  /** The socket has read bytes. */
-  receive(bytes: Buffer): void {
-    if (this.#ended) return;
+  /** The socket has read bytes, which are valid only during the call. Returns false once the connection is given up. */
+  receive(bytes: Buffer): boolean {
+    if (this.#givenUp) return false;
+    if (this.#ended) return true;
     try {
       this.#reader.feed(bytes);
     } catch (error) {
       this.#broken(error);
     }
     this.#settle();
+    return true;
   }
 
   /** The caller has ended its side. An answer that has begun is finished; a caller that waits for one has left. */
@@ -180,10 +184,11 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead> {
    */
   takeOver(): { readonly socket: Socket; readonly rest: Buffer | null } {
     const rest = this.#reader.takeRest();
+    this.#givenUp = true;
     this.#stop();
     this.#await('nothing', Number.POSITIVE_INFINITY);
     this.#resume();
-    this.#socket.removeAllListeners('data').removeAllListeners('end').removeAllListeners('drain');
+    this.#socket.removeAllListeners('end').removeAllListeners('drain');
     return { socket: this.#socket, rest };
   }
 
@@ -201,7 +206,8 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead> {
   }
 
   body(bytes: Buffer): void {
-    this.#call?.takeBody(bytes);
+    // The buffer is shared by all connections.
+    this.#call?.takeBody(Buffer.from(bytes));
   }
 
   end(): void {

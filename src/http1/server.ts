@@ -1,4 +1,5 @@
 import { createServer, type Server as NetServer, type Socket } from 'node:net';
+import { readShared } from './accepted.ts';
 import type { ServerCall } from './server-call.ts';
 import { type BrokenReply, ServerConnection, type ServerLimits, type ServerShared } from './server-connection.ts';
 import type { WireError } from './wire-error.ts';
@@ -49,9 +50,10 @@ export class Server {
       refuse: options.refuse,
       closed: (connection) => this.connections.delete(connection),
     };
-    this.listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    const settings = { allowHalfOpen: true, noDelay: true, pauseOnConnect: true };
+    this.listener = createServer(settings, (accepted) => {
       this.#accepted++;
-      if (options.takes(socket)) this.take(socket);
+      if (options.takes(accepted)) this.#take(readShared(accepted, onRead));
     });
     this.#timers = [
       setInterval(() => this.#look(), this.#lookEvery).unref(),
@@ -69,13 +71,12 @@ export class Server {
     return this.#shared.inFlight;
   }
 
-  /** Serves a socket that was accepted. */
-  take(socket: Socket): void {
+  #take(socket: Socket): void {
     const connection = new ServerConnection(socket, this.#shared);
     if (this.#leaving) connection.leave();
     this.connections.add(connection);
     (socket as Held)[CONNECTION] = connection;
-    socket.on('data', onData).on('end', onEnd).on('drain', onDrain).on('error', onError).on('close', onClose);
+    socket.on('end', onEnd).on('drain', onDrain).on('error', onError).on('close', onClose);
   }
 
   /** From now on the last answer on each connection ends it, and says so. */
@@ -110,8 +111,8 @@ export class Server {
   }
 }
 
-function onData(this: Socket, bytes: Buffer): void {
-  (this as Held)[CONNECTION].receive(bytes);
+function onRead(socket: Socket, bytes: Buffer): boolean {
+  return (socket as Held)[CONNECTION].receive(bytes);
 }
 
 function onEnd(this: Socket): void {

@@ -7,6 +7,12 @@ export const ONE_WRITE: number = 32 * 1024;
 /** What a field value may hold. One character per byte: what is above would lose bits and could become a line end. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
+/** The value, checked. Throws for one that would not stay one value. */
+export function checkedValue(value: string): string {
+  if (!VALUE.test(value)) throw new Error('a header value has a character that no header can have');
+  return value;
+}
+
 declare class Mark {
   protected readonly checked: true;
 }
@@ -29,6 +35,11 @@ export class FieldLines {
   /** The name is the gateway's own. Throws for a value that would not stay one value. */
   add(name: string, value: string): void {
     if (!VALUE.test(value)) throw new Error(`the header ${name} has a character that no header can have`);
+    this.text += `${name}: ${value}\r\n`;
+  }
+
+  /** For a value that was checked before, or is made of digits and letters. */
+  addKnown(name: string, value: string): void {
     this.text += `${name}: ${value}\r\n`;
   }
 

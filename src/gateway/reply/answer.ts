@@ -33,7 +33,7 @@ export function createAnswer({ cors, guard, observe }: { cors: Cors; guard: Guar
 
   function fields(exchange: Exchange): FieldLines {
     const lines = new FieldLines();
-    lines.add(REQUEST_ID, exchange.id);
+    lines.addKnown(REQUEST_ID, exchange.id);
     if (exchange.standing) addLimitHeaders(lines, exchange.standing);
     cors.add(lines, exchange);
     if (exchange.operation !== null && exchange.operation.replyHeaders.length > 0)

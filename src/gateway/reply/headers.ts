@@ -1,7 +1,7 @@
 import { oneByte } from '../../common/one-byte.ts';
 import type { Refusal } from '../../errors/refusals.ts';
 import { wholeSeconds } from '../../errors/retry-after.ts';
-import type { FieldLines } from '../../http1/writing.ts';
+import { checkedValue, type FieldLines } from '../../http1/writing.ts';
 import { bindingReading, type Reading, type Standing } from '../../limits/admission.ts';
 import type { Window } from '../../limits/limits.ts';
 
@@ -33,8 +33,8 @@ export function addLimitHeaders(lines: FieldLines, { readings, now }: Standing):
   lines.addNumber(LIMIT!, window.limit);
   lines.addNumber(REMAINING!, remaining);
   lines.addNumber(RESET!, Math.ceil(resetAt / 1000));
-  lines.add(POLICY!, policyOf(readings));
-  lines.add(STANDING!, list);
+  lines.addKnown(POLICY!, policyOf(readings));
+  lines.addKnown(STANDING!, list);
 }
 
 /** What the two headers of the draft say of a window whatever is left in it. */
@@ -48,7 +48,7 @@ const words = new WeakMap<Window, Words>();
 function wordsOf(window: Window): Words {
   const known = words.get(window);
   if (known !== undefined) return known;
-  const name = oneByte(`"${window.name}"`);
+  const name = oneByte(checkedValue(`"${window.name}"`));
   const made = { name, policy: oneByte(`${name};q=${window.limit};w=${wholeSeconds(window.span)}`) };
   words.set(window, made);
   return made;

@@ -25,7 +25,7 @@ export function requestFields(exchange: Exchange, client: Caller, plain = false)
   const { head } = exchange;
   const lines = new FieldLines();
   lines.addLines(plain ? checkedLines(withoutEncodings(head.forwardable)) : head.lines);
-  lines.add(REQUEST_ID, exchange.id);
+  lines.addKnown(REQUEST_ID, exchange.id);
   lines.addLines(linesOf(client));
   if (exchange.behindProxy) addChain(lines, exchange);
   else lines.addLines(peerLines(exchange));

@@ -1,3 +1,8 @@
+/** The list without the fields of these names, which are in lower case. */
+export function withoutFields(fields: readonly string[], names: readonly string[]): string[] {
+  return fields.filter((_, i) => !names.includes(fields[i - (i % 2)]!.toLowerCase()));
+}
+
 /**
  * The value of a field in a flat list (name, value, name, value, …), by its lower-case name; names may be spelt in any way.
  * Several lines form one list (RFC 9110 section 5.3). `undefined`: there is none.

@@ -12,8 +12,7 @@ interface WithHandle {
  * Takes over a socket that was accepted and not read yet (`pauseOnConnect`), with one that reads into a shared buffer: a
  * listener of Node's cannot be told to make such sockets, and a buffer for each read costs a tenth of a request. `receive` gets
  * bytes that are valid only during its call; it returns false to get them as the stream's own from then on, as behind a change
- * of the protocol. Where there is no
- * handle, the accepted socket itself reads, as usual.
+ * of the protocol. Where there is no handle, the accepted socket itself reads, as usual.
  */
 export function readShared(accepted: Socket, receive: (socket: Socket, bytes: Buffer) => boolean): Socket {
   const { _handle: handle } = accepted as unknown as WithHandle;

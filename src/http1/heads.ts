@@ -118,6 +118,6 @@ function checkTarget(method: string, target: string, host: string | undefined): 
   }
 }
 
-export function unknownVersion(): WireError {
+function unknownVersion(): WireError {
   return new WireError('version', 'The version is not HTTP/1.1 or HTTP/1.0.');
 }

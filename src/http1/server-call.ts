@@ -137,9 +137,10 @@ export class ServerCall {
     const held = this.#held;
     this.#held = [];
     let more = true;
-    for (const bytes of held) more = sink.chunk(bytes);
-    if (this.#bodyError) sink.fail(this.#bodyError);
-    else if (this.#bodyWhole) sink.end();
+    // It may have the rest dropped while it takes a part.
+    for (const bytes of held) more = this.#sink.chunk(bytes);
+    if (this.#bodyError) this.#sink.fail(this.#bodyError);
+    else if (this.#bodyWhole) this.#sink.end();
     else if (more) this.resumeBody();
   }
 

@@ -109,10 +109,8 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead> {
 
   /** The caller has ended its side. An answer that has begun is finished; a caller that waits for one has left. */
   finish(): void {
-    if (this.#ended) {
-      this.#socket.end();
-      return;
-    }
+    // Its last answer is still to come, or the own side has ended too.
+    if (this.#ended) return;
     const call = this.#call;
     if (call !== null) {
       this.#stop();

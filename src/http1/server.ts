@@ -18,7 +18,7 @@ export interface ServerOptions extends ServerLimits {
 
 const CONNECTION = Symbol('connection');
 
-/** A socket knows its connection: five listeners serve all sockets, and none is made for each. */
+/** A socket knows its connection: four listeners serve all sockets, and none is made for each. */
 interface Held extends Socket {
   [CONNECTION]: ServerConnection;
 }

@@ -7,9 +7,9 @@ export const ONE_WRITE: number = 32 * 1024;
 /** What a field value may hold. One character per byte: what is above would lose bits and could become a line end. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** The value, checked. Throws for one that would not stay one value. */
-export function checkedValue(value: string): string {
-  if (!VALUE.test(value)) throw new Error('a header value has a character that no header can have');
+/** The value of a header, checked. Throws for one that would not stay one value. */
+export function checkedValue(name: string, value: string): string {
+  if (!VALUE.test(value)) throw new Error(`the header ${name} has a character that no header can have`);
   return value;
 }
 
@@ -34,8 +34,7 @@ export class FieldLines {
 
   /** The name is the gateway's own. Throws for a value that would not stay one value. */
   add(name: string, value: string): void {
-    if (!VALUE.test(value)) throw new Error(`the header ${name} has a character that no header can have`);
-    this.text += `${name}: ${value}\r\n`;
+    this.addKnown(name, checkedValue(name, value));
   }
 
   /** For a value that was checked before, or is made of digits and letters. */
@@ -128,7 +127,7 @@ export class Closing {
   }
 }
 
-/** One chunk of a chunked body, up to ONE_WRITE bytes as one text (RFC 9112 section 7.1). */
+/** One chunk of a chunked body as one text, which is a copy (RFC 9112 section 7.1). */
 export function chunkText(bytes: Buffer): string {
   return `${bytes.length.toString(16)}\r\n${bytes.toString('latin1')}\r\n`;
 }

@@ -575,3 +575,51 @@ test('idle connections take little memory', async () => {
   // Both sides are in this process.
   expect((memory() - before) / COUNT).toBeLessThan(48 * 1024);
 });
+
+describe('a caller that ends its side behind what is no request', () => {
+  test('gets its refusal, also if that comes later', async () => {
+    const replies: Parameters<ServerOptions['refuse']>[1][] = [];
+    const stage = await Stage.open({ refuse: (_error, reply) => void replies.push(reply) });
+    const wire = await stage.connect();
+    wire.send('GET  /a HTTP/1.1\r\nHost: a\r\n\r\n').socket.end();
+    await until('it is found out', () => replies.length === 1);
+    // The end of the other side has been read by the time a whole exchange is over.
+    expect((await (await stage.connect()).send(GET).answer()).status).toBe(200);
+    replies[0]!.answer(400, lines(), 'refused');
+    expect(await wire.answer()).toMatchObject({ status: 400, body: 'refused', headers: { connection: 'close' } });
+    expect(await wire.ended()).toBe('');
+  });
+
+  test('gets it in the middle of a body too', async () => {
+    const stage = await Stage.open();
+    const { wire, call } = await stage.begin(
+      'POST /held HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n',
+    );
+    wire.socket.end();
+    expect((await (await stage.connect()).send(GET).answer()).status).toBe(200);
+    expect(call.bodyError).toBeInstanceOf(WireError);
+    call.answer(400, '', lines(), 'refused');
+    expect(await wire.answer()).toMatchObject({ status: 400, body: 'refused' });
+  });
+});
+
+test('a body that is dropped while what has come of it is handed on stops there', async () => {
+  const stage = await Stage.open();
+  const { wire, call } = await stage.begin(
+    'POST /held HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n1\r\nb\r\n0\r\n\r\n',
+  );
+  await until('the body is whole', () => call.bodyWhole);
+  const heard: string[] = [];
+  call.readBody({
+    chunk(bytes) {
+      heard.push(bytes.toString());
+      call.dropBody();
+      return true;
+    },
+    end: () => void heard.push('end'),
+    fail: () => void heard.push('fail'),
+  });
+  expect(heard).toEqual(['a']);
+  call.answer(200, '', lines(), 'done');
+  expect((await wire.answer()).body).toBe('done');
+});

@@ -48,7 +48,7 @@ const words = new WeakMap<Window, Words>();
 function wordsOf(window: Window): Words {
   const known = words.get(window);
   if (known !== undefined) return known;
-  const name = oneByte(checkedValue(`"${window.name}"`));
+  const name = oneByte(checkedValue(POLICY!, `"${window.name}"`));
   const made = { name, policy: oneByte(`${name};q=${window.limit};w=${wholeSeconds(window.span)}`) };
   words.set(window, made);
   return made;

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { plainAddress } from '../../callers/address.ts';
+import { withoutFields } from '../../common/field-list.ts';
 import { oneByte } from '../../common/one-byte.ts';
 import { type CheckedLines, checkedLines, FieldLines } from '../../http1/writing.ts';
 import type { Client } from '../../keys/key.ts';
@@ -24,7 +25,7 @@ const callerLines = new WeakMap<Caller, CheckedLines>();
 export function requestFields(exchange: Exchange, client: Caller, plain = false): FieldLines {
   const { head } = exchange;
   const lines = new FieldLines();
-  lines.addLines(plain ? checkedLines(withoutEncodings(head.forwardable)) : head.lines);
+  lines.addLines(plain ? checkedLines(withoutFields(head.forwardable, ['accept-encoding'])) : head.lines);
   lines.addKnown(REQUEST_ID, exchange.id);
   lines.addLines(linesOf(client));
   if (exchange.behindProxy) addChain(lines, exchange);
@@ -67,10 +68,6 @@ function addChain(lines: FieldLines, { call, head }: Exchange): void {
   lines.add('Forwarded', `${chain.map((hop) => `for=${node(hop)}`).join(', ')};${origin(proto, host)}`);
 }
 
-function withoutEncodings(headers: readonly string[]): string[] {
-  return headers.filter((_, i) => headers[i - (i % 2)]!.toLowerCase() !== 'accept-encoding');
-}
-
 function hops(forwardedFor: string): string[] {
   return forwardedFor
     .split(',')
@@ -103,9 +100,5 @@ export function returnedHeaders(fields: readonly string[], status: number): stri
     list.push(name, fields[i + 1]!);
   }
   if (!cached) for (const text of ONLY_FOR_ITS_KEY) list.push(text);
-  return connection === '' || connection === 'keep-alive' ? list : without(list, optionsOf(connection));
-}
-
-function without(list: readonly string[], names: readonly string[]): string[] {
-  return list.filter((_, i) => !names.includes(list[i - (i % 2)]!));
+  return connection === '' || connection === 'keep-alive' ? list : withoutFields(list, optionsOf(connection));
 }

@@ -1,4 +1,5 @@
 import { oneByte } from '../../common/one-byte.ts';
+import { listed } from '../../http1/fields.ts';
 
 /** Headers about one connection only (RFC 9110 section 7.6.1). The gateway forwards them in neither direction. */
 const HOP_BY_HOP = [
@@ -128,9 +129,5 @@ function isReturned(name: string): boolean {
 
 /** The header names that Connection lists; the gateway does not forward them (RFC 9110 section 7.6.1). */
 export function optionsOf(connection: string): string[] {
-  return connection
-    .toLowerCase()
-    .split(',')
-    .map((option) => option.trim())
-    .filter((option) => option !== '');
+  return listed(connection.toLowerCase()).filter((option) => option !== '');
 }

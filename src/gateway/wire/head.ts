@@ -1,3 +1,4 @@
+import { withoutFields } from '../../common/field-list.ts';
 import { type CheckedLines, checkedLines } from '../../http1/writing.ts';
 import type { CallFields } from './call.ts';
 import { type FieldNames, optionsOf } from './fields.ts';
@@ -124,7 +125,7 @@ export function readHead(rawHeaders: readonly string[], names: FieldNames): Head
   if (!namesNothing(connection)) {
     const options = optionsOf(connection);
     head.upgrades = options.includes('upgrade');
-    head.forwardable = without(head.forwardable, options);
+    head.forwardable = withoutFields(head.forwardable, options);
   }
   head.lines = checkedLines(head.forwardable);
   return head;
@@ -142,8 +143,4 @@ function added(list: readonly string[], value: string): string[] {
 /** True for the usual values of Connection, which name no header to drop. */
 function namesNothing(connection: string): boolean {
   return connection === '' || connection === 'keep-alive' || connection === 'close';
-}
-
-function without(headers: readonly string[], names: readonly string[]): string[] {
-  return headers.filter((_, i) => !names.includes(headers[i - (i % 2)]!.toLowerCase()));
 }

@@ -1,8 +1,10 @@
-import { mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Document, isMap, isSeq, type Node, parseDocument, type Scalar } from 'yaml';
+import { syncFolder } from '../common/folder.ts';
 import { loadPlans } from '../config/plans.ts';
 import { ConfigError } from '../config/problems/problems.ts';
 import { DEFAULT_KIND } from '../limits/kinds.ts';
@@ -81,14 +83,18 @@ export function checkPlans(text: string): Plans {
   }
 }
 
-/** Replaces the whole file in one step: whoever reads it meanwhile finds the old text or the new one. Throws AdminError. */
-export function replaceFile(file: string, text: string): void {
+/**
+ * Replaces the whole file in one step: whoever reads it meanwhile finds the old text or the new one. Resolves once that outlives
+ * lost power. Throws AdminError.
+ */
+export async function replaceFile(file: string, text: string): Promise<void> {
   const beside = `${file}.${process.pid}.new`;
   try {
-    writeFileSync(beside, text, { mode: statSync(file).mode });
-    renameSync(beside, file);
+    await writeFile(beside, text, { mode: statSync(file).mode, flush: true });
+    await rename(beside, file);
+    await syncFolder(dirname(file));
   } catch (error) {
-    rmSync(beside, { force: true });
+    await rm(beside, { force: true });
     const { code } = error as NodeJS.ErrnoException;
     throw new AdminError('conflict', `The plans file ${file} cannot be written (${code ?? 'unknown reason'}).`);
   }

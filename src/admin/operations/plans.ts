@@ -48,12 +48,12 @@ export function planOperations(context: AdminContext, change: Change): AdminOper
   }
 
   async function putInForce(file: string, old: string, text: string): Promise<void> {
-    replaceFile(file, text);
+    await replaceFile(file, text);
     try {
       await context.reload('a plan was put through the admin API');
     } catch (error) {
       // What an editor has saved meanwhile stays.
-      if (readFileSync(file, 'utf8') === text) replaceFile(file, old);
+      if (readFileSync(file, 'utf8') === text) await replaceFile(file, old);
       throw error;
     }
   }

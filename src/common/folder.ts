@@ -1,0 +1,11 @@
+import { open } from 'node:fs/promises';
+
+/** Puts on disk which files `folder` has: a new, renamed or removed one is lasting only then. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,75 @@
+import { crc32 } from 'node:zlib';
+import { ExpectedError } from '../../common/expected-error.ts';
+
+/**
+ * A journal is a list of files `<name>.<generation>.log` in one folder. Each begins with a line that names the format and
+ * goes on with batches: [length, 4 bytes][CRC-32 of length and payload, 4 bytes][payload], both numbers little-endian. What
+ * a payload says is its owner's business.
+ */
+const VERSION = 1;
+
+/** Bytes before each payload. */
+export const HEAD = 8;
+/** Bytes that no payload exceeds: a damaged length must not make a reader ask for memory without end. */
+export const LARGEST_PAYLOAD = 1 << 26;
+
+/** A file of a journal is none, or was written by a newer version. The message names the file. */
+export class JournalError extends ExpectedError {
+  override name = 'JournalError';
+}
+
+export function headerOf(name: string): Buffer {
+  return Buffer.from(`storegate journal ${VERSION} ${name}\n`);
+}
+
+/** What stands before `payload`. */
+export function headOf(payload: Uint8Array): Buffer {
+  if (payload.length === 0 || payload.length > LARGEST_PAYLOAD) {
+    throw new RangeError(`a batch has 1 to ${LARGEST_PAYLOAD} bytes, not ${payload.length}`);
+  }
+  const head = Buffer.allocUnsafe(HEAD);
+  head.writeUInt32LE(payload.length, 0);
+  head.writeUInt32LE(checksum(head, payload), 4);
+  return head;
+}
+
+/** The length of the payload after `head`; `null` where no batch begins so. */
+export function lengthIn(head: Buffer): number | null {
+  const length = head.readUInt32LE(0);
+  return length > 0 && length <= LARGEST_PAYLOAD ? length : null;
+}
+
+/** Whether `payload` is what was written behind `head`. */
+export function isWhole(head: Buffer, payload: Uint8Array): boolean {
+  return head.readUInt32LE(4) === checksum(head, payload);
+}
+
+/**
+ * Whether `start`, the first bytes of a file, is the header of the journal `name`; `false`: it is torn, as a crash leaves
+ * it. Throws JournalError for anything else.
+ */
+export function checkHeader(start: Buffer, name: string, file: string): boolean {
+  const header = headerOf(name);
+  if (start.equals(header)) return true;
+  const isTorn = start.length < header.length && start.equals(header.subarray(0, start.length));
+  if (isTorn || start.every((byte) => byte === 0)) return false;
+  const version = /^storegate journal (\d+) /.exec(start.toString('latin1'))?.[1];
+  if (version !== undefined && Number(version) > VERSION) {
+    throw new JournalError(`${file} was written by a newer storegate (format ${version})`);
+  }
+  throw new JournalError(`${file} is no journal of ${name}: move it out of the way`);
+}
+
+export const generationFile = (name: string, generation: number): string => `${name}.${generation}.log`;
+
+/** The generation that a file of this name holds; `null`: it is no file of the journal. */
+export function generationOf(file: string, name: string): number | null {
+  if (!file.startsWith(`${name}.`) || !file.endsWith('.log')) return null;
+  const number = file.slice(name.length + 1, -'.log'.length);
+  return /^[1-9]\d{0,14}$/.test(number) ? Number(number) : null;
+}
+
+/** Includes the length, so that zeros, which some file systems leave after lost power, are no batch. */
+function checksum(head: Buffer, payload: Uint8Array): number {
+  return crc32(payload, crc32(head.subarray(0, 4)));
+}

@@ -1,0 +1,180 @@
+import { join } from 'node:path';
+import { type AppendFile, FILES, type JournalFiles } from './files.ts';
+import { generationFile, HEAD, headerOf, headOf } from './format.ts';
+import type { Generation } from './read.ts';
+
+export interface JournalOptions {
+  readonly folder: string;
+  readonly name: string;
+  /** The files that are there already, oldest first. Nothing is ever appended to them: their end may be torn. */
+  readonly older: readonly Generation[];
+  readonly files?: JournalFiles;
+  /** Called when writing begins to fail, and when it works again. */
+  readonly unsaved?: (error: unknown) => void;
+  readonly saved?: () => void;
+}
+
+/** Batches could not be put on disk. Whoever pushed them was told, and the next ones go to a new file. */
+export class NotWritten extends Error {
+  override name = 'NotWritten';
+}
+
+interface Batch {
+  readonly payload: Uint8Array;
+  readonly lost: () => void;
+}
+
+/** The file that is appended to. `holds`: whether a commit to it has ever succeeded. */
+interface Current {
+  readonly number: number;
+  readonly file: AppendFile;
+  size: number;
+  holds: boolean;
+}
+
+/**
+ * The writing side of a journal. Batches lie in the files in the order in which they were pushed. Commits that are asked for
+ * at the same time share one write and one sync.
+ */
+export class Journal {
+  readonly #options: JournalOptions;
+  readonly #files: JournalFiles;
+  #older: Generation[];
+  #newest: number;
+  #current: Current | null = null;
+  #beginsAnew = false;
+  #queue: Batch[] = [];
+  #isFailing = false;
+  /** The write under way; never rejects. */
+  #running: Promise<void> = Promise.resolve();
+  /** The write after it, where one is asked for. */
+  #next: Promise<void> | null = null;
+
+  constructor(options: JournalOptions) {
+    this.#options = options;
+    this.#files = options.files ?? FILES;
+    this.#older = [...options.older];
+    this.#newest = options.older.at(-1)?.number ?? 0;
+  }
+
+  /** Bytes in all files. */
+  get size(): number {
+    return this.#older.reduce((sum, { size }) => sum + size, this.#current?.size ?? 0);
+  }
+
+  /** Files before the one that is appended to. */
+  get older(): number {
+    return this.#older.length;
+  }
+
+  /** Has `payload` written with the next commit. `lost` is called if that fails. */
+  push(payload: Uint8Array, lost: () => void): void {
+    this.#queue.push({ payload, lost });
+  }
+
+  /** Resolves once all that was pushed before outlives lost power. Rejects with NotWritten if a batch was lost. */
+  commit(): Promise<void> {
+    this.#next ??= this.#running.then(() => {
+      this.#next = null;
+      const writing = this.#write(this.#queue.splice(0));
+      this.#running = writing.catch(() => {});
+      return writing;
+    });
+    return this.#next;
+  }
+
+  /** What is pushed from now on goes to a new file. */
+  begin(): void {
+    this.#beginsAnew = true;
+  }
+
+  /**
+   * Removes all files but the one that is appended to, whose batches must say all that theirs do. Each is gone for good
+   * before the next one goes: one that came back without its successors would tell what is no longer true.
+   */
+  async dropOlder(): Promise<void> {
+    for (const old of [...this.#older]) {
+      try {
+        await this.#remove(old.number);
+      } catch (error) {
+        // They stay until everything is written anew the next time.
+        this.#fails(error);
+        return;
+      }
+      this.#older = this.#older.filter((one) => one !== old);
+    }
+  }
+
+  /** Ends writing. What was pushed and never committed is lost. */
+  async close(): Promise<void> {
+    await this.#running;
+    await this.#current?.file.close();
+    this.#current = null;
+  }
+
+  async #write(batches: readonly Batch[]): Promise<void> {
+    if (batches.length === 0) return;
+    try {
+      const current = await this.#file();
+      await current.file.append(batches.flatMap(({ payload }) => [headOf(payload), payload]));
+      current.size += batches.reduce((sum, { payload }) => sum + HEAD + payload.length, 0);
+      await current.file.sync();
+      if (!current.holds) await this.#files.syncFolder(this.#options.folder);
+      current.holds = true;
+    } catch (error) {
+      for (const { lost } of batches) lost();
+      this.#fails(error);
+      await this.#abandon();
+      throw new NotWritten('the journal cannot be written', { cause: error });
+    }
+    if (this.#isFailing) this.#options.saved?.();
+    this.#isFailing = false;
+  }
+
+  async #file(): Promise<Current> {
+    if (this.#beginsAnew) await this.#leave();
+    this.#beginsAnew = false;
+    if (this.#current) return this.#current;
+    const number = ++this.#newest;
+    const file = await this.#files.create(this.#path(number));
+    const header = headerOf(this.#options.name);
+    this.#current = { number, file, size: header.length, holds: false };
+    await file.append([header]);
+    return this.#current;
+  }
+
+  async #leave(): Promise<void> {
+    const left = this.#current;
+    this.#current = null;
+    if (!left) return;
+    this.#older.push({ number: left.number, size: left.size });
+    await left.file.close();
+  }
+
+  /** After a failed write nobody knows how the file ends, so nothing follows there. One that holds nothing is removed. */
+  async #abandon(): Promise<void> {
+    const left = this.#current;
+    try {
+      await this.#leave();
+      if (!left || left.holds) return;
+      await this.#remove(left.number);
+      this.#older = this.#older.filter(({ number }) => number !== left.number);
+    } catch (error) {
+      this.#fails(error);
+    }
+  }
+
+  async #remove(number: number): Promise<void> {
+    await this.#files.remove(this.#path(number));
+    await this.#files.syncFolder(this.#options.folder);
+  }
+
+  #path(number: number): string {
+    return join(this.#options.folder, generationFile(this.#options.name, number));
+  }
+
+  #fails(error: unknown): void {
+    if (!this.#isFailing) this.#options.unsaved?.(error);
+    this.#isFailing = true;
+  }
+}

@@ -1,0 +1,103 @@
+import { closeSync, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkHeader, generationFile, generationOf, HEAD, headerOf, isWhole, lengthIn } from './format.ts';
+
+/** A file whose end is torn or damaged. What stands before `at` was read. */
+export interface Damage {
+  readonly file: string;
+  /** Bytes from its beginning to the first batch that is not whole, and its size. */
+  readonly at: number;
+  readonly size: number;
+}
+
+/** A damage in words for people. */
+export function inWords({ file, at, size }: Damage): string {
+  return `${file} ends torn or damaged: what stands behind byte ${at} of ${size} was not read`;
+}
+
+/** A file of a journal. */
+export interface Generation {
+  readonly number: number;
+  readonly size: number;
+}
+
+export interface JournalReader {
+  /** Called for each whole batch, oldest first. */
+  batch(payload: Buffer, file: string): void;
+  damaged?(damage: Damage): void;
+}
+
+/** How often reading begins again because the writer meanwhile dropped the files that were about to be read. */
+const TRIES = 100;
+
+/**
+ * Reads the journal `name` in `folder`, all generations, oldest first. It may grow meanwhile. A damaged file is read up to
+ * the damage. `begin` makes the reader, for another one if reading begins again. Answers the files. Throws JournalError.
+ */
+export function readJournal<R extends JournalReader>(
+  folder: string,
+  name: string,
+  begin: () => R,
+): { readonly reader: R; readonly generations: readonly Generation[] } {
+  for (let tries = 1; ; tries++) {
+    const reader = begin();
+    try {
+      const generations = generationsIn(folder, name).map((number) => readGeneration(folder, name, number, reader));
+      return { reader, generations };
+    } catch (error) {
+      // Files are dropped once newer ones hold all that they did.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || tries === TRIES) throw error;
+    }
+  }
+}
+
+/** Oldest first. */
+export function generationsIn(folder: string, name: string): number[] {
+  const numbers = readdirSync(folder).map((file) => generationOf(file, name));
+  return numbers.filter((number) => number !== null).sort((a, b) => a - b);
+}
+
+function readGeneration(folder: string, name: string, number: number, reader: JournalReader): Generation {
+  const file = join(folder, generationFile(name, number));
+  const fd = openSync(file, 'r');
+  try {
+    const { size } = fstatSync(fd);
+    const read = (at: number, length: number) => readAt(fd, at, Math.min(length, size - at));
+    const header = headerOf(name);
+    const isTorn = !checkHeader(read(0, header.length), name, file);
+    const at = isTorn ? 0 : readBatches(read, header.length, (payload) => reader.batch(payload, file));
+    if (at < size) reader.damaged?.({ file, at, size });
+    return { number, size };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Answers where the last whole batch ends. */
+function readBatches(
+  read: (at: number, length: number) => Buffer,
+  from: number,
+  each: (payload: Buffer) => void,
+): number {
+  for (let at = from; ; ) {
+    const head = read(at, HEAD);
+    const length = head.length === HEAD ? lengthIn(head) : null;
+    if (length === null) return at;
+    const payload = read(at + HEAD, length);
+    if (payload.length < length || !isWhole(head, payload)) return at;
+    each(payload);
+    at += HEAD + length;
+  }
+}
+
+/** Up to `length` bytes; fewer at the end of the file. */
+function readAt(fd: number, at: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const count = readSync(fd, bytes, filled, length - filled, at + filled);
+    if (count === 0) break;
+    filled += count;
+  }
+  return bytes.subarray(0, filled);
+}

@@ -1,0 +1,43 @@
+import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { generationFile, headerOf, headOf } from './format.ts';
+import { generationsIn } from './read.ts';
+
+/** Makes `payloads` all that the journal `name` holds. Resumes nothing: use it only while nobody writes the journal. */
+export function replaceJournal(folder: string, name: string, payloads: Iterable<Uint8Array>): void {
+  const older = generationsIn(folder, name);
+  const file = join(folder, generationFile(name, (older.at(-1) ?? 0) + 1));
+  const fd = openSync(file, 'wx', 0o600);
+  try {
+    writeAll(fd, headerOf(name));
+    for (const payload of payloads) {
+      writeAll(fd, headOf(payload));
+      writeAll(fd, payload);
+    }
+    fsyncSync(fd);
+  } catch (error) {
+    rmSync(file);
+    throw error;
+  } finally {
+    closeSync(fd);
+  }
+  syncFolderNow(folder);
+  // Oldest first, and each for good: see `Journal.dropOlder`.
+  for (const generation of older) {
+    rmSync(join(folder, generationFile(name, generation)));
+    syncFolderNow(folder);
+  }
+}
+
+function writeAll(fd: number, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
+}
+
+function syncFolderNow(folder: string): void {
+  const fd = openSync(folder, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}

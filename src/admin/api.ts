@@ -7,7 +7,7 @@ import { KeyError } from '../keys/manage.ts';
 import { GIVE_THE_ID, holdsSecret } from '../keys/secret.ts';
 import { KeyConflict } from '../keys/store.ts';
 import { mayActAs, type Role } from '../operators/tokens.ts';
-import { LedgerError } from '../state/state.ts';
+import { LedgerError, UnsavedError } from '../state/state.ts';
 import { type AdminCode, AdminError } from './admin-error.ts';
 import type { AdminAnswer, Call, Task } from './call.ts';
 import { createChanges } from './change.ts';
@@ -122,7 +122,7 @@ function adminErrorOf(error: unknown): unknown {
   if (error instanceof ConfigError) return new AdminError('invalid_value', error.message);
   if (error instanceof KeyConflict)
     return new AdminError('conflict', 'The key was changed at the same time: try again.');
-  if (error instanceof Outage && error.cause instanceof LedgerError)
+  if (error instanceof Outage && (error.cause instanceof LedgerError || error.cause instanceof UnsavedError))
     return new AdminError('state_unavailable', sentence(error.cause.message));
   if (error instanceof Outage)
     return new AdminError('state_unavailable', 'The state cannot be reached: try again later.');

@@ -66,14 +66,18 @@ export function adoptWindows(ledger: Ledger, windows: readonly Window[]): void {
   ledger.cells = cells;
 }
 
-/** When this ledger says no more than a new one would, and can be dropped. */
-export function staleAt(ledger: Ledger, ladder: Ladder | null): number {
+/**
+ * When this ledger says no more than a new one would, and can be dropped. `ladder`: `undefined` where it is not known yet; then
+ * nobody can say when strikes and rungs are forgotten, and the answer is Infinity for a ledger that has any.
+ */
+export function staleAt(ledger: Ledger, ladder: Ladder | null | undefined): number {
   let stale = 0;
   eachWindow(ledger.windows, (window, at, meter) => {
     stale = Math.max(stale, meter.staleAt(ledger.cells, at, window));
   });
   const conduct = ledger.conduct;
   if (!conduct) return stale;
+  if (ladder === undefined && (conduct.rung > 0 || conduct.strikes.length > 0)) return Number.POSITIVE_INFINITY;
   const memory = ladder ? Math.max(ladder.within, conduct.rung * ladder.forget) : 0;
   return Math.max(stale, conduct.refusedUntil, conduct.bannedUntil, conduct.cleanSince + memory);
 }

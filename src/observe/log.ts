@@ -58,6 +58,9 @@ export function createLog(
       case 'state.outage':
         logger.warn({ policy: event.policy, reason: reasonOf(event.error) }, event.type);
         return;
+      case 'state.unsaved':
+        logger.error({ reason: reasonOf(event.error) }, event.type);
+        return;
       case 'uses.unsaved':
         logger.warn({ reason: reasonOf(event.error) }, event.type);
         return;

@@ -7,6 +7,8 @@ export interface RequestGauges {
   readonly subjects: () => number;
   /** Bytes that bodies under way hold. */
   readonly bodies: () => number;
+  /** Seconds for which counters could not be written to disk. */
+  readonly unsaved: () => number;
 }
 
 /** The gauges of a process whose workers carry requests. */

@@ -171,6 +171,11 @@ export const METRICS: readonly MetricRow[] = [
     help: 'Memory that bodies of requests under way hold, of what door.bodyBudget allows.',
     reads: 'bodies',
   }),
+  gauge({
+    name: 'storegate_state_unsaved_seconds',
+    help: 'For how long the counters of the embedded state could not be written to disk; 0: they can.',
+    reads: 'unsaved',
+  }),
   standing({
     on: ['state.outage', 'state.recovered'],
     name: 'storegate_state_mode',

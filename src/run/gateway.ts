@@ -41,12 +41,13 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
     inFlight: () => serving.inFlight,
     subjects: () => storage.state.size,
     bodies: () => serving.bodies,
+    unsaved: () => storage.unsavedFor() / 1_000,
   });
   const observe = toAll(metrics.observe, log.observe);
 
   const storage = config.redis
     ? await openRedis(config.redis, { observe, audit: config.audit })
-    : openEmbedded(config.data, clock, config.audit);
+    : openEmbedded(config.data, { clock, audit: config.audit, observe });
   const guard = createGuard(config.door.guard);
   const serving = createServing({ config, contract, storage, guard, observe, clock });
   const ownToken = makeToken();

@@ -24,6 +24,11 @@ export class LedgerError extends Error {
   override name = 'LedgerError';
 }
 
+/** A change of an operator could not be put on disk. The message says why, and what holds now. */
+export class UnsavedError extends Error {
+  override name = 'UnsavedError';
+}
+
 /**
  * What the gateway remembers of its callers' requests. A subject is a key or an account, named by an opaque string.
  *

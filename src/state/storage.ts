@@ -21,6 +21,8 @@ export interface Storage extends Records {
   readonly kind: string;
   /** Whether the state lets this gateway take requests. */
   readonly ready: () => boolean;
+  /** Milliseconds for which counters could not be written to disk; 0 where they can be, or are not kept there. */
+  readonly unsavedFor: () => number;
   /** Tells commands where this gateway is. Absent where counters are shared: commands reach those by themselves. */
   readonly announce?: (announcement: Announcement) => void;
   close(): Promise<void>;

@@ -117,6 +117,7 @@ async function begin(
     inFlight: () => serving.inFlight,
     subjects: () => storage.state.size,
     bodies: () => serving.bodies,
+    unsaved: () => storage.unsavedFor() / 1_000,
   });
   const observe = toAll(metrics.observe, log.observe, (event) => {
     if (event.type !== 'state.outage' && event.type !== 'state.recovered') return;

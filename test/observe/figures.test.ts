@@ -21,7 +21,7 @@ const REQUEST = {
 } as const satisfies Event;
 
 function worker(inFlight: number) {
-  return createMetrics({ inFlight: () => inFlight, subjects: () => 10, bodies: () => 100 });
+  return createMetrics({ inFlight: () => inFlight, subjects: () => 10, bodies: () => 100, unsaved: () => 0 });
 }
 
 const primary = createMetrics({ workers: () => 2 });

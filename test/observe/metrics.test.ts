@@ -24,7 +24,7 @@ const REQUEST = {
 const ENDED = { type: 'worker.ended', worker: 1, pid: 2, reason: 'code 1', replacedAfter: null } as const;
 const OUTAGE = { type: 'state.outage', policy: 'local', error: null } as const;
 
-const carrier = () => createMetrics({ inFlight: () => 3, subjects: () => 4, bodies: () => 5 });
+const carrier = () => createMetrics({ inFlight: () => 3, subjects: () => 4, bodies: () => 5, unsaved: () => 6 });
 const primary = () => createMetrics({ workers: () => 2 });
 
 /** The samples of ours that these events bring about, and those whose value they change. */

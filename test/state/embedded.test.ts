@@ -1,10 +1,26 @@
 import { describe, expect, test } from '@jest/globals';
 import { EmbeddedState } from '../../src/state/embedded/counters.ts';
+import { openStateFile } from '../../src/state/embedded/file.ts';
+import { ledgersInFolder } from '../../src/state/embedded/ledgers.ts';
 import { DAY, limits, MINUTE, TestClock, window } from '../support/limits.ts';
+import { temporaryFolders } from '../support/temporary.ts';
 import { keepsThePromisesOfState } from './contract.ts';
 
 describe('the embedded state', () => {
-  keepsThePromisesOfState(async (clock) => new EmbeddedState({ clock: clock.read }));
+  describe('in memory', () => {
+    keepsThePromisesOfState(async (clock) => new EmbeddedState({ clock: clock.read }));
+  });
+
+  describe('with its journal', () => {
+    const folderOf = temporaryFolders({ keep: true });
+    keepsThePromisesOfState(async (clock) => {
+      const folder = folderOf();
+      const db = openStateFile(folder);
+      const store = ledgersInFolder(folder, db);
+      db.close();
+      return new EmbeddedState({ clock: clock.read, store });
+    });
+  });
 
   test('forgets a subject once nothing of it matters, and not before', async () => {
     const clock = new TestClock();

@@ -22,7 +22,7 @@ describe('the embedded state file', () => {
   test('keeps windows, strikes, bans and rungs across a graceful stop', async () => {
     const clock = new TestClock();
     const given = limits([window(3, MINUTE), window(5, HOUR, 'sliding')]);
-    const first = openEmbedded(folder, clock.read, KEPT);
+    const first = openEmbedded(folder, { clock: clock.read, audit: KEPT, observe: () => {} });
     await first.state.admit('key:a', given, 2);
     for (let i = 0; i < 4; i++) {
       await first.state.admit('key:b', given, 3);
@@ -32,46 +32,30 @@ describe('the embedded state file', () => {
     const before = await Promise.all(['key:a', 'key:b', 'key:c'].map((subject) => first.state.look(subject, given)));
     await first.close();
 
-    const second = openEmbedded(folder, clock.read, KEPT);
+    const second = openEmbedded(folder, { clock: clock.read, audit: KEPT, observe: () => {} });
     const after = await Promise.all(['key:a', 'key:b', 'key:c'].map((subject) => second.state.look(subject, given)));
     expect(after).toEqual(before);
     expect(after[1]!.strikes).toBe(2);
     await second.close();
   });
 
-  test('tells as much of a ban as the version knew that wrote it', async () => {
-    const clock = new TestClock();
-    const given = limits([window(1, HOUR)]);
-    const first = openEmbedded(folder, clock.read, KEPT);
-    await first.state.ban('key:a', given, HOUR);
-    await first.close();
-    const db = openStateFile(folder);
-    const without = "json_remove(ledger, '$.conduct.bannedSince', '$.conduct.bannedFor')";
-    db.exec(`UPDATE ledgers SET ledger = ${without}`);
-    db.close();
-    const second = openEmbedded(folder, clock.read, KEPT);
-    const until = clock.now + HOUR;
-    expect(await second.state.bans()).toEqual([{ subject: 'key:a', until, since: null, limit: null, rung: 1 }]);
-    await second.close();
-  });
-
   test('is used by one gateway at a time', async () => {
-    const first = openEmbedded(folder, Date.now, KEPT);
-    expect(() => openEmbedded(folder, Date.now, KEPT)).toThrow(StateFileError);
+    const first = openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} });
+    expect(() => openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} })).toThrow(StateFileError);
     await first.close();
-    await openEmbedded(folder, Date.now, KEPT).close();
+    await openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} }).close();
   });
 
   test('tells where its gateway is for as long as that runs, and never where one was that crashed', async () => {
     const where = { url: 'http://127.0.0.1:1', token: `t${Math.random()}` };
-    const first = openEmbedded(folder, Date.now, KEPT);
+    const first = openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} });
     expect(announcedIn(folder)).toBeNull();
     first.announce!(where);
     expect(announcedIn(folder)).toEqual(where);
     await first.close();
     expect(announcedIn(folder)).toBeNull();
     writeFileSync(join(folder, 'gateway.json'), JSON.stringify(where));
-    const second = openEmbedded(folder, Date.now, KEPT);
+    const second = openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} });
     expect(announcedIn(folder)).toBeNull();
     await second.close();
   });
@@ -98,7 +82,7 @@ describe('keys in the file', () => {
   const plans = loadPlans(shippedFiles.plans);
 
   test('leave their secret nowhere in the folder', async () => {
-    const opened = openEmbedded(folder, Date.now, KEPT);
+    const opened = openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} });
     const { secret, record } = await createKey(opened.keys, plans, { account: 'acme', plan: 'pro' }, Date.now());
     await opened.close();
     const file = readFileSync(join(folder, 'state.db'));
@@ -106,7 +90,7 @@ describe('keys in the file', () => {
   });
 
   test('are revoked once and for all', async () => {
-    const opened = openEmbedded(folder, Date.now, KEPT);
+    const opened = openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} });
     const { record } = await createKey(opened.keys, plans, { account: 'acme', plan: 'pro' }, 1000);
     expect(await revokeKey(opened.keys, record.id, 2000)).toMatchObject({ revokedAt: 2000 });
     expect(await revokeKey(opened.keys, record.id, 3000)).toMatchObject({ revokedAt: 2000 });

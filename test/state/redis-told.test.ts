@@ -28,7 +28,7 @@ beforeEach(async () => {
     { level: 'info', requests: true, format: 'json' },
     { destination: { write: (line) => void lines.push(JSON.parse(line)) } },
   );
-  metrics = createMetrics({ inFlight: () => 0, subjects: () => gateway.state.size, bodies: () => 0 });
+  metrics = createMetrics({ inFlight: () => 0, subjects: () => gateway.state.size, bodies: () => 0, unsaved: () => 0 });
   const observe = toAll(metrics.observe, log.observe);
   gateway = await openRedis({ ...DEFAULTS, url: proxy.url, deadline: 250 }, { observe, audit: KEPT });
 });

@@ -6,9 +6,11 @@ import type { Config } from '../../config/config.ts';
 import { shellUser } from '../../operators/shell-user.ts';
 import type { Operator } from '../../operators/tokens.ts';
 import { EmbeddedState } from '../../state/embedded/counters.ts';
-import { ledgersInFile, openStateFile, StateFileError } from '../../state/embedded/file.ts';
+import { openStateFile, StateFileError } from '../../state/embedded/file.ts';
+import { ledgersInFolder } from '../../state/embedded/ledgers.ts';
 import { announcedIn, type FolderLock, lockFolder } from '../../state/embedded/lock.ts';
 import { recordsInFile } from '../../state/embedded/open.ts';
+import { type Damage, inWords } from '../../state/journal/read.ts';
 import { openBeside } from '../../state/redis/open.ts';
 import type { State } from '../../state/state.ts';
 import type { Records } from '../../state/storage.ts';
@@ -128,9 +130,19 @@ function openFolder({ data, admin, audit }: Config): Storage {
   }
 
   function count() {
+    const lock = lockCounters();
     try {
-      const lock = lockFolder(data);
-      return { state: new EmbeddedState({ store: ledgersInFile(db) }), lock };
+      const damaged = (damage: Damage) => process.emitWarning(inWords(damage));
+      return { state: new EmbeddedState({ store: ledgersInFolder(data, db, { damaged }) }), lock };
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  }
+
+  function lockCounters(): FolderLock {
+    try {
+      return lockFolder(data);
     } catch (error) {
       if (!(error instanceof StateFileError)) throw error;
       throw new AdminError(
@@ -144,9 +156,12 @@ function openFolder({ data, admin, audit }: Config): Storage {
     records: recordsInFile(db, audit),
     state,
     async close() {
-      await counting?.state.close();
-      counting?.lock.release();
-      db.close();
+      try {
+        await counting?.state.close();
+      } finally {
+        counting?.lock.release();
+        db.close();
+      }
     },
   };
 }

@@ -8,6 +8,7 @@ import {
   IdempotencyConflict,
   type IdempotentAnswer,
 } from '../../operators/audit-log.ts';
+import type { SyncCommits } from './commits.ts';
 import { transaction } from './file.ts';
 
 /** `isAbout(target, $target)` in SQL. */
@@ -55,7 +56,7 @@ export function auditWriterIn(db: DatabaseSync, keep: number): AuditWriter {
 }
 
 /** The audit log in the embedded state file, which itself refuses to change an entry, or to drop one that is to be kept. */
-export function auditLogInFile(db: DatabaseSync, writer: AuditWriter): AuditLog {
+export function auditLogInFile(db: DatabaseSync, writer: AuditWriter, sync: SyncCommits): AuditLog {
   const answer = db.prepare('SELECT name, question, sealed FROM answers WHERE name = ? AND at >= ?');
   const forget = db.prepare('DELETE FROM answers WHERE name = ?');
   const entries = (order: 'ASC' | 'DESC') =>
@@ -66,16 +67,21 @@ export function auditLogInFile(db: DatabaseSync, writer: AuditWriter): AuditLog 
     );
   const [up, down] = [entries('ASC'), entries('DESC')];
   return {
-    append: (note) =>
+    async append(note) {
       transaction(db, () => {
         writer.refuseAnswered(note);
         writer.write(note);
-      }),
+      });
+      await sync();
+    },
     list({ actor = null, action = null, target = null, since = 0, below = Number.MAX_SAFE_INTEGER, above, limit }) {
       const query = { actor, action, target, since, below, above: above ?? 0, limit };
       return (above === undefined ? down : up).all(query).map(entryOf);
     },
-    forget: (name) => void forget.run(name),
+    async forget(name) {
+      forget.run(name);
+      await sync();
+    },
     answered: (name, now) =>
       (answer.get(name, now - IDEMPOTENCY_LIFETIME) as unknown as IdempotentAnswer | undefined) ?? null,
   };

@@ -1,3 +1,5 @@
+import type { Eventually } from '../../common/eventually.ts';
+import { Outage } from '../../errors/outage.ts';
 import { type Admission, admit, look } from '../../limits/admission.ts';
 import { ban, rungAt } from '../../limits/ladder.ts';
 import {
@@ -10,42 +12,52 @@ import {
   staleAt,
 } from '../../limits/ledger.ts';
 import type { Ladder, Limits } from '../../limits/limits.ts';
-import type { Ban, State } from '../state.ts';
+import { NotWritten } from '../journal/journal.ts';
+import type { Living } from '../journal/keeper.ts';
+import { type Ban, type State, UnsavedError } from '../state.ts';
 import { Forgetting } from './forgetting.ts';
+import type { LedgerStore } from './ledgers.ts';
+import { type LedgerChange, PendingChanges } from './pending.ts';
 
 /** Milliseconds between two rounds of forgetting. A subject is forgotten at most so much too late. */
 const GRAIN = 1_000;
 /** How many subjects are looked at before other work gets its turn. */
 const BATCH = 500;
 
-/** Keeps ledgers while no process has them. */
-export interface LedgerStore {
-  load(): Iterable<readonly [subject: string, ledger: Ledger]>;
-  save(ledgers: Iterable<readonly [subject: string, ledger: Ledger]>): void;
-}
+/** Milliseconds after which a ledger is looked at again that cannot be judged, because no request has brought a ladder yet. */
+const LATER = 60_000;
 
 export interface EmbeddedStateOptions {
   /** Unix milliseconds. */
   readonly clock?: () => number;
-  /** Read at the start, written at `close`; `null`: counters end with the process. */
+  /** Keeps ledgers beyond the process; `null`: they end with it. */
   readonly store?: LedgerStore | null;
 }
 
-/** The embedded state: one map in one process. Every step is atomic, because nothing in it waits. */
+/**
+ * The embedded state: one map in one process. Every step is atomic, because nothing in it waits. What requests change is
+ * written soon after; what operators change, before it holds.
+ */
 export class EmbeddedState implements State {
   readonly #clock: () => number;
   readonly #store: LedgerStore | null;
   readonly #ledgers = new Map<string, Ledger>();
   readonly #forgetting = new Forgetting(GRAIN);
+  readonly #pending = new PendingChanges();
   readonly #timer: NodeJS.Timeout;
-  /** The ladder that was last used. All plans of a configuration share one. */
-  #ladder: Ladder | null = null;
+  /** The ladder that was last used; `undefined` before the first request. All plans of a configuration share one. */
+  #ladder: Ladder | null | undefined = undefined;
   #closed = false;
 
   constructor({ clock = Date.now, store = null }: EmbeddedStateOptions = {}) {
     this.#clock = clock;
     this.#store = store;
-    for (const [subject, ledger] of store?.load() ?? []) this.#keep(subject, ledger);
+    const now = clock();
+    for (const [subject, ledger] of store?.load() ?? []) {
+      const stale = staleAt(ledger, undefined);
+      if (stale > now) this.#keep(subject, ledger, this.#lookAgainAt(stale, now));
+    }
+    store?.begin(this.#living());
     this.#timer = setInterval(() => this.#forgetInTurns(), GRAIN).unref();
   }
 
@@ -56,6 +68,7 @@ export class EmbeddedState implements State {
 
   admit(subject: string, limits: Limits, cost: number): Admission {
     this.#ladder = limits.ladder;
+    this.#store?.mark(subject);
     return admit(this.#ledgerOf(subject, limits), limits, cost, this.#clock());
   }
 
@@ -63,27 +76,28 @@ export class EmbeddedState implements State {
     return look(this.#ledgers.get(subject) ?? newLedger(limits.windows), limits, this.#clock());
   }
 
-  pardon(subject: string): void {
-    const ledger = this.#ledgers.get(subject);
-    if (ledger) ledger.conduct = null;
-  }
-
-  reset(subject: string): void {
-    const ledger = this.#ledgers.get(subject);
-    if (!ledger) return;
-    ledger.cells.fill(0);
-    if (ledger.conduct) ledger.conduct.refusedUntil = 0;
-  }
-
-  grant(subject: string, limits: Limits, units: number, name: string | null): void {
-    const ledger = this.#ledgers.get(subject);
-    if (!ledger) return;
-    const now = this.#clock();
-    adoptWindows(ledger, limits.windows);
-    eachWindow(limits.windows, (window, at, meter) => {
-      if (name === null || window.name === name) meter.refund(ledger.cells, at, window, units, now);
+  pardon(subject: string): Eventually<void> {
+    return this.#changeKnown(subject, (ledger) => {
+      ledger.conduct = null;
     });
-    if (ledger.conduct) ledger.conduct.refusedUntil = 0;
+  }
+
+  reset(subject: string): Eventually<void> {
+    return this.#changeKnown(subject, (ledger) => {
+      ledger.cells.fill(0);
+      if (ledger.conduct) ledger.conduct.refusedUntil = 0;
+    });
+  }
+
+  grant(subject: string, limits: Limits, units: number, name: string | null): Eventually<void> {
+    const now = this.#clock();
+    return this.#changeKnown(subject, (ledger) => {
+      adoptWindows(ledger, limits.windows);
+      eachWindow(limits.windows, (window, at, meter) => {
+        if (name === null || window.name === name) meter.refund(ledger.cells, at, window, units, now);
+      });
+      if (ledger.conduct) ledger.conduct.refusedUntil = 0;
+    });
   }
 
   bans(): Ban[] {
@@ -100,13 +114,14 @@ export class EmbeddedState implements State {
     return conduct && ladder ? rungAt(conduct, ladder, this.#clock()) : 0;
   }
 
-  ban(subject: string, limits: Limits, length: number): void {
+  ban(subject: string, limits: Limits, length: number): Eventually<void> {
     const now = this.#clock();
-    const ledger = this.#ledgerOf(subject, limits);
-    adoptWindows(ledger, limits.windows);
-    ledger.conduct ??= newConduct();
-    if (limits.ladder) ledger.conduct.rung = rungAt(ledger.conduct, limits.ladder, now);
-    ban(ledger.conduct, length, null, now);
+    return this.#change(subject, (ledger) => {
+      adoptWindows(ledger, limits.windows);
+      ledger.conduct ??= newConduct();
+      if (limits.ladder) ledger.conduct.rung = rungAt(ledger.conduct, limits.ladder, now);
+      ban(ledger.conduct, length, null, now);
+    });
   }
 
   /** Drops up to `most` subjects whose ledger says nothing any more. Answers whether more are due. */
@@ -118,7 +133,7 @@ export class EmbeddedState implements State {
       if (!ledger) continue;
       const stale = staleAt(ledger, this.#ladder);
       if (stale <= now) this.#ledgers.delete(subject);
-      else this.#forgetting.remind(subject, stale);
+      else this.#forgetting.remind(subject, this.#lookAgainAt(stale, now));
     }
     return due.length === most;
   }
@@ -127,8 +142,57 @@ export class EmbeddedState implements State {
     if (this.#closed) return;
     this.#closed = true;
     clearInterval(this.#timer);
-    this.#store?.save(this.#ledgers);
-    this.#ledgers.clear();
+    try {
+      await this.#store?.close();
+    } finally {
+      this.#ledgers.clear();
+    }
+  }
+
+  #living(): Living<Ledger> {
+    const [ledgers, pending] = [this.#ledgers, this.#pending];
+    return {
+      get size() {
+        return ledgers.size;
+      },
+      names: () => ledgers.keys(),
+      read: (subject) => pending.after(subject, ledgers.get(subject)),
+    };
+  }
+
+  /** Does nothing where the subject has no ledger. */
+  #changeKnown(subject: string, change: LedgerChange): Eventually<void> {
+    if (this.#ledgers.has(subject) || this.#pending.has(subject)) return this.#change(subject, change);
+  }
+
+  /** Throws an Outage with UnsavedError where the change cannot be put on disk; then it does not hold. */
+  #change(subject: string, change: LedgerChange): Eventually<void> {
+    return this.#store ? this.#changeOnDisk(this.#store, subject, change) : this.#apply(subject, change);
+  }
+
+  async #changeOnDisk(store: LedgerStore, subject: string, change: LedgerChange): Promise<void> {
+    this.#pending.add(subject, change);
+    try {
+      await store.write(subject);
+    } catch (error) {
+      if (!(error instanceof NotWritten)) throw error;
+      throw new Outage('state_unavailable', {
+        cause: new UnsavedError('nothing was changed, because the data folder cannot be written', { cause: error }),
+      });
+    } finally {
+      this.#pending.remove(subject, change);
+    }
+    this.#apply(subject, change);
+  }
+
+  #apply(subject: string, change: LedgerChange): void {
+    const ledger = this.#ledgers.get(subject) ?? newLedger([]);
+    change(ledger);
+    if (!this.#ledgers.has(subject)) this.#keep(subject, ledger);
+  }
+
+  #lookAgainAt(stale: number, now: number): number {
+    return Number.isFinite(stale) ? stale : now + LATER;
   }
 
   #ledgerOf(subject: string, limits: Limits): Ledger {

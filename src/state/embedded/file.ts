@@ -4,7 +4,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { ExpectedError } from '../../common/expected-error.ts';
 import { type Conduct, type Ledger, newConduct } from '../../limits/ledger.ts';
 import type { Window } from '../../limits/limits.ts';
-import type { LedgerStore } from './counters.ts';
 
 /** The step at index i brings a file of version i to version i + 1. Never edit a step that was released. */
 const MIGRATIONS = [
@@ -54,6 +53,8 @@ const MIGRATIONS = [
    DROP TRIGGER audit_never_forgets;
    CREATE TRIGGER audit_forgets_nothing_kept BEFORE DELETE ON audit WHEN OLD.number >= (SELECT first FROM audit_kept)
    BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;`,
+  // Ledgers are in the journal beside the file. The first gateway that counts in the folder moves the rows (ledgers.ts).
+  '',
 ];
 
 /** The folder of the embedded state cannot be used. The message says in one sentence which folder, and why. */
@@ -62,22 +63,34 @@ export class StateFileError extends ExpectedError {
 }
 
 /**
- * Opens `state.db` in `folder`, and makes both where they are missing. It holds what people manage, and the ledgers across
- * a restart. Several processes may have it open, such as a gateway and a command. Throws StateFileError.
+ * Opens `state.db` in `folder`, and makes both where they are missing. It holds what people manage. Several processes may have it open, such as a gateway and a command. Throws StateFileError.
  */
 export function openStateFile(folder: string): DatabaseSync {
   const file = join(folder, 'state.db');
+  makeFolder(folder);
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    accessSync(folder, constants.W_OK | constants.X_OK);
     const db = new DatabaseSync(file, { timeout: 5_000 });
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
     migrate(db);
     return db;
   } catch (error) {
     if (error instanceof StateFileError) throw error;
-    throw new StateFileError(`cannot use the data folder ${folder}: ${reasonOf(error)}`, { cause: error });
+    throw unusable(folder, error);
   }
+}
+
+/** Makes `folder` where it is missing, for its owner alone. Throws StateFileError where it cannot be used. */
+export function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw unusable(folder, error);
+  }
+}
+
+function unusable(folder: string, error: unknown): StateFileError {
+  return new StateFileError(`cannot use the data folder ${folder}: ${reasonOf(error)}`, { cause: error });
 }
 
 function migrate(db: DatabaseSync): void {
@@ -105,21 +118,14 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
-/** Ledgers in the state file: read at the start, written in one transaction at a graceful stop. */
-export function ledgersInFile(db: DatabaseSync): LedgerStore {
-  return {
-    *load() {
-      const rows = db.prepare('SELECT subject, ledger FROM ledgers').all() as { subject: string; ledger: string }[];
-      for (const { subject, ledger } of rows) yield [subject, read(ledger)] as const;
-    },
-    save(ledgers) {
-      transaction(db, () => {
-        db.exec('DELETE FROM ledgers');
-        const insert = db.prepare('INSERT INTO ledgers (subject, ledger) VALUES (?, ?)');
-        for (const [subject, ledger] of ledgers) insert.run(subject, JSON.stringify(ledger));
-      });
-    },
-  };
+/** The ledgers that a version before the journal has left in the state file. */
+export function* ledgersInFile(db: DatabaseSync): Iterable<readonly [subject: string, ledger: Ledger]> {
+  const rows = db.prepare('SELECT subject, ledger FROM ledgers').all() as { subject: string; ledger: string }[];
+  for (const { subject, ledger } of rows) yield [subject, read(ledger)] as const;
+}
+
+export function dropLedgersInFile(db: DatabaseSync): void {
+  db.exec('DELETE FROM ledgers');
 }
 
 /** A file of an older version says less about conduct. */

@@ -3,13 +3,14 @@ import { type KeyRecord, readRecord } from '../../keys/key.ts';
 import { KeyConflict, type KeyStore, KeyTaken } from '../../keys/store.ts';
 import type { AuditNote } from '../../operators/audit-log.ts';
 import type { AuditWriter } from './audit-log.ts';
+import type { SyncCommits } from './commits.ts';
 import { transaction } from './file.ts';
 
 /** Milliseconds between two looks for changes by other processes. A look costs microseconds. */
 const LOOK_EVERY = 200;
 
 /** Keys in the embedded state file. The command line may change them beside a running gateway. */
-export function keysInFile(db: DatabaseSync, audit: AuditWriter): KeyStore {
+export function keysInFile(db: DatabaseSync, audit: AuditWriter, sync: SyncCommits): KeyStore {
   const byHash = db.prepare('SELECT record FROM keys WHERE hash = ?');
   const byPrevious = db.prepare('SELECT record FROM keys WHERE previous = ?');
   const byId = db.prepare('SELECT record FROM keys WHERE id = ?');
@@ -23,13 +24,14 @@ export function keysInFile(db: DatabaseSync, audit: AuditWriter): KeyStore {
   const find = (hash: string) => parse(byHash.get(hash)) ?? parse(byPrevious.get(hash));
   const get = (id: string) => parse(byId.get(id));
 
-  function change(note: AuditNote | null, work: () => void): void {
+  async function change(note: AuditNote | null, work: () => void): Promise<void> {
     transaction(db, () => {
       if (note) audit.refuseAnswered(note);
       work();
       if (note) audit.write(note);
     });
     for (const listener of listeners) listener();
+    await sync();
   }
 
   return {
@@ -38,14 +40,14 @@ export function keysInFile(db: DatabaseSync, audit: AuditWriter): KeyStore {
     list: () => all.all().map((row) => parse(row)!),
     isEmpty: () => any.get() === undefined,
     add(record, note = null) {
-      change(note, () => {
+      return change(note, () => {
         if (get(record.id)) throw new KeyTaken(`the key id ${record.id} is taken`);
         if (find(record.hash)) throw new KeyTaken('the hash of the key is taken');
         insert.run(record.id, record.hash, JSON.stringify(record));
       });
     },
     replace(record, note = null) {
-      change(note, () => {
+      return change(note, () => {
         const stored = get(record.id);
         if (!stored) throw new Error(`there is no key ${record.id}`);
         if (stored.version !== record.version - 1) throw new KeyConflict(`key ${record.id} was changed meanwhile`);

@@ -1,45 +1,80 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { AuditSettings } from '../../config/config.ts';
+import type { Observe } from '../../observe/events.ts';
+import { inWords } from '../journal/read.ts';
 import type { Records, Storage } from '../storage.ts';
 import { auditLogInFile, auditWriterIn } from './audit-log.ts';
+import { syncsCommitsOf } from './commits.ts';
 import { EmbeddedState } from './counters.ts';
-import { ledgersInFile, openStateFile } from './file.ts';
+import { makeFolder, openStateFile } from './file.ts';
 import { keysInFile } from './keystore.ts';
 import { usesInFile } from './last-uses.ts';
+import { type LedgersTold, ledgersInFolder } from './ledgers.ts';
 import { lockFolder } from './lock.ts';
 import { tokensInFile } from './tokens.ts';
 
 export function recordsInFile(db: DatabaseSync, { keep }: AuditSettings): Records {
   const audit = auditWriterIn(db, keep);
+  const sync = syncsCommitsOf(db);
   return {
-    keys: keysInFile(db, audit),
-    auditLog: auditLogInFile(db, audit),
-    tokens: tokensInFile(db, audit),
+    keys: keysInFile(db, audit, sync),
+    auditLog: auditLogInFile(db, audit, sync),
+    tokens: tokensInFile(db, audit, sync),
     uses: usesInFile(db),
   };
 }
 
-/** Opens the embedded state: one folder, one gateway. Throws StateFileError, and leaves nothing open then. */
-export function openEmbedded(folder: string, clock: () => number, audit: AuditSettings): Storage {
-  const db = openStateFile(folder);
+export interface EmbeddedOptions {
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly audit: AuditSettings;
+  readonly observe: Observe;
+}
+
+/** Opens the embedded state: one folder, one gateway. Throws an ExpectedError, and leaves nothing open then. */
+export function openEmbedded(folder: string, { clock, audit, observe }: EmbeddedOptions): Storage {
+  makeFolder(folder);
+  // Before anything is read or brought to this version: another gateway may be at work here.
+  const lock = lockFolder(folder);
+  let db: DatabaseSync | null = null;
+
+  function letGo(): void {
+    db?.close();
+    lock.release();
+  }
+
   try {
-    const lock = lockFolder(folder);
-    const state = new EmbeddedState({ clock, store: ledgersInFile(db) });
+    db = openStateFile(folder);
+    const told = toldTo(observe);
+    const state = new EmbeddedState({ clock, store: ledgersInFolder(folder, db, told) });
     return {
       state,
       ...recordsInFile(db, audit),
       recheckKeysAfter: Number.POSITIVE_INFINITY,
       kind: 'embedded',
       ready: () => true,
+      unsavedFor: told.unsavedFor,
       announce: lock.announce,
-      async close() {
-        await state.close();
-        db.close();
-        lock.release();
-      },
+      close: () => state.close().finally(letGo),
     };
   } catch (error) {
-    db.close();
+    letGo();
     throw error;
   }
+}
+
+function toldTo(observe: Observe): LedgersTold & Pick<Storage, 'unsavedFor'> {
+  let since: number | null = null;
+  return {
+    unsavedFor: () => (since === null ? 0 : performance.now() - since),
+    unsaved(error) {
+      since = performance.now();
+      observe({ type: 'state.unsaved', error });
+    },
+    saved() {
+      since = null;
+      observe({ type: 'state.saved' });
+    },
+    damaged: (damage) => observe({ type: 'state.warning', warning: inWords(damage) }),
+  };
 }

@@ -2,10 +2,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { AuditNote } from '../../operators/audit-log.ts';
 import type { TokenRecord, TokenStore } from '../../operators/tokens.ts';
 import type { AuditWriter } from './audit-log.ts';
+import type { SyncCommits } from './commits.ts';
 import { transaction } from './file.ts';
 
 /** The operators' tokens in the embedded state file. */
-export function tokensInFile(db: DatabaseSync, audit: AuditWriter): TokenStore {
+export function tokensInFile(db: DatabaseSync, audit: AuditWriter, sync: SyncCommits): TokenStore {
   const all = db.prepare('SELECT name, hash, role, created AS createdAt FROM tokens ORDER BY name');
   const insert = db.prepare(
     'INSERT INTO tokens (name, hash, role, created) VALUES (?, ?, ?, ?) ON CONFLICT (name) DO NOTHING',
@@ -13,13 +14,15 @@ export function tokensInFile(db: DatabaseSync, audit: AuditWriter): TokenStore {
   const remove = db.prepare('DELETE FROM tokens WHERE name = ?');
 
   /** `work` answers whether it has changed anything. */
-  function change(note: AuditNote, work: () => boolean): boolean {
-    return transaction(db, () => {
+  async function change(note: AuditNote, work: () => boolean): Promise<boolean> {
+    const isDone = transaction(db, () => {
       audit.refuseAnswered(note);
       const done = work();
       if (done) audit.write(note);
       return done;
     });
+    await sync();
+    return isDone;
   }
 
   return {

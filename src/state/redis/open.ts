@@ -113,6 +113,7 @@ export async function openRedis(
       recheckKeysAfter: settings.keysFor,
       kind: kindOf(settings),
       ready: () => settings.readyWhenAway || !breakers.away,
+      unsavedFor: () => 0,
       async close() {
         await state.close();
         breakers.close();

@@ -1,0 +1,70 @@
+import { open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { syncFolder } from '../../common/folder.ts';
+import { Outage } from '../../errors/outage.ts';
+import { UnsavedError } from '../state.ts';
+
+/** Resolves once all that this process has committed outlives lost power. */
+export type SyncCommits = () => Promise<void>;
+
+/**
+ * Syncs the commits of the state file without holding up requests.
+ *
+ * With `synchronous = NORMAL` SQLite writes a commit to `state.db-wal` and does not sync it; with FULL it also does that, on
+ * the thread that serves requests. Here the thread pool does it after the commit, and whoever made the change waits for it.
+ * Both leave the same on disk, because a sync is one of the whole file, whoever asks for it: all frames of the commit. The one
+ * other moment that matters is the checkpoint, which moves frames to `state.db` before the WAL is used from its beginning
+ * again, and that syncs the WAL before and `state.db` after in either mode. Commits asked for at the same time share one sync.
+ *
+ * The WAL may be opened and closed here because nobody locks it. Never do so with `state.db` itself, or with `state.db-shm`:
+ * closing any descriptor of a file drops all locks that the process has on it, and those are SQLite's.
+ */
+export function syncsCommitsOf(db: DatabaseSync): SyncCommits {
+  const file = db.location();
+  if (file === null) return async () => {};
+  const wal = `${file}-wal`;
+  let isFolderSynced = false;
+  /** The sync under way; never rejects. */
+  let running: Promise<void> = Promise.resolve();
+  /** The one after it. One under way may have begun before a commit, so it is the next one that covers it. */
+  let next: Promise<void> | null = null;
+
+  async function sync(): Promise<void> {
+    await syncFile(wal);
+    // That the files exist.
+    if (!isFolderSynced) await syncFolder(dirname(file!));
+    isFolderSynced = true;
+  }
+
+  return () => {
+    next ??= running.then(() => {
+      next = null;
+      const syncing = sync().catch(failed);
+      running = syncing.catch(() => {});
+      return syncing;
+    });
+    return next;
+  };
+}
+
+function failed(error: unknown): never {
+  const standing = 'the change holds, but may be lost when the machine stops, because the data folder cannot be synced';
+  throw new Outage('state_unavailable', { cause: new UnsavedError(standing, { cause: error }) });
+}
+
+async function syncFile(file: string): Promise<void> {
+  let handle: Awaited<ReturnType<typeof open>>;
+  try {
+    handle = await open(file, 'r');
+  } catch (error) {
+    // The last connection was closed meanwhile. SQLite has then moved all of it to `state.db`, and synced that.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  try {
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,127 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { type Ledger, staleAt } from '../../limits/ledger.ts';
+import { Journal, type JournalOptions } from '../journal/journal.ts';
+import { Keeper, type Living } from '../journal/keeper.ts';
+import { type Damage, readJournal } from '../journal/read.ts';
+import { replaceJournal } from '../journal/replace.ts';
+import { dropLedgersInFile, ledgersInFile, openStateFile } from './file.ts';
+import { LedgerPacker, LedgerUnpacker } from './packing.ts';
+
+/** Ledgers are kept in `ledgers.<generation>.log`. */
+const NAME = 'ledgers';
+/** Bytes of one batch when all ledgers are written at once. */
+const BATCH = 1 << 20;
+
+/** Keeps the ledgers of one state while no process has them. */
+export interface LedgerStore {
+  /** What was kept, to be called once. Then `begin` says where the ledgers are that are to be kept from now on. */
+  load(): Iterable<readonly [subject: string, ledger: Ledger]>;
+  begin(ledgers: Living<Ledger>): void;
+  /** The ledger has changed, and is to be written soon. Called for every request. */
+  mark(subject: string): void;
+  /** Resolves once the ledger as it is now is on disk. Rejects with NotWritten; then it is marked. */
+  write(subject: string): Promise<void>;
+  /** Writes what is left. Rejects if that cannot be. */
+  close(): Promise<void>;
+}
+
+/** What is told of keeping ledgers. */
+export interface LedgersTold extends Pick<JournalOptions, 'unsaved' | 'saved'> {
+  readonly damaged?: (damage: Damage) => void;
+}
+
+/** The ledgers in `folder`, which this process has locked; `db` is its state file. */
+export function ledgersInFolder(
+  folder: string,
+  db: DatabaseSync,
+  { damaged, unsaved, saved }: LedgersTold = {},
+): LedgerStore {
+  moveOutOfFile(folder, db);
+  const { reader, generations } = readJournal(folder, NAME, () => new LedgerReader(damaged));
+  const journal = new Journal({
+    ...{ folder, name: NAME, older: generations },
+    ...(unsaved && { unsaved }),
+    ...(saved && { saved }),
+  });
+  let loaded: Map<string, Ledger> | null = reader.ledgers;
+  let keeper: Keeper<Ledger>;
+  return {
+    load() {
+      const ledgers = loaded ?? new Map<string, Ledger>();
+      loaded = null;
+      return ledgers;
+    },
+    begin: (ledgers) => {
+      keeper = new Keeper(journal, ledgers, new LedgerPacker());
+    },
+    mark: (subject) => keeper.mark(subject),
+    write: (subject) => keeper.write(subject),
+    close: () => keeper.close(),
+  };
+}
+
+/**
+ * The ledgers in a data folder, those that still say something at `now`. A gateway may be counting there: then the answer is
+ * at most a second old. Throws JournalError, StateFileError.
+ */
+export function readLedgers(folder: string, now = Date.now()): Iterable<readonly [subject: string, ledger: Ledger]> {
+  const older = existsSync(join(folder, 'state.db')) ? fromFile(folder) : [];
+  const { reader } = readJournal(folder, NAME, () => new LedgerReader());
+  return [...new Map([...older, ...reader.ledgers])].filter(([, ledger]) => staleAt(ledger, undefined) > now);
+}
+
+/** Puts `ledgers` in the place of those in a data folder. The caller has locked it, so that no gateway counts there. */
+export async function writeLedgers(
+  folder: string,
+  ledgers: Iterable<readonly [subject: string, ledger: Ledger]>,
+): Promise<void> {
+  replaceJournal(folder, NAME, packed(ledgers));
+  const db = openStateFile(folder);
+  dropLedgersInFile(db);
+  db.close();
+}
+
+/** Versions before the journal kept ledgers in the state file. Those are older than anything in the journal. */
+function moveOutOfFile(folder: string, db: DatabaseSync): void {
+  const older = new Map(ledgersInFile(db));
+  if (older.size === 0) return;
+  const { reader } = readJournal(folder, NAME, () => new LedgerReader());
+  replaceJournal(folder, NAME, packed(new Map([...older, ...reader.ledgers])));
+  dropLedgersInFile(db);
+}
+
+function fromFile(folder: string): readonly (readonly [subject: string, ledger: Ledger])[] {
+  const db = openStateFile(folder);
+  try {
+    return [...ledgersInFile(db)];
+  } finally {
+    db.close();
+  }
+}
+
+class LedgerReader {
+  readonly ledgers = new Map<string, Ledger>();
+  readonly damaged: (damage: Damage) => void;
+  readonly #unpacker = new LedgerUnpacker();
+
+  constructor(damaged: (damage: Damage) => void = () => {}) {
+    this.damaged = damaged;
+  }
+
+  batch(payload: Buffer, file: string): void {
+    this.#unpacker.read(payload, file, (subject, ledger) => this.ledgers.set(subject, ledger));
+  }
+}
+
+function* packed(ledgers: Iterable<readonly [subject: string, ledger: Ledger]>): Iterable<Buffer> {
+  const packer = new LedgerPacker();
+  let isEmpty = true;
+  for (const [subject, ledger] of ledgers) {
+    packer.add(subject, ledger);
+    isEmpty = packer.size >= BATCH;
+    if (isEmpty) yield packer.take();
+  }
+  if (!isEmpty) yield packer.take();
+}

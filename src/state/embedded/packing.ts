@@ -1,0 +1,120 @@
+import { meterOf } from '../../limits/kinds.ts';
+import { type Conduct, type Ledger, newConduct } from '../../limits/ledger.ts';
+import type { Window } from '../../limits/limits.ts';
+import { JournalError } from '../journal/format.ts';
+import type { Packer } from '../journal/keeper.ts';
+
+/**
+ * Ledgers as bytes, all numbers little-endian:
+ * `[format, 1 byte]`, then blocks that begin with their kind, 1 byte:
+ * - a list of windows, once per payload and list: `[1][length, 4][JSON]`; lists are numbered from 0;
+ * - a ledger: `[2][length of the subject, 4][subject][list, 4][cells, 8 each][length of the conduct, 4][JSON]`, where the list
+ *   says how many cells there are, and the length 0 that there is no conduct.
+ */
+const FORMAT = 1;
+const [WINDOWS, LEDGER] = [1, 2];
+
+/** Packs ledgers into one buffer that grows to the largest payload. */
+export class LedgerPacker implements Packer<Ledger> {
+  #bytes = Buffer.allocUnsafeSlow(1 << 16);
+  #at = 1;
+  readonly #lists = new Map<readonly Window[], number>();
+
+  get size(): number {
+    return this.#at;
+  }
+
+  add(subject: string, { windows, cells, conduct }: Ledger): void {
+    const list = this.#listOf(windows);
+    const judged = conduct ? JSON.stringify(conduct) : '';
+    this.#reserve(13 + 3 * subject.length + 8 * cells.length + 3 * judged.length);
+    const bytes = this.#bytes;
+    bytes[this.#at] = LEDGER;
+    const length = bytes.write(subject, this.#at + 5);
+    bytes.writeUInt32LE(length, this.#at + 1);
+    let at = bytes.writeUInt32LE(list, this.#at + 5 + length);
+    for (const cell of cells) at = bytes.writeDoubleLE(cell, at);
+    const judgedLength = bytes.write(judged, at + 4);
+    bytes.writeUInt32LE(judgedLength, at);
+    this.#at = at + 4 + judgedLength;
+  }
+
+  take(): Buffer {
+    this.#bytes[0] = FORMAT;
+    const payload = Buffer.from(this.#bytes.subarray(0, this.#at));
+    this.#at = 1;
+    this.#lists.clear();
+    return payload;
+  }
+
+  #listOf(windows: readonly Window[]): number {
+    const known = this.#lists.get(windows);
+    if (known !== undefined) return known;
+    const text = JSON.stringify(windows);
+    this.#reserve(5 + 3 * text.length);
+    const length = this.#bytes.write(text, this.#at + 5);
+    this.#bytes[this.#at] = WINDOWS;
+    this.#bytes.writeUInt32LE(length, this.#at + 1);
+    this.#at += 5 + length;
+    const list = this.#lists.size;
+    this.#lists.set(windows, list);
+    return list;
+  }
+
+  #reserve(more: number): void {
+    if (this.#at + more <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafeSlow(2 * (this.#at + more));
+    this.#bytes.copy(larger, 0, 0, this.#at);
+    this.#bytes = larger;
+  }
+}
+
+/** Reads payloads. Equal lists of windows become one object, as requests with the same plan have it. */
+export class LedgerUnpacker {
+  readonly #lists = new Map<string, readonly Window[]>();
+
+  /** Calls `each` with the ledgers of a payload of `file`. Throws JournalError where another version has written it. */
+  read(payload: Buffer, file: string, each: (subject: string, ledger: Ledger) => void): void {
+    if (payload[0] !== FORMAT)
+      throw new JournalError(`${file} was written by another storegate (ledgers ${payload[0]})`);
+    const lists: { windows: readonly Window[]; cells: number }[] = [];
+    for (let at = 1; at < payload.length; ) {
+      const kind = payload[at];
+      if (kind === WINDOWS) {
+        const end = at + 5 + payload.readUInt32LE(at + 1);
+        lists.push(this.#listOf(payload.toString('utf8', at + 5, end)));
+        at = end;
+      } else if (kind === LEDGER) {
+        at = readLedger(payload, at + 1, lists, each);
+      } else {
+        throw new JournalError(`${file} holds something that is no ledger (${kind})`);
+      }
+    }
+  }
+
+  #listOf(text: string) {
+    const windows = this.#lists.get(text) ?? (JSON.parse(text) as readonly Window[]);
+    this.#lists.set(text, windows);
+    return { windows, cells: windows.reduce((sum, window) => sum + meterOf(window).size, 0) };
+  }
+}
+
+/** Answers where the ledger ends. */
+function readLedger(
+  payload: Buffer,
+  start: number,
+  lists: readonly { readonly windows: readonly Window[]; readonly cells: number }[],
+  each: (subject: string, ledger: Ledger) => void,
+): number {
+  let at = start + 4 + payload.readUInt32LE(start);
+  const subject = payload.toString('utf8', start + 4, at);
+  const list = lists[payload.readUInt32LE(at)]!;
+  at += 4;
+  const cells = new Array<number>(list.cells);
+  for (let i = 0; i < list.cells; i++, at += 8) cells[i] = payload.readDoubleLE(at);
+  const length = payload.readUInt32LE(at);
+  at += 4;
+  const conduct = length > 0 ? (JSON.parse(payload.toString('utf8', at, at + length)) as Partial<Conduct>) : null;
+  each(subject, { windows: list.windows, cells, conduct: conduct && { ...newConduct(), ...conduct } });
+  return at + length;
+}

@@ -1,0 +1,89 @@
+import { rmSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Eventually } from '../../src/common/eventually.ts';
+import { auditLogInFile, auditWriterIn } from '../../src/state/embedded/audit-log.ts';
+import { syncsCommitsOf } from '../../src/state/embedded/commits.ts';
+import { openStateFile } from '../../src/state/embedded/file.ts';
+import { keysInFile } from '../../src/state/embedded/keystore.ts';
+import { recordsInFile } from '../../src/state/embedded/open.ts';
+import { tokensInFile } from '../../src/state/embedded/tokens.ts';
+import type { Records } from '../../src/state/storage.ts';
+import { KEPT } from '../support/audit.ts';
+import { changed, keyRecord, note } from '../support/records.ts';
+import { temporaryFolders } from '../support/temporary.ts';
+
+const folderOf = temporaryFolders();
+let folder: string;
+let db: ReturnType<typeof openStateFile>;
+beforeEach(() => {
+  folder = folderOf();
+  db = openStateFile(folder);
+});
+afterEach(() => db.close());
+
+/** The records on disk that syncs when a test says so. */
+function records(sync: () => Promise<void>): Pick<Records, 'keys' | 'auditLog' | 'tokens'> {
+  const audit = auditWriterIn(db, KEPT.keep);
+  return {
+    keys: keysInFile(db, audit, sync),
+    auditLog: auditLogInFile(db, audit, sync),
+    tokens: tokensInFile(db, audit, sync),
+  };
+}
+
+const token = { name: 'ci', hash: 'hash', role: 'read', createdAt: 1 } as const;
+const first = keyRecord();
+
+describe('a change in the state file', () => {
+  test.each<[string, (records: Pick<Records, 'keys' | 'auditLog' | 'tokens'>) => Eventually<unknown>]>([
+    ['a key', ({ keys }) => keys.add(keyRecord(), note())],
+    ['a changed key', ({ keys }) => keys.replace(changed(first, { label: 'changed' }), note())],
+    ['a token', ({ tokens }) => tokens.add(token, note())],
+    ['a token that goes', ({ tokens }) => tokens.remove('none', note())],
+    ['an entry', ({ auditLog }) => auditLog.append(note())],
+    ['an answer that is forgotten', ({ auditLog }) => auditLog.forget('call')],
+  ])('resolves once it is synced, and not before: %s', async (_, make) => {
+    await recordsInFile(db, KEPT).keys.add(first);
+    let synced = () => {};
+    const syncing = new Promise<void>((resolve) => {
+      synced = resolve;
+    });
+    let isDone = false;
+    const made = Promise.resolve(make(records(() => syncing))).then(() => {
+      isDone = true;
+    });
+    // Another commit, with all its turns.
+    await recordsInFile(db, KEPT).auditLog.append(note());
+    expect(isDone).toBe(false);
+    synced();
+    await made;
+  });
+
+  test('rejects where it cannot be synced', async () => {
+    const failing = records(() => Promise.reject(new Error('the disk is gone')));
+    await expect(failing.keys.add(keyRecord())).rejects.toThrow('the disk is gone');
+    await expect(failing.tokens.add(token, note())).rejects.toThrow('the disk is gone');
+    await expect(failing.auditLog.append(note())).rejects.toThrow('the disk is gone');
+  });
+});
+
+describe('syncing the state file', () => {
+  test('is done however many ask at once, and where the last connection has closed it', async () => {
+    const sync = syncsCommitsOf(db);
+    await Promise.all([sync(), sync(), sync()]);
+    await sync();
+    const other = openStateFile(folderOf());
+    const syncOther = syncsCommitsOf(other);
+    other.close();
+    await syncOther();
+  });
+
+  test('says what holds where it fails', async () => {
+    const sync = syncsCommitsOf(db);
+    rmSync(folder, { recursive: true });
+    await expect(sync()).rejects.toMatchObject({
+      code: 'state_unavailable',
+      cause: { message: expect.stringMatching(/^the change holds, but may be lost/) },
+    });
+  });
+});

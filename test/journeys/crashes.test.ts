@@ -1,0 +1,70 @@
+import { rmSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { readLedgers } from '../../src/state/embedded/ledgers.ts';
+import { Acts } from '../support/acts.ts';
+import { CrashingGateway, Load } from '../support/crashes.ts';
+import { until } from '../support/until.ts';
+import { type FakeStore, fakeStore } from '../support/upstream.ts';
+
+const KILLS = 5;
+const CALLERS = 8;
+/** The promise is a second; the rest is for a test machine that lets a process wait for a processor. */
+const LATE = 10_000;
+
+let store: FakeStore;
+let gateway: CrashingGateway;
+beforeAll(async () => {
+  store = await fakeStore((_, response) => {
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end('[]');
+  });
+  gateway = new CrashingGateway(store.url);
+  await gateway.start();
+}, 30_000);
+afterAll(async () => {
+  await gateway.kill();
+  await store.close();
+  rmSync(gateway.folder, { recursive: true });
+});
+
+test('a gateway that is killed under load takes back nothing that operators did, and little of what was counted', async () => {
+  const { id, key } = await gateway.key('1000000/day');
+  const counted = () => new Map(readLedgers(gateway.data)).get(`key:${id}`)?.cells[1] ?? 0;
+  const acts = new Acts(gateway);
+  let before = 0;
+  for (let kill = 0; kill < KILLS; kill++) {
+    const load = new Load(gateway.url, key, CALLERS);
+    const operating = acts.goOn();
+    await until('requests are counted on disk', () => counted() > before);
+    const onDisk = counted();
+    await pause(Math.random() * 1_500);
+    const killedAt = performance.now();
+    await gateway.kill();
+    await Promise.all([load.stop(), operating]);
+    await gateway.start();
+
+    const used = await gateway.used(id);
+    expect(used).toBeGreaterThanOrEqual(onDisk);
+    expect(used - before).toBeGreaterThanOrEqual(load.admitted.filter((at) => at < killedAt - LATE).length);
+    expect(used - before).toBeLessThanOrEqual(load.sent);
+    expect(await acts.missing()).toEqual([]);
+    before = used;
+  }
+  expect(acts.done.length).toBeGreaterThan(KILLS);
+}, 240_000);
+
+test('strikes, a ban that they earned, and its rung outlive a crash', async () => {
+  const { id, key } = await gateway.key('1/day');
+  const standing = async () => (await gateway.admin('GET', `/usage/${id}`)).body.usage[0];
+  const load = new Load(gateway.url, key, 1);
+  await until('the ban has begun', async () => (await standing()).banned !== null);
+  const held = await standing();
+  await load.stop();
+  await until('it is on disk', () => {
+    const conduct = new Map(readLedgers(gateway.data)).get(`key:${id}`)?.conduct;
+    return (conduct?.bannedUntil ?? 0) > Date.now();
+  });
+  await gateway.kill();
+  await gateway.start();
+  expect(await standing()).toEqual(held);
+}, 60_000);

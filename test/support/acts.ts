@@ -1,0 +1,138 @@
+import { type Answer, type CrashingGateway, GatewayGone } from './crashes.ts';
+
+/** What an operator did and was told is done, with a look at whether it is so. */
+interface Done {
+  readonly what: string;
+  readonly holds: () => Promise<boolean>;
+}
+
+/**
+ * An operator who does one thing after the other, each to a key of its own, and remembers what was answered: a gateway must
+ * know all of that after any crash.
+ */
+export class Acts {
+  readonly done: Done[] = [];
+  readonly #gateway: CrashingGateway;
+  readonly #acts: readonly (() => Promise<Done>)[];
+  #count = 0;
+
+  constructor(gateway: CrashingGateway) {
+    this.#gateway = gateway;
+    const { key, ban, pardon, reset, grant, revoke, token, plan } = this;
+    this.#acts = [key, ban, pardon, reset, grant, revoke, token, plan].map((act) => act.bind(this));
+  }
+
+  /** Goes on until the gateway is gone. */
+  async goOn(): Promise<void> {
+    try {
+      for (;;) await this.one();
+    } catch (error) {
+      if (!(error instanceof GatewayGone)) throw error;
+    }
+  }
+
+  async one(): Promise<void> {
+    this.#count += 1;
+    const act = this.#acts[this.#count % this.#acts.length]!;
+    this.done.push(await act());
+  }
+
+  /** What was answered and does not hold. */
+  async missing(): Promise<string[]> {
+    const missing: string[] = [];
+    for (const { what, holds } of this.done) if (!(await holds())) missing.push(what);
+    return missing;
+  }
+
+  async #ask(method: string, path: string, body?: unknown): Promise<Answer['body']> {
+    const answer = await this.#gateway.admin(method, path, body);
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  }
+
+  /** Whether the audit log has such an entry. */
+  async #isTold(action: string, target: string): Promise<boolean> {
+    const { entries } = await this.#ask('GET', `/audit?action=${action}&target=${target}`);
+    return entries.length === 1;
+  }
+
+  async #done(action: string, target: string, holds: () => Promise<boolean>): Promise<Done> {
+    return { what: `${action} ${target}`, holds: async () => (await this.#isTold(action, target)) && (await holds()) };
+  }
+
+  async #bannedKey(): Promise<string> {
+    const { id } = await this.#gateway.key('10/day');
+    await this.#ask('PUT', `/bans/${id}`, { length: '1d', reason: 'a test' });
+    return id;
+  }
+
+  async #isBanned(id: string): Promise<boolean> {
+    return (await this.#ask('GET', `/usage/${id}`)).usage[0].banned !== null;
+  }
+
+  /** A key that has used three of its ten units. */
+  async #usedKey(): Promise<string> {
+    const { id, key } = await this.#gateway.key('10/day');
+    for (let i = 0; i < 3; i++) {
+      await this.#gateway.ask(`${this.#gateway.url}/pets`, { headers: { 'X-API-Key': key } });
+    }
+    return id;
+  }
+
+  async key() {
+    const { id } = await this.#gateway.key('10/day');
+    return await this.#done('keys.create', id, async () => (await this.#ask('GET', `/keys/${id}`)).id === id);
+  }
+
+  async ban() {
+    const id = await this.#bannedKey();
+    return await this.#done('bans.impose', id, () => this.#isBanned(id));
+  }
+
+  async pardon() {
+    const id = await this.#bannedKey();
+    await this.#ask('DELETE', `/bans/${id}`);
+    return await this.#done('bans.pardon', id, async () => !(await this.#isBanned(id)));
+  }
+
+  async reset() {
+    const id = await this.#usedKey();
+    await this.#ask('POST', `/usage/${id}/reset`);
+    return await this.#done('usage.reset', id, async () => (await this.#gateway.used(id)) === 0);
+  }
+
+  async grant() {
+    const id = await this.#usedKey();
+    await this.#ask('POST', `/usage/${id}/grant`, { units: 2 });
+    return await this.#done('usage.grant', id, async () => (await this.#gateway.used(id)) <= 1);
+  }
+
+  async revoke() {
+    const { id } = await this.#gateway.key('10/day');
+    await this.#ask('DELETE', `/keys/${id}`);
+    return await this.#done(
+      'keys.revoke',
+      id,
+      async () => (await this.#ask('GET', `/keys/${id}`)).status === 'revoked',
+    );
+  }
+
+  async token() {
+    const name = `token-${this.#count}`;
+    await this.#ask('POST', '/tokens', { name, role: 'read' });
+    return await this.#done('tokens.create', name, async () => {
+      const { tokens } = await this.#ask('GET', '/tokens');
+      return tokens.some((token: { name: string }) => token.name === name);
+    });
+  }
+
+  async plan() {
+    const name = `plan-${this.#count}`;
+    await this.#ask('PUT', `/plans/${name}`, { limits: '7/minute' });
+    return await this.#done(
+      'plans.put',
+      name,
+      async () => (await this.#ask('GET', `/plans/${name}`)).limits === '7/minute',
+    );
+  }
+}

@@ -1,0 +1,158 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { makeSecret } from '../../src/keys/secret.ts';
+import { type Running, storegate } from './storegate.ts';
+import { until } from './until.ts';
+
+const PLANS = `plans:
+  free: { windows: [{ limit: 1000, per: day }] }
+  enterprise: { custom: true }
+`;
+
+export interface Answer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: whoever asks looks into whatever was answered.
+  readonly body: any;
+}
+
+/** The gateway was killed while a call was under way: nobody knows what became of it. */
+export class GatewayGone extends Error {
+  override name = 'GatewayGone';
+}
+
+/** A gateway with a folder of its own, as a process that can be killed and started again. */
+export class CrashingGateway {
+  readonly folder = mkdtempSync(join(tmpdir(), 'storegate-crash-'));
+  url = '';
+  adminUrl = '';
+  readonly #token = makeSecret('admin');
+  readonly #env: Readonly<Record<string, string>>;
+  #running: Running | null = null;
+
+  /** `env`: more of its environment, such as what the dynamic linker is to load. */
+  constructor(storeUrl: string, env: Readonly<Record<string, string>> = {}) {
+    writeFileSync(join(this.folder, 'plans.yaml'), PLANS);
+    writeFileSync(join(this.folder, 'gateway.yaml'), 'log: { requests: false }\n');
+    this.#env = {
+      STOREGATE_CONFIG: 'gateway.yaml',
+      STORE_URL: storeUrl,
+      STOREGATE_DATA: 'data',
+      STOREGATE_PLANS: 'plans.yaml',
+      STOREGATE_PORT: '0',
+      STOREGATE_ADMIN_PORT: '0',
+      STOREGATE_ADMIN_TOKEN: this.#token,
+      ...env,
+    };
+  }
+
+  get data(): string {
+    return join(this.folder, 'data');
+  }
+
+  get pid(): number {
+    return this.#running!.child.pid!;
+  }
+
+  async start(): Promise<void> {
+    const running = storegate(['serve', '--no-demo-keys'], { cwd: this.folder, env: this.#env });
+    this.#running = running;
+    let hasEnded = false;
+    void running.exit.then(() => {
+      hasEnded = true;
+    });
+    const started = () =>
+      running
+        .out()
+        .split('\n')
+        .find((line) => line.includes('"msg":"started"'));
+    await until('the gateway has started or ended', () => started() !== undefined || hasEnded);
+    const line = started();
+    if (line === undefined) throw new Error(`the gateway did not start: ${running.out()}${running.err()}`);
+    ({ url: this.url, adminUrl: this.adminUrl } = JSON.parse(line) as { url: string; adminUrl: string });
+  }
+
+  /** Ends it as a crash does. */
+  async kill(): Promise<void> {
+    this.#running?.child.kill('SIGKILL');
+    await this.#running?.exit;
+  }
+
+  /** Lines of its log since the last start. */
+  get log(): readonly string[] {
+    return this.#running!.out().split('\n');
+  }
+
+  /** Rejects with GatewayGone where no whole answer comes. */
+  async admin(method: string, path: string, body?: unknown): Promise<Answer> {
+    return await this.ask(`${this.adminUrl}${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${this.#token}`, 'Content-Type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  }
+
+  async ask(url: string, init: RequestInit): Promise<Answer> {
+    try {
+      const answer = await fetch(url, init);
+      return { status: answer.status, body: await answer.json() };
+    } catch (error) {
+      throw new GatewayGone('the connection has ended', { cause: error });
+    }
+  }
+
+  async key(limits: string): Promise<{ id: string; key: string }> {
+    const { status, body } = await this.admin('POST', '/keys', { account: 'acme', plan: 'enterprise', limits });
+    if (status !== 201) throw new Error(`no key: ${JSON.stringify(body)}`);
+    return body;
+  }
+
+  /** Units used in the first window of a key. */
+  async used(id: string): Promise<number> {
+    return (await this.admin('GET', `/usage/${id}`)).body.usage[0].windows[0].used;
+  }
+}
+
+/** Callers that send one request after the other with one key, until the gateway is gone. */
+export class Load {
+  /** When each admitted request was answered, by `performance.now()`. */
+  readonly admitted: number[] = [];
+  sent = 0;
+  readonly #agent = new Agent({ keepAlive: true });
+  readonly #callers: Promise<unknown>;
+  #isOver = false;
+
+  constructor(url: string, key: string, callers: number) {
+    this.#callers = Promise.all(Array.from({ length: callers }, () => this.#call(`${url}/pets`, key)));
+  }
+
+  /** Resolves once no request is under way. */
+  async stop(): Promise<void> {
+    this.#isOver = true;
+    await this.#callers;
+    this.#agent.destroy();
+  }
+
+  async #call(url: string, key: string): Promise<void> {
+    while (!this.#isOver) {
+      this.sent += 1;
+      const status = await statusOf(url, key, this.#agent);
+      if (status === null) return;
+      if (status === 200) this.admitted.push(performance.now());
+    }
+  }
+}
+
+/** `null`: the gateway is gone. */
+export function statusOf(url: string, key: string, agent: Agent): Promise<number | null> {
+  return new Promise((resolve) => {
+    const asked = request(url, { agent, headers: { 'X-API-Key': key } }, (answer) => {
+      answer.on('error', () => resolve(null));
+      answer.on('end', () => resolve(answer.statusCode!));
+      answer.resume();
+    });
+    asked.on('error', () => resolve(null));
+    asked.end();
+  });
+}

@@ -19,6 +19,7 @@ process.exitCode = await run(process.argv.slice(2), {
   stop: stop.signal,
   input: () => text(process.stdin),
   isTerminal: process.stdout.isTTY === true,
+  errIsTerminal: process.stderr.isTTY === true,
   onHangup(listener) {
     process.on('SIGHUP', listener);
     return () => void process.off('SIGHUP', listener);

@@ -11,6 +11,7 @@ import { helpCommand } from './commands/help.ts';
 import { keysCommand } from './commands/keys.ts';
 import { plansCommand } from './commands/plans.ts';
 import { addServe } from './commands/serve.ts';
+import { stateCommand } from './commands/state.ts';
 import { addStore } from './commands/store.ts';
 import { tokensCommand } from './commands/tokens.ts';
 import { usageCommand } from './commands/usage.ts';
@@ -19,7 +20,7 @@ import type { Terminal } from './terminal.ts';
 /** The meaning of the exit codes of every command. */
 export const EXIT_CODES = [
   '0  done',
-  '1  it could not be done; the message says why, and nothing was changed',
+  '1  it could not be done; the message says why, and nothing was changed unless it says so',
   '2  the command line makes no sense',
   '3  the gateway could not be reached, or did not let you in',
 ];
@@ -44,6 +45,7 @@ export function createProgram(terminal: Terminal): Command {
     plansCommand(terminal),
     auditCommand(terminal),
     tokensCommand(terminal),
+    stateCommand(terminal),
     completionCommand(program, terminal),
     helpCommand(program),
   ]) {

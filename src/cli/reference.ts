@@ -11,6 +11,7 @@ export function cliReference(): string {
     err: silent,
     input: async () => '',
     isTerminal: false,
+    errIsTerminal: false,
     onHangup: () => silent,
     stop: new AbortController().signal,
   });

@@ -8,6 +8,8 @@ export interface Terminal {
   readonly input: () => Promise<string>;
   /** Whether `out` is a person's terminal, so that colours make sense. */
   readonly isTerminal: boolean;
+  /** Whether `err` is a person's terminal, which shows a line that changes. */
+  readonly errIsTerminal: boolean;
   /** Calls back on SIGHUP: the configuration may have changed. Returns a function that stops the calls. */
   readonly onHangup: (listener: () => void) => () => void;
   /** Aborts when the user or the system asks the command to stop. */

@@ -36,17 +36,22 @@ const MOST_METADATA = 20;
 
 /** Throws KeyError for the first mistake. */
 export function checkDraft(plans: Plans, draft: KeyDraft, now: number): void {
-  const { account, label, expiresAt } = draft;
-  if (!ACCOUNT.test(account)) {
+  const { expiresAt } = draft;
+  checkTraits(draft);
+  checkPlan(plans, draft);
+  if (expiresAt !== undefined && expiresAt !== null && expiresAt <= now)
+    throw new KeyError('the expiry is in the past');
+}
+
+/** What is right or wrong of a key by itself, whatever plans there are and whatever time it is. Throws KeyError. */
+export function checkTraits(draft: Pick<KeyDraft, 'account' | 'label' | 'addresses' | 'metadata'>): void {
+  if (!ACCOUNT.test(draft.account)) {
     throw new KeyError(
       'an account is 1 to 64 letters, digits, dots, dashes, underscores or @, and starts with a letter or digit',
     );
   }
-  checkPlan(plans, draft);
-  if (label !== undefined && label !== null && label.length > 200)
+  if (draft.label !== undefined && draft.label !== null && draft.label.length > 200)
     throw new KeyError('a label has at most 200 characters');
-  if (expiresAt !== undefined && expiresAt !== null && expiresAt <= now)
-    throw new KeyError('the expiry is in the past');
   checkAddresses(draft.addresses ?? []);
   checkMetadata(draft.metadata ?? {});
 }

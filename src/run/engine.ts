@@ -9,3 +9,11 @@ import { setFlagsFromString } from 'node:v8';
 export function tuneEngine(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
 }
+
+/**
+ * Tells V8 to keep its heap small and collect garbage sooner, for a command that passes gigabytes through: it then holds 130 MB where
+ * it held 180, for a fifth more CPU (bench/moving.ts). Before the first modules of its work.
+ */
+export function saveMemory(): void {
+  setFlagsFromString('--optimize-for-size');
+}

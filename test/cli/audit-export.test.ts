@@ -57,6 +57,7 @@ describe.each([
       },
       input: async () => '',
       isTerminal: false,
+      errIsTerminal: false,
       onHangup: () => () => {},
       stop: new AbortController().signal,
     });

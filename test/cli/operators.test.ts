@@ -49,6 +49,7 @@ async function storegate(
     },
     input: async () => input,
     isTerminal,
+    errIsTerminal: false,
     onHangup: () => () => {},
     stop: new AbortController().signal,
   });

@@ -76,7 +76,7 @@ export function auditLogInFile(db: DatabaseSync, writer: AuditWriter, sync: Sync
     },
     list({ actor = null, action = null, target = null, since = 0, below = Number.MAX_SAFE_INTEGER, above, limit }) {
       const query = { actor, action, target, since, below, above: above ?? 0, limit };
-      return (above === undefined ? down : up).all(query).map(entryOf);
+      return (above === undefined ? down : up).all(query).map(auditEntryOf);
     },
     async forget(name) {
       forget.run(name);
@@ -87,7 +87,8 @@ export function auditLogInFile(db: DatabaseSync, writer: AuditWriter, sync: Sync
   };
 }
 
-function entryOf(row: unknown): AuditEntry {
+/** An entry as a row of the file has it. */
+export function auditEntryOf(row: unknown): AuditEntry {
   const { number, at, actor, action, target, request, before, after } = row as Record<keyof AuditDraft, string> & {
     number: number;
     at: number;

@@ -95,13 +95,21 @@ function unusable(folder: string, error: unknown): StateFileError {
 
 function migrate(db: DatabaseSync): void {
   transaction(db, () => {
-    const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number };
+    const version = fileVersion(db);
     if (version > MIGRATIONS.length) {
       throw new StateFileError(`the data folder was written by a newer storegate (format ${version})`);
     }
     for (const step of MIGRATIONS.slice(version)) db.exec(step);
     db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
   });
+}
+
+/** The format of the file that this version writes. */
+export const NEWEST = MIGRATIONS.length;
+
+/** The format of an open file. */
+export function fileVersion(db: DatabaseSync): number {
+  return (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version;
 }
 
 /** Runs `work` whole or not at all. Inside another transaction it is a part of that one. */
@@ -121,15 +129,15 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
 /** The ledgers that a version before the journal has left in the state file. */
 export function* ledgersInFile(db: DatabaseSync): Iterable<readonly [subject: string, ledger: Ledger]> {
   const rows = db.prepare('SELECT subject, ledger FROM ledgers').all() as { subject: string; ledger: string }[];
-  for (const { subject, ledger } of rows) yield [subject, read(ledger)] as const;
+  for (const { subject, ledger } of rows) yield [subject, ledgerOf(ledger)] as const;
 }
 
 export function dropLedgersInFile(db: DatabaseSync): void {
   db.exec('DELETE FROM ledgers');
 }
 
-/** A file of an older version says less about conduct. */
-function read(text: string): Ledger {
+/** A ledger as a row of the file has it. A file of an older version says less about conduct. */
+export function ledgerOf(text: string): Ledger {
   const { windows, cells, conduct } = JSON.parse(text) as {
     windows: Window[];
     cells: number[];

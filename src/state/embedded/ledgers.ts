@@ -72,6 +72,22 @@ export function readLedgers(folder: string, now = Date.now()): Iterable<readonly
   return [...new Map([...older, ...reader.ledgers])].filter(([, ledger]) => staleAt(ledger, undefined) > now);
 }
 
+/**
+ * Calls `each` with the ledgers in the journal of a data folder, without holding them: one comes once for each time that it was
+ * written, the newest last. `begin` makes `each`, for another one if reading begins again. Throws JournalError.
+ */
+export function readEachLedger(folder: string, begin: () => (subject: string, ledger: Ledger) => void): void {
+  readJournal(folder, NAME, () => {
+    const [each, unpacker] = [begin(), new LedgerUnpacker()];
+    return { batch: (payload: Buffer, file: string) => unpacker.read(payload, file, each) };
+  });
+}
+
+/** Makes `ledgers` all that the journal of a data folder holds; the state file is the caller's. It has locked the folder. */
+export function replaceLedgers(folder: string, ledgers: Iterable<readonly [subject: string, ledger: Ledger]>): void {
+  replaceJournal(folder, NAME, packed(ledgers));
+}
+
 /** Puts `ledgers` in the place of those in a data folder. The caller has locked it, so that no gateway counts there. */
 export async function writeLedgers(
   folder: string,

@@ -12,6 +12,8 @@ const KEYS = [keyOf.audit, keyOf.auditDropped];
 const RECENT = '10000';
 /** Entries dropped in one step. A longer step would keep requests waiting. */
 const DROPPED_AT_ONCE = 1_000;
+/** Milliseconds that many entries together may take. */
+const MANY = 20_000;
 
 /** A part of the audit log. */
 export interface EntriesPart {
@@ -38,6 +40,14 @@ export class AuditEntries {
 
   async append(entry: AuditDraft): Promise<void> {
     await asked(runScript(this.#redis, APPEND, KEYS, [JSON.stringify(entry), this.#keep, DROPPED_AT_ONCE]));
+  }
+
+  /** Appends many entries in their order. */
+  async appendAll(entries: readonly AuditDraft[]): Promise<void> {
+    const appended = entries.map((entry) =>
+      runScript(this.#redis, APPEND, KEYS, [JSON.stringify(entry), this.#keep, DROPPED_AT_ONCE]),
+    );
+    await asked(Promise.all(appended), MANY);
   }
 
   /** Appends an entry that may be there already. */

@@ -12,6 +12,9 @@ export function keyChanged(hash: string): string {
   return `k:${hash}`;
 }
 
+/** Every version reads a message that it does not know so. */
+export const ANYTHING_CHANGED = '*';
+
 /** Reads a message of the channel. One that it does not know means that anything may have changed. */
 export function readMessage(text: string): Message {
   const rest = text.slice(2);

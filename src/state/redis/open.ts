@@ -135,6 +135,7 @@ async function check(redis: Connection, observe: Observe, lookAgain?: number): P
   return watchWarnings(redis, warnings, tell, lookAgain);
 }
 
-function kindOf({ topology }: RedisSettings): string {
+/** What kind of state it is, in words for people. */
+export function kindOf({ topology }: RedisSettings): string {
   return `redis, ${topology}`;
 }

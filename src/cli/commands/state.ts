@@ -1,0 +1,81 @@
+import { Command } from 'commander';
+import type { MovingOptions } from '../moving/moving.ts';
+import type { Terminal } from '../terminal.ts';
+
+const WHAT = `
+Keys, tokens, the audit log, counters, strikes, bans and last uses are moved; of secrets there are only hashes. The limits of
+plans and accounts stand in plans.yaml, which is configuration: copy that file yourself. Answers kept for Idempotency-Key stay
+behind, so a call that is repeated with its key after a move is made again.`;
+
+const PLACES = `
+A place is a data folder, a file (.ndjson), a Redis as a URL, or the word redis for the one of the configuration. A password in a
+URL can be seen by others in the list of processes: better set REDIS_URL and say redis.`;
+
+function withHelp(command: Command, example: string): Command {
+  return command.addHelpText('after', `${WHAT}\n${PLACES}\n\nExample:\n  $ storegate ${example}`);
+}
+
+/** Moves whole states: between folder and Redis, to files and back. */
+export function stateCommand(terminal: Terminal): Command {
+  const state = new Command('state').description('back up, restore and move all that a gateway remembers');
+  const run = async (options: MovingOptions) => {
+    const { saveMemory } = await import('../../run/engine.ts');
+    saveMemory();
+    const { copyState } = await import('../moving/moving.ts');
+    await copyState(terminal, options);
+  };
+
+  withHelp(
+    state
+      .command('export')
+      .description('write the whole state into a file, also while gateways run')
+      .argument('<file>', 'a file that is not there yet; only its owner can read it')
+      .option('--from <place>', 'another state than that of the configuration')
+      .option('--json', 'print JSON'),
+    'state export state.ndjson',
+  ).action((file: string, options: MovingOptions) => run({ ...options, to: { file } }));
+
+  withHelp(
+    state
+      .command('import')
+      .description('take a file into a state that may have something already; done again, it changes nothing')
+      .argument('<file>', 'written by state export or state backup; checked whole before anything is taken in')
+      .option('--to <place>', 'another state than that of the configuration')
+      .option('--dry-run', 'only say what would be done')
+      .option('--json', 'print JSON'),
+    'state import state.ndjson --dry-run',
+  ).action((file: string, options: MovingOptions) => run({ ...options, from: { file } }));
+
+  withHelp(
+    state
+      .command('copy')
+      .description('copy a state to another place; done again, it brings what has changed since')
+      .requiredOption('--from <place>', 'a data folder, a Redis or a file; gateways may be running there')
+      .requiredOption('--to <place>', 'a Redis, a file, or a data folder that no gateway uses')
+      .option('--dry-run', 'only say what would be done')
+      .option('--json', 'print JSON'),
+    'state copy --from data --to redis',
+  ).action(run);
+
+  withHelp(
+    state
+      .command('backup')
+      .description('write the state of the configuration into a file, also while gateways run')
+      .argument('<file>', 'a file that is not there yet; only its owner can read it')
+      .option('--json', 'print JSON'),
+    'state backup /backups/storegate-2030-01-31.ndjson',
+  ).action((file: string, options: MovingOptions) => run({ ...options, to: { file } }));
+
+  withHelp(
+    state
+      .command('restore')
+      .description(
+        'take a backup into the state of the configuration, which must have no keys, tokens or audit entries',
+      )
+      .argument('<file>', 'written by state backup or state export; checked whole before anything is taken in')
+      .option('--dry-run', 'only say what would be done')
+      .option('--json', 'print JSON'),
+    'state restore /backups/storegate-2030-01-31.ndjson',
+  ).action((file: string, options: MovingOptions) => run({ ...options, from: { file }, onlyEmpty: true }));
+  return state;
+}

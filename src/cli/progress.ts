@@ -1,0 +1,29 @@
+import type { Terminal } from './terminal.ts';
+
+/** Milliseconds between two changes of the line. */
+const EVERY = 100;
+const WIDTH = 30;
+
+/** A line that shows how much is done. On anything but a terminal it shows nothing. */
+export interface Progress {
+  pass(done: number): void;
+  /** Takes the line away. */
+  end(): void;
+}
+
+/** `total`: how much there is; more may come. */
+export function showProgress({ err, errIsTerminal }: Terminal, title: string, total: number): Progress {
+  if (!errIsTerminal) return { pass() {}, end() {} };
+  let shown = Number.NEGATIVE_INFINITY;
+  return {
+    pass(done) {
+      const now = performance.now();
+      if (now < shown + EVERY) return;
+      shown = now;
+      const part = total === 0 ? 1 : Math.min(1, done / total);
+      const bar = '#'.repeat(Math.round(part * WIDTH)).padEnd(WIDTH, '.');
+      err(`\r\x1b[K${title} [${bar}] ${Math.floor(part * 100)} %`);
+    },
+    end: () => err('\r\x1b[K'),
+  };
+}

@@ -1,0 +1,115 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type Ledger, staleAt } from '../../../limits/ledger.ts';
+import type { Window } from '../../../limits/limits.ts';
+import type { TargetOptions } from '../../transfer/port.ts';
+import type { SubjectLedger } from '../../transfer/records.ts';
+import { judgeLedger } from '../../transfer/rules.ts';
+import { ledgerOf } from '../file.ts';
+import { readEachLedger, replaceLedgers } from '../ledgers.ts';
+import type { Taking } from './records.ts';
+
+/**
+ * The ledgers of a folder, each once, in a file beside all others that is gone at `close`: a million of them would not fit into
+ * memory, and a journal holds one for each time that it was written.
+ */
+export class StagedLedgers {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'storegate-'));
+  readonly #db: DatabaseSync;
+  readonly #windows = new Map<string, readonly Window[]>();
+  readonly #get;
+  readonly #put;
+
+  /** Those of `folder` that still say something at `now`; `db` is its state file, where older versions kept them. Throws JournalError. */
+  constructor(folder: string, db: DatabaseSync, now: number) {
+    this.#db = new DatabaseSync(join(this.#folder, 'ledgers.db'));
+    this.#db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -16384;
+      CREATE TABLE ledgers (subject TEXT PRIMARY KEY, ledger TEXT NOT NULL, banned INTEGER NOT NULL) STRICT; BEGIN`);
+    this.#get = this.#db.prepare('SELECT ledger FROM ledgers WHERE subject = ?');
+    this.#put = this.#db.prepare(
+      'INSERT INTO ledgers VALUES ($subject, $ledger, $banned) ON CONFLICT DO UPDATE SET ledger = $ledger, banned = $banned',
+    );
+    try {
+      this.#read(folder, db, now);
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  get count(): number {
+    return (this.#db.prepare('SELECT count(*) AS n FROM ledgers').get() as { n: number }).n;
+  }
+
+  get(subject: string): Ledger | null {
+    const row = this.#get.get(subject) as { ledger: string } | undefined;
+    return row ? this.#parse(row.ledger) : null;
+  }
+
+  put(subject: string, ledger: Ledger): void {
+    this.#put.run({ subject, ledger: JSON.stringify(ledger), banned: ledger.conduct?.bannedUntil ?? 0 });
+  }
+
+  *all(): Generator<SubjectLedger> {
+    for (const row of this.#db.prepare('SELECT subject, ledger FROM ledgers ORDER BY rowid').iterate())
+      yield { subject: String(row.subject), ledger: this.#parse(String(row.ledger)) };
+  }
+
+  *banned(now: number): Generator<string> {
+    for (const row of this.#db.prepare('SELECT subject FROM ledgers WHERE banned > ?').iterate(now))
+      yield String(row.subject);
+  }
+
+  close(): void {
+    this.#db.close();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #read(folder: string, db: DatabaseSync, now: number): void {
+    readEachLedger(folder, () => {
+      // Whoever reads again has the whole journal before it again.
+      this.#db.exec('DELETE FROM ledgers');
+      for (const row of db.prepare('SELECT subject, ledger FROM ledgers').iterate())
+        this.put(String(row.subject), ledgerOf(String(row.ledger)));
+      return (subject, ledger) => this.put(subject, ledger);
+    });
+    const isOver = this.#db.prepare('DELETE FROM ledgers WHERE subject = ?');
+    for (const { subject, ledger } of this.all()) if (staleAt(ledger, undefined) <= now) isOver.run(subject);
+  }
+
+  /** Equal lists of windows become one: the journal writes each list once. */
+  #parse(text: string): Ledger {
+    const ledger = ledgerOf(text);
+    const key = JSON.stringify(ledger.windows);
+    const windows = this.#windows.get(key) ?? ledger.windows;
+    if (this.#windows.size < 10_000) this.#windows.set(key, windows);
+    return { ...ledger, windows };
+  }
+}
+
+/** Takes ledgers into a folder that no gateway uses. */
+export function ledgerTaking(
+  staged: StagedLedgers,
+  { ladder, clock }: Pick<TargetOptions, 'ladder' | 'clock'>,
+): Taking<SubjectLedger> {
+  const now = clock();
+  return {
+    take({ subject, ledger }) {
+      const { taken, write } = judgeLedger(ledger, staged.get(subject), { ladder, now });
+      if (write) staged.put(subject, write);
+      return taken;
+    },
+  };
+}
+
+/** Makes them what the folder has; `db` is its state file, inside a transaction. */
+export function keepLedgers(folder: string, db: DatabaseSync, staged: StagedLedgers): void {
+  db.exec('DELETE FROM ledgers');
+  replaceLedgers(folder, pairs(staged));
+}
+
+function* pairs(staged: StagedLedgers): Generator<readonly [string, Ledger]> {
+  for (const { subject, ledger } of staged.all()) yield [subject, ledger];
+}

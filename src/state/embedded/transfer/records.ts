@@ -1,0 +1,56 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { type KeyRecord, readRecord } from '../../../keys/key.ts';
+import type { TokenRecord } from '../../../operators/tokens.ts';
+import type { Taken } from '../../transfer/port.ts';
+import type { LastUse } from '../../transfer/records.ts';
+import { judgeKey, judgeToken } from '../../transfer/rules.ts';
+
+/** Takes in records of one type, inside the transaction of its caller. */
+export interface Taking<V> {
+  take(value: V): Taken;
+}
+
+export function keyTaking(db: DatabaseSync): Taking<KeyRecord> {
+  const byId = db.prepare('SELECT record FROM keys WHERE id = ?');
+  const bySecret = db.prepare(
+    'SELECT record FROM keys WHERE hash = $hash UNION ALL SELECT record FROM keys WHERE previous = $hash',
+  );
+  const insert = db.prepare('INSERT INTO keys (id, hash, previous, record) VALUES (?, ?, ?, ?)');
+  const update = db.prepare('UPDATE keys SET hash = ?, previous = ?, record = ? WHERE id = ?');
+  const parse = (row: unknown) => (row === undefined ? null : readRecord((row as { record: string }).record));
+  const owner = (hash: string | undefined) => (hash === undefined ? null : parse(bySecret.get({ hash })));
+  return {
+    take(key) {
+      const { id, hash, previous } = key;
+      const taken = judgeKey(key, parse(byId.get(id)), [owner(hash), owner(previous?.hash)]);
+      if (taken === 'added') insert.run(id, hash, previous?.hash ?? null, JSON.stringify(key));
+      else if (taken === 'changed') update.run(hash, previous?.hash ?? null, JSON.stringify(key), id);
+      return taken;
+    },
+  };
+}
+
+export function tokenTaking(db: DatabaseSync): Taking<TokenRecord> {
+  const near = db.prepare('SELECT name, hash, role, created AS createdAt FROM tokens WHERE name = ? OR hash = ?');
+  const insert = db.prepare('INSERT INTO tokens (name, hash, role, created) VALUES (?, ?, ?, ?)');
+  return {
+    take(token) {
+      const taken = judgeToken(token, near.all(token.name, token.hash) as unknown as TokenRecord[]);
+      if (taken === 'added') insert.run(token.name, token.hash, token.role, token.createdAt);
+      return taken;
+    },
+  };
+}
+
+export function useTaking(db: DatabaseSync): Taking<LastUse> {
+  const one = db.prepare('SELECT at FROM uses WHERE id = ?');
+  const put = db.prepare('INSERT INTO uses (id, at) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET at = excluded.at');
+  return {
+    take({ id, at }) {
+      const known = one.get(id) as { at: number } | undefined;
+      if (known && known.at >= at) return known.at === at ? 'same' : 'kept';
+      put.run(id, at);
+      return known ? 'changed' : 'added';
+    },
+  };
+}

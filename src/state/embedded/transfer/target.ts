@@ -1,0 +1,117 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { AuditDraft } from '../../../operators/audit-log.ts';
+import type { Taken, Target, TargetOptions } from '../../transfer/port.ts';
+import type { Batch, Counts } from '../../transfer/records.ts';
+import { fileVersion, makeFolder, NEWEST, openStateFile, StateFileError } from '../file.ts';
+import { type FolderLock, lockFolder } from '../lock.ts';
+import { auditTaking } from './audit.ts';
+import { keepLedgers, ledgerTaking, StagedLedgers } from './ledgers.ts';
+import { keyTaking, tokenTaking, useTaking } from './records.ts';
+
+/**
+ * A data folder that no gateway uses, as a target; made where it is missing. All is taken in at the end or nothing: rows in one
+ * transaction, and just before it is committed the ledgers, in the place of the whole journal. Throws StateFileError.
+ */
+export function folderTarget(folder: string, options: TargetOptions): Target {
+  const isThere = existsSync(join(folder, 'state.db'));
+  // Nothing is made for a look.
+  const instead = options.dryRun && !isThere ? mkdtempSync(join(tmpdir(), 'storegate-')) : null;
+  if (options.dryRun && isThere) refuseOlder(folder);
+  const ends: (() => void)[] = [];
+  const close = () => {
+    for (const end of ends.splice(0).reverse()) end();
+  };
+  if (instead) ends.push(() => rmSync(instead, { recursive: true, force: true }));
+  try {
+    const place = instead ?? folder;
+    makeFolder(place);
+    const lock = lockStopped(place);
+    ends.push(() => lock.release());
+    const db = openStateFile(place);
+    ends.push(() => db.close());
+    db.exec('PRAGMA synchronous = FULL; PRAGMA cache_size = -24576; BEGIN IMMEDIATE');
+    ends.push(() => {
+      if (db.isTransaction) db.exec('ROLLBACK');
+    });
+    const staged = new StagedLedgers(place, db, options.clock());
+    ends.push(() => staged.close());
+    return targetIn(db, staged, folder, options, close);
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+function targetIn(
+  db: DatabaseSync,
+  staged: StagedLedgers,
+  folder: string,
+  options: TargetOptions,
+  close: () => void,
+): Target {
+  const taking = {
+    key: keyTaking(db),
+    token: tokenTaking(db),
+    audit: auditTaking(db, options.keep),
+    ledger: ledgerTaking(staged, options),
+    use: useTaking(db),
+  };
+  const count = (table: string) => (db.prepare(`SELECT count(*) AS n FROM ${table}`).get() as { n: number }).n;
+  return {
+    name: folder,
+    isUsed: () => count('keys') + count('tokens') + count('audit') > 0,
+    take({ type, values }: Batch): Taken[] {
+      const take = taking[type].take as (value: unknown) => Taken;
+      return values.map((value) => take(value));
+    },
+    banned: () => staged.banned(options.clock()),
+    tokens: () =>
+      db
+        .prepare('SELECT name FROM tokens ORDER BY name')
+        .all()
+        .map((row) => String(row.name)),
+    finish(entry: AuditDraft | null): Counts {
+      taking.audit.finish(entry);
+      if (options.dryRun) {
+        db.exec('ROLLBACK');
+      } else {
+        // First what may find no room on the disk: all else is in the log of the database already.
+        keepLedgers(folder, db, staged);
+        db.exec('COMMIT');
+      }
+      return {
+        key: count('keys'),
+        token: count('tokens'),
+        audit: count('audit'),
+        ledger: staged.count,
+        use: count('uses'),
+      };
+    },
+    close,
+  };
+}
+
+function lockStopped(folder: string): FolderLock {
+  try {
+    return lockFolder(folder);
+  } catch (error) {
+    if (!(error instanceof StateFileError)) throw error;
+    throw new StateFileError(`${error.message}: stop it first, nothing was changed`, { cause: error });
+  }
+}
+
+/** To look into a file of an older version it would have to be changed. */
+function refuseOlder(folder: string): void {
+  const db = new DatabaseSync(join(folder, 'state.db'), { readOnly: true, timeout: 5_000 });
+  try {
+    if (fileVersion(db) < NEWEST)
+      throw new StateFileError(
+        `${folder} was written by an older storegate: a dry run would have to change its format`,
+      );
+  } finally {
+    db.close();
+  }
+}

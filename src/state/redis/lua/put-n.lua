@@ -1,0 +1,40 @@
+-- Puts whole ledgers in the place of those that their writer knows.
+--
+-- KEYS    [i] the ledger of a subject
+-- ARGV    seven for each: digest of the ledger that must be there, '' for none; until when the new one says something, Unix
+--         milliseconds; ids of its windows; cells; limits of the conduct; conduct or '' for none; what is told of the ban or '';
+--         cells, conduct and ban as JSON lists
+-- Answer  for each '1': done; else what is there, and it was not changed: see rules/plain.lua
+
+--- include rules/plain.lua
+
+-- Longer than clocks jitter.
+local MARGIN = 1000
+
+local function packed(first, text)
+  local list = cjson.decode(text)
+  if first then table.insert(list, 1, first) end
+  return cmsgpack.pack(list)
+end
+
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local answer = {}
+
+for i = 1, #KEYS do
+  local key = KEYS[i]
+  local expected, until_, ids, cells, limits, conduct, ban = unpack(ARGV, 7 * i - 6, 7 * i)
+  local stored = stored_fields(key)
+  if not stored or digest_of(stored) ~= expected then
+    answer[i] = plain(stored)
+  else
+    -- Conduct may have been remembered for longer under another ladder.
+    local left = redis.call('PTTL', key)
+    redis.call('HSET', key, 'w', packed(ids, cells))
+    if conduct ~= '' then redis.call('HSET', key, 'c', packed(limits, conduct)) end
+    if ban ~= '' then redis.call('HSET', key, 'b', packed(nil, ban)) end
+    redis.call('PEXPIRE', key, string.format('%.0f', math.max(left, until_ - now, 0) + MARGIN))
+    answer[i] = '1'
+  end
+end
+return answer

@@ -1,0 +1,35 @@
+-- A ledger as plain text, for whoever keeps it elsewhere. The twin of plain.ts in state/redis/transfer.
+
+-- Whole numbers, exact up to 2^53: answers of scripts and cjson would round large ones.
+local function numbers(list, from)
+  local texts = {}
+  for i = from, #list do texts[#texts + 1] = string.format('%.0f', list[i]) end
+  return table.concat(texts, ',')
+end
+
+-- The fields as they are stored; nil where the key holds something else.
+local function stored_fields(key)
+  local stored = redis.pcall('HMGET', key, 'w', 'c', 'b')
+  if stored.err then return nil end
+  return stored
+end
+
+local function digest_of(stored)
+  if not stored[1] and not stored[2] then return '' end
+  return redis.sha1hex((stored[1] or '') .. '|' .. (stored[2] or '') .. '|' .. (stored[3] or ''))
+end
+
+-- '' for no ledger, '-' for a key that holds something else, or six lines: digest, ids, cells, the limits of the conduct, its
+-- numbers, what is told of the ban.
+local function plain(stored)
+  if not stored then return '-' end
+  local digest = digest_of(stored)
+  if digest == '' then return '' end
+  local good, text = pcall(function()
+    local cells = stored[1] and cmsgpack.unpack(stored[1]) or {''}
+    local conduct = stored[2] and cmsgpack.unpack(stored[2]) or {''}
+    local ban = stored[2] and stored[3] and cmsgpack.unpack(stored[3]) or {}
+    return table.concat({digest, cells[1], numbers(cells, 2), conduct[1], numbers(conduct, 2), numbers(ban, 1)}, '\n')
+  end)
+  return good and text or '-'
+end

@@ -1,0 +1,131 @@
+import { type KeyRecord, readRecord } from '../../../keys/key.ts';
+import type { Taken } from '../../transfer/port.ts';
+import { judgeKey } from '../../transfer/rules.ts';
+import { changeOutcome } from '../answers.ts';
+import { asked } from '../asking.ts';
+import type { Connection } from '../client.ts';
+import { keyOf } from '../key-names.ts';
+import { exclusively } from '../lock.ts';
+import { getAll, type Named, scriptOnAll } from '../many.ts';
+import { loadScript, runScript } from '../scripts.ts';
+
+const CHANGE = loadScript('change-1.lua');
+const NEW = loadScript('new-n.lua');
+const ANY_OLDER = '';
+const DONE = 1;
+
+/** A key that is given, what is there, and what to do. */
+interface Judged {
+  readonly key: KeyRecord;
+  /** Where the record of its id stands, by its hash; `null`: there is no such id. */
+  readonly at: string | null;
+  readonly stored: KeyRecord | null;
+  readonly taken: Taken;
+}
+
+/**
+ * Takes keys in, many at once. In a Cluster a key's parts are in different places, so the record, which alone makes a key usable, is
+ * written last, as in key-change.ts; what died half-way is finished when it is taken in again.
+ */
+export async function takeKeys(redis: Connection, keys: readonly KeyRecord[], dryRun: boolean): Promise<Taken[]> {
+  const judged = await judge(redis, keys);
+  if (dryRun) return judged.map(({ taken }) => taken);
+  const added = judged.filter(({ taken }) => taken === 'added').map(({ key }) => key);
+  const refused = await add(redis, added);
+  const outcomes: Taken[] = [];
+  for (const one of judged) {
+    const { key, taken } = one;
+    if (taken === 'changed') outcomes.push(await change(redis, one));
+    else outcomes.push(refused.get(key.id) ?? taken);
+  }
+  return outcomes;
+}
+
+async function judge(redis: Connection, keys: readonly KeyRecord[]): Promise<Judged[]> {
+  const places = await getAll(
+    redis,
+    keys.map(({ id }) => idNamed(id)),
+  );
+  const hashes = new Set(keys.flatMap(({ hash, previous }, i) => [hash, previous?.hash, places[i]].filter(isText)));
+  const records = await recordsAt(redis, [...hashes]);
+  return keys.map((key, i) => {
+    const at = places[i] ?? null;
+    const found = at === null ? null : records.get(at)!;
+    const stored = found?.id === key.id ? found : null;
+    const owners = [key.hash, key.previous?.hash].filter(isText).map((hash) => owner(records.get(hash)!, hash));
+    // The id may have been written, and its record not: then this finishes it.
+    const isBegun = at !== null && stored === null && at !== key.hash;
+    const taken: Taken = isBegun
+      ? { conflict: `the id ${key.id} is here that of a key with another secret, which was never finished` }
+      : judgeKey(key, stored, owners);
+    return { key, at, stored, taken };
+  });
+}
+
+/** A change that was not finished may have left a record under a secret that it no longer names. */
+function owner(record: KeyRecord | null, hash: string): KeyRecord | null {
+  return record && (record.hash === hash || record.previous?.hash === hash) ? record : null;
+}
+
+async function recordsAt(redis: Connection, hashes: readonly string[]): Promise<Map<string, KeyRecord | null>> {
+  const texts = await getAll(redis, hashes.map(recordNamed));
+  return new Map(hashes.map((hash, i) => [hash, texts[i] ? readRecord(texts[i]) : null]));
+}
+
+/** Answers what became of those that somebody else has begun to add too. */
+async function add(redis: Connection, keys: readonly KeyRecord[]): Promise<Map<string, Taken>> {
+  if (keys.length === 0) return new Map();
+  if (keys.some(({ imported }) => imported)) await asked(redis.set(keyOf.imported, '1'));
+  const begun = await scriptOnAll(
+    redis,
+    NEW,
+    keys.map(({ id, hash }) => ({ ...idNamed(id), args: [hash] })),
+  );
+  await asked(redis.zadd(keyOf.apiKeys, ...keys.flatMap(({ id, createdAt }) => [createdAt, id])));
+  const records = keys.flatMap((key) => places(key).map((hash) => ({ key, hash })));
+  const put = ({ key, hash }: (typeof records)[number]) => ({ ...recordNamed(hash), args: [JSON.stringify(key)] });
+  const written = await scriptOnAll(redis, NEW, records.map(put));
+  const doubtful = new Set([
+    ...keys.filter((_, i) => begun[i] !== DONE),
+    ...records.filter((_, i) => written[i] !== DONE).map(({ key }) => key),
+  ]);
+  if (doubtful.size === 0) return new Map();
+  const after = await judge(redis, [...doubtful]);
+  // Those that are whole now were only begun before.
+  return new Map(after.filter(({ taken }) => taken !== 'same').map(({ key, taken }) => [key.id, taken]));
+}
+
+/** Changes nothing where somebody else has made a change of the same or a later version meanwhile. */
+async function change(redis: Connection, { key, at, stored }: Judged): Promise<Taken> {
+  return exclusively(redis, [key.id, key.hash], async () => {
+    const text = JSON.stringify(key);
+    const replace = (hash: string) => asked(runScript(redis, CHANGE, [keyOf.apiKey(hash)], [ANY_OLDER, text]));
+    if (key.imported) await asked(redis.set(keyOf.imported, '1'));
+    if (changeOutcome(await replace(at!)) !== 'changed') return 'kept';
+    for (const hash of places(key).filter((one) => one !== at)) {
+      if ((await asked(redis.setnx(keyOf.apiKey(hash), text))) !== DONE) await replace(hash);
+    }
+    await asked(redis.set(keyOf.apiKeyId(key.id), key.hash));
+    const forgotten = [stored!.hash, stored!.previous?.hash].filter(isText);
+    for (const hash of forgotten.filter((one) => !places(key).includes(one)))
+      await asked(redis.del(keyOf.apiKey(hash)));
+    return 'changed';
+  });
+}
+
+function idNamed(id: string): Named {
+  return { tag: id, key: keyOf.apiKeyId(id) };
+}
+
+function recordNamed(hash: string): Named {
+  return { tag: hash, key: keyOf.apiKey(hash) };
+}
+
+/** The hashes under which a key's record stands. */
+function places({ hash, previous }: KeyRecord): string[] {
+  return previous ? [hash, previous.hash] : [hash];
+}
+
+function isText(text: string | null | undefined): text is string {
+  return typeof text === 'string';
+}

@@ -1,0 +1,84 @@
+import type { Ledger } from '../../../limits/ledger.ts';
+import { staleAt } from '../../../limits/ledger.ts';
+import type { Taken, TargetOptions } from '../../transfer/port.ts';
+import type { SubjectLedger } from '../../transfer/records.ts';
+import { isBanned, judgeLedger } from '../../transfer/rules.ts';
+import type { Connection } from '../client.ts';
+import { keyOf } from '../key-names.ts';
+import { type Named, scriptOnAll } from '../many.ts';
+import { loadScript } from '../scripts.ts';
+import { readPlain, type StoredLedger, writePlain } from './plain.ts';
+
+const LEDGERS = loadScript('ledgers-n.lua');
+const PUT = loadScript('put-n.lua');
+const DONE = '1';
+
+export interface LedgerTakingOptions extends Pick<TargetOptions, 'ladder' | 'clock' | 'dryRun'> {
+  /** Notes bans that were written. */
+  readonly note: (bans: readonly { readonly subject: string; readonly until: number }[]) => Promise<void>;
+}
+
+/** A ledger on its way: what is known to be there, and what became of it. */
+interface Attempt extends SubjectLedger {
+  stored: StoredLedger | null;
+  write: Ledger | null;
+  taken: Taken;
+}
+
+/**
+ * Takes ledgers in, many at once. Gateways may charge them meanwhile: a ledger is written only where it is still what was read, and
+ * otherwise merged again.
+ */
+export async function takeLedgers(
+  redis: Connection,
+  given: readonly SubjectLedger[],
+  { ladder, clock, dryRun, note }: LedgerTakingOptions,
+): Promise<Taken[]> {
+  const now = clock();
+  const judge = (attempt: Attempt, stored: StoredLedger | null | 'foreign') => {
+    if (stored === 'foreign') {
+      attempt.write = null;
+      attempt.taken = { conflict: `the Redis key ${keyOf.ledger(attempt.subject)} holds something that is no ledger` };
+      return;
+    }
+    attempt.stored = stored;
+    Object.assign(attempt, judgeLedger(attempt.ledger, stored?.ledger ?? null, { ladder, now }));
+  };
+  const attempts = given.map((one): Attempt => ({ ...one, stored: null, write: null, taken: 'same' }));
+  if (dryRun) {
+    const answers = await scriptOnAll(
+      redis,
+      LEDGERS,
+      given.map(({ subject }) => ledgerNamed(subject)),
+    );
+    for (const [i, answer] of answers.entries()) judge(attempts[i]!, readPlain(answer));
+    return attempts.map(({ taken }) => taken);
+  }
+  for (const attempt of attempts) judge(attempt, null);
+  const written: { subject: string; until: number }[] = [];
+  for (let open = attempts.filter(({ write }) => write); open.length > 0; open = open.filter(({ write }) => write)) {
+    const answers = await scriptOnAll(
+      redis,
+      PUT,
+      open.map(({ subject, stored, write }) => {
+        const args = [stored?.digest ?? '', staleAt(write!, ladder), ...writePlain(write!)];
+        return { ...ledgerNamed(subject), args };
+      }),
+    );
+    for (const [i, attempt] of open.entries()) {
+      const { subject, write } = attempt;
+      if (answers[i] !== DONE) {
+        judge(attempt, readPlain(answers[i]));
+        continue;
+      }
+      if (isBanned(write!, now)) written.push({ subject, until: write!.conduct!.bannedUntil });
+      attempt.write = null;
+    }
+  }
+  await note(written);
+  return attempts.map(({ taken }) => taken);
+}
+
+function ledgerNamed(subject: string): Named {
+  return { tag: subject, key: keyOf.ledger(subject) };
+}

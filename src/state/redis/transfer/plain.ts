@@ -1,0 +1,86 @@
+import { kindOf, kindWithCode, meterOf, WINDOW_KINDS } from '../../../limits/kinds.ts';
+import { type Conduct, type Ledger, newConduct } from '../../../limits/ledger.ts';
+import type { Window } from '../../../limits/limits.ts';
+import { windowOf } from '../../transfer/lines.ts';
+import { packLimits } from '../packing.ts';
+
+/** A ledger in Redis, with a digest of what is stored: whoever writes there says by it what was read before. */
+export interface StoredLedger {
+  readonly digest: string;
+  readonly ledger: Ledger;
+}
+
+/** What a script tells of a ledger, see lua/rules/plain.lua. `null`: there is none; `foreign`: the key holds something else. */
+export function readPlain(answer: unknown): StoredLedger | null | 'foreign' {
+  if (answer === '') return null;
+  const lines = String(answer).split('\n');
+  if (lines.length !== 6) return 'foreign';
+  const [digest, ids, cells, limits, conduct, ban] = lines as [string, string, string, string, string, string];
+  const told = conduct === '' ? null : readConduct(numbersIn(conduct), numbersIn(ban));
+  const refusedUnder = windowsIn(limits);
+  const windows = ids === '' ? refusedUnder : idWindows(ids);
+  if (windows === null || windows.length === 0) return 'foreign';
+  const size = windows.reduce((sum, window) => sum + meterOf(window).size, 0);
+  const counted = ids === '' ? new Array<number>(size).fill(0) : numbersIn(cells);
+  if (told === null) return { digest, ledger: { windows, cells: counted, conduct: null } };
+  const isSame = refusedUnder !== null && idsOf(refusedUnder) === idsOf(windows);
+  if (isSame) return { digest, ledger: { windows: refusedUnder, cells: counted, conduct: told } };
+  // What was told about coming back belongs to other limits: it is void with the next request.
+  return { digest, ledger: { windows, cells: counted, conduct: { ...told, refusedAt: 0, refusedUntil: 0 } } };
+}
+
+/** Arguments 3 to 7 of lua/put-1.lua. */
+export function writePlain({ windows, cells, conduct }: Ledger): string[] {
+  const [ids, limits] = packLimits({ windows, ladder: null });
+  if (conduct === null) return [ids, JSON.stringify(cells), '', '', ''];
+  const { refusedAt, refusedUntil, bannedUntil, rung, cleanSince, strikes } = conduct;
+  const numbers = [refusedAt, refusedUntil, bannedUntil, rung, cleanSince, ...strikes];
+  return [ids, JSON.stringify(cells), limits, JSON.stringify(numbers), tellBan(conduct)];
+}
+
+function tellBan({ bannedUntil, bannedSince, bannedFor }: Conduct): string {
+  if (bannedSince === 0) return '';
+  const cause = bannedFor ? [kindOf(bannedFor).code, bannedFor.span, bannedFor.limit] : [];
+  return JSON.stringify([bannedUntil, bannedSince, ...cause]);
+}
+
+function readConduct(numbers: readonly number[], ban: readonly number[]): Conduct {
+  const [refusedAt = 0, refusedUntil = 0, bannedUntil = 0, rung = 0, cleanSince = 0, ...strikes] = numbers;
+  const conduct = { ...newConduct(), refusedAt, refusedUntil, strikes, bannedUntil, rung, cleanSince };
+  // Older gateways write the ban alone.
+  if (ban[0] !== bannedUntil) return conduct;
+  const [, bannedSince = 0, code, span = 0, limit = 0] = ban;
+  const kind = code === undefined ? null : kindWithCode(code);
+  return { ...conduct, bannedSince, bannedFor: kind && windowOf({ kind, span, limit }) };
+}
+
+/** Windows of `60000,s3600000`; `null`: a newer version knows more kinds. */
+function idWindows(ids: string): Window[] | null {
+  const windows = ids.split(',').map((id) => {
+    const [, mark = '', span] = /^([a-z]?)(\d+)$/.exec(id) ?? [];
+    const kind = Object.entries(WINDOW_KINDS).find(([, one]) => one.mark === mark)?.[0] as Window['kind'] | undefined;
+    return kind && span !== undefined ? windowOf({ kind, span: Number(span), limit: 1 }) : null;
+  });
+  return windows.every((window) => window !== null) ? windows : null;
+}
+
+/** Windows of `[0,60000,60]`; `null`: these are none. */
+function windowsIn(limits: string): Window[] | null {
+  if (limits === '') return null;
+  const numbers = JSON.parse(limits) as number[];
+  const windows: Window[] = [];
+  for (let i = 0; i < numbers.length; i += 3) {
+    const kind = kindWithCode(numbers[i]!);
+    if (kind === null) return null;
+    windows.push(windowOf({ kind, span: numbers[i + 1]!, limit: numbers[i + 2]! }));
+  }
+  return windows;
+}
+
+function idsOf(windows: readonly Window[]): string {
+  return windows.map((window) => `${kindOf(window).mark}${window.span}`).join(',');
+}
+
+function numbersIn(text: string): number[] {
+  return text === '' ? [] : text.split(',').map(Number);
+}

@@ -1,0 +1,76 @@
+import type { AuditDraft, AuditEntry } from '../../../operators/audit-log.ts';
+import type { TokenRecord } from '../../../operators/tokens.ts';
+import type { Taken } from '../../transfer/port.ts';
+import type { LastUse } from '../../transfer/records.ts';
+import { judgeToken, KnownEntries } from '../../transfer/rules.ts';
+import { asked } from '../asking.ts';
+import { AuditEntries } from '../audit-entries.ts';
+import type { Connection } from '../client.ts';
+import { keyOf } from '../key-names.ts';
+import { usesInRedis } from '../last-uses.ts';
+import { loadScript, runScript } from '../scripts.ts';
+import { entriesIn, tokensIn } from './source.ts';
+
+const NUMBER = loadScript('number-2.lua');
+
+export async function takeTokens(redis: Connection, given: readonly TokenRecord[], dryRun: boolean): Promise<Taken[]> {
+  const stored = await tokensIn(redis);
+  const outcomes: Taken[] = [];
+  for (const token of given) {
+    const taken = judgeToken(token, stored);
+    if (taken === 'added' && !dryRun) await asked(redis.hsetnx(keyOf.tokens, token.name, JSON.stringify(token)));
+    if (taken === 'added') stored.push(token);
+    outcomes.push(taken);
+  }
+  return outcomes;
+}
+
+export async function takeUses(redis: Connection, given: readonly LastUse[], dryRun: boolean): Promise<Taken[]> {
+  const uses = usesInRedis(redis);
+  const known = await uses.load(given.map(({ id }) => id));
+  const outcomes = given.map(({ id, at }): Taken => {
+    const before = known.get(id);
+    if (before === undefined) return 'added';
+    return before === at ? 'same' : before > at ? 'kept' : 'changed';
+  });
+  if (!dryRun) await uses.save(new Map(given.map(({ id, at }) => [id, at])));
+  return outcomes;
+}
+
+/** Takes audit entries in; into an empty log with their numbers, as far as these have no gaps. */
+export class AuditTaking {
+  readonly #redis: Connection;
+  readonly #entries: AuditEntries;
+  readonly #keep: number;
+  #known: KnownEntries | null = null;
+
+  constructor(redis: Connection, keep: number) {
+    this.#redis = redis;
+    this.#entries = new AuditEntries(redis, keep);
+    this.#keep = keep;
+  }
+
+  async take(given: readonly AuditEntry[], dryRun: boolean): Promise<Taken[]> {
+    const isFirst = this.#known === null;
+    this.#known ??= await this.#read();
+    const known = this.#known;
+    const outcomes = given.map((entry) => known.judge(entry));
+    if (dryRun) return outcomes;
+    const [first] = given;
+    if (isFirst && first && known.isEmpty)
+      await asked(runScript(this.#redis, NUMBER, [keyOf.audit, keyOf.auditDropped], [first.number - 1]));
+    const added = given.filter((_, i) => outcomes[i] === 'added');
+    await this.#entries.appendAll(added.map(({ number: _, ...entry }) => entry));
+    return outcomes;
+  }
+
+  append(entry: AuditDraft): Promise<void> {
+    return this.#entries.append(entry);
+  }
+
+  async #read(): Promise<KnownEntries> {
+    const known = new KnownEntries(this.#keep);
+    for await (const { values } of entriesIn(this.#redis)) for (const entry of values) known.note(entry);
+    return known;
+  }
+}

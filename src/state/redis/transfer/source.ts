@@ -1,0 +1,104 @@
+import { type KeyRecord, readRecord } from '../../../keys/key.ts';
+import { newLedger } from '../../../limits/ledger.ts';
+import type { TokenRecord } from '../../../operators/tokens.ts';
+import { Fingerprints } from '../../transfer/fingerprints.ts';
+import type { Source } from '../../transfer/port.ts';
+import { BATCH, type Batch, type SubjectLedger } from '../../transfer/records.ts';
+import { asked } from '../asking.ts';
+import { AuditEntries } from '../audit-entries.ts';
+import type { Connection } from '../client.ts';
+import { keyOf, LEDGERS, subjectIn } from '../key-names.ts';
+import { getAll, mastersOf, scriptOnAll, walk } from '../many.ts';
+import { loadScript } from '../scripts.ts';
+import { countsIn } from './counts.ts';
+import { readPlain } from './plain.ts';
+
+const LEDGERS_OF = loadScript('ledgers-n.lua');
+
+/** A Redis as a source. What gateways change meanwhile may be in it or not; everything else is. */
+export function redisSource(redis: Connection, { name, kind, close }: Pick<Source, 'name' | 'kind' | 'close'>): Source {
+  return {
+    name,
+    kind,
+    isChecked: false,
+    counts: () => countsIn(redis),
+    async *read() {
+      yield* keysIn(redis);
+      yield { type: 'token', values: await tokensIn(redis) };
+      yield* entriesIn(redis);
+      yield* ledgersIn(redis);
+      yield* usesIn(redis);
+    },
+    close,
+  };
+}
+
+/** A key is one only if its id leads to its record; half a key is none. */
+async function* keysIn(redis: Connection): AsyncGenerator<Batch> {
+  const met = new Fingerprints();
+  const members = walk((cursor) => redis.zscan(keyOf.apiKeys, cursor, 'COUNT', BATCH));
+  for await (const found of members) {
+    const ids = found.filter((_, i) => i % 2 === 0).filter((id) => met.add(id));
+    const hashes = await getAll(
+      redis,
+      ids.map((id) => ({ tag: id, key: keyOf.apiKeyId(id) })),
+    );
+    const named = ids.flatMap((id, i) => (hashes[i] ? [{ id, hash: hashes[i] }] : []));
+    const texts = await getAll(
+      redis,
+      named.map(({ hash }) => ({ tag: hash, key: keyOf.apiKey(hash) })),
+    );
+    const values: KeyRecord[] = [];
+    for (const [i, text] of texts.entries()) {
+      const record = text === null ? null : readRecord(text);
+      if (record?.id === named[i]!.id) values.push(record);
+    }
+    if (values.length > 0) yield { type: 'key', values };
+  }
+}
+
+export async function tokensIn(redis: Connection): Promise<TokenRecord[]> {
+  const texts = Object.values(await asked(redis.hgetall(keyOf.tokens)));
+  return texts.map((text) => JSON.parse(text) as TokenRecord).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+export async function* entriesIn(redis: Connection): AsyncGenerator<Batch & { type: 'audit' }> {
+  // Nothing is appended here, so there is no bound.
+  const log = new AuditEntries(redis, Number.MAX_SAFE_INTEGER);
+  for (let from = 1, newest = from; from <= newest; ) {
+    const part = await log.read(from, from + BATCH - 1);
+    newest = part.newest;
+    const values = part.entries;
+    if (values.length > 0) yield { type: 'audit', values };
+    // Older ones may be dropped meanwhile.
+    from = Math.max((values.at(-1)?.number ?? from + BATCH - 1) + 1, part.oldest);
+  }
+}
+
+export async function* ledgersIn(redis: Connection): AsyncGenerator<Batch & { type: 'ledger' }> {
+  const met = new Fingerprints();
+  for (const master of mastersOf(redis)) {
+    for await (const names of walk((cursor) => master.scan(cursor, 'MATCH', LEDGERS, 'COUNT', BATCH))) {
+      const subjects = names.map(subjectIn).filter((subject) => met.add(subject));
+      // A name with braces has another slot than its subject.
+      const whole = subjects.filter((subject) => !/[{}]/.test(subject));
+      const named = whole.map((subject) => ({ tag: subject, key: keyOf.ledger(subject) }));
+      const answers = await scriptOnAll(redis, LEDGERS_OF, named);
+      const values: SubjectLedger[] = whole.flatMap((subject, i) => {
+        const stored = readPlain(answers[i]);
+        if (stored === null) return [];
+        // It is left out later, and told.
+        return [{ subject, ledger: stored === 'foreign' ? newLedger([]) : stored.ledger }];
+      });
+      if (values.length > 0) yield { type: 'ledger', values };
+    }
+  }
+}
+
+async function* usesIn(redis: Connection): AsyncGenerator<Batch> {
+  const met = new Fingerprints();
+  for await (const found of walk((cursor) => redis.zscan(keyOf.used, cursor, 'COUNT', BATCH))) {
+    const values = found.flatMap((id, i) => (i % 2 === 0 && met.add(id) ? [{ id, at: Number(found[i + 1]) }] : []));
+    if (values.length > 0) yield { type: 'use', values };
+  }
+}

@@ -1,0 +1,89 @@
+import type { KeyRecord } from '../../../keys/key.ts';
+import type { AuditDraft, AuditEntry } from '../../../operators/audit-log.ts';
+import type { TokenRecord } from '../../../operators/tokens.ts';
+import type { Taken, Target, TargetOptions } from '../../transfer/port.ts';
+import type { Batch, LastUse, SubjectLedger } from '../../transfer/records.ts';
+import { isBanned } from '../../transfer/rules.ts';
+import { asked } from '../asking.ts';
+import { Banned } from '../banned.ts';
+import type { Connection } from '../client.ts';
+import { RedisState } from '../counters.ts';
+import { CHANNEL, keyOf } from '../key-names.ts';
+import { ANYTHING_CHANGED } from '../messages.ts';
+import { countsIn } from './counts.ts';
+import { takeKeys } from './keys.ts';
+import { takeLedgers } from './ledgers.ts';
+import { AuditTaking, takeTokens, takeUses } from './records.ts';
+import { ledgersIn, tokensIn } from './source.ts';
+
+/** A Redis as a target, also while gateways use it; at the end they hear that anything may have changed. */
+export async function redisTarget(
+  redis: Connection,
+  { name, close, ...options }: TargetOptions & Pick<Target, 'name' | 'close'>,
+): Promise<Target> {
+  const { keep, dryRun } = options;
+  const audit = new AuditTaking(redis, keep);
+  const state = new RedisState(redis);
+  // Now, while there is little, if there is no index of bans yet.
+  if (!dryRun) await state.bans();
+  // It only notes bans here.
+  const index = new Banned(redis, { clock: () => '', banOf: async () => null });
+  const note = (bans: Parameters<Banned['add']>[0]) => index.add(bans);
+  let hasChanged = false;
+
+  function takeAll({ type, values }: Batch): Promise<Taken[]> {
+    switch (type) {
+      case 'key':
+        return takeKeys(redis, values as readonly KeyRecord[], dryRun);
+      case 'token':
+        return takeTokens(redis, values as readonly TokenRecord[], dryRun);
+      case 'audit':
+        return audit.take(values as readonly AuditEntry[], dryRun);
+      case 'ledger':
+        return takeLedgers(redis, values as readonly SubjectLedger[], { ...options, note });
+      default:
+        return takeUses(redis, values as readonly LastUse[], dryRun);
+    }
+  }
+
+  async function tell(): Promise<void> {
+    if (!hasChanged) return;
+    hasChanged = false;
+    await asked(redis.publish(CHANNEL, ANYTHING_CHANGED));
+  }
+
+  return {
+    name,
+    isUsed: async () =>
+      (await asked(redis.exists(keyOf.apiKeys))) +
+        (await asked(redis.exists(keyOf.tokens))) +
+        (await asked(redis.exists(keyOf.audit))) >
+      0,
+    async take(batch) {
+      // What fails half-way may have changed something too.
+      hasChanged ||= !dryRun;
+      return takeAll(batch);
+    },
+    async *banned() {
+      if (dryRun) return yield* bannedIn(redis, options.clock());
+      for (const { subject } of await state.bans()) yield subject;
+    },
+    tokens: async () => (await tokensIn(redis)).map((token) => token.name),
+    async finish(entry: AuditDraft | null) {
+      if (entry) await audit.append(entry);
+      await tell();
+      return countsIn(redis);
+    },
+    async close() {
+      // After a failure; Redis may be away.
+      await tell().catch(() => {});
+      await close();
+    },
+  };
+}
+
+/** Who is banned, without an index: to make one would be a change. */
+async function* bannedIn(redis: Connection, now: number): AsyncGenerator<string> {
+  for await (const { values } of ledgersIn(redis))
+    for (const { subject, ledger } of values) if (isBanned(ledger, now)) yield subject;
+}

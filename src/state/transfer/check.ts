@@ -1,0 +1,133 @@
+import { ExpectedError } from '../../common/expected-error.ts';
+import { parseWindows } from '../../config/windows.ts';
+import { checkTraits } from '../../keys/draft.ts';
+import type { KeyRecord } from '../../keys/key.ts';
+import { meterOf, WINDOW_KINDS } from '../../limits/kinds.ts';
+import { eachWindow } from '../../limits/ledger.ts';
+import { ROLES } from '../../operators/tokens.ts';
+import { anything, type Check, fields, flag, LAST_MOMENT, list, moment, oneOf, orNull, text, whole } from './fields.ts';
+import { type LedgerLine, ledgerIn } from './lines.ts';
+import type { RecordType } from './records.ts';
+
+const ID = /^key_[0-9A-Za-z]{1,64}$/;
+const PLAN = /^[a-z][a-z0-9-]{0,31}$/;
+const SUBJECT = /^(key:key_[0-9A-Za-z]{1,64}|account:[a-z][a-z0-9-]{0,31}:[A-Za-z0-9][A-Za-z0-9._@-]{0,63})$/;
+const HASH = /^[A-Za-z0-9_-]{43}$/;
+/** Windows that one subject may have counters in: those of a plan, and those of others while two states are merged. */
+const MOST_WINDOWS = 16;
+const MOST_STRIKES = 1_000_000;
+const YEAR = 366 * 86_400_000;
+
+const id = text(68, ID, 'the id of a key, such as key_7Fh2…');
+const digest = text(43, HASH, 'a SHA-256 in 43 characters of base64url');
+const KINDS = oneOf(Object.keys(WINDOW_KINDS));
+
+const KEY = fields({
+  id,
+  version: whole(1),
+  hash: digest,
+  account: text(64),
+  plan: text(32, PLAN, 'the name of a plan'),
+  label: orNull(text(200)),
+  windows: orNull(list(4, fields({ name: text(20), kind: KINDS, limit: whole(1), span: whole(1) }))),
+  addresses: orNull(list(100, text(64))),
+  metadata: strings,
+  createdAt: moment,
+  expiresAt: orNull(moment),
+  disabledAt: orNull(moment),
+  revokedAt: orNull(moment),
+  rotatedAt: orNull(moment),
+  previous: orNull(fields({ hash: digest, until: moment })),
+  imported: flag,
+});
+
+const TOKEN = fields({
+  name: text(40, /^[a-z][a-z0-9-]{0,39}$/, 'small letters, digits and dashes'),
+  hash: digest,
+  role: oneOf(ROLES),
+  createdAt: moment,
+});
+
+const AUDIT = fields({
+  number: whole(1),
+  at: moment,
+  actor: text(200),
+  action: text(200),
+  target: text(1_000),
+  before: anything,
+  after: anything,
+  requestId: text(200),
+});
+
+const LIMIT = { kind: KINDS, limit: whole(1), span: whole(1, YEAR) };
+const CONDUCT = fields({
+  refusedAt: moment,
+  refusedUntil: moment,
+  strikes: list(MOST_STRIKES, moment),
+  bannedUntil: moment,
+  bannedSince: moment,
+  bannedFor: orNull(fields(LIMIT)),
+  rung: whole(0, 1_000_000),
+  cleanSince: moment,
+});
+const LEDGER = fields({
+  subject: text(140, SUBJECT, 'key:<id> or account:<plan>:<account>'),
+  windows: list(MOST_WINDOWS, fields(LIMIT, ['limit'])),
+  cells: list(MOST_WINDOWS * 32, whole(0)),
+  conduct: orNull(CONDUCT),
+});
+
+const CHECKS: Readonly<Record<RecordType, Check>> = {
+  key: (value) => KEY(value) ?? traits(value as KeyRecord),
+  token: TOKEN,
+  audit: AUDIT,
+  ledger: (value) => LEDGER(value) ?? counters(value as LedgerLine),
+  use: fields({ id, at: moment }),
+};
+
+/**
+ * What is wrong with a record as it stands in a file (`lineOf`): types, ranges, forms of ids and hashes, and what must fit
+ * together; `null`: nothing.
+ */
+export function faultIn(type: RecordType, line: unknown): string | null {
+  return CHECKS[type](line)?.replace(/^[.: ]+/, '') ?? null;
+}
+
+function strings(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return ' must be an object';
+  const isText = text(500);
+  return Object.values(value).every((one) => isText(one) === null) ? null : ' must hold text of at most 500 characters';
+}
+
+/** The rules by which operators are refused hold for records too. */
+function traits({ account, label, addresses, metadata, windows, hash, previous }: KeyRecord): string | null {
+  if (previous?.hash === hash) return '.previous.hash must be another than that of the key';
+  try {
+    checkTraits({ account, label, addresses, metadata });
+    if (windows === null) return null;
+    const wanted = parseWindows(
+      windows.map(({ name, kind, limit }) => ({ per: name, kind, limit })),
+      'windows',
+    );
+    const isSame = wanted.every(({ span, limit }, i) => span === windows[i]!.span && limit === windows[i]!.limit);
+    return isSame ? null : '.windows have spans that are not those of their names, or are not in order';
+  } catch (error) {
+    if (error instanceof ExpectedError) return `: ${error.message}`;
+    throw error;
+  }
+}
+
+function counters({ windows, cells, conduct }: LedgerLine): string | null {
+  const ids = new Set(windows.map(({ kind, span }) => `${kind}:${span}`));
+  if (windows.length === 0 || ids.size < windows.length) return '.windows must be different ones, and at least one';
+  if (windows.some(({ limit }) => (limit === undefined) !== (conduct === null)))
+    return '.windows must have limits where there is conduct, and only there';
+  const { windows: whole } = ledgerIn({ windows, cells, conduct });
+  const size = whole.reduce((sum, window) => sum + meterOf(window).size, 0);
+  if (cells.length !== size) return `.cells must be ${size} numbers for these windows`;
+  let wrong: string | null = null;
+  eachWindow(whole, (window, at, meter) => {
+    if (meter.staleAt(cells, at, window) > LAST_MOMENT) wrong = '.cells have a time that no clock shows';
+  });
+  return wrong;
+}

@@ -1,0 +1,71 @@
+/** Says what is wrong with a value, as the end of a sentence that begins with its name; `null`: nothing. */
+export type Check = (value: unknown) => string | null;
+
+/** The last moment that a date can have, Unix milliseconds. */
+export const LAST_MOMENT = 8.64e15;
+
+export function whole(from: number, to = Number.MAX_SAFE_INTEGER): Check {
+  return (value) =>
+    Number.isSafeInteger(value) && (value as number) >= from && (value as number) <= to
+      ? null
+      : ` must be a whole number from ${from} to ${to}`;
+}
+
+/** A time in Unix milliseconds. */
+export const moment: Check = whole(0, LAST_MOMENT);
+
+export function text(most: number, form?: RegExp, what = 'of another form'): Check {
+  return (value) => {
+    if (typeof value !== 'string') return ' must be text';
+    if (value.length > most) return ` must have at most ${most} characters`;
+    if (!value.isWellFormed()) return ' has half a character';
+    return form === undefined || form.test(value) ? null : ` must be ${what}`;
+  };
+}
+
+export function oneOf(words: readonly string[]): Check {
+  return (value) => (words.includes(value as string) ? null : ` must be one of ${words.join(', ')}`);
+}
+
+export const flag: Check = (value) => (typeof value === 'boolean' ? null : ' must be true or false');
+
+/** Whatever JSON can say. */
+export const anything: Check = () => null;
+
+export function orNull(check: Check): Check {
+  return (value) => (value === null ? null : check(value));
+}
+
+export function list(most: number, check: Check): Check {
+  return (value) => {
+    if (!Array.isArray(value)) return ' must be a list';
+    if (value.length > most) return ` must have at most ${most} entries`;
+    for (const [i, one] of value.entries()) {
+      const wrong = check(one);
+      if (wrong !== null) return `[${i}]${wrong}`;
+    }
+    return null;
+  };
+}
+
+/** An object with exactly these fields; those in `optional` may be missing. */
+export function fields(checks: Readonly<Record<string, Check>>, optional: readonly string[] = []): Check {
+  const names = Object.keys(checks);
+  return (value) => {
+    if (!isObject(value)) return ' must be an object';
+    for (const name of names) {
+      if (!Object.hasOwn(value, name)) {
+        if (optional.includes(name)) continue;
+        return `.${name} is missing`;
+      }
+      const wrong = checks[name]!(value[name]);
+      if (wrong !== null) return `.${name}${wrong}`;
+    }
+    const unknown = Object.keys(value).find((name) => !Object.hasOwn(checks, name));
+    return unknown === undefined ? null : ` has a field that is unknown here: ${JSON.stringify(unknown.slice(0, 40))}`;
+  };
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

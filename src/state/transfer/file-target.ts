@@ -1,0 +1,109 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { syncFolder } from '../../common/folder.ts';
+import { FORMAT, FORMAT_VERSION, TransferError } from './file-format.ts';
+import { lineOf } from './lines.ts';
+import { type Batch, type Counts, noCounts } from './records.ts';
+
+/** Bytes written at once. */
+const CHUNK = 1024 * 1024;
+
+export interface FileWriter {
+  take(batch: Batch): void;
+  /** Writes the trailer, and gives the file its name once all of it is on the disk. */
+  finish(): Promise<Counts>;
+  /** Removes what was not finished. */
+  close(): void;
+}
+
+/**
+ * Writes a file that only its owner can read, beside its place: until it is whole, nothing has its name. Throws TransferError
+ * where something has that name already, or where it cannot be written.
+ */
+export function createFile(
+  file: string,
+  { from, storegate, at }: Record<'from' | 'storegate' | 'at', string>,
+): FileWriter {
+  refuseTaken(file);
+  const beside = `${file}.${randomUUID()}.part`;
+  const descriptor = orTold(file, () => openSync(beside, 'wx', 0o600));
+  const digest = createHash('sha256');
+  const counts = noCounts();
+  let text = '';
+  let isOpen = true;
+
+  function flush(): void {
+    const bytes = Buffer.from(text);
+    text = '';
+    digest.update(bytes);
+    write(bytes);
+  }
+
+  function write(bytes: Buffer): void {
+    orTold(file, () => {
+      for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
+    });
+  }
+
+  function add(line: object): void {
+    text += `${JSON.stringify(line)}\n`;
+    if (text.length >= CHUNK) flush();
+  }
+
+  function close(): void {
+    if (!isOpen) return;
+    isOpen = false;
+    closeSync(descriptor);
+    rmSync(beside, { force: true });
+  }
+
+  add({ type: 'header', format: FORMAT, version: FORMAT_VERSION, at, from, storegate });
+  return {
+    take({ type, values }) {
+      for (const value of values) add({ type, ...(lineOf(type, value) as object) });
+      counts[type] += values.length;
+    },
+    async finish() {
+      flush();
+      write(Buffer.from(`${JSON.stringify({ type: 'trailer', counts, sha256: digest.digest('hex') })}\n`));
+      orTold(file, () => {
+        fsyncSync(descriptor);
+        place(beside, file);
+      });
+      close();
+      await syncFolder(dirname(file));
+      return counts;
+    },
+    close,
+  };
+}
+
+/** Another file that got the name meanwhile stays. */
+function place(beside: string, file: string): void {
+  try {
+    linkSync(beside, file);
+  } catch (error) {
+    // Not every file system has a second name for a file.
+    if (!['EPERM', 'ENOTSUP', 'ENOSYS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    refuseTaken(file);
+    renameSync(beside, file);
+  }
+}
+
+function refuseTaken(file: string): void {
+  if (existsSync(file)) throw new TransferError(`${file} is there already: name another file, or remove it first`);
+}
+
+function orTold<T>(file: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof TransferError) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') refuseTaken(file);
+    throw new TransferError(`cannot write ${file}: ${code === 'ENOENT' ? 'there is no such folder' : message}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,58 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { LONGEST_LINE, TransferError } from './file-format.ts';
+
+/** Bytes read at once. */
+const CHUNK = 256 * 1024;
+
+export interface Line {
+  /** Counted from 1. */
+  readonly number: number;
+  /** Without its line feed; holds until the next line is asked for. */
+  readonly bytes: Buffer;
+}
+
+/**
+ * The lines of a file. Throws TransferError where it cannot be read, a line is too long, or the last one has no end.
+ *
+ * @param pass is called with the number of bytes that were read so far
+ */
+export function* linesOf(file: string, pass: (bytes: number) => void = () => {}): Generator<Line> {
+  const descriptor = open(file);
+  try {
+    let rest: Buffer = Buffer.alloc(0);
+    let number = 0;
+    let read = 0;
+    for (;;) {
+      const chunk = Buffer.allocUnsafe(CHUNK);
+      const size = readSync(descriptor, chunk, 0, CHUNK, null);
+      if (size === 0) break;
+      read += size;
+      rest = rest.length === 0 ? chunk.subarray(0, size) : Buffer.concat([rest, chunk.subarray(0, size)]);
+      let from = 0;
+      for (let end = rest.indexOf(10, from); end !== -1; end = rest.indexOf(10, from)) {
+        yield { number: ++number, bytes: rest.subarray(from, end) };
+        from = end + 1;
+      }
+      rest = rest.subarray(from);
+      if (rest.length > LONGEST_LINE)
+        throw new TransferError(`${file}, line ${number + 1}: it is longer than ${LONGEST_LINE} bytes`);
+      pass(read);
+    }
+    if (rest.length > 0) throw new TransferError(`${file}, line ${number + 1}: it is cut off`);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function open(file: string): number {
+  try {
+    const descriptor = openSync(file, 'r');
+    if (fstatSync(descriptor).isFile()) return descriptor;
+    closeSync(descriptor);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reasons: Readonly<Record<string, string>> = { ENOENT: 'there is no such file', EACCES: 'it is not readable' };
+    throw new TransferError(`cannot read ${file}: ${reasons[code ?? ''] ?? message}`, { cause: error });
+  }
+  throw new TransferError(`cannot read ${file}: it is no file`);
+}

@@ -1,0 +1,174 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { run } from '../../src/cli/run.ts';
+import { openEmbedded } from '../../src/state/embedded/open.ts';
+import { folderTarget } from '../../src/state/embedded/transfer/target.ts';
+import { KEPT } from '../support/audit.ts';
+import { hashOf, idOf, movable, moveAll, sourceOf, targetOptions, temporaryFolder } from '../support/moving.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+
+const PASSWORD = 'a-password-that-nobody-may-see';
+let redis: RedisServer;
+beforeAll(async () => {
+  redis = await startRedis({ password: PASSWORD });
+});
+afterAll(() => redis.stop());
+
+let folder: ReturnType<typeof temporaryFolder>;
+beforeEach(async () => {
+  folder = temporaryFolder();
+  await redis.admin.flushall();
+});
+afterEach(() => folder.remove());
+
+const at = (name: string) => join(folder.path, name);
+
+interface Surroundings {
+  readonly env?: Record<string, string>;
+  readonly errIsTerminal?: boolean;
+  readonly stop?: AbortSignal;
+}
+
+/** `storegate state …` in this process, on the folder `data`. No output may have the password. */
+async function state(args: readonly string[], surroundings: Surroundings = {}) {
+  const { env = {}, errIsTerminal = false, stop = new AbortController().signal } = surroundings;
+  let out = '';
+  let err = '';
+  const code = await run(['state', ...args], {
+    env: { STOREGATE_DATA: 'data', ...env },
+    cwd: folder.path,
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      err += text;
+    },
+    input: async () => '',
+    isTerminal: false,
+    errIsTerminal,
+    onHangup: () => () => {},
+    stop,
+  });
+  expect(out + err).not.toContain(PASSWORD);
+  return { code, out, err };
+}
+
+async function fill(name: string, ...numbers: readonly number[]): Promise<void> {
+  const source = sourceOf({ key: numbers.map((number) => movable(number)) });
+  await moveAll(source, folderTarget(at(name), targetOptions()));
+}
+
+describe('storegate state', () => {
+  test('backs up what a running gateway has, and restores it into an empty folder', async () => {
+    await fill('data', 1, 2);
+    const gateway = openEmbedded(at('data'), { clock: Date.now, audit: KEPT, observe: () => {} });
+    expect(await state(['backup', 'backup.ndjson'])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/backup\.ndjson has 2 keys, 0 tokens, 1 audit entries/),
+    });
+    await gateway.close();
+    expect(statSync(at('backup.ndjson')).mode & 0o777).toBe(0o600);
+    const env = { STOREGATE_DATA: 'restored' };
+    expect(await state(['restore', 'backup.ndjson'], { env })).toMatchObject({ code: 0 });
+    const again = await state(['restore', 'backup.ndjson'], { env });
+    expect(again).toMatchObject({ code: 1, err: expect.stringMatching(/restored has keys.*state import/) });
+    expect(await state(['import', 'backup.ndjson', '--json'], { env })).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('"key":{"added":0,"changed":0,"same":2'),
+    });
+  });
+
+  test('overwrites no file, and takes nothing of a broken one', async () => {
+    await fill('data', 1);
+    writeFileSync(at('there'), 'mine');
+    expect(await state(['export', 'there'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('is there already'),
+    });
+    expect(readFileSync(at('there'), 'utf8')).toBe('mine');
+    await state(['export', 'good.ndjson']);
+    writeFileSync(at('bad.ndjson'), readFileSync(at('good.ndjson'), 'utf8').replace('"plan":"free"', '"plan":"FREE"'));
+    expect(await state(['import', 'bad.ndjson', '--to', 'other'])).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/bad\.ndjson, line 2: key: plan must be/),
+    });
+    expect(existsSync(at('other'))).toBe(false);
+  });
+
+  test('copies a folder to the Redis of the configuration and back, and prints no password', async () => {
+    await fill('data', 1, 2, 3);
+    const env = { REDIS_URL: redis.url };
+    const dry = await state(['copy', '--from', 'data', '--to', 'redis', '--dry-run'], { env });
+    expect(dry).toMatchObject({ code: 0, err: expect.stringContaining('nothing was changed') });
+    // A probe of the start may be there for a second.
+    expect((await redis.admin.keys('*')).filter((name) => !name.startsWith('sg:probe:'))).toEqual([]);
+    expect(await state(['copy', '--from', 'data', '--to', 'redis'], { env })).toMatchObject({ code: 0 });
+    expect(await redis.admin.zcard('sg:keys')).toBe(3);
+    expect(await state(['copy', '--from', redis.url, '--to', 'back'])).toMatchObject({ code: 0 });
+    expect(await state(['copy', '--from', 'back', '--to', 'data', '--json'])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('"key":{"added":0,"changed":0,"same":3'),
+    });
+  });
+
+  test.each([
+    [['copy', '--from', 'data', '--to', 'redis'], /names no Redis: set REDIS_URL/],
+    [['copy', '--from', 'none', '--to', 'other'], /there is no state in .*none/],
+    [['copy', '--from', 'data', '--to', 'data'], /both places are the same/],
+    [['copy', '--from', 'none.ndjson', '--to', 'data'], /there is no such file/],
+    [['copy', '--from', 'data', '--to', 'new.ndjson', '--dry-run'], /a dry run writes no file/],
+    [['copy', '--from', 'data', '--to', `redis://:${PASSWORD}@127.0.0.1:x`], /no URL of a Redis/],
+    [['copy', '--from', 'data', '--to', `rediss://:${PASSWORD}@127.0.0.1:1`], /cannot use Redis at 127\.0\.0\.1:1/],
+  ])('refuses %j', async (args, told) => {
+    await fill('data', 1);
+    expect(await state(args)).toMatchObject({ code: 1, err: expect.stringMatching(told) });
+  });
+
+  test('refuses a folder that a gateway uses as a target', async () => {
+    await fill('data', 1);
+    await fill('used', 2);
+    const gateway = openEmbedded(at('used'), { clock: Date.now, audit: KEPT, observe: () => {} });
+    const refused = await state(['copy', '--from', 'data', '--to', 'used']);
+    expect(refused).toMatchObject({ code: 1, err: expect.stringMatching(/data folder .*used: stop it first/) });
+    await gateway.close();
+    expect(await state(['copy', '--from', 'data', '--to', 'used'])).toMatchObject({ code: 0 });
+  });
+
+  test('tells conflicts with both ids, ends with 1, and has taken all else', async () => {
+    await fill('data', 1, 2);
+    const source = sourceOf({ key: [movable(7, { hash: hashOf('secret1') })] });
+    await moveAll(source, folderTarget(at('other'), targetOptions()));
+    const before = await state(['copy', '--from', 'data', '--to', 'other', '--dry-run']);
+    const { code, err } = await state(['copy', '--from', 'data', '--to', 'other']);
+    expect([before.code, code]).toEqual([1, 1]);
+    for (const id of [idOf(1), idOf(7)]) expect(err).toContain(id);
+    expect(err).toMatch(/All else was taken in: 1 conflicts/);
+    expect((await state(['export', 'o.ndjson', '--from', 'other'])).out).toContain('has 2 keys');
+  });
+
+  test('names plans of keys that the configuration does not have', async () => {
+    const keys = [movable(1, { plan: 'gone' }), movable(2, { plan: 'enterprise', account: 'big' }), movable(3)];
+    await moveAll(sourceOf({ key: keys }), folderTarget(at('data'), targetOptions()));
+    const { err } = await state(['copy', '--from', 'data', '--to', 'other']);
+    expect(err).toMatch(/plans that are not in plans\.yaml: gone\./);
+    expect(err).toMatch(/accounts have keys of custom plans, and no limits in plans\.yaml: big\./);
+  });
+
+  test('shows on a terminal how far it is, and elsewhere nothing', async () => {
+    await fill('data', 1, 2);
+    expect((await state(['export', 'a.ndjson'])).err).toBe('');
+    const { err } = await state(['export', 'b.ndjson'], { errIsTerminal: true });
+    expect(err).toMatch(/writing \[#+\.*\] \d+ %/);
+    expect(err.endsWith('\r\x1b[K')).toBe(true);
+  });
+
+  test('ends where the user stops it, with nothing changed in a folder and no file left', async () => {
+    await fill('data', 1);
+    const stop = AbortSignal.abort();
+    expect(await state(['copy', '--from', 'data', '--to', 'other'], { stop })).toMatchObject({ code: 1 });
+    expect((await state(['export', 'o.ndjson', '--from', 'other'])).out).toContain('has 0 keys');
+    expect(await state(['export', 'c.ndjson'], { stop })).toMatchObject({ code: 1 });
+    expect(existsSync(at('c.ndjson'))).toBe(false);
+  });
+});

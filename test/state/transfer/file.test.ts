@@ -1,0 +1,239 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { checkFile, fileSource } from '../../../src/state/transfer/file-source.ts';
+import { createFile } from '../../../src/state/transfer/file-target.ts';
+import { writeFile } from '../../../src/state/transfer/move.ts';
+import {
+  hashOf,
+  movable,
+  movableEntry,
+  readWhole,
+  someState,
+  sourceOf,
+  temporaryFolder,
+} from '../../support/moving.ts';
+
+const NOW = Date.UTC(2026, 10, 21);
+let folder: ReturnType<typeof temporaryFolder>;
+let path: string;
+beforeEach(async () => {
+  folder = temporaryFolder();
+  path = join(folder.path, 'state.ndjson');
+  await write(path);
+});
+afterEach(() => folder.remove());
+
+const header = { from: 'embedded', storegate: '0.1.0', at: new Date(NOW).toISOString() };
+
+async function write(file: string): Promise<void> {
+  await writeFile(sourceOf(someState(NOW)), createFile(file, header), () => {});
+}
+
+const linesOf = () => readFileSync(path, 'utf8').trimEnd().split('\n');
+
+/** Writes the lines with a trailer that fits them, as somebody would who edits a file with care. */
+function rewrite(lines: readonly string[]): void {
+  const [trailer, ...rest] = lines.toReversed();
+  const text = rest
+    .toReversed()
+    .map((line) => `${line}\n`)
+    .join('');
+  const counts = { key: 0, token: 0, audit: 0, ledger: 0, use: 0 };
+  for (const line of rest) {
+    const type = /^{"type":"(\w+)"/.exec(line)?.[1];
+    if (type && type in counts) counts[type as keyof typeof counts] += 1;
+  }
+  const sealed = {
+    ...(JSON.parse(trailer!) as object),
+    counts,
+    sha256: createHash('sha256').update(text).digest('hex'),
+  };
+  writeFileSync(path, `${text}${JSON.stringify(sealed)}\n`);
+}
+
+/** Changes the fields of the first line of a type. */
+function changeFirst(type: string, change: (record: Record<string, unknown>) => unknown): number {
+  const lines = linesOf();
+  const at = lines.findIndex((line) => line.startsWith(`{"type":"${type}"`));
+  const record = JSON.parse(lines[at]!) as Record<string, unknown>;
+  const changed = change(record) ?? record;
+  lines[at] = typeof changed === 'string' ? changed : JSON.stringify(changed);
+  rewrite(lines);
+  return at + 1;
+}
+
+describe('a file of a state', () => {
+  test('is whole, ordered, sealed, and readable by its owner alone', async () => {
+    const lines = linesOf();
+    expect(JSON.parse(lines[0]!)).toEqual({ type: 'header', format: 'storegate-state', version: 1, ...header });
+    expect(lines.map((line) => JSON.parse(line).type)).toEqual([
+      'header',
+      ...['key', 'key', 'key', 'token', 'audit', 'audit', 'audit', 'ledger', 'ledger', 'ledger', 'use', 'use'],
+      'trailer',
+    ]);
+    expect(JSON.parse(lines.at(-1)!)).toEqual({
+      type: 'trailer',
+      counts: { key: 3, token: 1, audit: 3, ledger: 3, use: 2 },
+      sha256: createHash('sha256')
+        .update(`${lines.slice(0, -1).join('\n')}\n`)
+        .digest('hex'),
+    });
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder.path)).toEqual(['state.ndjson']);
+    const whole = await readWhole(fileSource(path, await checkFile(path)));
+    expect(whole).toEqual(await readWhole(sourceOf(someState(NOW))));
+  });
+
+  test('has no name until it is whole, and takes no name that is taken', async () => {
+    await expect(async () => write(path)).rejects.toThrow(/is there already/);
+    const other = join(folder.path, 'other.ndjson');
+    const file = createFile(other, header);
+    file.take({ type: 'key', values: [movable(1)] });
+    expect(existsSync(other)).toBe(false);
+    file.close();
+    expect(readdirSync(folder.path)).toEqual(['state.ndjson']);
+    const late = createFile(other, header);
+    writeFileSync(other, 'mine');
+    await expect(late.finish()).rejects.toThrow(/is there already/);
+    late.close();
+    expect(readFileSync(other, 'utf8')).toBe('mine');
+    expect(readdirSync(folder.path)).toEqual(['other.ndjson', 'state.ndjson']);
+  });
+
+  test('that changes between its check and its use is refused', async () => {
+    const checked = await checkFile(path);
+    writeFileSync(path, readFileSync(path, 'utf8').replace('"account":"acme"', '"account":"evil"'));
+    await expect(readWhole(fileSource(path, checked))).rejects.toThrow(/was changed while it was read/);
+  });
+});
+
+type Change = (record: Record<string, unknown>) => unknown;
+const set =
+  (name: string, value: unknown): Change =>
+  (record) => ({ ...record, [name]: value });
+const drop =
+  (name: string): Change =>
+  ({ [name]: _, ...rest }) =>
+    rest;
+
+/** Which line is spoilt, how, and what is told. */
+const SPOILT: readonly (readonly [type: string, what: string, change: Change, told: RegExp])[] = [
+  ['header', 'another format', set('format', 'other'), /no file of a state of storegate/],
+  ['header', 'a newer version', set('version', 2), /has format 2, and this storegate reads 1/],
+  ['header', 'no time', drop('at'), /must say when/],
+  ['key', 'text', () => 'no json', /no JSON/],
+  ['key', 'a list', () => '[]', /no JSON object/],
+  ['key', 'another type', set('type', 'other'), /there is no type "other"/],
+  ['key', 'half a character', () => '{"type":"key","label":"\\ud800"}', /half a character/],
+  ['key', 'a field missing', drop('plan'), /key: plan is missing/],
+  ['key', 'a field more', set('secret', 'x'), /unknown here: "secret"/],
+  ['key', 'an id of another form', set('id', '{evil}'), /key: id must be the id of a key/],
+  ['key', 'a version of 0', set('version', 0), /key: version must be a whole number/],
+  ['key', 'a hash that is none', set('hash', 'abc'), /key: hash must be a SHA-256/],
+  ['key', 'a number as text', set('createdAt', '5'), /key: createdAt must be a whole number/],
+  ['key', 'a time beyond all', set('expiresAt', 1e17), /key: expiresAt must be a whole number/],
+  ['key', 'an account of another form', set('account', 'a b'), /an account is 1 to 64/],
+  ['key', 'an address that is none', set('addresses', ['x']), /no address or block/],
+  ['key', 'metadata that is no text', set('metadata', { a: 1 }), /metadata must hold text/],
+  ['key', 'no windows', set('windows', []), /windows/],
+  [
+    'key',
+    'a window whose span is not that of its name',
+    set('windows', [{ name: 'minute', kind: 'fixed', limit: 1, span: 5 }]),
+    /spans that are not those of their names/,
+  ],
+  ['token', 'a role that is none', set('role', 'god'), /role must be one of read, operate, admin/],
+  ['audit', 'no number', set('number', 0), /audit: number must be/],
+  ['audit', 'a number that falls', set('number', 99), /numbers of audit entries must rise/],
+  ['ledger', 'a subject of another form', set('subject', 'key:{x}'), /ledger: subject must be/],
+  ['ledger', 'too few cells', set('cells', [1]), /cells must be 2 numbers/],
+  ['ledger', 'a cell below 0', set('cells', [1, -1]), /cells\[1\] must be a whole number/],
+  ['ledger', 'a window that opens after all time', set('cells', [9e15, 1]), /a time that no clock shows/],
+  ['ledger', 'no windows', set('windows', []), /windows must be different ones/],
+  ['ledger', 'a kind that is none', set('windows', [{ kind: 'x', span: 5 }]), /windows\[0\]\.kind must be one of/],
+  ['ledger', 'conduct without limits', set('conduct', conduct()), /must have limits where there is conduct/],
+  ['ledger', 'a rung below 0', set('conduct', conduct({ rung: -1 })), /conduct\.rung must be/],
+  ['ledger', 'strikes that are none', set('conduct', conduct({ strikes: ['x'] })), /conduct\.strikes\[0\] must be/],
+  ['use', 'a time that is none', set('at', null), /use: at must be/],
+];
+
+function conduct(changes: object = {}) {
+  const none = { refusedAt: 0, refusedUntil: 0, strikes: [], bannedUntil: 0, bannedSince: 0, bannedFor: null };
+  return { ...none, rung: 0, cleanSince: 0, ...changes };
+}
+
+describe('a broken file is refused, with the number of the line and what is wrong', () => {
+  test.each(SPOILT)('a %s with %s', async (type, _what, change, told) => {
+    const line = changeFirst(type, change);
+    const refused = checkFile(path);
+    await expect(refused).rejects.toThrow(told);
+    // The entry after a wrong number is the one that breaks the order.
+    const number = told.source.includes('must rise') ? line + 1 : line;
+    await expect(refused).rejects.toThrow(`line ${number}: `);
+  });
+
+  test.each([
+    ['the same id twice', movable(1, { hash: hashOf('new') }), /the same key came before/],
+    ['a secret of another key', movable(9, { hash: movable(2).hash }), /another key before it has the same secret/],
+    [
+      'a secret that another key had',
+      movable(9, { hash: hashOf('before2') }),
+      /another key before it has the same secret/,
+    ],
+  ])('with %s', async (_what, key, told) => {
+    const lines = linesOf();
+    lines.splice(4, 0, JSON.stringify({ type: 'key', ...key }));
+    rewrite(lines);
+    await expect(checkFile(path)).rejects.toThrow(told);
+    await expect(checkFile(path)).rejects.toThrow('line 5: ');
+  });
+
+  test('in another order', async () => {
+    const lines = linesOf();
+    lines.splice(-1, 0, JSON.stringify({ type: 'audit', ...movableEntry(9) }));
+    rewrite(lines);
+    await expect(checkFile(path)).rejects.toThrow(/line 14: a audit must not come after a use/);
+  });
+
+  test.each([
+    ['empty', () => '', /is empty/],
+    ['cut in a line', (text: string) => text.slice(0, -20), /line 14: it is cut off/],
+    [
+      'cut behind a line',
+      (text: string) => text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1),
+      /trailer, is missing/,
+    ],
+    ['one that goes on', (text: string) => `${text}{}\n`, /line 15: there is more behind the last line/],
+    ['of one endless line', () => 'x'.repeat(17 * 1024 * 1024), /line 1: it is longer than/],
+    [
+      'in another encoding',
+      (text: string) => Buffer.from(text.replace('ä', '\xff'), 'latin1'),
+      /line 4: it is no JSON in UTF-8/,
+    ],
+    [
+      'changed in one letter',
+      (text: string) => text.replace('"label":null', '"label":"x"'),
+      /its SHA-256 is not that of its trailer/,
+    ],
+    [
+      'with a trailer that counts wrongly',
+      (text: string) => text.replace('"key":3', '"key":4'),
+      /tells of 4 records of type key, there are 3/,
+    ],
+    [
+      'with a trailer that counts nothing',
+      (text: string) => text.replace('"key":3,', ''),
+      /line 14: the trailer must have/,
+    ],
+  ])('%s', async (_what, spoil, told) => {
+    writeFileSync(path, spoil(readFileSync(path, 'utf8')));
+    await expect(checkFile(path)).rejects.toThrow(told);
+  });
+
+  test('that is none', async () => {
+    await expect(checkFile(join(folder.path, 'none'))).rejects.toThrow(/there is no such file/);
+    await expect(checkFile(folder.path)).rejects.toThrow(/it is no file/);
+  });
+});

@@ -1,0 +1,238 @@
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { folderSource } from '../../../src/state/embedded/transfer/source.ts';
+import { folderTarget } from '../../../src/state/embedded/transfer/target.ts';
+import { openRedisSource, openRedisTarget } from '../../../src/state/redis/transfer/open.ts';
+import { checkFile, fileSource } from '../../../src/state/transfer/file-source.ts';
+import { createFile } from '../../../src/state/transfer/file-target.ts';
+import { writeFile } from '../../../src/state/transfer/move.ts';
+import type { Source, Target, TargetOptions } from '../../../src/state/transfer/port.ts';
+import { HOUR, MINUTE } from '../../support/limits.ts';
+import {
+  hashOf,
+  hourly,
+  idOf,
+  movable,
+  movableEntry,
+  moveAll,
+  readWhole,
+  someState,
+  sourceOf,
+  targetOptions,
+  temporaryFolder,
+  type Whole,
+} from '../../support/moving.ts';
+import { type RedisServer, startRedis } from '../../support/redis/server.ts';
+import { DEFAULTS } from '../../support/redis/settings.ts';
+import { type ClusterSet, startCluster } from '../../support/redis/topologies.ts';
+
+let redis: RedisServer;
+let cluster: ClusterSet;
+beforeAll(async () => {
+  redis = await startRedis();
+  cluster = await startCluster();
+}, 60_000);
+afterAll(async () => {
+  await redis.stop();
+  await cluster.stop();
+});
+
+let folder: ReturnType<typeof temporaryFolder>;
+beforeEach(async () => {
+  folder = temporaryFolder();
+  for (const { admin } of [redis, ...cluster.masters]) await admin.flushall();
+});
+afterEach(() => folder.remove());
+
+interface Place {
+  readonly name: string;
+  readonly source: () => Promise<Source>;
+  readonly target: (options?: Partial<TargetOptions>) => Promise<Target>;
+}
+
+const settingsOf = (name: string) =>
+  name === 'a Cluster'
+    ? ({ ...DEFAULTS, topology: 'cluster', url: cluster.url, nodes: cluster.nodes } as const)
+    : { ...DEFAULTS, url: redis.url };
+const inRedis = (name: string): Place => ({
+  name,
+  source: () => openRedisSource(settingsOf(name)),
+  target: (options) => openRedisTarget(settingsOf(name), targetOptions(options)),
+});
+const PLACES: readonly Place[] = [
+  {
+    name: 'a folder',
+    source: () => folderSource(join(folder.path, 'data')),
+    target: async (options) => folderTarget(join(folder.path, 'data'), targetOptions(options)),
+  },
+  inRedis('a Redis'),
+  inRedis('a Cluster'),
+];
+
+/** The state without the entries of the moves themselves. */
+async function stateIn(place: Place): Promise<Whole> {
+  const whole = await readWhole(await place.source());
+  return { ...whole, audit: whole.audit.filter(({ action }) => action !== 'state.import') };
+}
+
+const sorted = (whole: Whole): Promise<Whole> => readWhole(sourceOf(whole));
+
+describe.each(PLACES)('$name', (place) => {
+  const give = async (given: Partial<Whole>, options: Partial<TargetOptions> = {}) =>
+    moveAll(sourceOf(given), await place.target(options), { dryRun: options.dryRun ?? false });
+
+  test('takes everything in, gives it out as it was, and through a file too', async () => {
+    const now = Date.now();
+    const given = someState(now);
+    const moved = await give(given);
+    expect(moved.given).toEqual({ key: 3, token: 1, audit: 3, ledger: 3, use: 2 });
+    for (const type of ['key', 'token', 'audit', 'ledger', 'use'] as const)
+      expect(moved.outcomes[type]).toMatchObject({ added: given[type].length, conflict: 0, same: 0 });
+    expect(moved.has).toEqual({ key: 3, token: 1, audit: 4, ledger: 3, use: 2 });
+    expect(await stateIn(place)).toEqual(await sorted(given));
+
+    const path = join(folder.path, 'state.ndjson');
+    const source = await place.source();
+    const file = createFile(path, { from: source.kind, storegate: '0.0.0', at: new Date(now).toISOString() });
+    const { has } = await writeFile(source, file, () => {});
+    await source.close();
+    expect(has).toEqual({ key: 3, token: 1, audit: 4, ledger: 3, use: 2 });
+    const whole = await readWhole(fileSource(path, await checkFile(path)));
+    expect(whole.audit.at(-1)).toMatchObject({ number: 7, action: 'state.import', actor: 'cli:test', target: 'state' });
+    expect({ ...whole, audit: whole.audit.slice(0, 3) }).toEqual(await sorted(given));
+  });
+
+  test('changes nothing when it is given the same again', async () => {
+    const given = someState(Date.now());
+    await give(given);
+    const before = await readWhole(await place.source());
+    const moved = await give(given);
+    for (const type of ['key', 'token', 'audit', 'ledger', 'use'] as const)
+      expect(moved.outcomes[type]).toMatchObject({ same: given[type].length, added: 0, changed: 0 });
+    expect(await readWhole(await place.source())).toEqual(before);
+  });
+
+  test('says in a dry run what would be done, and does nothing', async () => {
+    const given = someState(Date.now());
+    const empty = await give(given, { dryRun: true });
+    expect(empty.outcomes.key.added).toBe(3);
+    expect(empty.outcomes.ledger.added).toBe(3);
+    await give({ key: [movable(1)] });
+    const before = await readWhole(await place.source());
+    const moved = await give(given, { dryRun: true });
+    expect(moved.outcomes.key).toMatchObject({ added: 2, same: 1 });
+    expect(await readWhole(await place.source())).toEqual(before);
+  });
+
+  test('lets the higher version of a key win, and finds it by its secrets alone', async () => {
+    const until = Date.now() + HOUR;
+    await give({ key: [movable(1), movable(2, { version: 5 })] });
+    const twiceRotated = movable(1, {
+      version: 3,
+      hash: hashOf('third'),
+      previous: { hash: hashOf('second'), until },
+    });
+    const moved = await give({ key: [twiceRotated, movable(2, { version: 4, label: 'older' })] });
+    expect(moved.outcomes.key).toMatchObject({ changed: 1, kept: 1, conflict: 0 });
+    expect((await stateIn(place)).key).toEqual([twiceRotated, movable(2, { version: 5 })]);
+    // The secret that is gone is free, those that are there are not.
+    const free = await give({ key: [movable(7, { hash: movable(1).hash }), movable(8, { hash: hashOf('second') })] });
+    expect(free.outcomes.key).toMatchObject({ added: 1, conflict: 1 });
+  });
+
+  test('tells of keys and tokens that are others, keeps what is there, and takes all else', async () => {
+    await give({ key: [movable(1)], token: [{ name: 'ci', hash: hashOf('t'), role: 'read', createdAt: 1 }] });
+    const moved = await give({
+      key: [movable(1, { label: 'other' }), movable(2, { hash: movable(1).hash }), movable(3)],
+      token: [
+        { name: 'ci', hash: hashOf('u'), role: 'read', createdAt: 1 },
+        { name: 'cd', hash: hashOf('t'), role: 'read', createdAt: 1 },
+      ],
+    });
+    expect(moved.outcomes.key).toMatchObject({ added: 1, conflict: 2 });
+    expect(moved.outcomes.token).toMatchObject({ added: 0, conflict: 2 });
+    const told = moved.conflicts.first.join('\n');
+    expect(moved.conflicts.count).toBe(4);
+    for (const name of [idOf(1), idOf(2), 'ci', 'cd']) expect(told).toContain(name);
+    expect(told).not.toContain(hashOf('t'));
+    expect((await stateIn(place)).key).toEqual([movable(1), movable(3)]);
+  });
+
+  test('merges counters and conduct, so that nothing is given out twice and no ban ends', async () => {
+    const now = Date.now();
+    const subject = `key:${idOf(1)}`;
+    const one = (ledger: ReturnType<typeof hourly>) => ({ ledger: [{ subject, ledger }] });
+    const stored = async () => (await stateIn(place)).ledger[0]!.ledger;
+    await give(one(hourly(5, now - MINUTE)));
+    expect((await give(one(hourly(3, now - MINUTE)))).outcomes.ledger).toMatchObject({ kept: 1 });
+    expect((await give(one(hourly(8, now - MINUTE)))).outcomes.ledger).toMatchObject({ changed: 1 });
+    expect((await stored()).cells).toEqual([now - MINUTE, 8]);
+    await give(one(hourly(50, now - 2 * HOUR)));
+    expect((await stored()).cells).toEqual([now - MINUTE, 8]);
+
+    const ban = (until: number, rung: number) => ({
+      bannedUntil: until,
+      bannedSince: now - 5,
+      cleanSince: until,
+      rung,
+    });
+    await give(one(hourly(8, now - MINUTE, ban(now + HOUR, 1))));
+    await give(one(hourly(9, now - MINUTE, ban(now + MINUTE, 4))));
+    expect(await stored()).toMatchObject({ cells: [now - MINUTE, 9], conduct: { bannedUntil: now + HOUR, rung: 4 } });
+    const none = await give(one(hourly(9, now - MINUTE)));
+    expect(none.bansOnlyThere).toBe(1);
+    expect(await stored()).toMatchObject({ conduct: { bannedUntil: now + HOUR } });
+    expect((await give(one(hourly(1, now - 3 * HOUR)))).outcomes.ledger).toMatchObject({ over: 1 });
+  });
+
+  test('appends the audit entries that it does not have, and none that it has dropped', async () => {
+    await give({ audit: [movableEntry(1), movableEntry(2)] });
+    const moved = await give({ audit: [movableEntry(2), movableEntry(3)] });
+    expect(moved.outcomes.audit).toMatchObject({ same: 1, added: 1 });
+    const { audit } = await readWhole(await place.source());
+    expect(audit.map(({ number, requestId }) => `${number} ${requestId}`)).toEqual([
+      '1 request-1',
+      '2 request-2',
+      '3 the-move',
+      '4 request-3',
+      '5 the-move',
+    ]);
+  });
+
+  test('keeps as many audit entries as it is told to, and brings none back', async () => {
+    const many = Array.from({ length: 8 }, (_, i) => movableEntry(i + 1));
+    expect((await give({ audit: many }, { keep: 4 })).has.audit).toBe(4);
+    const numbers = async () => (await readWhole(await place.source())).audit.map(({ number }) => number);
+    expect(await numbers()).toEqual([6, 7, 8, 9]);
+    const again = await give({ audit: many }, { keep: 4 });
+    expect(again.outcomes.audit).toMatchObject({ added: 0, same: 3, over: 5 });
+    expect(await numbers()).toEqual([6, 7, 8, 9]);
+  });
+
+  test('takes the later of two last uses, and says which tokens only it has', async () => {
+    const token = (name: string) => ({ name, hash: hashOf(name), role: 'read' as const, createdAt: 1 });
+    await give({ use: [{ id: idOf(1), at: 50 }], token: [token('ci'), token('gone')] });
+    const moved = await give({
+      use: [
+        { id: idOf(1), at: 40 },
+        { id: idOf(2), at: 60 },
+      ],
+      token: [token('ci')],
+    });
+    expect(moved.outcomes.use).toMatchObject({ kept: 1, added: 1 });
+    expect((await stateIn(place)).use.map(({ at }) => at)).toEqual([50, 60]);
+    expect(moved.tokensOnlyThere).toEqual(['gone']);
+  });
+
+  test('leaves out what no file may have, and tells it', async () => {
+    const moved = await give({ key: [movable(1, { hash: 'short' }), movable(2)] });
+    expect(moved.leftOut).toMatchObject({ count: 1, first: [expect.stringContaining(idOf(1))] });
+    expect((await stateIn(place)).key).toEqual([movable(2)]);
+  });
+
+  test('is restored to only while it has no keys, tokens or audit entries', async () => {
+    const restore = async () => moveAll(sourceOf(someState(Date.now())), await place.target(), { onlyEmpty: true });
+    expect((await restore()).outcomes.key.added).toBe(3);
+    await expect(restore()).rejects.toThrow(/state import/);
+  });
+});

@@ -1,0 +1,152 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { KeyRecord } from '../../src/keys/key.ts';
+import { type Conduct, type Ledger, newConduct } from '../../src/limits/ledger.ts';
+import type { AuditEntry } from '../../src/operators/audit-log.ts';
+import { ledgerIn, ledgerLine } from '../../src/state/transfer/lines.ts';
+import { Missing } from '../../src/state/transfer/missing.ts';
+import { type Moved, type MoveOptions, move } from '../../src/state/transfer/move.ts';
+import type { Source, Target, TargetOptions } from '../../src/state/transfer/port.ts';
+import {
+  type Batch,
+  type RecordType,
+  type SubjectLedger,
+  TYPES,
+  type ValueOf,
+} from '../../src/state/transfer/records.ts';
+import { HOUR, LADDER, MINUTE, window } from './limits.ts';
+import { draft, keyRecord } from './records.ts';
+
+/** All that a state holds. */
+export type Whole = { readonly [T in RecordType]: readonly ValueOf[T][] };
+
+/** A hash of the right form. */
+export function hashOf(name: string): string {
+  return `${name}-`.repeat(43).slice(0, 43);
+}
+
+export function idOf(number: number): string {
+  return `key_${String(number).padStart(16, '0')}`;
+}
+
+/** A key that a file may have. */
+export function movable(number: number, changes: Partial<KeyRecord> = {}): KeyRecord {
+  return keyRecord({ id: idOf(number), hash: hashOf(`secret${number}`), createdAt: 1_000 + number, ...changes });
+}
+
+export function movableEntry(number: number, changes: Partial<AuditEntry> = {}): AuditEntry {
+  return { number, ...draft({ at: 1_000 * number, requestId: `request-${number}`, target: idOf(number), ...changes }) };
+}
+
+/** A ledger of an hour, opened at `opened`. */
+export function hourly(used: number, opened: number, conduct: Partial<Conduct> | null = null): Ledger {
+  const windows = [window(100, HOUR)];
+  return { windows, cells: [opened, used], conduct: conduct && { ...newConduct(), ...conduct } };
+}
+
+/** Everything of a state that has something of each type. */
+export function someState(now: number): Whole {
+  const banned = { bannedUntil: now + HOUR, bannedSince: now - MINUTE, rung: 2, cleanSince: now + HOUR };
+  return {
+    key: [
+      movable(1),
+      movable(2, {
+        version: 3,
+        rotatedAt: 5,
+        previous: { hash: hashOf('before2'), until: now + HOUR },
+        imported: true,
+      }),
+      movable(3, { windows: [{ name: '10s', kind: 'sliding', limit: 5, span: 10_000 }], metadata: { team: 'ä' } }),
+    ],
+    token: [{ name: 'ci', hash: hashOf('token'), role: 'operate', createdAt: 7 }],
+    audit: [movableEntry(4), movableEntry(5, { before: { a: [1] }, after: null }), movableEntry(6)],
+    ledger: [
+      { subject: `key:${idOf(1)}`, ledger: hourly(7, now - MINUTE) },
+      { subject: `key:${idOf(2)}`, ledger: hourly(9, now - MINUTE, { ...banned, bannedFor: window(100, HOUR) }) },
+      {
+        subject: 'account:team:acme',
+        ledger: { windows: [window(5, HOUR, 'sliding')], cells: slots(now), conduct: null },
+      },
+    ],
+    use: [
+      { id: idOf(1), at: now - 5 },
+      { id: idOf(2), at: now - 6 },
+    ],
+  };
+}
+
+/** Cells of a sliding hour in which four units were used. */
+function slots(now: number): number[] {
+  const newest = Math.floor(now / (HOUR / 20));
+  const cells = [newest, ...new Array<number>(21).fill(0)];
+  cells[1 + (newest % 21)] = 3;
+  cells[1 + ((newest - 1) % 21)] = 1;
+  return cells;
+}
+
+/** A state in memory as a source; `isChecked`: its records are taken as they are. */
+export function sourceOf(given: Partial<Whole>, { isChecked = false } = {}): Source {
+  const whole: Whole = { key: [], token: [], audit: [], ledger: [], use: [], ...given };
+  return {
+    name: 'a test',
+    kind: 'embedded',
+    isChecked,
+    counts: () => Object.fromEntries(TYPES.map((type) => [type, whole[type].length])) as Record<RecordType, number>,
+    async *read() {
+      for (const type of TYPES) yield { type, values: whole[type] } as Batch;
+    },
+    close() {},
+  };
+}
+
+/** Reads a source to its end, in an order of its own, and closes it. */
+export async function readWhole(source: Source): Promise<Whole> {
+  const whole = { key: [], token: [], audit: [], ledger: [], use: [] } as { [T in RecordType]: unknown[] };
+  for await (const { type, values } of source.read()) whole[type].push(...values);
+  await source.close();
+  // What nothing depends on is kept by no state: names of windows, and limits where there is no conduct.
+  whole.ledger = (whole.ledger as SubjectLedger[]).map(({ subject, ledger }) => ({
+    subject,
+    ledger: ledgerIn(ledgerLine(ledger)),
+  }));
+  const byName = (a: unknown, b: unknown) => (nameOf(a) < nameOf(b) ? -1 : 1);
+  for (const type of ['key', 'token', 'ledger', 'use'] as const) whole[type].sort(byName);
+  return whole as unknown as Whole;
+}
+
+function nameOf(value: unknown): string {
+  const { id, name, subject } = value as { id?: string; name?: string; subject?: string };
+  return id ?? name ?? subject ?? '';
+}
+
+export const NO_PLANS = { plans: new Map(), accounts: new Map(), ladder: LADDER };
+
+/** Moves all of a source, and closes both. */
+export async function moveAll(source: Source, target: Target, options: Partial<MoveOptions> = {}): Promise<Moved> {
+  try {
+    return await move(source, target, {
+      missing: new Missing(NO_PLANS),
+      pass() {},
+      actor: 'cli:test',
+      requestId: 'the-move',
+      clock: Date.now,
+      onlyEmpty: false,
+      dryRun: false,
+      ...options,
+    });
+  } finally {
+    await source.close();
+    await target.close();
+  }
+}
+
+export function targetOptions(changes: Partial<TargetOptions> = {}): TargetOptions {
+  return { keep: 100_000, ladder: LADDER, dryRun: false, clock: Date.now, ...changes };
+}
+
+/** A folder of a test's own; `remove` after use. */
+export function temporaryFolder(): { readonly path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'storegate-moving-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}

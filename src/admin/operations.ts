@@ -7,6 +7,7 @@ import { accountOperations } from './operations/accounts.ts';
 import { auditOperations } from './operations/audit.ts';
 import { banOperations } from './operations/bans.ts';
 import { configOperations } from './operations/config.ts';
+import { keyImportOperations } from './operations/key-imports.ts';
 import { keyOperations } from './operations/keys.ts';
 import { planOperations } from './operations/plans.ts';
 import { tokenOperations } from './operations/tokens.ts';
@@ -16,6 +17,7 @@ import { usageOperations } from './operations/usage.ts';
 export function createOperations(context: AdminContext, change: Change): AdminOperations {
   return {
     ...keyOperations(context, change),
+    ...keyImportOperations(context, change),
     ...accountOperations(context),
     ...planOperations(context, change),
     ...banOperations(context, change),

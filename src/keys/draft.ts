@@ -30,52 +30,85 @@ export class KeyError extends ExpectedError {
   }
 }
 
+/** One mistake of a draft. */
+export interface DraftFlaw {
+  /** The field's name in the admin API. */
+  readonly field: 'account' | 'plan' | 'label' | 'limits' | 'expires' | 'addresses' | 'metadata';
+  /** Without any value of the draft, which may be a secret that stands in the wrong place. */
+  readonly message: string;
+  /** The message with the value, for whoever typed it. */
+  readonly quoting?: string;
+}
+
 const ACCOUNT = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/;
 const MOST_ADDRESSES = 100;
 const MOST_METADATA = 20;
 
 /** Throws KeyError for the first mistake. */
 export function checkDraft(plans: Plans, draft: KeyDraft, now: number): void {
-  const { expiresAt } = draft;
-  checkTraits(draft);
-  checkPlan(plans, draft);
-  if (expiresAt !== undefined && expiresAt !== null && expiresAt <= now)
-    throw new KeyError('the expiry is in the past');
+  const [flaw] = draftFlaws(plans, draft, now);
+  if (flaw) throw new KeyError(flaw.quoting ?? flaw.message);
 }
 
-/** What is right or wrong of a key by itself, whatever plans there are and whatever time it is. Throws KeyError. */
-export function checkTraits(draft: Pick<KeyDraft, 'account' | 'label' | 'addresses' | 'metadata'>): void {
-  if (!ACCOUNT.test(draft.account)) {
-    throw new KeyError(
-      'an account is 1 to 64 letters, digits, dots, dashes, underscores or @, and starts with a letter or digit',
-    );
-  }
-  if (draft.label !== undefined && draft.label !== null && draft.label.length > 200)
-    throw new KeyError('a label has at most 200 characters');
-  checkAddresses(draft.addresses ?? []);
-  checkMetadata(draft.metadata ?? {});
+/** Every mistake of a draft; none: a key can be made of it. `now` in Unix milliseconds. */
+export function draftFlaws(plans: Plans, draft: KeyDraft, now: number): DraftFlaw[] {
+  const { expiresAt = null } = draft;
+  const past = expiresAt !== null && expiresAt <= now;
+  return [
+    ...accountFlaws(draft),
+    ...planFlaws(plans, draft),
+    ...labelFlaws(draft),
+    ...(past ? [{ field: 'expires', message: 'the expiry is in the past' } as const] : []),
+    ...addressFlaws(draft.addresses ?? []),
+    ...metadataFlaws(draft.metadata ?? {}),
+  ];
 }
 
-function checkPlan(plans: Plans, { account, plan: name, windows = null }: KeyDraft): void {
+/** The mistakes that show without plans and clock. */
+export function formFlaws(draft: Omit<KeyDraft, 'plan'>): DraftFlaw[] {
+  return [
+    ...accountFlaws(draft),
+    ...labelFlaws(draft),
+    ...addressFlaws(draft.addresses ?? []),
+    ...metadataFlaws(draft.metadata ?? {}),
+  ];
+}
+
+function accountFlaws({ account }: Pick<KeyDraft, 'account'>): DraftFlaw[] {
+  if (ACCOUNT.test(account)) return [];
+  const message =
+    'an account is 1 to 64 letters, digits, dots, dashes, underscores or @, and starts with a letter or digit';
+  return [{ field: 'account', message }];
+}
+
+function labelFlaws({ label }: Pick<KeyDraft, 'label'>): DraftFlaw[] {
+  return (label ?? '').length > 200 ? [{ field: 'label', message: 'a label has at most 200 characters' }] : [];
+}
+
+function planFlaws(plans: Plans, { account, plan: name, windows = null }: KeyDraft): DraftFlaw[] {
   const plan = plans.plans.get(name);
-  if (!plan)
-    throw new KeyError(`there is no plan ${JSON.stringify(name)}; there are ${[...plans.plans.keys()].join(', ')}`);
+  const names = [...plans.plans.keys()].join(', ');
+  if (!plan) {
+    const quoting = `there is no plan ${JSON.stringify(name)}; there are ${names}`;
+    return [{ field: 'plan', message: `there is no such plan; there are ${names}`, quoting }];
+  }
   if (windows && plan.count === 'account') {
-    throw new KeyError(`plan ${name} counts accounts: set the limits of account ${account} in the plans file instead`);
+    const of = (who: string) => `plan ${name} counts accounts: set the limits of ${who} in the plans file instead`;
+    return [{ field: 'limits', message: of('the account'), quoting: of(`account ${account}`) }];
   }
-  if (!windowsOf({ account, plan: name, windows }, plans)) {
-    throw new KeyError(`plan ${name} has no limits of its own: give the key some, such as 600/minute,100000/day`);
-  }
+  if (windowsOf({ account, plan: name, windows }, plans)) return [];
+  const message = `plan ${name} has no limits of its own: give the key some, such as 600/minute,100000/day`;
+  return [{ field: 'limits', message }];
 }
 
-function checkAddresses(addresses: readonly string[]): void {
-  if (addresses.length > MOST_ADDRESSES) throw new KeyError(`a key has at most ${MOST_ADDRESSES} address blocks`);
-  const wrong = addresses.find((block) => !isBlock(block));
-  if (wrong !== undefined) {
-    throw new KeyError(
-      `${JSON.stringify(wrong.slice(0, 64))} is no address or block such as 10.0.0.0/8 or 2001:db8::/32`,
-    );
-  }
+function addressFlaws(addresses: readonly string[]): DraftFlaw[] {
+  if (addresses.length > MOST_ADDRESSES)
+    return [{ field: 'addresses', message: `a key has at most ${MOST_ADDRESSES} address blocks` }];
+  const at = addresses.findIndex((block) => !isBlock(block));
+  if (at === -1) return [];
+  const form = 'is no address or block such as 10.0.0.0/8 or 2001:db8::/32';
+  const quoting = `${JSON.stringify(addresses[at]!.slice(0, 64))} ${form}`;
+  return [{ field: 'addresses', message: `address ${at + 1} ${form}`, quoting }];
 }
 
 function isBlock(block: string): boolean {
@@ -85,14 +118,13 @@ function isBlock(block: string): boolean {
   return bits === undefined || (/^(0|[1-9]\d{0,2})$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 }
 
-function checkMetadata(metadata: Readonly<Record<string, string>>): void {
+function metadataFlaws(metadata: Readonly<Record<string, string>>): DraftFlaw[] {
   const entries = Object.entries(metadata);
-  if (entries.length > MOST_METADATA) throw new KeyError(`a key has at most ${MOST_METADATA} metadata entries`);
-  for (const [name, value] of entries) {
-    if (!/^[A-Za-z][A-Za-z0-9._-]{0,63}$/.test(name) || value.length > 500) {
-      throw new KeyError(
-        'metadata: names are up to 64 letters, digits, dots, dashes and underscores, values up to 500 characters',
-      );
-    }
-  }
+  if (entries.length > MOST_METADATA)
+    return [{ field: 'metadata', message: `a key has at most ${MOST_METADATA} metadata entries` }];
+  const good = entries.every(([name, value]) => /^[A-Za-z][A-Za-z0-9._-]{0,63}$/.test(name) && value.length <= 500);
+  if (good) return [];
+  const message =
+    'metadata: names are up to 64 letters, digits, dots, dashes and underscores, values up to 500 characters';
+  return [{ field: 'metadata', message }];
 }

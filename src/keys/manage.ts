@@ -32,7 +32,7 @@ export async function createKey(
 ): Promise<{ secret: string; record: KeyRecord }> {
   checkDraft(plans, draft, now);
   const secret = makeSecret(draft.env ?? 'live');
-  const record = recordOf(draft, hashSecret(secret), false, now);
+  const record = newRecord(draft, hashSecret(secret), false, now);
   await store.add(record, auditNoteOf({ before: null, after: record, secret }));
   return { secret, record };
 }
@@ -46,7 +46,7 @@ export async function importKey(
   auditNoteOf: AuditNoteOf = NO_NOTE,
 ): Promise<KeyRecord> {
   checkDraft(plans, draft, now);
-  const record = recordOf(draft, draft.hash, true, now);
+  const record = newRecord(draft, draft.hash, true, now);
   try {
     await store.add(record, auditNoteOf({ before: null, after: record, secret: null }));
   } catch (error) {
@@ -163,7 +163,8 @@ function refuseRevoked({ id, revokedAt }: KeyRecord): void {
   if (revokedAt !== null) throw new KeyError(`key ${id} is revoked for good; create a new one`, 'conflict');
 }
 
-function recordOf(draft: KeyDraft, hash: string, imported: boolean, now: number): KeyRecord {
+/** The record of a new key, whose secret has this hash. */
+export function newRecord(draft: KeyDraft, hash: string, imported: boolean, now: number): KeyRecord {
   return {
     id: makeKeyId(),
     version: 1,

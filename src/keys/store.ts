@@ -10,12 +10,19 @@ export interface KeyStore {
   /** By SHA-256 of the secret, or of the secret before a rotation while the record has it. */
   find(hash: string): Eventually<KeyRecord | null>;
   get(id: string): Eventually<KeyRecord | null>;
+  /** As `find` for each hash, in their order; for operators, who can wait. */
+  findMany(hashes: readonly string[]): Eventually<(KeyRecord | null)[]>;
   /** Oldest first; those of one millisecond in an order that stays. */
   list(): Eventually<KeyRecord[]>;
   /** Whether no key was ever issued. Cheap, however many there are. */
   isEmpty(): Eventually<boolean>;
   /** Throws IdempotencyConflict before all else, and KeyTaken where another key has the id or the hash. */
   add(record: KeyRecord, note?: AuditNote | null): Eventually<void>;
+  /**
+   * Adds all of them or none, with one note for all; throws as `add`. A thousand at the most: others wait meanwhile. After
+   * an `Outage` some may be there and others not.
+   */
+  addMany(records: readonly KeyRecord[], note?: AuditNote | null): Eventually<void>;
   /**
    * Puts `record` in the place of the one with its id. Throws IdempotencyConflict before all else; where there is no such
    * key; KeyConflict where the stored record is not of the version before; KeyTaken where another key has the hash.

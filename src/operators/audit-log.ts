@@ -9,8 +9,9 @@ export interface AuditDraft {
   /** What was done, such as `keys.rotate`. */
   readonly action: string;
   /**
-   * What was changed: the id of a key, or the name of an account, plan or token; `configuration` for a reload. Bans and
-   * usage are those of a key, or of an account where the plan counts accounts.
+   * What was changed: the id of a key, or the name of an account, plan or token; `configuration` for a reload, `keys` for
+   * many imported keys, whose ids are in `after`. Bans and usage are those of a key, or of an account where the plan counts
+   * accounts.
    */
   readonly target: string;
   /** How it was before and after; `null` where there was, or is, none. Never a secret. */
@@ -83,12 +84,21 @@ export function failedEntry(entry: AuditDraft): AuditDraft {
   return { ...entry, action: `${entry.action}.failed`, after: entry.before };
 }
 
+/** The target of an entry about many keys. */
+export const MANY_KEYS = 'keys';
+
+/** What the entry of many imported keys says: who imported a key can be told by its id. */
+export interface ImportedMany {
+  readonly count: number;
+  readonly ids: readonly string[];
+}
+
 /**
- * Whether an entry with this `target` is about `asked`, the id of a key or the name of an account, plan or token. Older
- * versions filed bans under `key:<id>` and `account:<plan>:<account>`; no target of today begins so.
+ * Whether an entry is about `asked`, the id of a key or the name of an account, plan or token. Older versions filed bans
+ * under `key:<id>` and `account:<plan>:<account>`; no target of today begins so.
  */
-export function isAbout(target: string, asked: string): boolean {
-  return (
-    target === asked || target === `key:${asked}` || (target.startsWith('account:') && target.endsWith(`:${asked}`))
-  );
+export function isAbout({ target, after }: Pick<AuditDraft, 'target' | 'after'>, asked: string): boolean {
+  if (target === asked || target === `key:${asked}`) return true;
+  if (target === MANY_KEYS) return Array.isArray(Object(after).ids) && (after as ImportedMany).ids.includes(asked);
+  return target.startsWith('account:') && target.endsWith(`:${asked}`);
 }

@@ -40,9 +40,11 @@ class RemoteStore implements KeyStore {
     return new Promise((resolve, reject) => this.lookups.push({ hash, answer: resolve, fail: reject }));
   }
   get = async () => null;
+  findMany = async () => [];
   list = async () => [];
   isEmpty = async () => true;
   add = async () => {};
+  addMany = async () => {};
   replace = async () => {};
   hasImported = async () => false;
   watch(changed: (hash?: string) => void): () => void {

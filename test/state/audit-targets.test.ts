@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { AuditLog } from '../../src/operators/audit-log.ts';
+import { type AuditLog, MANY_KEYS } from '../../src/operators/audit-log.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
 import { recordsInFile } from '../../src/state/embedded/open.ts';
 import { KEPT } from '../support/audit.ts';
@@ -45,6 +45,10 @@ beforeAll(async () => {
       const entry = { at: 1, actor: 'anna', action: 'test', target, before: null, after: null, requestId: 'r' };
       await auditLog.append({ entry, idempotent: null });
     }
+    for (const after of [{ count: 2, ids: ['key_2', 'key_22'] }, { ids: 'key_2' }, null]) {
+      const entry = { at: 1, actor: 'anna', action: 'keys.import', target: MANY_KEYS, before: null, after };
+      await auditLog.append({ entry: { ...entry, requestId: 'r' }, idempotent: null });
+    }
   }
 });
 afterAll(async () => {
@@ -60,6 +64,10 @@ describe.each(['embedded', 'Redis'] as const)('entries of the %s audit log', (st
     ['other', ['account:acme:other']],
     ['me', ['account:team:me']],
     ['a%e', ['a%e']],
+    ['key_2', ['keys']],
+    ['key_22', ['keys']],
+    ['key_', []],
+    ['keys', ['keys', 'keys', 'keys']],
     ['team', []],
     ['', []],
   ])('about %j are found, whichever version wrote them', async (target, expected) => {

@@ -22,6 +22,8 @@ export function keepsThePromisesOfKeyChanges(open: OpenRecords): void {
   }
 
   const add = (record: KeyRecord, name: string | null = null) => (async () => keys.add(record, note({}, name)))();
+  const addMany = (records: readonly KeyRecord[], name: string | null = null) =>
+    (async () => keys.addMany(records, note({}, name)))();
   const replace = (record: KeyRecord, name: string | null = null) =>
     (async () => keys.replace(record, note({}, name)))();
 
@@ -48,6 +50,28 @@ export function keepsThePromisesOfKeyChanges(open: OpenRecords): void {
       expect(await other.keys.get(late.id)).toBeNull();
       await keys.add({ ...late, hash: `${record.hash}-free` });
       expect(await other.keys.get(late.id)).not.toBeNull();
+    });
+
+    test.each([
+      ['an id that is taken', (there: KeyRecord) => keyRecord({ id: there.id })],
+      ['a hash that is taken', (there: KeyRecord) => keyRecord({ hash: there.hash })],
+      ['the hash of a secret before a rotation', (there: KeyRecord) => keyRecord({ hash: there.previous!.hash })],
+      ['an id that is there twice', (_: KeyRecord, first: KeyRecord) => keyRecord({ id: first.id })],
+      ['a hash that is there twice', (_: KeyRecord, first: KeyRecord) => keyRecord({ hash: first.hash })],
+    ])('many new keys, one of them with %s', async (_name, bad) => {
+      const record = await added();
+      const next = changed(record, { hash: `${record.hash}-2`, previous: { hash: record.hash, until: 9_000 } });
+      await keys.replace(next);
+      const many = [keyRecord(), keyRecord(), keyRecord()];
+      const refused = [...many, bad(next, many[0]!), keyRecord()];
+      await expect(addMany(refused, 'refused')).rejects.toBeInstanceOf(KeyTaken);
+      await stillHas([next]);
+      for (const { id, hash } of many) {
+        expect(await other.keys.get(id)).toBeNull();
+        expect(await other.keys.find(hash)).toBeNull();
+      }
+      await keys.addMany(many);
+      expect(await other.keys.list()).toHaveLength(4);
     });
 
     test('the hash of a secret before a rotation', async () => {
@@ -87,6 +111,7 @@ export function keepsThePromisesOfKeyChanges(open: OpenRecords): void {
       await expect(replace(changed(record, { label: 'twice' }), 'call')).rejects.toBeInstanceOf(IdempotencyConflict);
       // Whoever made the call before gets its answer, not a complaint that it was made.
       await expect(add(keyRecord({ hash: record.hash }), 'call')).rejects.toBeInstanceOf(IdempotencyConflict);
+      await expect(addMany([keyRecord({ hash: record.hash })], 'call')).rejects.toBeInstanceOf(IdempotencyConflict);
       await expect(replace(record, 'call')).rejects.toBeInstanceOf(IdempotencyConflict);
       expect(await other.keys.list()).toEqual([record]);
       expect((await entries(other)).map(({ target }) => target)).toEqual(['first']);
@@ -101,6 +126,12 @@ export function keepsThePromisesOfKeyChanges(open: OpenRecords): void {
       expect((await entries(other)).map(({ action }) => action)).toEqual(['keys.create', 'keys.update']);
       for (const name of ['create', 'update'])
         expect(await other.auditLog.answered(name, 1_000)).toEqual(note({}, name).idempotent);
+    });
+
+    test('one entry and one answer for many new keys', async () => {
+      await keys.addMany([keyRecord(), keyRecord()], note({ action: 'keys.import' }, 'import'));
+      expect((await entries(other)).map(({ action }) => action)).toEqual(['keys.import']);
+      expect(await other.auditLog.answered('import', 1_000)).toEqual(note({}, 'import').idempotent);
     });
 
     test('nothing where nothing was given', async () => {
@@ -122,6 +153,20 @@ export function keepsThePromisesOfKeyChanges(open: OpenRecords): void {
       for (const error of errors) if (error !== null) expect(error).toBeInstanceOf(KeyConflict);
       const winner = `${errors.indexOf(null)}`;
       expect((await other.keys.get(record.id))?.label).toBe(winner);
+      expect((await entries(other)).map(({ after }) => after)).toEqual([winner]);
+    });
+
+    test('many that share some of their hashes are added whole, by one of those who do', async () => {
+      const hashes = ['a', 'b', 'c', 'd', 'e'];
+      const batches = stores().map((_, i) =>
+        [...hashes.slice(i), ...hashes.slice(0, i)].slice(0, 4).map((hash) => keyRecord({ hash })),
+      );
+      const errors = await outcomes(stores().map((store, i) => () => store.addMany(batches[i]!, note({ after: i }))));
+      expect(errors.filter((error) => error === null)).toHaveLength(1);
+      for (const error of errors) if (error !== null) expect(error).toBeInstanceOf(KeyTaken);
+      const winner = errors.indexOf(null);
+      const ids = (await other.keys.list()).map(({ id }) => id);
+      expect(ids.sort()).toEqual(batches[winner]!.map(({ id }) => id).sort());
       expect((await entries(other)).map(({ after }) => after)).toEqual([winner]);
     });
 

@@ -22,6 +22,12 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
     return record;
   }
 
+  async function addedMany(count: number, changes: Partial<KeyRecord> = {}): Promise<KeyRecord[]> {
+    const records = Array.from({ length: count }, () => keyRecord(changes));
+    await keys.addMany(records);
+    return records;
+  }
+
   test('finds a key by its hash and by its id, whole; an unknown one is null', async () => {
     const record = await added({
       label: 'für alle: “ä”',
@@ -38,6 +44,28 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
       expect(await keys.find(record.id)).toBeNull();
       expect(await keys.get(record.hash)).toBeNull();
     }
+  });
+
+  test('finds many by their hashes, in the order asked for', async () => {
+    const many = await addedMany(250);
+    const rotated = changed(many[0]!, { hash: 'second', previous: { hash: many[0]!.hash, until: 9_000 } });
+    await keys.replace(rotated);
+    const asked = [...many.map(({ hash }) => hash), 'nobody', 'second', many[3]!.hash].reverse();
+    const expected = [rotated, ...many.slice(1), null, rotated, many[3]!].reverse();
+    expect(await other.keys.findMany(asked)).toEqual(expected);
+    expect(await other.keys.findMany([])).toEqual([]);
+  });
+
+  test('adds many at once', async () => {
+    const many = await addedMany(250, { imported: true });
+    expect(await other.keys.list()).toHaveLength(250);
+    for (const record of [many[0]!, many[249]!]) {
+      expect(await other.keys.find(record.hash)).toEqual(record);
+      expect(await other.keys.get(record.id)).toEqual(record);
+    }
+    expect(await other.keys.hasImported()).toBe(true);
+    await keys.addMany([]);
+    expect(await other.keys.list()).toHaveLength(250);
   });
 
   test('lists the oldest first, whenever they were added, and those of one moment always alike', async () => {
@@ -139,6 +167,12 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
       await keys.replace(next);
       await heardOf(record.hash);
       await heardOf(next.hash);
+      stop();
+    });
+
+    test('of each of many new keys', async () => {
+      const many = await addedMany(3);
+      for (const { hash } of many) await heardOf(hash);
       stop();
     });
 

@@ -1,5 +1,6 @@
 import { parseDuration } from '../../config/units.ts';
 import { parseWindows } from '../../config/windows.ts';
+import { readHash } from '../../keys/foreign.ts';
 import type { KeyRecord } from '../../keys/key.ts';
 import {
   type AuditNoteOf,
@@ -65,7 +66,7 @@ export function keyOperations(context: AdminContext, change: Change): AdminOpera
       }),
     importKey: (task) =>
       change(task, accountTurn(task.body.account), async (audit) => {
-        const draft = { ...draftOf(task), hash: base64url(task.body.hash) };
+        const draft = { ...draftOf(task), hash: hashOf(task) };
         const answer = (record: KeyRecord) => created(shownKey(record, task.now, null));
         const note = auditNoteOf(audit, task, 'keys.import', ({ after }) => answer(after));
         return answer(await importKey(keys, context.plans(), draft, task.now, note));
@@ -138,13 +139,14 @@ async function known(context: AdminContext, id: string): Promise<KeyRecord> {
   return record;
 }
 
-function draftOf(task: Task): KeyDraft {
+/** What a body says of a key. Throws ConfigError for limits that cannot be read. */
+export function draftOf(task: Pick<Task, 'body' | 'now'>): KeyDraft {
   const { account, plan, env } = task.body;
   return { account, plan, ...(env !== undefined && { env }), ...patchOf(task) };
 }
 
 /** The fields that the body has, as a record has them. */
-function patchOf({ body, now }: Task): Partial<Omit<KeyDraft, 'account' | 'env'>> {
+function patchOf({ body, now }: Pick<Task, 'body' | 'now'>): Partial<Omit<KeyDraft, 'account' | 'env'>> {
   if (body.expires !== undefined && body.expiresIn !== undefined) {
     throw new AdminError('invalid_value', 'Say either expires or expiresIn, not both.');
   }
@@ -159,6 +161,8 @@ function patchOf({ body, now }: Task): Partial<Omit<KeyDraft, 'account' | 'env'>
   };
 }
 
-function base64url(hash: string): string {
-  return hash.length === 64 ? Buffer.from(hash, 'hex').toString('base64url') : hash;
+function hashOf({ body }: Task): string {
+  const hash = readHash(body.hash);
+  if (hash === null) throw new AdminError('invalid_value', 'The hash is no SHA-256.');
+  return hash;
 }

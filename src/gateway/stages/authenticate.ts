@@ -4,15 +4,13 @@ import type { Eventually } from '../../common/eventually.ts';
 import { Outage } from '../../errors/outage.ts';
 import { type Code, Refusal } from '../../errors/refusals.ts';
 import { retryAfter } from '../../errors/retry-after.ts';
+import { MAX_FOREIGN_LENGTH } from '../../keys/foreign.ts';
 import type { Client } from '../../keys/key.ts';
 import type { Keyring } from '../../keys/keyring.ts';
 import { hashSecret, isWellFormed, MAX_KEY_LENGTH } from '../../keys/secret.ts';
 import type { Exchange } from '../exchange.ts';
 import type { KnownClient, Target } from '../results.ts';
 import type { Head } from '../wire/head.ts';
-
-/** Characters in the longest secret of another system; its form is free. */
-const MAX_FOREIGN_LENGTH = 512;
 
 /**
  * Returns the client, or the refusal of a request without a good key (not thrown, see `pipeline.ts`). The target proves that

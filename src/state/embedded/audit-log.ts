@@ -7,12 +7,14 @@ import {
   IDEMPOTENCY_LIFETIME,
   IdempotencyConflict,
   type IdempotentAnswer,
+  MANY_KEYS,
 } from '../../operators/audit-log.ts';
 import type { SyncCommits } from './commits.ts';
 import { transaction } from './file.ts';
 
-/** `isAbout(target, $target)` in SQL. */
+/** `isAbout(entry, $target)` in SQL. */
 const IS_ABOUT = `(target = $target OR target = 'key:' || $target
+  OR target = '${MANY_KEYS}' AND json_type(after, '$.ids') = 'array' AND EXISTS (SELECT 1 FROM json_each(after, '$.ids') WHERE value = $target)
   OR substr(target, 1, 8) = 'account:' AND substr(target, -length($target) - 1) = ':' || $target)`;
 
 /** Entries dropped in one step: a bound that was lowered is reached later. */

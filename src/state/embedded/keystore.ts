@@ -34,17 +34,23 @@ export function keysInFile(db: DatabaseSync, audit: AuditWriter, sync: SyncCommi
     await sync();
   }
 
+  function addInside(record: KeyRecord): void {
+    if (get(record.id)) throw new KeyTaken(`the key id ${record.id} is taken`);
+    if (find(record.hash)) throw new KeyTaken('the hash of the key is taken');
+    insert.run(record.id, record.hash, JSON.stringify(record));
+  }
+
   return {
     find,
     get,
+    findMany: (hashes) => hashes.map(find),
     list: () => all.all().map((row) => parse(row)!),
     isEmpty: () => any.get() === undefined,
     add(record, note = null) {
-      return change(note, () => {
-        if (get(record.id)) throw new KeyTaken(`the key id ${record.id} is taken`);
-        if (find(record.hash)) throw new KeyTaken('the hash of the key is taken');
-        insert.run(record.id, record.hash, JSON.stringify(record));
-      });
+      return change(note, () => addInside(record));
+    },
+    addMany(records, note = null) {
+      return change(note, () => records.forEach(addInside));
     },
     replace(record, note = null) {
       return change(note, () => {

@@ -1,3 +1,4 @@
+import { Cluster } from 'ioredis';
 import { Outage } from '../../errors/outage.ts';
 import { withDeadline } from '../shared/deadline.ts';
 import { Patience } from '../shared/patience.ts';
@@ -31,4 +32,20 @@ export async function orOutage<T>(work: Promise<T>): Promise<T> {
   } catch (error) {
     throw new Outage('state_unavailable', { cause: error, headers: ['Retry-After', '1'] });
   }
+}
+
+/** A command, its name in small letters, with its arguments. */
+export type Command = readonly [name: string, ...args: string[]];
+
+/**
+ * What Redis answers to many commands, in their order, in time, or an `Outage`. A single Redis gets them in one write; nodes
+ * of a Cluster have to be asked each for its own.
+ */
+export async function askedMany(redis: Connection, commands: readonly Command[]): Promise<unknown[]> {
+  if (commands.length < 2 || redis instanceof Cluster)
+    return Promise.all(commands.map(([name, ...args]) => asked(redis.call(name, ...args))));
+  const answers = await asked(redis.pipeline(commands.map((command) => [...command])).exec());
+  return Promise.all(
+    (answers ?? []).map(([error, answer]) => orOutage(error ? Promise.reject(error) : Promise.resolve(answer))),
+  );
 }

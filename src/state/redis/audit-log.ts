@@ -46,6 +46,11 @@ export function auditLogInRedis(
 }
 
 function fits(entry: AuditEntry, query: Pick<AuditQuery, 'actor' | 'action' | 'target' | 'since'>): boolean {
-  const { actor = entry.actor, action = entry.action, target = entry.target, since = entry.at } = query;
-  return entry.at >= since && actor === entry.actor && action === entry.action && isAbout(entry.target, target);
+  const { actor = entry.actor, action = entry.action, since = entry.at } = query;
+  return (
+    entry.at >= since &&
+    actor === entry.actor &&
+    action === entry.action &&
+    (query.target === undefined || isAbout(entry, query.target))
+  );
 }

@@ -8,6 +8,7 @@ import type { AuditedChanges } from './audited-changes.ts';
 import type { Connection } from './client.ts';
 import { hashOf, type KeyChange, planNewKey, planNextRecord, recordAt } from './key-change.ts';
 import { keyOf } from './key-names.ts';
+import { type NewKeys, planNewKeys, recordsAt } from './new-keys.ts';
 
 /** Records read at once when all keys are listed. */
 const PAGE = 200;
@@ -26,7 +27,7 @@ export interface KeysInRedisOptions {
  */
 export function keysInRedis(
   redis: Connection,
-  auditedChanges: Pick<AuditedChanges<KeyChange>, 'make'>,
+  auditedChanges: Pick<AuditedChanges<KeyChange | NewKeys>, 'make'>,
   { bus, breakers, deadline }: KeysInRedisOptions,
 ): KeyStore {
   const patience = patienceWith(redis, deadline);
@@ -53,6 +54,10 @@ export function keysInRedis(
       }
     },
     get,
+    async findMany(hashes) {
+      const found = await recordsAt(redis, hashes);
+      return found.map((record, i) => (record && ownsHash(record, hashes[i]!) ? record : null));
+    },
     async list() {
       const ids = await asked(redis.zrange(keyOf.apiKeys, '0', '-1'));
       const records: (KeyRecord | null)[] = [];
@@ -63,6 +68,12 @@ export function keysInRedis(
     isEmpty: async () => (await asked(redis.zcard(keyOf.apiKeys))) === 0,
     add: (record, note = null) =>
       auditedChanges.make({ note, locks: [record.id, record.hash], plan: () => planNewKey(redis, record) }),
+    addMany: (records, note = null) =>
+      auditedChanges.make({
+        note,
+        locks: records.map(({ hash }) => hash),
+        plan: () => planNewKeys(redis, records),
+      }),
     replace: (record, note = null) =>
       auditedChanges.make({ note, locks: [record.id, record.hash], plan: () => planNextRecord(redis, record) }),
     hasImported: async () => (await asked(redis.exists(keyOf.imported))) === 1,

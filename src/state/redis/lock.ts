@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Outage } from '../../errors/outage.ts';
-import { asked } from './asking.ts';
+import { askedMany } from './asking.ts';
 import type { Connection } from './client.ts';
 import { keyOf, LOCK_LIFE } from './key-names.ts';
 
@@ -14,27 +14,44 @@ const TRY_AGAIN = 10;
  * for at most `LOCK_LIFE`. Throws `Outage` where somebody else holds one for too long.
  */
 export async function exclusively<T>(redis: Connection, names: readonly string[], work: () => Promise<T>): Promise<T> {
-  // Everybody takes locks in the same order, so no two wait for each other.
-  const keys = [...new Set(names)].sort().map(keyOf.lock);
-  const held: string[] = [];
+  const keys = [...new Set(names)].map(keyOf.lock);
   const until = performance.now() + LOCK_LIFE;
+  await take(redis, keys);
   try {
-    for (const key of keys) {
-      await take(redis, key);
-      held.push(key);
-    }
     return await work();
   } finally {
-    // Later they may be somebody else's. A lock that cannot be given back ends by itself.
-    if (performance.now() < until) await Promise.all(held.map((key) => asked(redis.del(key)).catch(() => {})));
+    // Later they may be somebody else's.
+    if (performance.now() < until) await giveBack(redis, keys);
   }
 }
 
-async function take(redis: Connection, key: string): Promise<void> {
+/** Takes all of them at once or none: who waits holds nothing, so no two wait for each other. */
+async function take(redis: Connection, keys: readonly string[]): Promise<void> {
   const giveUpAt = performance.now() + PATIENCE;
-  while ((await asked(redis.set(key, '', 'PX', LOCK_LIFE, 'NX'))) === null) {
-    if (performance.now() > giveUpAt)
-      throw new Outage('state_unavailable', { cause: `somebody else holds ${key}`, headers: ['Retry-After', '1'] });
+  for (;;) {
+    const answers = await askedMany(
+      redis,
+      keys.map((key) => ['set', key, '', 'PX', `${LOCK_LIFE}`, 'NX']),
+    );
+    const held = keys.filter((_, i) => answers[i] !== null);
+    if (held.length === keys.length) return;
+    await giveBack(redis, held);
+    if (performance.now() > giveUpAt) {
+      const cause = `somebody else holds ${keys.find((_, i) => answers[i] === null)}`;
+      throw new Outage('state_unavailable', { cause, headers: ['Retry-After', '1'] });
+    }
     await pause(TRY_AGAIN * (0.5 + Math.random()));
+  }
+}
+
+/** A lock that cannot be given back ends by itself. */
+async function giveBack(redis: Connection, keys: readonly string[]): Promise<void> {
+  try {
+    await askedMany(
+      redis,
+      keys.map((key) => ['del', key]),
+    );
+  } catch (error) {
+    if (!(error instanceof Outage)) throw error;
   }
 }

@@ -6,10 +6,11 @@ import type { Connection } from './client.ts';
 import { applyKeyChange, type KeyChange } from './key-change.ts';
 import { type KeysInRedisOptions, keysInRedis } from './keystore.ts';
 import { usesInRedis } from './last-uses.ts';
+import { applyNewKeys, type NewKeys } from './new-keys.ts';
 import { applyTokenChange, type TokenChange, tokensInRedis } from './tokens.ts';
 
 /** Whatever a call that died half-way may have left to be made; `null`: something that is kept elsewhere. */
-type Change = KeyChange | TokenChange | null;
+type Change = KeyChange | NewKeys | TokenChange | null;
 
 export interface RecordsInRedisOptions extends KeysInRedisOptions {
   /** How many entries of the audit log to keep. */
@@ -21,7 +22,8 @@ export function recordsInRedis(redis: Connection, { keep, ...options }: RecordsI
   const entries = new AuditEntries(redis, keep);
   const auditedChanges = new AuditedChanges<Change>(redis, entries, async (change) => {
     if (change === null) return;
-    if ('record' in change) await applyKeyChange(redis, change);
+    if ('records' in change) await applyNewKeys(redis, change);
+    else if ('record' in change) await applyKeyChange(redis, change);
     else await applyTokenChange(redis, change);
   });
   return {

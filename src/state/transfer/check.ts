@@ -1,6 +1,6 @@
 import { ExpectedError } from '../../common/expected-error.ts';
 import { parseWindows } from '../../config/windows.ts';
-import { checkTraits } from '../../keys/draft.ts';
+import { formFlaws } from '../../keys/draft.ts';
 import type { KeyRecord } from '../../keys/key.ts';
 import { meterOf, WINDOW_KINDS } from '../../limits/kinds.ts';
 import { eachWindow } from '../../limits/ledger.ts';
@@ -102,8 +102,9 @@ function strings(value: unknown): string | null {
 /** The rules by which operators are refused hold for records too. */
 function traits({ account, label, addresses, metadata, windows, hash, previous }: KeyRecord): string | null {
   if (previous?.hash === hash) return '.previous.hash must be another than that of the key';
+  const [flaw] = formFlaws({ account, label, addresses, metadata });
+  if (flaw) return `: ${flaw.message}`;
   try {
-    checkTraits({ account, label, addresses, metadata });
     if (windows === null) return null;
     const wanted = parseWindows(
       windows.map(({ name, kind, limit }) => ({ per: name, kind, limit })),

@@ -1,0 +1,115 @@
+import type { Plans } from '../limits/plans.ts';
+import type { AuditNote } from '../operators/audit-log.ts';
+import { draftFlaws, type KeyDraft, KeyError } from './draft.ts';
+import type { KeyRecord } from './key.ts';
+import { newRecord } from './manage.ts';
+import { type KeyStore, KeyTaken } from './store.ts';
+
+/** A key of another system. `hash`: SHA-256 of its secret, 43 characters of base64url. */
+export interface ForeignKey extends KeyDraft {
+  readonly hash: string;
+  readonly disabled?: boolean;
+}
+
+/** Why one of many keys cannot be imported. The message has no value of the key. */
+export interface ImportFlaw {
+  /** The place of the key among those that were given, from 0. */
+  readonly index: number;
+  /** The field's name in the admin API. */
+  readonly field: string;
+  readonly message: string;
+}
+
+/** What becomes of many keys. */
+export interface ImportPlan {
+  /** Those that are to be added. */
+  readonly fresh: readonly ForeignKey[];
+  /** How many are there already, and say the same. */
+  readonly already: number;
+  /** Every mistake of the others. */
+  readonly flaws: readonly ImportFlaw[];
+}
+
+/** Finds out what becomes of keys of another system, and changes nothing. `now` in Unix milliseconds. */
+export async function planImport(
+  store: KeyStore,
+  plans: Plans,
+  keys: readonly ForeignKey[],
+  now: number,
+): Promise<ImportPlan> {
+  const fresh: ForeignKey[] = [];
+  const flaws: ImportFlaw[] = [];
+  let already = 0;
+  const found = await store.findMany(keys.map(({ hash }) => hash));
+  const seen = new Set<string>();
+  for (const [index, key] of keys.entries()) {
+    const there = found[index] ?? null;
+    const wrong = seen.has(key.hash)
+      ? [{ field: 'hash', message: 'the key is there twice' }]
+      : there
+        ? differences(there, key)
+        : draftFlaws(plans, key, now).map(({ field, message }) => ({ field, message }));
+    seen.add(key.hash);
+    flaws.push(...wrong.map((flaw) => ({ index, ...flaw })));
+    if (wrong.length > 0) continue;
+    if (there) already++;
+    else fresh.push(key);
+  }
+  return { fresh, already, flaws };
+}
+
+/**
+ * Adds the keys of a plan, all of them or none, with a note that is made with their ids. `now` in Unix milliseconds. Throws
+ * KeyError where another key has a hash meanwhile.
+ */
+export async function importPlanned(
+  store: KeyStore,
+  { fresh }: Pick<ImportPlan, 'fresh'>,
+  now: number,
+  noteOf: (ids: readonly string[]) => AuditNote | null = () => null,
+): Promise<void> {
+  const records = fresh.map((key) => ({
+    ...newRecord(key, key.hash, true, now),
+    disabledAt: key.disabled ? now : null,
+  }));
+  const note = noteOf(records.map(({ id }) => id));
+  try {
+    await store.addMany(records, note);
+  } catch (error) {
+    if (error instanceof KeyTaken)
+      throw new KeyError('somebody else has imported one of these keys at the same time: try again', 'conflict');
+    throw error;
+  }
+}
+
+/** In what the key of this hash differs from the one that is there. */
+function differences(there: KeyRecord, key: ForeignKey): Omit<ImportFlaw, 'index'>[] {
+  const differs = (field: string, how: string) => [{ field, message: `it is there already as ${there.id}, ${how}` }];
+  if (there.hash !== key.hash) return differs('hash', 'which has a newer secret since: this one is the former');
+  if (there.revokedAt !== null) return differs('hash', 'which is revoked for good');
+  const pairs: readonly (readonly [field: string, now: unknown, asked: unknown])[] = [
+    ['account', there.account, key.account],
+    ['plan', there.plan, key.plan],
+    ['label', there.label, key.label ?? null],
+    ['limits', there.windows, key.windows ?? null],
+    ['expires', there.expiresAt, key.expiresAt ?? null],
+    ['addresses', there.addresses, key.addresses ?? null],
+    ['metadata', sorted(there.metadata), sorted(key.metadata ?? {})],
+    ['disabled', there.disabledAt !== null, key.disabled ?? false],
+  ];
+  return pairs
+    .filter(([, now, asked]) => JSON.stringify(now) !== JSON.stringify(asked))
+    .flatMap(([field]) => differs(field, `with another ${NAMES[field] ?? field}`));
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  limits: 'set of limits',
+  expires: 'expiry',
+  addresses: 'list of addresses',
+  metadata: 'set of metadata',
+  disabled: 'state: one is disabled, the other is not',
+};
+
+function sorted(metadata: Readonly<Record<string, string>>): [string, string][] {
+  return Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1));
+}

@@ -3,8 +3,8 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { run } from '../../src/cli/run.ts';
 import { makeSecret } from '../../src/keys/secret.ts';
+import { commandLine, type Surroundings } from '../support/command-line.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { finished } from '../support/storegate.ts';
 
@@ -21,40 +21,7 @@ afterAll(async () => {
 
 const TOKEN = makeSecret('admin');
 
-interface Result {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-/** The command line in this process, without `main.ts`. */
-async function storegate(
-  args: readonly string[],
-  {
-    env = {},
-    input = '',
-    isTerminal = false,
-  }: { env?: Record<string, string>; input?: string; isTerminal?: boolean } = {},
-): Promise<Result> {
-  let out = '';
-  let err = '';
-  const code = await run(args, {
-    env: { STOREGATE_DATA: 'data', ...env },
-    cwd,
-    out: (text) => {
-      out += text;
-    },
-    err: (text) => {
-      err += text;
-    },
-    input: async () => input,
-    isTerminal,
-    errIsTerminal: false,
-    onHangup: () => () => {},
-    stop: new AbortController().signal,
-  });
-  return { code, out, err };
-}
+const storegate = (args: readonly string[], surroundings?: Surroundings) => commandLine(cwd)(args, surroundings);
 
 const REMOTE = () => ({ STOREGATE_ADMIN_URL: gateway.adminUrl, STOREGATE_ADMIN_TOKEN: TOKEN });
 

@@ -4,34 +4,19 @@ import {
   duration,
   environmentWord,
   everyPage,
-  future,
   onceOption,
   operatorCommand,
-  pair,
   part,
   perform,
-  several,
 } from '../command.ts';
 import { card, type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
+import { bodyOf, type Described, described } from './key-options.ts';
+import { keysImportCommand } from './keys-import.ts';
 
 const COLUMNS = ['id', 'account', 'plan', 'limits', 'status', 'created', 'expires', 'lastUsed', 'label'] as const;
 type Key = Row<(typeof COLUMNS)[number]> & { readonly id: string };
 type NewKey = Key & { readonly key: string };
-
-interface Described extends Common {
-  readonly plan?: string;
-  readonly account?: string;
-  readonly label?: string | false;
-  readonly limits?: string | false;
-  readonly expires?: string | false;
-  readonly expiresIn?: string;
-  readonly address?: string[];
-  readonly addresses?: false;
-  readonly meta?: Record<string, string>;
-  readonly env?: string;
-  readonly once?: string;
-}
 
 export function keysCommand(terminal: Terminal): Command {
   const keys = new Command('keys').description('issue, find, change, rotate and revoke API keys');
@@ -78,35 +63,9 @@ export function keysCommand(terminal: Terminal): Command {
       () => `${id} is revoked.\n`,
     ),
   );
-  importKey(keys, terminal);
+  keysImportCommand(keys, terminal);
   whoami(keys, terminal);
   return keys;
-}
-
-function described(command: Command): Command {
-  return command
-    .option('--label <text>', 'what the key is for')
-    .option('--limits <limits>', 'own limits, such as 600/minute,100000/day')
-    .option('--expires <time>', 'end of the key, such as 2030-01-31T00:00:00Z', future)
-    .option('--expires-in <time>', 'such as 90d; without it the key does not expire', duration)
-    .option('--address <block>', 'address or block the key may be used from; may be repeated', several)
-    .option('--meta <name=value>', 'something to find again; may be repeated', pair);
-}
-
-/** The fields of the key from the options, under their names in the API; `false` removes a field. */
-function bodyOf({ plan, account, label, limits, expires, expiresIn, address, addresses, meta, env }: Described) {
-  const orNull = <T>(value: T | false | undefined) => (value === false ? null : value);
-  return {
-    account,
-    plan,
-    env,
-    label: orNull(label),
-    limits: orNull(limits),
-    expires: orNull(expires),
-    expiresIn,
-    addresses: address ?? orNull(addresses),
-    metadata: meta,
-  };
 }
 
 function create(keys: Command, terminal: Terminal): void {
@@ -205,30 +164,6 @@ function rotate(keys: Command, terminal: Terminal): void {
           }) as Promise<NewKey>,
         (key) => (keyOnly ? `${key.key}\n` : secretOf(key)),
       ),
-  );
-}
-
-function importKey(keys: Command, terminal: Terminal): void {
-  const command = keys
-    .command('import')
-    .description('take over a key of another system by the SHA-256 of its secret')
-    .requiredOption('--hash <sha256>', '64 hexadecimal digits, or 43 characters of base64url')
-    .requiredOption('--plan <plan>', 'plan of the key')
-    .requiredOption('--account <account>', 'party that owns the key');
-  operatorCommand(
-    onceOption(described(command)),
-    'keys import --plan pro --account acme --hash "$(printf %s "$OLD_KEY" | sha256sum | cut -c1-64)"',
-  ).action((options: Described & { hash: string }) =>
-    perform(
-      terminal,
-      options,
-      (api) =>
-        api.call('POST', '/keys/import', {
-          body: { ...bodyOf(options), hash: options.hash },
-          idempotencyKey: options.once,
-        }),
-      (key) => `${(key as Key).id} is imported; its old secret works now.\n`,
-    ),
   );
 }
 

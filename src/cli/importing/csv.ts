@@ -1,0 +1,119 @@
+import { CsvError, parse } from 'csv-parse';
+import { bad, FIELDS, type Fields, type Read, type Source, unreadable } from './rows.ts';
+import { textOf } from './text.ts';
+
+/** Characters of the longest record. */
+const LONGEST = 262_144;
+const METADATA = 'metadata.';
+const COLUMNS = `${FIELDS.join(', ')}, or ${METADATA} and a name`;
+
+/**
+ * Keys of a CSV file (RFC 4180). Its first line names the columns, in any order. An empty cell says nothing.
+ */
+export async function* csvRows(source: Source): AsyncGenerator<Read> {
+  let line = 1;
+  let columns: readonly string[] | null = null;
+  try {
+    for await (const record of recordsOf(source)) {
+      const at = `line ${line}`;
+      line += record.reduce((ends, cell) => ends + cell.split('\n').length - 1, 1);
+      if (record.length === 1 && record[0] === '') continue;
+      if (columns) yield rowOf(at, columns, record);
+      else {
+        const flaw = headerFlaw(record);
+        if (flaw !== null) return yield unreadable(at, flaw);
+        columns = record;
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    yield unreadable(`line ${line}`, reasonOf(error));
+  }
+}
+
+/**
+ * All records, blank lines too. Read as a stream, the parser forgets those before an error that nobody has taken yet; so they
+ * are taken as they are found. Throws CsvError.
+ */
+async function* recordsOf(source: Source): AsyncGenerator<readonly string[]> {
+  let found: string[][] = [];
+  const parser = parse({
+    relax_column_count: true,
+    record_delimiter: ['\r\n', '\n'],
+    max_record_size: LONGEST,
+    on_record(record: string[]) {
+      found.push(record);
+      return null;
+    },
+  });
+  // Whoever writes is told too.
+  parser.on('error', () => {});
+  const write = (text: string) =>
+    new Promise<unknown>((resolve) => parser.write(text, (error) => resolve(error ?? null)));
+  const end = () => new Promise<unknown>((resolve) => parser.end((error?: unknown) => resolve(error ?? null)));
+  function* take() {
+    yield* found;
+    found = [];
+  }
+
+  for await (const text of textOf(source)) {
+    const error = text === '' ? null : await write(text);
+    yield* take();
+    if (error !== null) throw error;
+  }
+  const error = await end();
+  yield* take();
+  if (error !== null) throw error;
+}
+
+/** What is wrong with the first line. A file without one has keys there, so that nothing of it is told. */
+function headerFlaw(columns: readonly string[]): string | null {
+  const unknown = columns.findIndex((name) => !(FIELDS as readonly string[]).includes(name) && !isMetadata(name));
+  if (unknown !== -1) return `the first line must name the columns, and column ${unknown + 1} is none of ${COLUMNS}`;
+  const twice = columns.findIndex((name, i) => columns.indexOf(name) !== i);
+  if (twice !== -1) return `column ${twice + 1} is there twice`;
+  return null;
+}
+
+function isMetadata(name: string): boolean {
+  return name.startsWith(METADATA) && name.length > METADATA.length;
+}
+
+function rowOf(at: string, columns: readonly string[], record: readonly string[]): Read {
+  if (record.length !== columns.length)
+    return bad(at, null, `has ${record.length} cells, and the first line names ${columns.length} columns`);
+  const fields: Record<string, unknown> = {};
+  const metadata: [string, string][] = [];
+  for (const [i, name] of columns.entries()) {
+    const cell = record[i]!;
+    if (cell === '') continue;
+    if (isMetadata(name)) metadata.push([name.slice(METADATA.length), cell]);
+    else fields[name] = cellValue(name, cell);
+  }
+  if (metadata.length > 0) {
+    if (fields.metadata !== undefined)
+      return bad(at, 'metadata', `is there beside columns that begin with ${METADATA}`);
+    // Not by assignment: a name such as __proto__ must become a field like any other.
+    fields.metadata = Object.fromEntries(metadata);
+  }
+  return { at, fields: fields as Fields };
+}
+
+/** A cell as the value that JSON would have; text that cannot be one stays text, and is refused as such. */
+function cellValue(name: string, cell: string): unknown {
+  if (name === 'addresses') return cell.split(/[\s,;]+/).filter((address) => address !== '');
+  if (name === 'disabled') return /^(true|false)$/i.test(cell) ? cell.toLowerCase() === 'true' : cell;
+  if (name !== 'metadata') return cell;
+  try {
+    return JSON.parse(cell);
+  } catch {
+    return cell;
+  }
+}
+
+/** In words of ours: those of the parser may quote the file. */
+function reasonOf({ code }: CsvError): string {
+  if (code === 'CSV_MAX_RECORD_SIZE') return `a record is longer than ${LONGEST} characters`;
+  if (code === 'CSV_QUOTE_NOT_CLOSED') return 'a quoted cell does not end';
+  return 'a quote stands inside a cell: such a cell is quoted, and the quotes in it are doubled';
+}

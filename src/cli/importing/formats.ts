@@ -1,0 +1,28 @@
+import { extname } from 'node:path';
+import { KeyFileError, type Read, type Source } from './rows.ts';
+
+/** Every format, with what reads it. Each is loaded when a file has it. */
+const READERS = {
+  csv: async () => (await import('./csv.ts')).csvRows,
+  ndjson: async () => (await import('./ndjson.ts')).ndjsonRows,
+  kong: async () => (await import('./kong.ts')).kongRows,
+  tyk: async () => (await import('./tyk.ts')).tykRows,
+  apisix: async () => (await import('./apisix.ts')).apisixRows,
+  unkey: async () => (await import('./unkey.ts')).unkeyRows,
+} as const satisfies Readonly<Record<string, () => Promise<(source: Source) => AsyncIterable<Read>>>>;
+
+export type Format = keyof typeof READERS;
+export const FORMATS = Object.keys(READERS) as Format[];
+
+const BY_NAME: Readonly<Record<string, Format>> = { '.csv': 'csv', '.ndjson': 'ndjson', '.jsonl': 'ndjson' };
+
+/** The format that the name of a file tells. Throws KeyFileError where it tells none. */
+export function formatOf(file: string): Format {
+  const format = BY_NAME[extname(file).toLowerCase()];
+  if (format) return format;
+  throw new KeyFileError(`say which format ${file === '-' ? 'this' : file} has: --format ${FORMATS.join(', ')}`);
+}
+
+export function readerOf(format: Format): Promise<(source: Source) => AsyncIterable<Read>> {
+  return READERS[format]();
+}

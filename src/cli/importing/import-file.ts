@@ -1,0 +1,62 @@
+import { createReadStream, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Api } from '../reach/api.ts';
+import type { Terminal } from '../terminal.ts';
+import { type Format, formatOf, readerOf } from './formats.ts';
+import type { Defaults } from './key-fields.ts';
+import { type Manner, sendKeys, type Tally } from './passes.ts';
+import { KeyFileError, type Source } from './rows.ts';
+
+export interface ImportOptions extends Defaults, Manner {
+  /** `-`: standard input. */
+  readonly file: string;
+  readonly format?: Format;
+}
+
+/**
+ * Imports the keys of a file. Unless bad ones are to be skipped, all are checked first, and the first bad one keeps every key
+ * from being imported. Throws KeyFileError, CallError.
+ */
+export async function importFile(
+  terminal: Pick<Terminal, 'cwd' | 'input'>,
+  api: Pick<Api, 'call'>,
+  { file, format = formatOf(file), dryRun = false, skipBad = false, ...defaults }: ImportOptions,
+): Promise<Tally> {
+  const source = await sourceOf(terminal, file);
+  const read = await readerOf(format);
+  const pass = (manner: Manner) => sendKeys(api, read(source), defaults, manner);
+  if (dryRun) return await pass({ dryRun });
+  if (skipBad) return await pass({ skipBad });
+  const checked = await pass({ dryRun: true });
+  if (checked.bad > 0) return { ...checked, imported: 0 };
+  return await pass({});
+}
+
+/** A file is read in parts, once for each pass. What can be read only once is kept. */
+async function sourceOf({ cwd, input }: Pick<Terminal, 'cwd' | 'input'>, file: string): Promise<Source> {
+  if (file === '-') return kept(Buffer.from(await input()));
+  const path = resolve(cwd, file);
+  try {
+    if (!statSync(path).isFile()) return kept(await readFile(path));
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const reason = code === 'ENOENT' ? 'there is no such file' : code === 'EISDIR' ? 'it is a folder' : code;
+    throw new KeyFileError(`cannot read ${file}: ${reason}`, { cause });
+  }
+  return () => inParts(path, file);
+}
+
+async function* inParts(path: string, file: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* createReadStream(path) as AsyncIterable<Uint8Array>;
+  } catch (cause) {
+    throw new KeyFileError(`cannot read ${file}: ${(cause as NodeJS.ErrnoException).code}`, { cause });
+  }
+}
+
+function kept(bytes: Uint8Array): Source {
+  return async function* parts() {
+    yield bytes;
+  };
+}

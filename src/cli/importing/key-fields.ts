@@ -1,0 +1,148 @@
+import { ConfigError } from '../../config/problems/problems.ts';
+import { formatWindows, parseWindows } from '../../config/windows.ts';
+import { isDateTime } from '../../contract/formats.ts';
+import { formFlaws } from '../../keys/draft.ts';
+import { isPresentable, MAX_FOREIGN_LENGTH, readHash } from '../../keys/foreign.ts';
+import { hashSecret } from '../../keys/secret.ts';
+import { isObject } from './ndjson.ts';
+import type { Field, Fields } from './rows.ts';
+
+/** A key as the admin API takes it among many. */
+export interface KeyBody {
+  /** 43 characters of base64url. */
+  readonly hash: string;
+  readonly account: string;
+  readonly plan: string;
+  readonly label?: string;
+  readonly limits?: string;
+  readonly expires?: string;
+  readonly addresses?: readonly string[];
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly disabled?: boolean;
+}
+
+/** A mistake; the message has no value of the key. */
+export interface FieldFlaw {
+  readonly field: Field;
+  readonly message: string;
+}
+
+export interface ReadKey {
+  readonly body: KeyBody;
+  /** Whether the file has the secret itself. */
+  readonly hadSecret: boolean;
+}
+
+/** Plan and account of keys that have none of their own. */
+export type Defaults = Readonly<Partial<Record<'plan' | 'account', string>>>;
+
+/** Reads the fields of a key, or tells every mistake that shows without the plans and the state. */
+export function readKey(fields: Fields, defaults: Defaults): ReadKey | FieldFlaw[] {
+  const flaws: FieldFlaw[] = [];
+  /** What is wrong with a field ends up in the list, and the field is left out. */
+  function read<T>(field: Field, work: (value: unknown) => T | Flawed): T | undefined {
+    const value = fields[field] ?? undefined;
+    if (value === undefined) return undefined;
+    const result = work(value);
+    if (!(result instanceof Flawed)) return result;
+    flaws.push({ field, message: result.message });
+    return undefined;
+  }
+
+  const given = read('hash', hashIn);
+  const secret = read('key', secretIn);
+  const body = {
+    hash: given ?? secret,
+    plan: read('plan', (value) => textIn(value, 64)) ?? defaults.plan,
+    account: read('account', (value) => textIn(value)) ?? defaults.account,
+    label: read('label', (value) => textIn(value)),
+    limits: read('limits', limitsIn),
+    expires: read('expires', timeIn),
+    addresses: read('addresses', addressesIn),
+    metadata: read('metadata', metadataIn),
+    disabled: read('disabled', (value) =>
+      typeof value === 'boolean' ? value : new Flawed('is neither true nor false'),
+    ),
+  };
+  const missing = (field: 'hash' | 'plan' | 'account', message: string) => {
+    if (body[field] === undefined && !flaws.some((flaw) => flaw.field === field)) flaws.push({ field, message });
+  };
+  if (!flaws.some(({ field }) => field === 'key')) missing('hash', 'there is neither a hash nor a key');
+  missing('plan', 'there is none, and no --plan either');
+  missing('account', 'there is none, and no --account either');
+  if (given !== undefined && secret !== undefined && given !== secret)
+    flaws.push({ field: 'hash', message: 'is not that of the key beside it' });
+  if (body.account !== undefined) flaws.push(...formFlaws(draftOf(body, body.account)).map(asFieldFlaw));
+  if (flaws.length > 0) return flaws;
+  const present = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+  return { body: present as unknown as KeyBody, hadSecret: secret !== undefined };
+}
+
+type Loose = { [F in 'label' | 'addresses' | 'metadata']?: KeyBody[F] | undefined };
+
+class Flawed {
+  readonly message: string;
+  constructor(message: string) {
+    this.message = message;
+  }
+}
+
+function draftOf({ label, addresses, metadata }: Loose, account: string) {
+  return { account, label: label ?? null, addresses: addresses ?? null, metadata: metadata ?? {} };
+}
+
+function asFieldFlaw({ field, message }: ReturnType<typeof formFlaws>[0]): FieldFlaw {
+  return { field, message };
+}
+
+function textIn(value: unknown, longest = Number.POSITIVE_INFINITY): string | Flawed {
+  if (typeof value !== 'string') return new Flawed('is no text');
+  return value.length > longest ? new Flawed(`is longer than ${longest} characters`) : value;
+}
+
+function hashIn(value: unknown): string | Flawed {
+  const hash = typeof value === 'string' ? readHash(value) : null;
+  return hash ?? new Flawed('is no SHA-256 in hexadecimal, base64 or base64url; no other hash can be checked');
+}
+
+function secretIn(value: unknown): string | Flawed {
+  if (typeof value === 'string' && isPresentable(value)) return hashSecret(value);
+  return new Flawed(`no caller can send it: a key is 1 to ${MAX_FOREIGN_LENGTH} visible characters of ASCII`);
+}
+
+function limitsIn(value: unknown): string | Flawed {
+  try {
+    if (typeof value === 'string') return formatWindows(parseWindows(value));
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+  }
+  return new Flawed('limits look like 600/minute,100000/day: one to four, each with another span');
+}
+
+const LAST = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** RFC 3339, or Unix time: seconds in up to 11 digits, milliseconds in 12 and more. */
+function timeIn(value: unknown): string | Flawed {
+  const text = typeof value === 'number' && value >= 0 ? String(value) : value;
+  const time =
+    typeof text !== 'string'
+      ? Number.NaN
+      : /^\d{1,15}$/.test(text)
+        ? Number(text) * (text.length < 12 ? 1_000 : 1)
+        : isDateTime(text)
+          ? Date.parse(text)
+          : Number.NaN;
+  if (time <= LAST) return new Date(time).toISOString();
+  return new Flawed('is no time such as 2030-01-31T00:00:00Z, and no Unix time in whole seconds or milliseconds');
+}
+
+function addressesIn(value: unknown): readonly string[] | undefined | Flawed {
+  if (!Array.isArray(value) || !value.every((one) => typeof one === 'string')) return new Flawed('is no list of text');
+  return value.length === 0 ? undefined : value;
+}
+
+function metadataIn(value: unknown): Readonly<Record<string, string>> | Flawed {
+  if (isObject(value) && Object.values(value).every((one) => typeof one === 'string'))
+    return value as Readonly<Record<string, string>>;
+  return new Flawed('is no object whose values are text');
+}

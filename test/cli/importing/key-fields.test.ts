@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { readKey } from '../../../src/cli/importing/key-fields.ts';
+import type { Fields } from '../../../src/cli/importing/rows.ts';
+import { hashSecret } from '../../../src/keys/secret.ts';
+
+const SECRET = 'do-not-tell-anybody';
+const digest = (encoding: 'hex' | 'base64' | 'base64url') => createHash('sha256').update(SECRET).digest(encoding);
+const GOOD: Fields = { hash: digest('hex'), plan: 'free', account: 'acme' };
+const bodyOf = (fields: Fields) => {
+  const read = readKey({ ...GOOD, ...fields }, {});
+  if (Array.isArray(read)) throw new Error(JSON.stringify(read));
+  return read.body;
+};
+
+test.each([
+  ['hexadecimal', digest('hex')],
+  ['capital hexadecimal', digest('hex').toUpperCase()],
+  ['base64', digest('base64')],
+  ['base64 without its end', digest('base64').replace('=', '')],
+  ['base64url', digest('base64url')],
+  ['a prefix', `sha256:${digest('hex')}`],
+  ['a prefix of another kind', `SHA-256=${digest('base64')}`],
+  ['the prefix of integrity metadata', `sha256-${digest('base64')}`],
+])('a hash in %s is one hash', (_form, hash) => {
+  expect(bodyOf({ hash }).hash).toBe(hashSecret(SECRET));
+});
+
+test('a secret is hashed on the way', () => {
+  const read = readKey({ key: SECRET, plan: 'free', account: 'acme' }, {});
+  expect(read).toEqual({ body: { hash: hashSecret(SECRET), plan: 'free', account: 'acme' }, hadSecret: true });
+  expect(readKey(GOOD, {})).toMatchObject({ hadSecret: false });
+  expect(readKey({ ...GOOD, key: SECRET }, {})).toMatchObject({ hadSecret: true });
+});
+
+test('what a file does not say comes from the options, and null says nothing', () => {
+  const defaults = { plan: 'pro', account: 'other' };
+  expect(readKey({ ...GOOD, plan: null }, defaults)).toMatchObject({ body: { plan: 'pro', account: 'acme' } });
+  const empty = { label: null, limits: null, expires: null, addresses: [], metadata: null, disabled: null };
+  expect(bodyOf(empty)).toEqual({ hash: hashSecret(SECRET), plan: 'free', account: 'acme' });
+});
+
+test.each([
+  ['RFC 3339', '2030-01-31T00:00:00Z', '2030-01-31T00:00:00.000Z'],
+  ['RFC 3339 in another zone', '2030-01-31T01:00:00.5+01:00', '2030-01-31T00:00:00.500Z'],
+  ['Unix seconds', 1_896_048_000, '2030-01-31T00:00:00.000Z'],
+  ['the digits of Unix seconds', '1896048000', '2030-01-31T00:00:00.000Z'],
+  ['Unix milliseconds', 1_896_048_000_123, '2030-01-31T00:00:00.123Z'],
+  ['the digits of Unix milliseconds', '1896048000123', '2030-01-31T00:00:00.123Z'],
+  ['the last number of seconds', '99999999999', '5138-11-16T09:46:39.000Z'],
+  ['the first number of milliseconds', '100000000000', '1973-03-03T09:46:40.000Z'],
+])('an expiry in %s', (_form, expires, time) => {
+  expect(bodyOf({ expires }).expires).toBe(time);
+});
+
+test('limits are written in one form', () => {
+  expect(bodyOf({ limits: ' 100/day , 5/minute ' }).limits).toBe('5/minute,100/day');
+});
+
+describe('a mistake is told with its field and without the value:', () => {
+  test.each([
+    ['a hash of another kind', { hash: 'a'.repeat(32) }, 'hash', 'no SHA-256'],
+    ['a bcrypt hash', { hash: `$2b$12$${'a'.repeat(53)}` }, 'hash', 'no SHA-256'],
+    ['a longer hash with the prefix of another', { hash: `sha512:${'a'.repeat(128)}` }, 'hash', 'no SHA-256'],
+    ['base64 with bits too many', { hash: `${'A'.repeat(42)}B` }, 'hash', 'no SHA-256'],
+    ['a hash that is a number', { hash: 5 }, 'hash', 'no SHA-256'],
+    ['a key beside the hash of another', { key: 'another' }, 'hash', 'not that of the key'],
+    ['a key that is too long', { key: 'x'.repeat(513) }, 'key', 'no caller can send it'],
+    ['an empty key', { key: '' }, 'key', 'no caller can send it'],
+    ['a key with a control character', { key: 'a\nb' }, 'key', 'no caller can send it'],
+    ['a key with a space at its end', { key: `${SECRET} ` }, 'key', 'no caller can send it'],
+    ['a key beyond ASCII', { key: 'schlüssel' }, 'key', 'no caller can send it'],
+    ['a key that is no text', { key: { SECRET } }, 'key', 'no caller can send it'],
+    ['a plan that is no text', { plan: [SECRET] }, 'plan', 'no text'],
+    ['a plan that is too long', { plan: 'x'.repeat(65) }, 'plan', 'longer than 64'],
+    ['an account that is a path', { account: `../${SECRET}` }, 'account', 'an account is'],
+    ['a label that is too long', { label: 'x'.repeat(201) }, 'label', 'at most 200'],
+    ['limits that are none', { limits: SECRET }, 'limits', 'limits look like'],
+    ['limits of one span twice', { limits: '5/minute,6/60s' }, 'limits', 'limits look like'],
+    ['limits that are a number', { limits: 60 }, 'limits', 'limits look like'],
+    ['an expiry in words', { expires: `next ${SECRET}` }, 'expires', 'no time'],
+    ['an expiry without a zone', { expires: '2030-01-31T00:00:00' }, 'expires', 'no time'],
+    ['an expiry on a day that is none', { expires: '2030-02-30T00:00:00Z' }, 'expires', 'no time'],
+    ['an expiry before 1970', { expires: -1 }, 'expires', 'no time'],
+    ['an expiry with a fraction', { expires: 1.5 }, 'expires', 'no time'],
+    ['an expiry beyond the calendar', { expires: '999999999999999' }, 'expires', 'no time'],
+    ['an address that is none', { addresses: ['::1', SECRET] }, 'addresses', 'address 2 is no address'],
+    ['an address with a prefix that is too long', { addresses: ['10.0.0.0/33'] }, 'addresses', 'address 1'],
+    ['addresses too many', { addresses: Array(101).fill('::1') }, 'addresses', 'at most 100'],
+    ['addresses that are no list', { addresses: '::1' }, 'addresses', 'no list'],
+    ['metadata that is a list', { metadata: [SECRET] }, 'metadata', 'no object'],
+    ['metadata with a number', { metadata: { a: 1 } }, 'metadata', 'no object whose values'],
+    ['metadata with a bad name', { metadata: { [`${SECRET}!`]: '' } }, 'metadata', 'names are up to 64'],
+    ['metadata with __proto__', { metadata: JSON.parse('{"__proto__":"x"}') }, 'metadata', 'names are up to 64'],
+    [
+      'metadata too much',
+      { metadata: Object.fromEntries([...Array(21)].map((_, i) => [`a${i}`, ''])) },
+      'metadata',
+      '20',
+    ],
+    ['disabled in words', { disabled: 'yes' }, 'disabled', 'neither true nor false'],
+  ] as [string, Fields, string, string][])('%s', (_what, fields, field, message) => {
+    const read = readKey({ ...GOOD, ...fields }, {});
+    expect(read).toEqual([{ field, message: expect.stringContaining(message) }]);
+    expect(JSON.stringify(read)).not.toContain(SECRET);
+  });
+
+  test('each of several, and what is missing', () => {
+    const read = readKey({ limits: 'x', disabled: 1 }, {});
+    const fields = Array.isArray(read) ? read.map(({ field }) => field) : [];
+    expect(fields.sort()).toEqual(['account', 'disabled', 'hash', 'limits', 'plan']);
+  });
+});

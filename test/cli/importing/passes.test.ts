@@ -1,0 +1,98 @@
+import { expect, test } from '@jest/globals';
+import { sendKeys } from '../../../src/cli/importing/passes.ts';
+import { bad, type Read } from '../../../src/cli/importing/rows.ts';
+import { CallError } from '../../../src/cli/reach/api.ts';
+
+interface Body {
+  readonly keys: readonly { readonly label?: string }[];
+}
+
+/** Records what is sent. */
+function apiOf(answer: (call: number, body: Body) => object) {
+  const bodies: Body[] = [];
+  return {
+    bodies,
+    async call(_method: string, _path: string, { body }: { body?: unknown } = {}) {
+      bodies.push(body as Body);
+      return { imported: (body as Body).keys.length, already: 0, bad: [], ...answer(bodies.length, body as Body) };
+    },
+  };
+}
+
+async function* keys(count: number, more: object = {}): AsyncGenerator<Read> {
+  for (let i = 1; i <= count; i++) yield { at: `line ${i}`, fields: { key: `key-${i}`, ...more } };
+}
+
+const DEFAULTS = { plan: 'pro', account: 'acme' };
+
+test('keys go in calls of 250, and fewer where they are large', async () => {
+  const api = apiOf(() => ({}));
+  expect(await sendKeys(api, keys(600), DEFAULTS, {})).toMatchObject({ imported: 600, bad: 0, hadSecrets: true });
+  expect(api.bodies.map((body) => body.keys.length)).toEqual([250, 250, 100]);
+
+  const metadata = Object.fromEntries(
+    Array.from({ length: 20 }, (_, i) => [`m${'x'.repeat(60)}${i}`, '\u0001'.repeat(500)]),
+  );
+  const largest = {
+    metadata,
+    label: 'ä'.repeat(200),
+    addresses: Array(100).fill('1111:2222:3333:4444:5555:6666:7777:8888/128'),
+  };
+  const large = apiOf(() => ({}));
+  await sendKeys(large, keys(10, largest), DEFAULTS, { dryRun: true });
+  expect(large.bodies.length).toBeGreaterThan(1);
+  for (const body of large.bodies) expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(262_144);
+});
+
+test('mistakes of the file and of the gateway are told in the order of the file', async () => {
+  const api = apiOf((_, body) => ({
+    imported: body.keys.length - 2,
+    bad: [
+      { index: 0, field: 'plan', message: 'one' },
+      { index: 0, field: 'limits', message: 'two' },
+      { index: 2, field: 'plan', message: 'three' },
+    ],
+  }));
+  const rows = async function* (): AsyncGenerator<Read> {
+    yield* keys(2);
+    yield bad('line 3', null, 'unreadable');
+    yield { at: 'line 4', fields: { key: 'another' } };
+    yield { at: 'line 5', fields: { key: 'another' } };
+  };
+  const { told, ...counts } = await sendKeys(api, rows(), DEFAULTS, { skipBad: true });
+  expect(told.map(({ at, message }) => `${at} ${message}`)).toEqual([
+    'line 1 one',
+    'line 1 two',
+    'line 3 unreadable',
+    'line 4 three',
+    'line 5 is the same key as line 4',
+  ]);
+  expect(counts).toMatchObject({ imported: 1, bad: 4, untold: 0 });
+});
+
+test('a call that fails after others were made says where, and what to do', async () => {
+  const api = apiOf((call) => {
+    if (call === 3) throw new CallError('The state cannot be reached: try again later.', { shut: true });
+    return {};
+  });
+  const failed = await sendKeys(api, keys(650), DEFAULTS, {}).catch((error: unknown) => error);
+  expect(failed).toBeInstanceOf(CallError);
+  expect(failed).toMatchObject({
+    shut: true,
+    message:
+      'The state cannot be reached: try again later. It stopped at line 501 to line 650: 500 keys before are imported and stay. Repeat the command to go on: what is there already is not imported again.',
+  });
+});
+
+test('a check that fails changes nothing, and says no more than why', async () => {
+  const api = apiOf(() => {
+    throw new CallError('There is no gateway.');
+  });
+  await expect(sendKeys(api, keys(1), DEFAULTS, { dryRun: true })).rejects.toThrow(/^There is no gateway\.$/);
+});
+
+test('a file without keys makes no call', async () => {
+  const api = apiOf(() => ({}));
+  expect(await sendKeys(api, keys(0), DEFAULTS, {})).toMatchObject({ imported: 0, bad: 0 });
+  expect(api.bodies).toEqual([]);
+});

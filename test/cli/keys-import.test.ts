@@ -1,0 +1,219 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type CommandLine, commandLine } from '../support/command-line.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { until } from '../support/until.ts';
+
+const hex = (secret: string) => createHash('sha256').update(secret).digest('hex');
+const secretOf = () => `old-${randomBytes(9).toString('hex')}`;
+const csv = (rows: readonly (readonly string[])[]) => rows.map((row) => `${row.join(',')}\r\n`).join('');
+
+let redis: RedisServer;
+const gateways: { embedded?: TestGateway; redis?: TestGateway } = {};
+beforeAll(async () => {
+  redis = await startRedis();
+  gateways.embedded = await TestGateway.start();
+  gateways.redis = await TestGateway.start({ env: { REDIS_URL: redis.url } });
+});
+afterAll(async () => {
+  for (const gateway of Object.values(gateways)) await gateway.stop();
+  await redis.stop();
+});
+
+describe.each([
+  [
+    'a gateway on a folder, by its admin API',
+    'embedded',
+    (gateway: TestGateway) => ({ STOREGATE_ADMIN_URL: gateway.adminUrl }),
+  ],
+  ['a gateway on a folder, beside it', 'embedded', (gateway: TestGateway) => ({ STOREGATE_DATA: gateway.config.data })],
+  [
+    'a gateway on Redis, by its admin API',
+    'redis',
+    (gateway: TestGateway) => ({ STOREGATE_ADMIN_URL: gateway.adminUrl }),
+  ],
+  ['a gateway on Redis, beside it', 'redis', () => ({ REDIS_URL: redis.url })],
+] as const)('keys of a file go to %s:', (_where, kind, environment) => {
+  let gateway: TestGateway;
+  let folder: string;
+  let account: string;
+  let run: CommandLine;
+  beforeAll(() => {
+    gateway = gateways[kind]!;
+    folder = mkdtempSync(join(tmpdir(), 'storegate-import-'));
+    run = (args, more = {}) => commandLine(folder)(args, { ...more, env: environment(gateway) });
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+  beforeEach(() => {
+    account = `acct-${randomBytes(6).toString('hex')}`;
+  });
+
+  function write(name: string, text: string): string {
+    writeFileSync(join(folder, name), text);
+    return name;
+  }
+  const importing = (file: string, ...more: string[]) => run(['keys', 'import', '--file', file, ...more]);
+  const listed = async () => JSON.parse((await run(['keys', 'list', '--account', account, '--json'])).out);
+  const status = async (secret: string) => (await gateway.client.get('/pets').set('X-API-Key', secret)).status;
+
+  test('they work with their old secrets, and who imported each can be told', async () => {
+    const [hashed, plain, off] = [secretOf(), secretOf(), secretOf()];
+    const file = write(
+      'keys.csv',
+      csv([
+        ['account', 'hash', 'key', 'plan', 'label', 'limits', 'expires', 'addresses', 'disabled', 'metadata.team'],
+        [
+          account,
+          `sha256:${hex(hashed)}`,
+          '',
+          'pro',
+          '"one, two"',
+          '"7/minute,70/day"',
+          '2999-01-01T00:00:00Z',
+          '',
+          '',
+          'pets',
+        ],
+        [account, '', plain, 'pro', '', '', '4102444800', '"127.0.0.0/8, ::1"', 'false', ''],
+        [account, hex(off), '', 'pro', '', '', '', '', 'true', ''],
+      ]),
+    );
+    expect(await importing(file)).toEqual({
+      code: 0,
+      out: '3 keys imported, 0 there already.\n',
+      err: 'keys.csv holds secrets themselves: delete it when it is done with.\n',
+    });
+    for (const secret of [hashed, plain]) await until('the key works', async () => (await status(secret)) === 200);
+    expect(await status(off)).toBe(401);
+    const keys = await listed();
+    expect(keys).toHaveLength(3);
+    expect(keys).toContainEqual(
+      expect.objectContaining({ label: 'one, two', limits: '7/minute,70/day', metadata: { team: 'pets' } }),
+    );
+    expect(keys).toContainEqual(
+      expect.objectContaining({ addresses: ['127.0.0.0/8', '::1'], expires: '2100-01-01T00:00:00.000Z' }),
+    );
+    expect(keys).toContainEqual(expect.objectContaining({ status: 'disabled' }));
+    for (const { id } of keys) {
+      const { out } = await run(['audit', 'list', '--target', id, '--json']);
+      expect(JSON.parse(out)).toMatchObject([{ action: 'keys.import', target: 'keys', after: { count: 3 } }]);
+      expect(out).not.toContain(plain);
+    }
+  });
+
+  test('the same file again changes nothing, and a longer one brings what is new', async () => {
+    const rows = Array.from({ length: 1_203 }, () => ({ hash: hex(secretOf()), plan: 'pro', account }));
+    const text = (some: readonly object[]) => some.map((row) => `${JSON.stringify(row)}\n`).join('');
+    const file = write('keys.ndjson', text(rows.slice(0, 1_102)));
+    expect((await importing(file)).out).toBe('1102 keys imported, 0 there already.\n');
+    expect((await importing(file)).out).toBe('0 keys imported, 1102 there already.\n');
+    expect((await importing(write('more.ndjson', text(rows)))).out).toBe('101 keys imported, 1102 there already.\n');
+    expect(await listed()).toHaveLength(1_203);
+  });
+
+  test('every bad line is told, and one of them keeps all from being imported', async () => {
+    const [secret, twin, there] = [secretOf(), secretOf(), secretOf()];
+    await importing(write('there.ndjson', JSON.stringify({ key: there, plan: 'pro', account })));
+    const before = await listed();
+    const file = write(
+      'bad.csv',
+      csv([
+        ['key', 'plan', 'account', 'limits'],
+        [secretOf(), 'pro', account, ''],
+        [secret, 'gold', account, ''],
+        [secret],
+        [twin, 'pro', account, ''],
+        [twin, 'pro', account, ''],
+        [secretOf(), 'enterprise', account, ''],
+        [secretOf(), secret, `/${secret}`, secret],
+        [there, 'free', account, ''],
+      ]),
+    );
+    const checked = await importing(file, '--dry-run');
+    const plans = 'there is no such plan; there are free, pro';
+    expect(checked.err.split('\n')).toEqual([
+      expect.stringContaining(`line 3: plan: ${plans}`),
+      'line 4: has 1 cells, and the first line names 4 columns',
+      'line 6: hash: is the same key as line 5',
+      expect.stringContaining('line 7: limits: plan enterprise has no limits of its own'),
+      expect.stringContaining('line 8: limits: limits look like'),
+      expect.stringContaining('line 8: account: an account is'),
+      `line 9: plan: it is there already as ${before[0].id}, with another plan`,
+      'bad.csv holds secrets themselves: delete it when it is done with.',
+      '6 keys cannot be imported.',
+      '',
+    ]);
+    expect(checked).toMatchObject({
+      code: 1,
+      out: 'Dry run, nothing was changed: 2 keys would be imported, 0 there already.\n',
+    });
+    const refused = await importing(file);
+    expect(refused).toMatchObject({ code: 1, out: '' });
+    expect(refused.err).toContain('6 keys cannot be imported, so none was; --skip-bad imports the others.\n');
+    expect(await listed()).toEqual(before);
+    const skipped = await importing(file, '--skip-bad');
+    expect(skipped).toMatchObject({ code: 1, out: '2 keys imported, 0 there already.\n' });
+    expect(await listed()).toHaveLength(3);
+    for (const { err } of [checked, refused, skipped])
+      for (const one of [secret, twin, there]) expect(err).not.toContain(one);
+  });
+
+  test('standard input, plan and account of the command line, and JSON for programs', async () => {
+    const secret = secretOf();
+    const input = JSON.stringify({ consumers: [{ keyauth_credentials: [{ key: secret }, { key: 'x', ttl: 5 }] }] });
+    const args = ['keys', 'import', '--file', '-', '--format', 'kong', '--plan', 'pro', '--account', account];
+    const { code, out, err } = await run([...args, '--skip-bad', '--json'], { input });
+    expect(JSON.parse(out)).toEqual({
+      dryRun: false,
+      imported: 1,
+      already: 0,
+      bad: 1,
+      told: [{ at: 'consumer 1, key 2', field: 'expires', message: expect.stringContaining('seconds after') }],
+      untold: 0,
+    });
+    expect(code).toBe(1);
+    expect(err).toContain('What was read holds secrets themselves');
+    await until('the key works', async () => (await status(secret)) === 200);
+  });
+
+  test('more mistakes than anybody reads are counted', async () => {
+    const file = write('many.csv', `key\r\n${'a\r\n'.repeat(2_500)}`);
+    const { err } = await importing(file, '--dry-run', '--json');
+    const lines = err.split('\n');
+    expect(lines.slice(0, 3)).toEqual([
+      'line 2: plan: there is none, and no --plan either',
+      'line 2: account: there is none, and no --account either',
+      'line 3: plan: there is none, and no --plan either',
+    ]);
+    expect(lines.slice(50)).toEqual(['and 4950 more', '2500 keys cannot be imported.', '']);
+  });
+});
+
+describe('a command that says', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'storegate-import-'));
+    writeFileSync(join(folder, 'bad.csv'), Buffer.from([0x6b, 0x65, 0x79, 0x0a, 0xc3, 0x28, 0x0a]));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test.each([
+    [['--hash', 'a'.repeat(64), '--plan', 'pro'], 2, 'say --hash, --plan and --account for one key, or --file'],
+    [['--file', 'a.csv', '--hash', 'a'.repeat(64)], 2, "'--file <file>' cannot be used with option '--hash <sha256>'"],
+    [['--file', 'a.csv', '--label', 'x'], 2, 'cannot be used with'],
+    [['--file', 'a.csv', '--format', 'xml'], 2, 'Allowed choices are csv, ndjson, kong, tyk, apisix, unkey'],
+    [['--hash', 'a'.repeat(64), '--plan', 'pro', '--account', 'a', '--dry-run'], 2, 'go with --file'],
+    [['--file', 'a.csv'], 1, 'cannot read a.csv: there is no such file'],
+    [['--file', '.', '--format', 'csv'], 1, 'cannot read .: it is a folder'],
+    [['--file', 'keys.txt'], 1, 'say which format keys.txt has: --format csv, ndjson'],
+    [['--file', 'bad.csv'], 1, 'the file is no UTF-8'],
+  ])('%j is told what is wrong', async (args, code, message) => {
+    const result = await commandLine(folder)(['keys', 'import', ...args]);
+    expect(result).toMatchObject({ code, out: '' });
+    expect(result.err).toContain(message);
+  });
+});

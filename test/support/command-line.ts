@@ -1,0 +1,38 @@
+import { run } from '../../src/cli/run.ts';
+
+export interface Result {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface Surroundings {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+  readonly isTerminal?: boolean;
+}
+
+export type CommandLine = (args: readonly string[], surroundings?: Surroundings) => Promise<Result>;
+
+/** The command line in this process, without `main.ts`; its data folder is `data` in `cwd`. */
+export function commandLine(cwd: string): CommandLine {
+  return async (args, { env = {}, input = '', isTerminal = false } = {}) => {
+    let out = '';
+    let err = '';
+    const code = await run(args, {
+      env: { STOREGATE_DATA: 'data', ...env },
+      cwd,
+      out: (text) => {
+        out += text;
+      },
+      err: (text) => {
+        err += text;
+      },
+      input: async () => input,
+      isTerminal,
+      onHangup: () => () => {},
+      stop: new AbortController().signal,
+    });
+    return { code, out, err };
+  };
+}

@@ -30,6 +30,7 @@ export function commandLine(cwd: string): CommandLine {
       },
       input: async () => input,
       isTerminal,
+      errIsTerminal: false,
       onHangup: () => () => {},
       stop: new AbortController().signal,
     });

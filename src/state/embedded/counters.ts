@@ -16,7 +16,7 @@ import { NotWritten } from '../journal/journal.ts';
 import type { Living } from '../journal/keeper.ts';
 import { type Ban, type State, UnsavedError } from '../state.ts';
 import { Forgetting } from './forgetting.ts';
-import type { LedgerStore } from './ledgers.ts';
+import type { KeptLedger, LedgerStore } from './ledgers.ts';
 import { type LedgerChange, PendingChanges } from './pending.ts';
 
 /** Milliseconds between two rounds of forgetting. A subject is forgotten at most so much too late. */
@@ -41,7 +41,7 @@ export interface EmbeddedStateOptions {
 export class EmbeddedState implements State {
   readonly #clock: () => number;
   readonly #store: LedgerStore | null;
-  readonly #ledgers = new Map<string, Ledger>();
+  readonly #ledgers = new Map<string, KeptLedger>();
   readonly #forgetting = new Forgetting(GRAIN);
   readonly #pending = new PendingChanges();
   readonly #timer: NodeJS.Timeout;
@@ -68,8 +68,9 @@ export class EmbeddedState implements State {
 
   admit(subject: string, limits: Limits, cost: number): Admission {
     this.#ladder = limits.ladder;
-    this.#store?.mark(subject);
-    return admit(this.#ledgerOf(subject, limits), limits, cost, this.#clock());
+    const ledger = this.#ledgerOf(subject, limits);
+    this.#store?.mark(subject, ledger);
+    return admit(ledger, limits, cost, this.#clock());
   }
 
   look(subject: string, limits: Limits): Admission {
@@ -149,14 +150,15 @@ export class EmbeddedState implements State {
     }
   }
 
-  #living(): Living<Ledger> {
+  #living(): Living<KeptLedger> {
     const [ledgers, pending] = [this.#ledgers, this.#pending];
     return {
       get size() {
         return ledgers.size;
       },
-      names: () => ledgers.keys(),
-      read: (subject) => pending.after(subject, ledgers.get(subject)),
+      entries: () => ledgers.entries(),
+      get: (subject) => ledgers.get(subject),
+      toWrite: (subject, ledger) => (pending.isEmpty ? ledger : pending.after(subject, ledger)),
     };
   }
 
@@ -186,26 +188,24 @@ export class EmbeddedState implements State {
   }
 
   #apply(subject: string, change: LedgerChange): void {
-    const ledger = this.#ledgers.get(subject) ?? newLedger([]);
-    change(ledger);
-    if (!this.#ledgers.has(subject)) this.#keep(subject, ledger);
+    change(this.#ledgers.get(subject) ?? this.#keep(subject, newLedger([])));
   }
 
   #lookAgainAt(stale: number, now: number): number {
     return Number.isFinite(stale) ? stale : now + LATER;
   }
 
-  #ledgerOf(subject: string, limits: Limits): Ledger {
+  #ledgerOf(subject: string, limits: Limits): KeptLedger {
     const known = this.#ledgers.get(subject);
     if (known) return known;
-    const ledger = newLedger(limits.windows);
-    this.#keep(subject, ledger, this.#clock() + limits.windows.at(-1)!.span);
-    return ledger;
+    return this.#keep(subject, newLedger(limits.windows), this.#clock() + limits.windows.at(-1)!.span);
   }
 
-  #keep(subject: string, ledger: Ledger, lookAgainAt = 0): void {
+  #keep(subject: string, { windows, cells, conduct }: Ledger, lookAgainAt = 0): KeptLedger {
+    const ledger = { windows, cells, conduct, marked: 0 };
     this.#ledgers.set(subject, ledger);
     this.#forgetting.remind(subject, lookAgainAt);
+    return ledger;
   }
 
   #forgetInTurns(): void {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { type Ledger, staleAt } from '../../limits/ledger.ts';
 import { Journal, type JournalOptions } from '../journal/journal.ts';
-import { Keeper, type Living } from '../journal/keeper.ts';
+import { Keeper, type Kept, type Living } from '../journal/keeper.ts';
 import { type Damage, readJournal } from '../journal/read.ts';
 import { replaceJournal } from '../journal/replace.ts';
 import { dropLedgersInFile, ledgersInFile, openStateFile } from './file.ts';
@@ -14,13 +14,16 @@ const NAME = 'ledgers';
 /** Bytes of one batch when all ledgers are written at once. */
 const BATCH = 1 << 20;
 
+/** A ledger in the memory of an embedded state. */
+export interface KeptLedger extends Ledger, Kept {}
+
 /** Keeps the ledgers of one state while no process has them. */
 export interface LedgerStore {
   /** What was kept, to be called once. Then `begin` says where the ledgers are that are to be kept from now on. */
   load(): Iterable<readonly [subject: string, ledger: Ledger]>;
-  begin(ledgers: Living<Ledger>): void;
+  begin(ledgers: Living<KeptLedger>): void;
   /** The ledger has changed, and is to be written soon. Called for every request. */
-  mark(subject: string): void;
+  mark(subject: string, ledger: KeptLedger): void;
   /** Resolves once the ledger as it is now is on disk. Rejects with NotWritten; then it is marked. */
   write(subject: string): Promise<void>;
   /** Writes what is left. Rejects if that cannot be. */
@@ -46,7 +49,7 @@ export function ledgersInFolder(
     ...(saved && { saved }),
   });
   let loaded: Map<string, Ledger> | null = reader.ledgers;
-  let keeper: Keeper<Ledger>;
+  let keeper: Keeper<KeptLedger>;
   return {
     load() {
       const ledgers = loaded ?? new Map<string, Ledger>();
@@ -54,9 +57,9 @@ export function ledgersInFolder(
       return ledgers;
     },
     begin: (ledgers) => {
-      keeper = new Keeper(journal, ledgers, new LedgerPacker());
+      keeper = new Keeper<KeptLedger>(journal, ledgers, new LedgerPacker());
     },
-    mark: (subject) => keeper.mark(subject),
+    mark: (subject, ledger) => keeper.mark(subject, ledger),
     write: (subject) => keeper.write(subject),
     close: () => keeper.close(),
   };
@@ -135,7 +138,7 @@ function* packed(ledgers: Iterable<readonly [subject: string, ledger: Ledger]>):
   const packer = new LedgerPacker();
   let isEmpty = true;
   for (const [subject, ledger] of ledgers) {
-    packer.add(subject, ledger);
+    packer.add([[subject, ledger]]);
     isEmpty = packer.size >= BATCH;
     if (isEmpty) yield packer.take();
   }

@@ -1,4 +1,5 @@
 import type { Conduct, Ledger } from '../../limits/ledger.ts';
+import type { KeptLedger } from './ledgers.ts';
 
 /** A change of one ledger that an operator asked for. */
 export type LedgerChange = (ledger: Ledger) => void;
@@ -9,6 +10,10 @@ export type LedgerChange = (ledger: Ledger) => void;
  */
 export class PendingChanges {
   readonly #bySubject = new Map<string, LedgerChange[]>();
+
+  get isEmpty(): boolean {
+    return this.#bySubject.size === 0;
+  }
 
   has(subject: string): boolean {
     return this.#bySubject.has(subject);
@@ -27,17 +32,17 @@ export class PendingChanges {
   }
 
   /** The ledger as it will be; the one that is given where nothing is pending. A subject without one has an empty one then. */
-  after(subject: string, ledger: Ledger | undefined): Ledger | undefined {
+  after(subject: string, ledger: KeptLedger | undefined): KeptLedger | undefined {
     const changes = this.#bySubject.get(subject);
     if (!changes) return ledger;
-    const changed = ledger ? copyOf(ledger) : { windows: [], cells: [], conduct: null };
+    const changed = ledger ? copyOf(ledger) : { windows: [], cells: [], conduct: null, marked: 0 };
     for (const change of changes) change(changed);
     return changed;
   }
 }
 
-function copyOf({ windows, cells, conduct }: Ledger): Ledger {
-  return { windows, cells: [...cells], conduct: conduct && copyOfConduct(conduct) };
+function copyOf({ windows, cells, conduct, marked }: KeptLedger): KeptLedger {
+  return { windows, cells: [...cells], conduct: conduct && copyOfConduct(conduct), marked };
 }
 
 const copyOfConduct = (conduct: Conduct): Conduct => ({ ...conduct, strikes: [...conduct.strikes] });

@@ -1,17 +1,24 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Journal, NotWritten } from './journal.ts';
 
-/** What is kept: the entries that are in memory now. Names and entries may change at any time. */
-export interface Living<V> {
+/** An entry in memory. */
+export interface Kept {
+  /** The beat in which the keeper was last told of a change, which is the keeper's to set; 0: never. */
+  marked: number;
+}
+
+/** What is kept: the entries that are in memory now. They may change, come and go at any time. */
+export interface Living<V extends Kept> {
   readonly size: number;
-  names(): Iterable<string>;
-  /** The entry as it is to be written; `undefined`: there is none. */
-  read(name: string): V | undefined;
+  entries(): Iterable<readonly [name: string, entry: V]>;
+  get(name: string): V | undefined;
+  /** What is to be written of an entry, or of a name without one; `undefined`: nothing. */
+  toWrite(name: string, entry: V | undefined): V | undefined;
 }
 
 /** Turns entries into the payload of a batch. */
 export interface Packer<V> {
-  add(name: string, entry: V): void;
+  add(entries: readonly (readonly [name: string, entry: V])[]): void;
   /** Bytes of what was added since the last `take`. */
   readonly size: number;
   /** The payload of what was added. */
@@ -22,7 +29,7 @@ export interface Packer<V> {
 const BEAT = 500;
 /** Milliseconds of packing before other work gets its turn, and how many entries are packed between two looks at the clock. */
 const SLICE = 0.3;
-const STEP = 16;
+const GROUP = 64;
 /** Bytes of one batch, not counting its last entries. */
 const BATCH = 1 << 20;
 /** Entries that a beat writes anew although they did not change, at least. */
@@ -39,14 +46,15 @@ const FILES_LEFT = 8;
  * the files have grown to several times what the entries need, a new file is begun, and each beat also writes entries that did
  * not change, until the new file holds all of them and the older ones can go.
  */
-export class Keeper<V> {
+export class Keeper<V extends Kept> {
   readonly #journal: Journal;
   readonly #living: Living<V>;
   readonly #packer: Packer<V>;
   readonly #timer: NodeJS.Timeout;
-  #changed = new Set<string>();
+  #changed: (readonly [name: string, entry: V])[] = [];
+  #beat = 1;
   /** Those that the newest file may not have yet; `null` while it holds everything that the older ones do. */
-  #others: Iterator<string> | null;
+  #others: Entries<V> | null;
   #beating: Promise<void> | null = null;
   #isLate = false;
   /** Of all that was ever packed, for the mean. */
@@ -57,29 +65,32 @@ export class Keeper<V> {
     this.#journal = journal;
     this.#living = living;
     this.#packer = packer;
-    this.#others = journal.older > 0 ? namesOf(living) : null;
+    this.#others = journal.older > 0 ? entriesOf(living) : null;
     this.#timer = setInterval(() => this.#tick(), BEAT).unref();
   }
 
-  /** Has the entry written with the next beat. */
-  mark(name: string): void {
-    this.#changed.add(name);
+  /** Has the entry written with the next beat. As cheap as can be: every request calls it. */
+  mark(name: string, entry: V): void {
+    if (entry.marked === this.#beat) return;
+    entry.marked = this.#beat;
+    this.#changed.push([name, entry]);
   }
 
-  /** Writes one entry at once. Rejects with NotWritten; then it stays marked. */
+  /** Writes one entry at once. Rejects with NotWritten; then it is marked. */
   async write(name: string): Promise<void> {
-    this.#packSome([name].values());
+    this.#packSome([[name, this.#living.get(name)] as const].values());
     await this.#journal.commit();
   }
 
   /** Writes what has changed, and a part of the others while a new file is to hold all. Rejects with NotWritten. */
   async flush(): Promise<void> {
     const changed = this.#changed;
-    this.#changed = new Set();
+    this.#changed = [];
+    this.#beat += 1;
     if (this.#others === null && this.#isLarge) this.#beginAnew();
-    await this.#pack(changed.values(), changed.size);
+    await this.#pack(changed.values(), changed.length);
     const others = this.#others;
-    const wereAll = others !== null && (await this.#pack(others, Math.max(OTHERS, changed.size)));
+    const wereAll = others !== null && (await this.#pack(others, Math.max(OTHERS, changed.length)));
     await this.#journal.commit();
     // Others again if a commit has failed meanwhile.
     if (!wereAll || others !== this.#others) return;
@@ -123,37 +134,42 @@ export class Keeper<V> {
 
   #beginAnew(): void {
     this.#journal.begin();
-    this.#others = namesOf(this.#living);
+    this.#others = entriesOf(this.#living);
   }
 
-  /** Packs up to `most` entries, in turns. Answers whether no name is left. */
-  async #pack(names: Iterator<string>, most: number): Promise<boolean> {
+  /** Packs up to `most` entries, in turns. Answers whether none is left. */
+  async #pack(entries: Entries<V>, most: number): Promise<boolean> {
     for (let left = most; left > 0; ) {
-      const seen = this.#packSome(names);
-      if (seen === null) return true;
-      left -= seen;
+      const { packed, isLast } = this.#packSome(entries);
+      if (isLast) return true;
+      left -= packed;
       await setImmediate();
     }
     return false;
   }
 
-  /** Packs entries for a moment, into one batch. Answers how many names it has seen; `null`: no name is left. */
-  #packSome(names: Iterator<string>): number | null {
+  /** Packs entries for a moment, into one batch. */
+  #packSome(entries: Entries<V>): { readonly packed: number; readonly isLast: boolean } {
     const end = performance.now() + SLICE;
     const packed: string[] = [];
-    let seen = 0;
-    let next = names.next();
-    for (; !next.done; next = names.next()) {
-      const entry = this.#living.read(next.value);
-      if (entry !== undefined) {
-        this.#packer.add(next.value, entry);
-        packed.push(next.value);
+    for (let isLast = false; ; ) {
+      const group: (readonly [name: string, entry: V])[] = [];
+      while (group.length < GROUP && !isLast) {
+        const next = entries.next();
+        if (next.done) isLast = true;
+        else this.#gather(next.value, group);
       }
-      seen += 1;
-      if (this.#packer.size >= BATCH || (seen % STEP === 0 && performance.now() > end)) break;
+      this.#packer.add(group);
+      for (const [name] of group) packed.push(name);
+      if (!isLast && this.#packer.size < BATCH && performance.now() < end) continue;
+      if (packed.length > 0) this.#push(packed);
+      return { packed: packed.length, isLast };
     }
-    if (packed.length > 0) this.#push(packed);
-    return next.done ? null : seen;
+  }
+
+  #gather([name, entry]: readonly [string, V | undefined], group: (readonly [string, V])[]): void {
+    const written = this.#living.toWrite(name, entry);
+    if (written !== undefined) group.push([name, written]);
   }
 
   #push(packed: readonly string[]): void {
@@ -165,13 +181,18 @@ export class Keeper<V> {
 
   /** The journal goes on in a new file, which does not have what the last one held. */
   #lost(packed: readonly string[]): void {
-    for (const name of packed) this.#changed.add(name);
-    this.#others = namesOf(this.#living);
+    for (const name of packed) {
+      const entry = this.#living.get(name);
+      if (entry) this.mark(name, entry);
+    }
+    this.#others = entriesOf(this.#living);
   }
 }
 
-function namesOf({ names }: Living<unknown>): Iterator<string> {
-  return names()[Symbol.iterator]();
+type Entries<V> = Iterator<readonly [name: string, entry: V | undefined]>;
+
+function entriesOf<V extends Kept>(living: Living<V>): Entries<V> {
+  return living.entries()[Symbol.iterator]();
 }
 
 /** The journal has told it, and what is lost is marked again. Anything else is a bug. */

@@ -12,11 +12,13 @@ interface Done {
  */
 export class Acts {
   readonly done: Done[] = [];
+  /** All acts of one gateway have numbers of their own. */
+  count: number;
   readonly #gateway: CrashingGateway;
   readonly #acts: readonly (() => Promise<Done>)[];
-  #count = 0;
 
-  constructor(gateway: CrashingGateway) {
+  constructor(gateway: CrashingGateway, count = 0) {
+    this.count = count;
     this.#gateway = gateway;
     const { key, ban, pardon, reset, grant, revoke, token, plan } = this;
     this.#acts = [key, ban, pardon, reset, grant, revoke, token, plan].map((act) => act.bind(this));
@@ -32,8 +34,8 @@ export class Acts {
   }
 
   async one(): Promise<void> {
-    this.#count += 1;
-    const act = this.#acts[this.#count % this.#acts.length]!;
+    this.count += 1;
+    const act = this.#acts[this.count % this.#acts.length]!;
     this.done.push(await act());
   }
 
@@ -118,7 +120,7 @@ export class Acts {
   }
 
   async token() {
-    const name = `token-${this.#count}`;
+    const name = `token-${this.count}`;
     await this.#ask('POST', '/tokens', { name, role: 'read' });
     return await this.#done('tokens.create', name, async () => {
       const { tokens } = await this.#ask('GET', '/tokens');
@@ -127,7 +129,7 @@ export class Acts {
   }
 
   async plan() {
-    const name = `plan-${this.#count}`;
+    const name = `plan-${this.count}`;
     await this.#ask('PUT', `/plans/${name}`, { limits: '7/minute' });
     return await this.#done(
       'plans.put',

@@ -28,11 +28,12 @@ export class CrashingGateway {
   url = '';
   adminUrl = '';
   readonly #token = makeSecret('admin');
+  /** More of its environment, such as what the dynamic linker is to load. */
+  env: Readonly<Record<string, string>> = {};
   readonly #env: Readonly<Record<string, string>>;
   #running: Running | null = null;
 
-  /** `env`: more of its environment, such as what the dynamic linker is to load. */
-  constructor(storeUrl: string, env: Readonly<Record<string, string>> = {}) {
+  constructor(storeUrl: string) {
     writeFileSync(join(this.folder, 'plans.yaml'), PLANS);
     writeFileSync(join(this.folder, 'gateway.yaml'), 'log: { requests: false }\n');
     this.#env = {
@@ -43,7 +44,6 @@ export class CrashingGateway {
       STOREGATE_PORT: '0',
       STOREGATE_ADMIN_PORT: '0',
       STOREGATE_ADMIN_TOKEN: this.#token,
-      ...env,
     };
   }
 
@@ -56,7 +56,7 @@ export class CrashingGateway {
   }
 
   async start(): Promise<void> {
-    const running = storegate(['serve', '--no-demo-keys'], { cwd: this.folder, env: this.#env });
+    const running = storegate(['serve', '--no-demo-keys'], { cwd: this.folder, env: { ...this.#env, ...this.env } });
     this.#running = running;
     let hasEnded = false;
     void running.exit.then(() => {

@@ -1,7 +1,8 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { ExpectedError } from '../../common/expected-error.ts';
+import { syncFolderNow } from '../../common/folder.ts';
 import { type Conduct, type Ledger, newConduct } from '../../limits/ledger.ts';
 import type { Window } from '../../limits/limits.ts';
 
@@ -82,8 +83,12 @@ export function openStateFile(folder: string): DatabaseSync {
 /** Makes `folder` where it is missing, for its owner alone. Throws StateFileError where it cannot be used. */
 export function makeFolder(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const made = mkdirSync(folder, { recursive: true, mode: 0o700 });
     accessSync(folder, constants.W_OK | constants.X_OK);
+    // What is in a folder outlives lost power only if the folder does.
+    if (made === undefined) return;
+    for (let each = resolve(folder); each.length >= resolve(made).length; each = dirname(each))
+      syncFolderNow(dirname(each));
   } catch (error) {
     throw unusable(folder, error);
   }

@@ -1,5 +1,6 @@
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { syncFolderNow } from '../../common/folder.ts';
 import { generationFile, headerOf, headOf } from './format.ts';
 import { generationsIn } from './read.ts';
 
@@ -31,13 +32,4 @@ export function replaceJournal(folder: string, name: string, payloads: Iterable<
 
 function writeAll(fd: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
-}
-
-function syncFolderNow(folder: string): void {
-  const fd = openSync(folder, 'r');
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
 }

@@ -67,6 +67,23 @@ describe('a change in the state file', () => {
   });
 });
 
+test('a full disk refuses changes, says so, and leaves everything as it was', async () => {
+  const { keys, tokens, auditLog } = recordsInFile(db, KEPT);
+  const { pages } = db.prepare('SELECT page_count AS pages FROM pragma_page_count').get() as { pages: number };
+  db.exec(`PRAGMA max_page_count = ${pages}`);
+  const large = note({ after: 'x'.repeat(100_000) });
+  for (const refused of [() => keys.add(first, large), () => tokens.add(token, large), () => auditLog.append(large)]) {
+    await expect(refused()).rejects.toMatchObject({
+      code: 'state_unavailable',
+      cause: { message: 'nothing was changed, because the data folder cannot be written' },
+    });
+  }
+  expect([await keys.isEmpty(), await tokens.list(), await auditLog.list({ limit: 9 })]).toEqual([true, [], []]);
+  db.exec('PRAGMA max_page_count = 1000000');
+  await keys.add(first, large);
+  expect(await keys.get(first.id)).toEqual(first);
+});
+
 describe('syncing the state file', () => {
   test('is done however many ask at once, and where the last connection has closed it', async () => {
     const sync = syncsCommitsOf(db);

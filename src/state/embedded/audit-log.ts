@@ -9,8 +9,7 @@ import {
   type IdempotentAnswer,
   MANY_KEYS,
 } from '../../operators/audit-log.ts';
-import type { SyncCommits } from './commits.ts';
-import { transaction } from './file.ts';
+import { inChange, type SyncCommits } from './commits.ts';
 
 /** `isAbout(entry, $target)` in SQL. */
 const IS_ABOUT = `(target = $target OR target = 'key:' || $target
@@ -70,7 +69,7 @@ export function auditLogInFile(db: DatabaseSync, writer: AuditWriter, sync: Sync
   const [up, down] = [entries('ASC'), entries('DESC')];
   return {
     async append(note) {
-      transaction(db, () => {
+      inChange(db, () => {
         writer.refuseAnswered(note);
         writer.write(note);
       });

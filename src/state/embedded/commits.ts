@@ -4,6 +4,23 @@ import type { DatabaseSync } from 'node:sqlite';
 import { syncFolder } from '../../common/folder.ts';
 import { Outage } from '../../errors/outage.ts';
 import { UnsavedError } from '../state.ts';
+import { transaction } from './file.ts';
+
+const UNSYNCED = 'the change holds, but may be lost when the machine stops, because the data folder cannot be synced';
+
+/** SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN. */
+const UNWRITABLE: readonly number[] = [8, 10, 13, 14];
+
+/** `transaction` for what operators change: throws an Outage with UnsavedError where the disk does not take it. */
+export function inChange<T>(db: DatabaseSync, work: () => T): T {
+  try {
+    return transaction(db, work);
+  } catch (error) {
+    const { errcode } = error as { errcode?: number };
+    if (errcode === undefined || !UNWRITABLE.includes(errcode & 0xff)) throw error;
+    throw unsaved('nothing was changed, because the data folder cannot be written', error);
+  }
+}
 
 /** Resolves once all that this process has committed outlives lost power. */
 export type SyncCommits = () => Promise<void>;
@@ -40,7 +57,9 @@ export function syncsCommitsOf(db: DatabaseSync): SyncCommits {
   return () => {
     next ??= running.then(() => {
       next = null;
-      const syncing = sync().catch(failed);
+      const syncing = sync().catch((error: unknown) => {
+        throw unsaved(UNSYNCED, error);
+      });
       running = syncing.catch(() => {});
       return syncing;
     });
@@ -48,9 +67,9 @@ export function syncsCommitsOf(db: DatabaseSync): SyncCommits {
   };
 }
 
-function failed(error: unknown): never {
-  const standing = 'the change holds, but may be lost when the machine stops, because the data folder cannot be synced';
-  throw new Outage('state_unavailable', { cause: new UnsavedError(standing, { cause: error }) });
+/** `standing` says what holds now. */
+function unsaved(standing: string, error: unknown): Outage {
+  return new Outage('state_unavailable', { cause: new UnsavedError(standing, { cause: error }) });
 }
 
 async function syncFile(file: string): Promise<void> {

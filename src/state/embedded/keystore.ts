@@ -3,8 +3,7 @@ import { type KeyRecord, readRecord } from '../../keys/key.ts';
 import { KeyConflict, type KeyStore, KeyTaken } from '../../keys/store.ts';
 import type { AuditNote } from '../../operators/audit-log.ts';
 import type { AuditWriter } from './audit-log.ts';
-import type { SyncCommits } from './commits.ts';
-import { transaction } from './file.ts';
+import { inChange, type SyncCommits } from './commits.ts';
 
 /** Milliseconds between two looks for changes by other processes. A look costs microseconds. */
 const LOOK_EVERY = 200;
@@ -25,7 +24,7 @@ export function keysInFile(db: DatabaseSync, audit: AuditWriter, sync: SyncCommi
   const get = (id: string) => parse(byId.get(id));
 
   async function change(note: AuditNote | null, work: () => void): Promise<void> {
-    transaction(db, () => {
+    inChange(db, () => {
       if (note) audit.refuseAnswered(note);
       work();
       if (note) audit.write(note);

@@ -2,8 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { AuditNote } from '../../operators/audit-log.ts';
 import type { TokenRecord, TokenStore } from '../../operators/tokens.ts';
 import type { AuditWriter } from './audit-log.ts';
-import type { SyncCommits } from './commits.ts';
-import { transaction } from './file.ts';
+import { inChange, type SyncCommits } from './commits.ts';
 
 /** The operators' tokens in the embedded state file. */
 export function tokensInFile(db: DatabaseSync, audit: AuditWriter, sync: SyncCommits): TokenStore {
@@ -15,7 +14,7 @@ export function tokensInFile(db: DatabaseSync, audit: AuditWriter, sync: SyncCom
 
   /** `work` answers whether it has changed anything. */
   async function change(note: AuditNote, work: () => boolean): Promise<boolean> {
-    const isDone = transaction(db, () => {
+    const isDone = inChange(db, () => {
       audit.refuseAnswered(note);
       const done = work();
       if (done) audit.write(note);

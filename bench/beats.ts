@@ -18,6 +18,7 @@ import type { Limits } from '../src/limits/limits.ts';
 import { EmbeddedState } from '../src/state/embedded/counters.ts';
 import { openStateFile } from '../src/state/embedded/file.ts';
 import { ledgersInFolder } from '../src/state/embedded/ledgers.ts';
+import { LedgerPacker } from '../src/state/embedded/packing.ts';
 import { spread } from './statistics.ts';
 
 const { values } = parseArgs({
@@ -54,8 +55,29 @@ interface Figures {
   readonly longestPause: number;
   readonly pause99: number;
   readonly pause999: number;
+  /** How long the event loop was held by one slice of packing. */
+  readonly slice50: number;
+  readonly slice99: number;
   /** Bytes of the journal at its largest, and written in a second. */
   readonly largest: number;
+}
+
+/** Notes how long each slice of packing takes, from its first ledger to its payload. */
+class TimedPacker extends LedgerPacker {
+  readonly slices: number[] = [];
+  #from: number | null = null;
+
+  override add(ledgers: Parameters<LedgerPacker['add']>[0]): void {
+    this.#from ??= performance.now();
+    super.add(ledgers);
+  }
+
+  override take(): Buffer {
+    const payload = super.take();
+    this.slices.push(performance.now() - this.#from!);
+    this.#from = null;
+    return payload;
+  }
 }
 
 if (values.only === undefined) compare();
@@ -79,6 +101,8 @@ function compare(): void {
       `${kind}: ${cpu} % of a core, pauses p99 ${p99} ms, p99.9 ${p999} ms, longest ${longest} ms, files ${largest} MB`,
     );
   }
+  const [slice50, slice99] = [median('journal', (one) => one.slice50), median('journal', (one) => one.slice99)];
+  console.log(`a slice of packing holds the event loop for ${slice50.toFixed(2)} ms, p99 ${slice99.toFixed(2)} ms`);
   const more = median('journal', (one) => one.cpu) - median('memory', (one) => one.cpu);
   console.log(`the journal costs ${(more * 100).toFixed(2)} % of a core at ${rate} subjects a second of ${subjects}`);
 }
@@ -108,7 +132,8 @@ async function measure(withJournal: boolean): Promise<Figures> {
 
 async function measureIn(folder: string, withJournal: boolean): Promise<Figures> {
   const db = openStateFile(folder);
-  const state = new EmbeddedState({ store: withJournal ? ledgersInFolder(folder, db) : null });
+  const packer = new TimedPacker();
+  const state = new EmbeddedState({ store: withJournal ? ledgersInFolder(folder, db, {}, packer) : null });
   const names = Array.from({ length: subjects }, (_, i) => `key:key_${String(i).padStart(16, '0')}`);
   for (const [i, name] of names.entries()) {
     state.admit(name, limits, 1);
@@ -118,6 +143,7 @@ async function measureIn(folder: string, withJournal: boolean): Promise<Figures>
   await pause(5_000);
   globalThis.gc!();
   const delay = monitorEventLoopDelay({ resolution: 1 });
+  packer.slices.length = 0;
   let largest = 0;
   delay.enable();
   const [before, from] = [process.cpuUsage(), performance.now()];
@@ -141,8 +167,14 @@ async function measureIn(folder: string, withJournal: boolean): Promise<Figures>
     longestPause: delay.max / 1e6,
     pause99: delay.percentile(99) / 1e6,
     pause999: delay.percentile(99.9) / 1e6,
+    slice50: percentile(packer.slices, 0.5),
+    slice99: percentile(packer.slices, 0.99),
     largest,
   };
+}
+
+function percentile(values: readonly number[], share: number): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? 0;
 }
 
 function sizeOf(folder: string): number {

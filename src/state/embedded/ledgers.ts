@@ -35,11 +35,12 @@ export interface LedgersTold extends Pick<JournalOptions, 'unsaved' | 'saved'> {
   readonly damaged?: (damage: Damage) => void;
 }
 
-/** The ledgers in `folder`, which this process has locked; `db` is its state file. */
+/** The ledgers in `folder`, which this process has locked; `db` is its state file. A measurement brings its own `packer`. */
 export function ledgersInFolder(
   folder: string,
   db: DatabaseSync,
   { damaged, unsaved, saved }: LedgersTold = {},
+  packer = new LedgerPacker(),
 ): LedgerStore {
   moveOutOfFile(folder, db);
   const { reader, generations } = readJournal(folder, NAME, () => new LedgerReader(damaged));
@@ -57,7 +58,7 @@ export function ledgersInFolder(
       return ledgers;
     },
     begin: (ledgers) => {
-      keeper = new Keeper<KeptLedger>(journal, ledgers, new LedgerPacker());
+      keeper = new Keeper<KeptLedger>(journal, ledgers, packer);
     },
     mark: (subject, ledger) => keeper.mark(subject, ledger),
     write: (subject) => keeper.write(subject),

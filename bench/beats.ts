@@ -67,14 +67,14 @@ class TimedPacker extends LedgerPacker {
   readonly slices: number[] = [];
   #from: number | null = null;
 
-  override add(ledgers: Parameters<LedgerPacker['add']>[0]): void {
+  override expect(ledgers: Parameters<LedgerPacker['expect']>[0]): void {
     this.#from ??= performance.now();
-    super.add(ledgers);
+    super.expect(ledgers);
   }
 
   override take(): Buffer {
     const payload = super.take();
-    this.slices.push(performance.now() - this.#from!);
+    if (this.#from !== null) this.slices.push(performance.now() - this.#from);
     this.#from = null;
     return payload;
   }

@@ -19,11 +19,6 @@ beforeEach(() => {
   told = [];
 });
 
-interface Entry {
-  value: string;
-  marked: number;
-}
-
 /** Reads lines `name=value` into a map. */
 class Entries {
   readonly map = new Map<string, string>();
@@ -162,9 +157,9 @@ describe('the writing side of a journal', () => {
 });
 
 describe('what keeps entries in a journal', () => {
-  let living: Map<string, Entry>;
+  let living: Map<string, string>;
   let journal: Journal;
-  let keeper: Keeper<Entry>;
+  let keeper: Keeper<string>;
   beforeEach(() => {
     living = new Map();
     start();
@@ -179,37 +174,32 @@ describe('what keeps entries in a journal', () => {
         get size() {
           return living.size;
         },
-        entries: () => living.entries(),
-        get: (name) => living.get(name),
-        toWrite: (_name, entry) => entry,
+        names: () => living.keys(),
+        read: (name) => living.get(name),
       },
       linesOf(),
     );
   }
 
-  const inMemory = () => new Map([...living].map(([name, { value }]) => [name, value]));
-
   function put(name: string, value: string): void {
-    const entry = living.get(name) ?? { value, marked: 0 };
-    entry.value = value;
-    living.set(name, entry);
-    keeper.mark(name, entry);
+    living.set(name, value);
+    keeper.mark(name);
   }
 
   async function restart(): Promise<void> {
     await keeper.close();
-    living = new Map([...onDisk()].map(([name, value]) => [name, { value, marked: 0 }]));
+    living = new Map(onDisk());
     start();
   }
 
   test('writes what changed, and nothing else', async () => {
     for (let i = 0; i < 5_000; i++) put(`n${i}`, 'x'.repeat(100));
     await keeper.flush();
-    expect(onDisk()).toEqual(inMemory());
+    expect(onDisk()).toEqual(living);
     const before = files.appended;
     put('n7', 'y');
     await keeper.flush();
-    expect(onDisk()).toEqual(inMemory());
+    expect(onDisk()).toEqual(living);
     expect(files.appended - before).toBeLessThan(100);
     await keeper.flush();
     await keeper.flush();
@@ -226,11 +216,11 @@ describe('what keeps entries in a journal', () => {
   test('at once where somebody waits for it, in the order in which it changed', async () => {
     for (let i = 0; i < 3_000; i++) put(`n${i}`, '1');
     const beat = keeper.flush();
-    living.get('n2999')!.value = '2';
+    living.set('n2999', '2');
     await keeper.write('n2999');
     expect(onDisk().get('n2999')).toBe('2');
     await beat;
-    expect(onDisk()).toEqual(inMemory());
+    expect(onDisk()).toEqual(living);
   });
 
   test('again and again while writing fails, and everything is there once it works', async () => {
@@ -246,7 +236,19 @@ describe('what keeps entries in a journal', () => {
     await until('it is told', () => told.length > 1);
     expect(told).toEqual(['sync failed', 'saved']);
     await until('one file holds it', () => logs().length === 1);
-    expect(onDisk()).toEqual(inMemory());
+    expect(onDisk()).toEqual(living);
+  });
+
+  test('of marked entries too, which are at hand, once more after a failure', async () => {
+    living.set('a', '1');
+    keeper.markEntry('a', '1');
+    const { beat } = keeper;
+    files.fails = 'sync';
+    await expect(keeper.flush()).rejects.toThrow(NotWritten);
+    expect(keeper.beat).toBeGreaterThan(beat);
+    files.fails = null;
+    await keeper.flush();
+    expect(onDisk()).toEqual(living);
   });
 
   test('into a new file after a start, until the older ones can go', async () => {
@@ -256,12 +258,12 @@ describe('what keeps entries in a journal', () => {
     put('n1', '2');
     await keeper.flush();
     expect(logs()).toEqual(['things.1.log', 'things.2.log']);
-    expect(onDisk()).toEqual(inMemory());
+    expect(onDisk()).toEqual(living);
     // Left half-way, it begins again.
     await restart();
-    expect(onDisk()).toEqual(inMemory());
+    expect(onDisk()).toEqual(living);
     while (logs().length > 1 || logs()[0] === 'things.1.log') await keeper.flush();
-    expect(onDisk()).toEqual(inMemory());
+    expect(onDisk()).toEqual(living);
     await keeper.flush();
     expect(logs()).toHaveLength(1);
   });
@@ -286,7 +288,7 @@ describe('what keeps entries in a journal', () => {
       put('n1', `${i}`);
       await restart();
       expect(logs().length).toBeLessThanOrEqual(10);
-      expect(living.get('n1')!.value).toBe(`${i}`);
+      expect(living.get('n1')).toBe(`${i}`);
     }
     expect(living.size).toBe(12_000);
   });
@@ -307,7 +309,7 @@ describe('what keeps entries in a journal', () => {
     }
     // A beat of the keeper's own may be writing.
     await until('the journal knows its size', () => journal.size === sizeOnDisk());
-    expect(onDisk()).toEqual(inMemory());
+    expect(onDisk()).toEqual(living);
     expect(largest).toBeGreaterThan(2 * needed);
     expect(largest).toBeLessThan(6 * needed);
   });
@@ -324,14 +326,14 @@ describe('what keeps entries in a journal', () => {
           if (step === 'fail') files.fails = (['create', 'append', 'sync'] as const)[n % 3]!;
           if (step === 'work') files.fails = null;
           if (step === 'restart' && files.fails === null) {
-            const before = inMemory();
+            const before = new Map(living);
             await restart();
-            expect(inMemory()).toEqual(before);
+            expect(living).toEqual(before);
           }
         }
         files.fails = null;
         await keeper.flush();
-        expect(onDisk()).toEqual(inMemory());
+        expect(onDisk()).toEqual(living);
       }),
       { numRuns: 50 },
     );
@@ -346,8 +348,8 @@ describe('what keeps entries in a journal', () => {
 function linesOf() {
   let lines = '';
   return {
-    add(entries: readonly (readonly [string, Entry])[]) {
-      for (const [name, { value }] of entries) lines += `${name}=${value}\n`;
+    add(name: string, value: string) {
+      lines += `${name}=${value}\n`;
     },
     get size() {
       return lines.length;

@@ -69,7 +69,7 @@ describe('ledgers as bytes', () => {
     const packer = new LedgerPacker();
     fc.assert(
       fc.property(ledgers, (written) => {
-        packer.add(written);
+        for (const [subject, ledger] of written) packer.add(subject, ledger);
         const read: [string, Ledger][] = [];
         new LedgerUnpacker().read(packer.take(), 'f', (subject, ledger) => read.push([subject, ledger]));
         expect(read).toEqual(written.map(([subject, ledger]) => [subject.toWellFormed(), ledger]));
@@ -82,7 +82,7 @@ describe('ledgers as bytes', () => {
     const read: Ledger[] = [];
     const unpacker = new LedgerUnpacker();
     for (const name of ['a', 'b', 'c']) {
-      packer.add([[name, { windows: [window(5, MINUTE)], cells: [1, 2], conduct: null }]]);
+      packer.add(name, { windows: [window(5, MINUTE)], cells: [1, 2], conduct: null });
       if (name !== 'b') unpacker.read(packer.take(), 'f', (_, ledger) => read.push(ledger));
     }
     expect(read).toHaveLength(3);

@@ -156,9 +156,9 @@ export class EmbeddedState implements State {
       get size() {
         return ledgers.size;
       },
-      entries: () => ledgers.entries(),
-      get: (subject) => ledgers.get(subject),
-      toWrite: (subject, ledger) => (pending.isEmpty ? ledger : pending.after(subject, ledger)),
+      names: () => ledgers.keys(),
+      read: (subject) => pending.after(subject, ledgers.get(subject)),
+      readEntry: (subject, ledger) => (pending.isEmpty ? ledger : pending.after(subject, ledger)),
     };
   }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { type Ledger, staleAt } from '../../limits/ledger.ts';
 import { Journal, type JournalOptions } from '../journal/journal.ts';
-import { Keeper, type Kept, type Living } from '../journal/keeper.ts';
+import { Keeper, type Living } from '../journal/keeper.ts';
 import { type Damage, readJournal } from '../journal/read.ts';
 import { replaceJournal } from '../journal/replace.ts';
 import { dropLedgersInFile, ledgersInFile, openStateFile } from './file.ts';
@@ -15,7 +15,10 @@ const NAME = 'ledgers';
 const BATCH = 1 << 20;
 
 /** A ledger in the memory of an embedded state. */
-export interface KeptLedger extends Ledger, Kept {}
+export interface KeptLedger extends Ledger {
+  /** The beat in which it was last marked; 0: never. */
+  marked: number;
+}
 
 /** Keeps the ledgers of one state while no process has them. */
 export interface LedgerStore {
@@ -60,7 +63,11 @@ export function ledgersInFolder(
     begin: (ledgers) => {
       keeper = new Keeper<KeptLedger>(journal, ledgers, packer);
     },
-    mark: (subject, ledger) => keeper.mark(subject, ledger),
+    mark(subject, ledger) {
+      if (ledger.marked === keeper.beat) return;
+      ledger.marked = keeper.beat;
+      keeper.markEntry(subject, ledger);
+    },
     write: (subject) => keeper.write(subject),
     close: () => keeper.close(),
   };
@@ -139,7 +146,7 @@ function* packed(ledgers: Iterable<readonly [subject: string, ledger: Ledger]>):
   const packer = new LedgerPacker();
   let isEmpty = true;
   for (const [subject, ledger] of ledgers) {
-    packer.add([[subject, ledger]]);
+    packer.add(subject, ledger);
     isEmpty = packer.size >= BATCH;
     if (isEmpty) yield packer.take();
   }

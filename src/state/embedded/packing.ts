@@ -34,14 +34,13 @@ export class LedgerPacker implements Packer<Ledger> {
    * Of a million ledgers those that changed are in no cache. Reading a bit of each first lets the processor fetch many at once;
    * packing one after the other, it would wait for each.
    */
-  add(ledgers: readonly (readonly [subject: string, ledger: Ledger])[]): void {
+  expect(ledgers: readonly (readonly [subject: string, ledger: Ledger])[]): void {
     let bits = 0;
     for (const [subject, { cells }] of ledgers) bits |= subject.charCodeAt(0) | (cells[0] ?? 0);
     this.ahead = bits;
-    for (const [subject, ledger] of ledgers) this.#addOne(subject, ledger);
   }
 
-  #addOne(subject: string, { windows, cells, conduct }: Ledger): void {
+  add(subject: string, { windows, cells, conduct }: Ledger): void {
     const list = this.#listOf(windows);
     const judged = conduct ? JSON.stringify(conduct) : '';
     this.#reserve(13 + 3 * subject.length + 8 * cells.length + 3 * judged.length);

@@ -1,29 +1,28 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Journal, NotWritten } from './journal.ts';
 
-/** An entry in memory. */
-export interface Kept {
-  /** The beat in which the keeper was last told of a change, which is the keeper's to set; 0: never. */
-  marked: number;
-}
-
-/** What is kept: the entries that are in memory now. They may change, come and go at any time. */
-export interface Living<V extends Kept> {
+/** What is kept: the entries that are in memory now. Names and entries may change at any time. */
+export interface Living<V> {
   readonly size: number;
-  entries(): Iterable<readonly [name: string, entry: V]>;
-  get(name: string): V | undefined;
-  /** What is to be written of an entry, or of a name without one; `undefined`: nothing. */
-  toWrite(name: string, entry: V | undefined): V | undefined;
+  names(): Iterable<string>;
+  /** The entry as it is to be written; `undefined`: there is none. */
+  read(name: string): V | undefined;
+  /** The same where the entry itself is at hand, as it is after `markEntry`. */
+  readEntry?(name: string, entry: V): V | undefined;
 }
 
 /** Turns entries into the payload of a batch. */
 export interface Packer<V> {
-  add(entries: readonly (readonly [name: string, entry: V])[]): void;
+  add(name: string, entry: V): void;
+  /** Called with entries that are about to be added. */
+  expect?(entries: Entries<V>): void;
   /** Bytes of what was added since the last `take`. */
   readonly size: number;
   /** The payload of what was added. */
   take(): Buffer;
 }
+
+type Entries<V> = readonly (readonly [name: string, entry: V])[];
 
 /** Milliseconds between two writes. With the time that a write takes, a change is on disk within a second. */
 const BEAT = 500;
@@ -46,15 +45,16 @@ const FILES_LEFT = 8;
  * the files have grown to several times what the entries need, a new file is begun, and each beat also writes entries that did
  * not change, until the new file holds all of them and the older ones can go.
  */
-export class Keeper<V extends Kept> {
+export class Keeper<V> {
   readonly #journal: Journal;
   readonly #living: Living<V>;
   readonly #packer: Packer<V>;
   readonly #timer: NodeJS.Timeout;
-  #changed: (readonly [name: string, entry: V])[] = [];
+  #changed = new Set<string>();
+  #entries: (readonly [name: string, entry: V])[] = [];
   #beat = 1;
   /** Those that the newest file may not have yet; `null` while it holds everything that the older ones do. */
-  #others: Entries<V> | null;
+  #others: Iterator<readonly [string, V | undefined]> | null;
   #beating: Promise<void> | null = null;
   #isLate = false;
   /** Of all that was ever packed, for the mean. */
@@ -65,32 +65,43 @@ export class Keeper<V extends Kept> {
     this.#journal = journal;
     this.#living = living;
     this.#packer = packer;
-    this.#others = journal.older > 0 ? entriesOf(living) : null;
+    this.#others = journal.older > 0 ? this.#read(living.names()) : null;
     this.#timer = setInterval(() => this.#tick(), BEAT).unref();
   }
 
-  /** Has the entry written with the next beat. As cheap as can be: every request calls it. */
-  mark(name: string, entry: V): void {
-    if (entry.marked === this.#beat) return;
-    entry.marked = this.#beat;
-    this.#changed.push([name, entry]);
+  /** Has the entry written with the next beat. */
+  mark(name: string): void {
+    this.#changed.add(name);
+  }
+
+  /** Which beat comes next. */
+  get beat(): number {
+    return this.#beat;
+  }
+
+  /** `mark` for whoever has the entry at hand, and marks it once for each `beat`: nothing is looked up then. */
+  markEntry(name: string, entry: V): void {
+    this.#entries.push([name, entry]);
   }
 
   /** Writes one entry at once. Rejects with NotWritten; then it is marked. */
   async write(name: string): Promise<void> {
-    this.#packSome([[name, this.#living.get(name)] as const].values());
+    this.#packSome(this.#read([name]));
     await this.#journal.commit();
   }
 
   /** Writes what has changed, and a part of the others while a new file is to hold all. Rejects with NotWritten. */
   async flush(): Promise<void> {
-    const changed = this.#changed;
-    this.#changed = [];
+    const [changed, entries] = [this.#changed, this.#entries];
+    this.#changed = new Set();
+    this.#entries = [];
     this.#beat += 1;
     if (this.#others === null && this.#isLarge) this.#beginAnew();
-    await this.#pack(changed.values(), changed.length);
+    const count = changed.size + entries.length;
+    await this.#pack(this.#read(changed), count);
+    await this.#pack(this.#readEntries(entries), count);
     const others = this.#others;
-    const wereAll = others !== null && (await this.#pack(others, Math.max(OTHERS, changed.length)));
+    const wereAll = others !== null && (await this.#pack(others, Math.max(OTHERS, count)));
     await this.#journal.commit();
     // Others again if a commit has failed meanwhile.
     if (!wereAll || others !== this.#others) return;
@@ -134,11 +145,11 @@ export class Keeper<V extends Kept> {
 
   #beginAnew(): void {
     this.#journal.begin();
-    this.#others = entriesOf(this.#living);
+    this.#others = this.#read(this.#living.names());
   }
 
   /** Packs up to `most` entries, in turns. Answers whether none is left. */
-  async #pack(entries: Entries<V>, most: number): Promise<boolean> {
+  async #pack(entries: Iterator<readonly [string, V | undefined]>, most: number): Promise<boolean> {
     for (let left = most; left > 0; ) {
       const { packed, isLast } = this.#packSome(entries);
       if (isLast) return true;
@@ -149,27 +160,33 @@ export class Keeper<V extends Kept> {
   }
 
   /** Packs entries for a moment, into one batch. */
-  #packSome(entries: Entries<V>): { readonly packed: number; readonly isLast: boolean } {
+  #packSome(entries: Iterator<readonly [string, V | undefined]>): {
+    readonly packed: number;
+    readonly isLast: boolean;
+  } {
     const end = performance.now() + SLICE;
     const packed: string[] = [];
-    for (let isLast = false; ; ) {
-      const group: (readonly [name: string, entry: V])[] = [];
-      while (group.length < GROUP && !isLast) {
-        const next = entries.next();
-        if (next.done) isLast = true;
-        else this.#gather(next.value, group);
+    for (;;) {
+      const group: (readonly [string, V])[] = [];
+      const isLast = gather(entries, group);
+      this.#packer.expect?.(group);
+      for (const [name, entry] of group) {
+        this.#packer.add(name, entry);
+        packed.push(name);
       }
-      this.#packer.add(group);
-      for (const [name] of group) packed.push(name);
       if (!isLast && this.#packer.size < BATCH && performance.now() < end) continue;
       if (packed.length > 0) this.#push(packed);
       return { packed: packed.length, isLast };
     }
   }
 
-  #gather([name, entry]: readonly [string, V | undefined], group: (readonly [string, V])[]): void {
-    const written = this.#living.toWrite(name, entry);
-    if (written !== undefined) group.push([name, written]);
+  *#read(names: Iterable<string>): Generator<readonly [string, V | undefined]> {
+    for (const name of names) yield [name, this.#living.read(name)];
+  }
+
+  *#readEntries(entries: Entries<V>): Generator<readonly [string, V | undefined]> {
+    const living = this.#living;
+    for (const each of entries) yield living.readEntry ? [each[0], living.readEntry(each[0], each[1])] : each;
   }
 
   #push(packed: readonly string[]): void {
@@ -181,18 +198,20 @@ export class Keeper<V extends Kept> {
 
   /** The journal goes on in a new file, which does not have what the last one held. */
   #lost(packed: readonly string[]): void {
-    for (const name of packed) {
-      const entry = this.#living.get(name);
-      if (entry) this.mark(name, entry);
-    }
-    this.#others = entriesOf(this.#living);
+    for (const name of packed) this.#changed.add(name);
+    this.#others = this.#read(this.#living.names());
   }
 }
 
-type Entries<V> = Iterator<readonly [name: string, entry: V | undefined]>;
-
-function entriesOf<V extends Kept>(living: Living<V>): Entries<V> {
-  return living.entries()[Symbol.iterator]();
+/** Moves up to GROUP entries into `group`. Answers whether none is left. */
+function gather<V>(entries: Iterator<readonly [string, V | undefined]>, group: (readonly [string, V])[]): boolean {
+  while (group.length < GROUP) {
+    const next = entries.next();
+    if (next.done) return true;
+    const [name, entry] = next.value;
+    if (entry !== undefined) group.push([name, entry]);
+  }
+  return false;
 }
 
 /** The journal has told it, and what is lost is marked again. Anything else is a bug. */

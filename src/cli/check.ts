@@ -1,12 +1,34 @@
+import type { Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { formatProblem, loadContract } from '../contract/contract.ts';
+import { keysLeftBehind, leftBehindText } from '../run/left-behind.ts';
+import { peekKeys } from '../state/embedded/peek.ts';
+import { RedisError } from '../state/redis/client.ts';
 import type { Terminal } from './terminal.ts';
+import { withKeys } from './with-keystore.ts';
 
-/** Checks configuration, plans and contract as `serve` would read them. Throws an expected error that has every mistake. */
-export function check(terminal: Terminal): void {
+/**
+ * Checks configuration, plans and contract as `serve` would read them. Throws an expected error that has every mistake. Notes what
+ * is no mistake of theirs, such as keys that were left behind.
+ */
+export async function check(terminal: Terminal): Promise<void> {
   const config = loadConfig(terminal);
   const contract = loadContract(config.contract.file, { unknownQuery: config.contract.unknownQuery });
   for (const note of contract.notes) terminal.err(`note: ${formatProblem(note)}\n`);
+  const left = await noteLeftBehind(config);
+  if (left !== null) terminal.err(`note: ${left}\n`);
   const { plans } = config.plans;
   terminal.out(`All is well: ${plans.size} plans, ${contract.operations.length} operations.\n`);
+}
+
+/** Asks Redis only if the data folder has keys. A Redis that is away is no mistake of the configuration. */
+async function noteLeftBehind(config: Config): Promise<string | null> {
+  if (config.redis === null || peekKeys(config.data, 1).count === 0) return null;
+  try {
+    const leftBehind = await withKeys(config, (keys) => keysLeftBehind(config, keys));
+    return leftBehind && leftBehindText(leftBehind);
+  } catch (error) {
+    if (!(error instanceof RedisError)) throw error;
+    return `${config.data} has keys, and nobody can say whether Redis knows them: ${error.message}`;
+  }
 }

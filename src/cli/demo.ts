@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import { formatWindows, parseWindows } from '../config/windows.ts';
 import { windowsOf } from '../keys/counting.ts';
 import { type AuditNoteOf, createKey } from '../keys/manage.ts';
+import { type LeftBehind, leftBehindText } from '../run/left-behind.ts';
 import { withKeys } from './with-keystore.ts';
 
 /** The limits of the demo key of a custom plan. */
@@ -56,24 +57,28 @@ export function makeDemoKeys(config: Config): Promise<DemoKey[] | null> {
 export function welcome({
   url,
   adminUrl,
-  data,
+  place,
+  leftBehind,
   keys,
 }: {
   url: string;
   adminUrl: string;
-  data: string;
+  /** Where keys and data are. */
+  place: string;
+  leftBehind: LeftBehind | null;
   keys: DemoKey[] | null;
 }): string {
   const where = `storegate answers at ${url} (contract: ${url}${CONTRACT_JSON_PATH}, reference: ${url}${REFERENCE_PATH}/; operators: ${adminUrl}/metrics)\n`;
   if (!keys || keys.length === 0) {
-    return `${where}Keys and data are in ${data}. To make a key: npx storegate keys create --plan free --account acme\n`;
+    const warning = leftBehind ? `\n${leftBehindText(leftBehind)}\n\n` : '';
+    return `${where}${warning}${place} To make a key: npx storegate keys create --plan free --account acme\n`;
   }
   const first = keys[0]!.secret;
   const table = keys
     .map(({ plan, limits, secret }) => `  ${plan.padEnd(12)} ${limits.padEnd(26)} ${secret}`)
     .join('\n');
   return `${where}
-One demo key per plan, shown this once:
+${place} One demo key per plan, shown this once:
 ${table}
 
 Requests to paste:

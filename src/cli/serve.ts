@@ -4,6 +4,7 @@ import { loadConfig } from '../config/load.ts';
 import { tuneEngine } from '../run/engine.ts';
 import { createGateway, type Gateway } from '../run/gateway.ts';
 import { ReloadRefused } from '../run/reload.ts';
+import { redisName } from '../state/redis/open.ts';
 import { createPrimary } from '../workers/primary.ts';
 import { storeFile } from './commands/store.ts';
 import { makeDemoKeys, welcome } from './demo.ts';
@@ -36,10 +37,13 @@ async function serveConfig(terminal: Terminal, config: Config, { demoKeys }: Ser
     const stopListening = terminal.onHangup(() => {
       if (!terminal.stop.aborted) void reload(gateway);
     });
-    const { url, adminUrl } = await gateway.start();
+    const { url, adminUrl, leftBehind } = await gateway.start();
     // Anywhere but on a terminal the secrets would end up in a file or in the log of a service.
-    const keys = demoKeys && terminal.isTerminal ? await makeDemoKeys(config) : null;
-    terminal.out(welcome({ url, adminUrl, data: config.data, keys }));
+    const isWanted = demoKeys && terminal.isTerminal && leftBehind === null;
+    const keys = isWanted ? await makeDemoKeys(config) : null;
+    terminal.out(
+      welcome({ url, adminUrl, place: placeOf(config), leftBehind: terminal.isTerminal ? leftBehind : null, keys }),
+    );
     await untilStopped(terminal);
     await gateway.stop();
     stopListening();
@@ -53,6 +57,13 @@ async function findStore({ upstream, data }: Config): Promise<{ storeUrl: string
   if (upstream.url !== null) return { storeUrl: upstream.url, stopStore: async () => {} };
   const { store, url } = await startStore(storeFile(data), { host: '127.0.0.1', port: 0 });
   return { storeUrl: url, stopStore: () => store.close() };
+}
+
+/** Where keys and data are, in a sentence without a password. */
+function placeOf({ redis, data, upstream }: Config): string {
+  if (redis === null) return `Keys and data are in ${data}.`;
+  const store = upstream.url === null ? ` The data of the store is in ${data}.` : '';
+  return `Keys, counters and bans are in ${redisName(redis)}.${store}`;
 }
 
 /** Reloads on SIGHUP. The log has the mistakes. */

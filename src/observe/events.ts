@@ -30,6 +30,15 @@ export type Event =
   | { readonly type: 'state.unsaved'; readonly error: unknown }
   /** All of it is on disk again. */
   | { readonly type: 'state.saved' }
+  /** The data folder has keys that the Redis in use does not know; at least `unknown` of them. */
+  | {
+      readonly type: 'state.left';
+      readonly folder: string;
+      readonly keys: number;
+      readonly unknown: number;
+      /** What copies them. */
+      readonly command: string;
+    }
   | { readonly type: 'state.warning'; readonly warning: string }
   | RefusedConnectionEvent
   | { readonly type: 'worker.started'; readonly worker: number; readonly pid: number }

@@ -79,6 +79,11 @@ export function createLog(
       case 'reload.refused':
         logger.error({ reason: event.reason, problems: event.problems }, event.type);
         return;
+      case 'state.left': {
+        const { type, ...fields } = event;
+        logger.warn(fields, type);
+        return;
+      }
       case 'state.warning':
         logger.warn({ warning: event.warning }, event.type);
         return;

@@ -8,12 +8,20 @@ import { createMetrics } from '../observe/metrics.ts';
 import { makeToken } from '../operators/tokens.ts';
 import { openEmbedded } from '../state/embedded/open.ts';
 import { openRedis } from '../state/redis/open.ts';
+import { type LeftBehind, tellLeftBehind } from './left-behind.ts';
 import { createOperating, type Operating } from './operating.ts';
 import { createServing, type ServedConfig } from './serving.ts';
 
+export interface Started {
+  readonly url: string;
+  readonly adminUrl: string;
+  /** Keys that the data folder has and the Redis in use does not. */
+  readonly leftBehind: LeftBehind | null;
+}
+
 export interface Gateway {
   /** Binds both listeners; resolves with their URLs. Rejects with one clear sentence, and leaves nothing open. */
-  start(): Promise<{ readonly url: string; readonly adminUrl: string }>;
+  start(): Promise<Started>;
   /** Reads the files again. All of it holds from the next request on, or nothing changes. Rejects with ReloadRefused. */
   reload(reason: string): Promise<Reloaded>;
   /** Drains, saves what must survive, closes everything. Idempotent. */
@@ -96,7 +104,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
         const url = await serving.listen();
         storage.announce?.({ url: adminUrl, token: ownToken });
         observe({ type: 'started', url, adminUrl, state: storage.kind });
-        return { url, adminUrl };
+        return { url, adminUrl, leftBehind: await tellLeftBehind(config, storage.keys, observe) };
       } catch (error) {
         stopping = letGo();
         await stopping;

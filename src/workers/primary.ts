@@ -5,6 +5,7 @@ import { totalText } from '../observe/figures.ts';
 import { createLog } from '../observe/log.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import type { Gateway, Overrides } from '../run/gateway.ts';
+import { tellLeftBehind } from '../run/left-behind.ts';
 import { createOperating, type Operating } from '../run/operating.ts';
 import type { ServedConfig } from '../run/serving.ts';
 import { openForWorkers } from '../state/redis/open.ts';
@@ -74,7 +75,7 @@ export async function createPrimary(
         const adminUrl = await operating.listen();
         const url = await pool.start();
         observe({ type: 'started', url, adminUrl, state: kind });
-        return { url, adminUrl };
+        return { url, adminUrl, leftBehind: await tellLeftBehind(config, records.keys, observe) };
       } catch (error) {
         stopping = letGo();
         await stopping;

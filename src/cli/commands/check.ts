@@ -11,6 +11,6 @@ export function addCheck(program: Command, terminal: Terminal): void {
     )
     .action(async () => {
       const { check } = await import('../check.ts');
-      check(terminal);
+      await check(terminal);
     });
 }

@@ -139,3 +139,10 @@ async function check(redis: Connection, observe: Observe, lookAgain?: number): P
 export function kindOf({ topology }: RedisSettings): string {
   return `redis, ${topology}`;
 }
+
+/** Names a Redis for people, without user and password. */
+export function redisName({ url }: Pick<RedisSettings, 'url'>): string {
+  const { host, pathname } = new URL(url);
+  const database = pathname.length > 1 ? `, database ${pathname.slice(1)}` : '';
+  return `Redis at ${host}${database}`;
+}

@@ -3,21 +3,21 @@ import type { Source, Target, TargetOptions } from '../../transfer/port.ts';
 import { checkRedis, unusable } from '../checks.ts';
 import { type Connection, connect, RedisError } from '../client.ts';
 import { disconnect } from '../lasting.ts';
-import { kindOf } from '../open.ts';
+import { kindOf, redisName } from '../open.ts';
 import { redisSource } from './source.ts';
 import { redisTarget } from './target.ts';
 
 /** A Redis to be moved from. Throws RedisError, and leaves nothing open then. */
 export async function openRedisSource(settings: RedisSettings): Promise<Source> {
   const redis = await open(settings);
-  return redisSource(redis, { name: nameOf(settings), kind: kindOf(settings), close: () => disconnect(redis) });
+  return redisSource(redis, { name: redisName(settings), kind: kindOf(settings), close: () => disconnect(redis) });
 }
 
 /** A Redis to be moved to. Throws RedisError, and leaves nothing open then. */
 export async function openRedisTarget(settings: RedisSettings, options: TargetOptions): Promise<Target> {
   const redis = await open(settings);
   try {
-    return await redisTarget(redis, { ...options, name: nameOf(settings), close: () => disconnect(redis) });
+    return await redisTarget(redis, { ...options, name: redisName(settings), close: () => disconnect(redis) });
   } catch (error) {
     disconnect(redis);
     throw error;
@@ -33,11 +33,4 @@ async function open(settings: RedisSettings): Promise<Connection> {
     disconnect(redis);
     throw error instanceof RedisError ? error : unusable(error);
   }
-}
-
-/** Names a Redis for people, without user and password. */
-export function nameOf({ url }: Pick<RedisSettings, 'url'>): string {
-  const { host, pathname } = new URL(url);
-  const database = pathname.length > 1 ? `, database ${pathname.slice(1)}` : '';
-  return `Redis at ${host}${database}`;
 }

@@ -1,0 +1,67 @@
+import type { Config } from '../config/config.ts';
+import { Outage } from '../errors/outage.ts';
+import type { KeyStore } from '../keys/store.ts';
+import type { Observe } from '../observe/events.ts';
+import { peekKeys } from '../state/embedded/peek.ts';
+
+/** Keys of the data folder that are looked for in Redis, the newest; and how many at once. */
+const MOST = 1_000;
+const AT_ONCE = 100;
+
+/** A data folder has keys that the Redis in use does not know: whoever has one of them is refused. */
+export interface LeftBehind {
+  readonly folder: string;
+  /** Keys in the folder. */
+  readonly keys: number;
+  /** At least so many of them are unknown to Redis. */
+  readonly unknown: number;
+}
+
+/**
+ * Looks whether keys were left behind in the data folder when the gateway got a Redis; `keys` are those in Redis. It asks only as
+ * long as all are known, and for at most `MOST`. `null`: none, as far as that can be told.
+ */
+export async function keysLeftBehind(
+  { redis, data: folder }: Pick<Config, 'redis' | 'data'>,
+  keys: Pick<KeyStore, 'get'>,
+): Promise<LeftBehind | null> {
+  if (redis === null) return null;
+  const { count, ids } = peekKeys(folder, MOST);
+  try {
+    for (let at = 0; at < ids.length; at += AT_ONCE) {
+      const found = await Promise.all(ids.slice(at, at + AT_ONCE).map((id) => keys.get(id)));
+      const unknown = found.filter((key) => key === null).length;
+      if (unknown > 0) return { folder, keys: count, unknown };
+    }
+  } catch (error) {
+    // The gateway tells by other ways that Redis is away.
+    if (!(error instanceof Outage)) throw error;
+  }
+  return null;
+}
+
+/** As above, and tells it. */
+export async function tellLeftBehind(
+  config: Pick<Config, 'redis' | 'data'>,
+  keys: Pick<KeyStore, 'get'>,
+  observe: Observe,
+): Promise<LeftBehind | null> {
+  const leftBehind = await keysLeftBehind(config, keys);
+  if (leftBehind) observe({ type: 'state.left', ...leftBehind, command: commandFor(leftBehind) });
+  return leftBehind;
+}
+
+/** What is wrong, and the command that mends it, for a person. */
+export function leftBehindText({ folder, keys, unknown }: LeftBehind): string {
+  return `${folder} has ${keys} keys, and Redis does not know at least ${unknown} of them: their requests are refused. To copy keys, counters and bans:
+  ${commandFor({ folder })}`;
+}
+
+function commandFor({ folder }: Pick<LeftBehind, 'folder'>): string {
+  return `storegate state copy --from ${quoted(folder)} --to redis`;
+}
+
+/** As a shell reads it. */
+function quoted(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

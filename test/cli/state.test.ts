@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { run } from '../../src/cli/run.ts';
 import { openEmbedded } from '../../src/state/embedded/open.ts';
 import { folderTarget } from '../../src/state/embedded/transfer/target.ts';
 import { KEPT } from '../support/audit.ts';
+import { commandLine, type Surroundings } from '../support/command-line.ts';
 import { hashOf, idOf, movable, moveAll, sourceOf, targetOptions, temporaryFolder } from '../support/moving.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 
@@ -24,34 +24,11 @@ afterEach(() => folder.remove());
 
 const at = (name: string) => join(folder.path, name);
 
-interface Surroundings {
-  readonly env?: Record<string, string>;
-  readonly errIsTerminal?: boolean;
-  readonly stop?: AbortSignal;
-}
-
 /** `storegate state …` in this process, on the folder `data`. No output may have the password. */
 async function state(args: readonly string[], surroundings: Surroundings = {}) {
-  const { env = {}, errIsTerminal = false, stop = new AbortController().signal } = surroundings;
-  let out = '';
-  let err = '';
-  const code = await run(['state', ...args], {
-    env: { STOREGATE_DATA: 'data', ...env },
-    cwd: folder.path,
-    out: (text) => {
-      out += text;
-    },
-    err: (text) => {
-      err += text;
-    },
-    input: async () => '',
-    isTerminal: false,
-    errIsTerminal,
-    onHangup: () => () => {},
-    stop,
-  });
-  expect(out + err).not.toContain(PASSWORD);
-  return { code, out, err };
+  const ended = await commandLine(folder.path)(['state', ...args], surroundings);
+  expect(ended.out + ended.err).not.toContain(PASSWORD);
+  return ended;
 }
 
 async function fill(name: string, ...numbers: readonly number[]): Promise<void> {

@@ -10,13 +10,16 @@ export interface Surroundings {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
   readonly isTerminal?: boolean;
+  readonly errIsTerminal?: boolean;
+  readonly stop?: AbortSignal;
 }
 
 export type CommandLine = (args: readonly string[], surroundings?: Surroundings) => Promise<Result>;
 
 /** The command line in this process, without `main.ts`; its data folder is `data` in `cwd`. */
 export function commandLine(cwd: string): CommandLine {
-  return async (args, { env = {}, input = '', isTerminal = false } = {}) => {
+  return async (args, surroundings = {}) => {
+    const { env = {}, input = '', isTerminal = false, errIsTerminal = false } = surroundings;
     let out = '';
     let err = '';
     const code = await run(args, {
@@ -30,9 +33,9 @@ export function commandLine(cwd: string): CommandLine {
       },
       input: async () => input,
       isTerminal,
-      errIsTerminal: false,
+      errIsTerminal,
       onHangup: () => () => {},
-      stop: new AbortController().signal,
+      stop: surroundings.stop ?? new AbortController().signal,
     });
     return { code, out, err };
   };

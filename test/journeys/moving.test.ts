@@ -1,0 +1,116 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { commandLine } from '../support/command-line.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { until } from '../support/until.ts';
+import { type FakeStore, fakeStore } from '../support/upstream.ts';
+
+const ADMIN_TOKEN = 'the-token-of-the-configuration';
+const LIMIT = 400;
+const CALLERS = 4;
+/** A busy test machine is no outage. */
+const SETTINGS = 'redis: { deadline: 10s }\n';
+
+let redis: RedisServer;
+let store: FakeStore;
+let old: TestGateway;
+beforeAll(async () => {
+  redis = await startRedis();
+  store = await fakeStore((_, response) => {
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
+  });
+  old = await TestGateway.start({ storeUrl: store.url, env: { STOREGATE_ADMIN_TOKEN: ADMIN_TOKEN } });
+}, 30_000);
+afterAll(async () => {
+  await old.stop();
+  await store.close();
+  await redis.stop();
+});
+
+/** An operator's command on a gateway. */
+async function operate(gateway: TestGateway, ...args: readonly string[]): Promise<string> {
+  const env = { STOREGATE_ADMIN_URL: gateway.adminUrl, STOREGATE_ADMIN_TOKEN: ADMIN_TOKEN };
+  const { code, out, err } = await commandLine(gateway.folder)(args, { env });
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  return out;
+}
+
+async function makeKey(gateway: TestGateway, ...args: readonly string[]): Promise<{ id: string; secret: string }> {
+  const out = await operate(gateway, 'keys', 'create', '--account', 'acme', '--json', ...args);
+  const { id, key } = JSON.parse(out) as { id: string; key: string };
+  return { id, secret: key };
+}
+
+async function copy(): Promise<void> {
+  const env = { STOREGATE_CONFIG: 'gateway.yaml', REDIS_URL: redis.url };
+  const args = ['state', 'copy', '--from', join(old.folder, 'data'), '--to', 'redis'];
+  expect(await commandLine(old.folder)(args, { env })).toMatchObject({ code: 0, err: '' });
+}
+
+/** The status of one request. */
+async function ask(gateway: TestGateway, secret: string): Promise<number> {
+  const { status } = await gateway.client.get('/categories').set('X-API-Key', secret);
+  return status;
+}
+
+/** What the audit log says, oldest first, without the entries of the moves. */
+async function auditOf(gateway: TestGateway): Promise<string[]> {
+  const lines = (await operate(gateway, 'audit', 'export')).trim().split('\n');
+  const entries = lines.map((line) => JSON.parse(line) as { action: string; target: string; at: string });
+  return entries
+    .filter(({ action }) => action !== 'state.import')
+    .map((entry) => JSON.stringify([entry.at, entry.action, entry.target]));
+}
+
+test('a gateway that grows from its folder to Redis refuses no key, gives out no day twice, and loses no ban', async () => {
+  const busy = await makeKey(old, '--plan', 'free', '--limits', `${LIMIT}/day`);
+  const banned = await makeKey(old, '--plan', 'free');
+  await operate(old, 'bans', 'impose', banned.id, '--length', '1h', '--reason', 'test');
+  const token = (await operate(old, 'tokens', 'create', 'ops', '--role', 'operate', '--token-only')).trim();
+
+  const statuses: number[] = [];
+  const admitted = () => statuses.filter((status) => status === 200).length;
+  let isLive = true;
+  const callers = Array.from({ length: CALLERS }, async () => {
+    while (isLive && statuses.length < LIMIT / 2) statuses.push(await ask(old, busy.secret));
+  });
+  await until('there is traffic', () => admitted() > 20);
+  await copy();
+  const late = await makeKey(old, '--plan', 'free');
+  const rotated = JSON.parse(await operate(old, 'keys', 'rotate', banned.id, '--overlap', '1h', '--json')) as {
+    key: string;
+  };
+  await until('there was more traffic', () => admitted() > 60);
+  isLive = false;
+  await Promise.all(callers);
+  const told = await auditOf(old);
+  await old.close();
+  await copy();
+
+  const options = { settings: SETTINGS, storeUrl: store.url };
+  const env = { STOREGATE_ADMIN_TOKEN: ADMIN_TOKEN, REDIS_URL: redis.url };
+  const grown = [await TestGateway.start({ ...options, env }), await TestGateway.start({ ...options, env })];
+  try {
+    const [first, second] = grown as [TestGateway, TestGateway];
+    for (let refused = 0; refused < CALLERS; ) {
+      const round = await Promise.all(grown.map((gateway) => ask(gateway, busy.secret)));
+      statuses.push(...round);
+      refused += round.filter((status) => status === 429).length;
+    }
+    expect(new Set(statuses)).toEqual(new Set([200, 429]));
+    expect(admitted()).toBe(LIMIT);
+    for (const gateway of grown) {
+      expect(await ask(gateway, late.secret)).toBe(200);
+      for (const secret of [banned.secret, rotated.key]) expect(await ask(gateway, secret)).toBe(403);
+    }
+    const listed = await second.admin.get('/keys').set('Authorization', `Bearer ${token}`);
+    expect(listed.status).toBe(200);
+    expect((listed.body as { keys: { id: string }[] }).keys.map(({ id }) => id).sort()).toEqual(
+      [busy.id, banned.id, late.id].sort(),
+    );
+    expect(await auditOf(first)).toEqual(told);
+  } finally {
+    await Promise.all(grown.map((gateway) => gateway.stop()));
+  }
+}, 120_000);

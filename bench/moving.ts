@@ -1,5 +1,5 @@
 /**
- * What it takes to move a whole state: time and memory of each command. One command:
+ * What it takes to move a whole state: time, CPU and memory of each command, without those of Redis. One command:
  *
  *     node --disable-warning=ExperimentalWarning bench/moving.ts --keys 1000000
  *
@@ -22,8 +22,11 @@ const folder = mkdtempSync(join(tmpdir(), 'storegate-moving-'));
 const main = resolve(import.meta.dirname, '../src/main.ts');
 const at = (name: string) => join(folder, name);
 
-/** Prints the memory of a command as its last line. */
-const TELL = `process.on('exit', () => process.stderr.write('\\n' + process.resourceUsage().maxRSS + '\\n'))`;
+/** Prints the seconds of CPU and the memory of a command as its last line. */
+const TELL = `process.on('exit', () => {
+  const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage();
+  process.stderr.write('\\n' + (userCPUTime + systemCPUTime) / 1e6 + ' ' + maxRSS + '\\n');
+})`;
 
 async function storegate(title: string, args: readonly string[], env: Record<string, string> = {}): Promise<void> {
   const began = performance.now();
@@ -43,9 +46,10 @@ async function storegate(title: string, args: readonly string[], env: Record<str
   const [code] = (await once(child, 'close')) as [number];
   const lines = told.trim().split('\n');
   const seconds = ((performance.now() - began) / 1_000).toFixed(1);
-  const memory = Math.round(Number(lines.pop()) / 1_024);
+  const [cpu = 0, memory = 0] = (lines.pop() ?? '').split(' ').map(Number);
   if (code !== 0) throw new Error(`${title} ended with ${code}: ${lines.join('\n')}`);
-  console.log(`${title.padEnd(34)} ${seconds.padStart(7)} s ${String(memory).padStart(6)} MiB`);
+  const figures = [seconds, cpu.toFixed(1), (memory / 1_024).toFixed(0)].map((figure) => figure.padStart(8));
+  console.log(`${title.padEnd(30)}${figures.join('')}`);
 }
 
 async function startRedis(): Promise<{ url: string; stop: () => void }> {
@@ -62,6 +66,7 @@ const other = await startRedis();
 try {
   const size = Math.round(statSync(at('made.ndjson')).size / 1e6);
   console.log(`${keys} keys with ledgers and last uses, a file of ${size} MB`);
+  console.log(`${''.padEnd(30)} seconds     CPU     MiB`);
   const made = ['--to', at('one')];
   await storegate('import a file into a folder', ['import', at('made.ndjson'), ...made]);
   await storegate('the same again', ['import', at('made.ndjson'), ...made]);

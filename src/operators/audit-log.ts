@@ -10,8 +10,8 @@ export interface AuditDraft {
   readonly action: string;
   /**
    * What was changed: the id of a key, or the name of an account, plan or token; `configuration` for a reload, `keys` for
-   * many imported keys, whose ids are in `after`. Bans and usage are those of a key, or of an account where the plan counts
-   * accounts.
+   * many imported keys, whose ids are in `after`, `state` where a whole state was taken in. Bans and usage are those of a key,
+   * or of an account where the plan counts accounts.
    */
   readonly target: string;
   /** How it was before and after; `null` where there was, or is, none. Never a secret. */

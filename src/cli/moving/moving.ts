@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { readVersion } from '../../common/version.ts';
 import type { Config } from '../../config/config.ts';
 import { loadConfig } from '../../config/load.ts';
+import { Outage } from '../../errors/outage.ts';
 import { shellUser } from '../../operators/shell-user.ts';
 import { folderSource } from '../../state/embedded/transfer/source.ts';
 import { folderTarget } from '../../state/embedded/transfer/target.ts';
@@ -41,6 +42,23 @@ export async function copyState(terminal: Terminal, options: MovingOptions): Pro
   };
   const [from, to] = [placeIn(options.from), placeIn(options.to)];
   refuseSame(from, to);
+  try {
+    await copyBetween(terminal, config, from, to, options);
+  } catch (error) {
+    if (!(error instanceof Outage)) throw error;
+    const { cause } = error;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new TransferError(`Redis does not answer (${reason}): what was taken in stays; do it again`, { cause });
+  }
+}
+
+async function copyBetween(
+  terminal: Terminal,
+  config: Config,
+  from: Place,
+  to: Place,
+  options: MovingOptions,
+): Promise<void> {
   const source = await openSource(terminal, from);
   try {
     if (to.type === 'file') await writeTo(terminal, source, to.path, options);

@@ -7,7 +7,7 @@ import { checkFile, fileSource } from '../../../src/state/transfer/file-source.t
 import { createFile } from '../../../src/state/transfer/file-target.ts';
 import { writeFile } from '../../../src/state/transfer/move.ts';
 import type { Source, Target, TargetOptions } from '../../../src/state/transfer/port.ts';
-import { HOUR, MINUTE } from '../../support/limits.ts';
+import { HOUR, limits, MINUTE, window } from '../../support/limits.ts';
 import {
   hashOf,
   hourly,
@@ -22,9 +22,11 @@ import {
   temporaryFolder,
   type Whole,
 } from '../../support/moving.ts';
+import { openShared } from '../../support/redis/gateway.ts';
 import { type RedisServer, startRedis } from '../../support/redis/server.ts';
 import { DEFAULTS } from '../../support/redis/settings.ts';
 import { type ClusterSet, startCluster } from '../../support/redis/topologies.ts';
+import { until } from '../../support/until.ts';
 
 let redis: RedisServer;
 let cluster: ClusterSet;
@@ -234,5 +236,84 @@ describe.each(PLACES)('$name', (place) => {
     const restore = async () => moveAll(sourceOf(someState(Date.now())), await place.target(), { onlyEmpty: true });
     expect((await restore()).outcomes.key.added).toBe(3);
     await expect(restore()).rejects.toThrow(/state import/);
+  });
+});
+
+describe('a folder', () => {
+  const target = () => folderTarget(join(folder.path, 'data'), targetOptions());
+
+  test('is as it was where taking in ends half-way', async () => {
+    await moveAll(sourceOf({ key: [movable(1)] }), target());
+    const before = await readWhole(await folderSource(join(folder.path, 'data')));
+    const given = sourceOf(someState(Date.now()));
+    const broken: Source = {
+      ...given,
+      async *read() {
+        yield* given.read();
+        throw new Error('the source is gone');
+      },
+    };
+    await expect(moveAll(broken, target())).rejects.toThrow('the source is gone');
+    expect(await readWhole(await folderSource(join(folder.path, 'data')))).toEqual(before);
+  });
+});
+
+describe('a Redis that gateways use', () => {
+  const target = () => openRedisTarget(settingsOf('a Redis'), targetOptions());
+
+  test('finishes a key that was only begun', async () => {
+    await redis.admin.set(`sg:i:{${idOf(1)}}`, movable(1).hash);
+    await redis.admin.set(`sg:i:{${idOf(2)}}`, hashOf('other'));
+    const moved = await moveAll(sourceOf({ key: [movable(1), movable(2)] }), await target());
+    expect(moved.outcomes.key).toMatchObject({ added: 1, conflict: 1 });
+    expect((await readWhole(await openRedisSource(settingsOf('a Redis')))).key).toEqual([movable(1)]);
+  });
+
+  test('loses no charge that comes while a ledger is taken in', async () => {
+    const gateway = await openShared({ url: redis.url });
+    const subject = `key:${idOf(1)}`;
+    const plan = limits([window(10_000, HOUR)]);
+    await gateway.state.admit(subject, plan, 1);
+    const { ledger } = await readWhole(await openRedisSource(settingsOf('a Redis')));
+    const given = { ledger: [{ subject, ledger: { ...ledger[0]!.ledger, cells: [ledger[0]!.ledger.cells[0]!, 40] } }] };
+    const charges = Array.from({ length: 100 }, async (_, i) => {
+      for (let n = 0; n < i % 20; n++) await gateway.state.look(subject, plan);
+      await gateway.state.admit(subject, plan, 1);
+    });
+    await Promise.all([moveAll(sourceOf(given), await target()), ...charges]);
+    const { readings } = await gateway.state.look(subject, plan);
+    const used = 10_000 - readings[0]!.remaining;
+    // At least 100 after the 40 were taken in, or the 40 counted among them.
+    expect(used).toBeGreaterThanOrEqual(101);
+    expect(used).toBeLessThanOrEqual(140);
+    await gateway.close();
+  });
+
+  test('has its gateways look at every key again', async () => {
+    const gateway = await openShared({ url: redis.url });
+    const heard: (string | undefined)[] = [];
+    const stop = gateway.keys.watch((hash) => void heard.push(hash));
+    await moveAll(sourceOf({ key: [movable(1)] }), await target());
+    await until('it has heard', () => heard.length > 0);
+    expect(heard).toContain(undefined);
+    stop();
+    await gateway.close();
+  });
+
+  test('leaves out what is no ledger and no record, and tells it', async () => {
+    await moveAll(sourceOf({ key: [movable(1), movable(2)] }), await target());
+    await redis.admin.set(`sg:k:{${movable(1).hash}}`, 'no json');
+    await redis.admin.set(`sg:s:{key:${idOf(5)}}`, 'no ledger');
+    await redis.admin.hset(`sg:s:{key:${idOf(6)}}`, 'w', 'no ledger');
+    const moved = await moveAll(
+      await openRedisSource(settingsOf('a Redis')),
+      folderTarget(folder.path, targetOptions()),
+    );
+    expect(moved.given).toMatchObject({ key: 1, ledger: 0 });
+    expect(moved.leftOut.count).toBe(3);
+    for (const id of [1, 5, 6]) expect(moved.leftOut.first.join('\n')).toContain(idOf(id));
+    const given = { ledger: [{ subject: `key:${idOf(5)}`, ledger: hourly(1, Date.now()) }] };
+    const back = await moveAll(sourceOf(given), await target());
+    expect(back.conflicts.first).toEqual([expect.stringContaining('holds something that is no ledger')]);
   });
 });

@@ -50,10 +50,21 @@ async function* keysIn(redis: Connection): AsyncGenerator<Batch> {
     );
     const values: KeyRecord[] = [];
     for (const [i, text] of texts.entries()) {
-      const record = text === null ? null : readRecord(text);
-      if (record?.id === named[i]!.id) values.push(record);
+      const { id } = named[i]!;
+      const record = text === null ? null : recordIn(id, text);
+      if (record?.id === id) values.push(record);
     }
     if (values.length > 0) yield { type: 'key', values };
+  }
+}
+
+/** What is no JSON becomes a record of which only the id is known: it is left out later, and told. */
+function recordIn(id: string, text: string): KeyRecord {
+  try {
+    return readRecord(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return { id } as KeyRecord;
+    throw error;
   }
 }
 

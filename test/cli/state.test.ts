@@ -5,6 +5,7 @@ import { openEmbedded } from '../../src/state/embedded/open.ts';
 import { folderTarget } from '../../src/state/embedded/transfer/target.ts';
 import { KEPT } from '../support/audit.ts';
 import { commandLine, type Surroundings } from '../support/command-line.ts';
+import { HOUR, limits, window } from '../support/limits.ts';
 import { hashOf, idOf, movable, moveAll, sourceOf, targetOptions, temporaryFolder } from '../support/moving.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 
@@ -44,6 +45,11 @@ describe('storegate state', () => {
       code: 0,
       out: expect.stringMatching(/backup\.ndjson has 2 keys, 0 tokens, 1 audit entries/),
     });
+    const plan = limits([window(5, HOUR)]);
+    await gateway.state.ban(`key:${idOf(1)}`, plan, HOUR);
+    const later = await state(['export', 'later.ndjson', '--json']);
+    expect(JSON.parse(later.out)).toMatchObject({ has: { key: 2, ledger: 1 } });
+    expect(readFileSync(at('later.ndjson'), 'utf8')).toContain(`"bannedSince":`);
     await gateway.close();
     expect(statSync(at('backup.ndjson')).mode & 0o777).toBe(0o600);
     const env = { STOREGATE_DATA: 'restored' };

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { KeyRecord } from '../../keys/key.ts';
 import type { TokenRecord } from '../../operators/tokens.ts';
+import { ahead } from './ahead.ts';
 import { TransferError } from './file-format.ts';
 import type { FileWriter } from './file-target.ts';
 import { Fingerprints } from './fingerprints.ts';
@@ -55,7 +56,7 @@ export async function writeFile(
 ): Promise<{ readonly has: Counts; readonly leftOut: Told }> {
   const leftOut = new Telling();
   let through = 0;
-  for await (const batch of source.read()) {
+  for await (const batch of ahead(source.read())) {
     file.take(source.isChecked ? batch : soundIn(batch, leftOut.add));
     through += batch.values.length;
     pass(through);
@@ -75,7 +76,7 @@ export async function move(source: Source, target: Target, options: MoveOptions)
     );
   }
   const moving = new Moving(options);
-  for await (const batch of source.read()) {
+  for await (const batch of ahead(source.read())) {
     const sound = source.isChecked ? batch : soundIn(batch, moving.leftOut.add);
     moving.note(sound, await target.take(sound));
     // Neither a file nor a folder is waited for, and a signal is heard only in between.

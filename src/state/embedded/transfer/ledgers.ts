@@ -48,7 +48,11 @@ export class StagedLedgers {
     return row ? this.#parse(row.ledger) : null;
   }
 
+  /** Whether one was put here since the folder was read. */
+  hasChanged = false;
+
   put(subject: string, ledger: Ledger): void {
+    this.hasChanged = true;
     this.#put.run({ subject, ledger: JSON.stringify(ledger), banned: ledger.conduct?.bannedUntil ?? 0 });
   }
 
@@ -77,6 +81,7 @@ export class StagedLedgers {
     });
     const isOver = this.#db.prepare('DELETE FROM ledgers WHERE subject = ?');
     for (const { subject, ledger } of this.all()) if (staleAt(ledger, undefined) <= now) isOver.run(subject);
+    this.hasChanged = false;
   }
 
   /** Equal lists of windows become one: the journal writes each list once. */
@@ -106,6 +111,7 @@ export function ledgerTaking(
 
 /** Makes them what the folder has; `db` is its state file, inside a transaction. */
 export function keepLedgers(folder: string, db: DatabaseSync, staged: StagedLedgers): void {
+  if (!staged.hasChanged) return;
   db.exec('DELETE FROM ledgers');
   replaceLedgers(folder, pairs(staged));
 }

@@ -13,6 +13,9 @@ import { loadScript } from '../scripts.ts';
 import { countsIn } from './counts.ts';
 import { readPlain } from './plain.ts';
 
+/** Names that a cursor looks at in one step. */
+const STEP = 1_000;
+
 const LEDGERS_OF = loadScript('ledgers-n.lua');
 
 /** A Redis as a source. What gateways change meanwhile may be in it or not; everything else is. */
@@ -36,7 +39,7 @@ export function redisSource(redis: Connection, { name, kind, close }: Pick<Sourc
 /** A key is one only if its id leads to its record; half a key is none. */
 async function* keysIn(redis: Connection): AsyncGenerator<Batch> {
   const met = new Fingerprints();
-  const members = walk((cursor) => redis.zscan(keyOf.apiKeys, cursor, 'COUNT', BATCH));
+  const members = walk((cursor) => redis.zscan(keyOf.apiKeys, cursor, 'COUNT', STEP));
   for await (const found of members) {
     const ids = found.filter((_, i) => i % 2 === 0).filter((id) => met.add(id));
     const hashes = await getAll(
@@ -89,7 +92,7 @@ export async function* entriesIn(redis: Connection): AsyncGenerator<Batch & { ty
 export async function* ledgersIn(redis: Connection): AsyncGenerator<Batch & { type: 'ledger' }> {
   const met = new Fingerprints();
   for (const master of mastersOf(redis)) {
-    for await (const names of walk((cursor) => master.scan(cursor, 'MATCH', LEDGERS, 'COUNT', BATCH))) {
+    for await (const names of walk((cursor) => master.scan(cursor, 'MATCH', LEDGERS, 'COUNT', STEP))) {
       const subjects = names.map(subjectIn).filter((subject) => met.add(subject));
       // A name with braces has another slot than its subject.
       const whole = subjects.filter((subject) => !/[{}]/.test(subject));
@@ -108,7 +111,7 @@ export async function* ledgersIn(redis: Connection): AsyncGenerator<Batch & { ty
 
 async function* usesIn(redis: Connection): AsyncGenerator<Batch> {
   const met = new Fingerprints();
-  for await (const found of walk((cursor) => redis.zscan(keyOf.used, cursor, 'COUNT', BATCH))) {
+  for await (const found of walk((cursor) => redis.zscan(keyOf.used, cursor, 'COUNT', STEP))) {
     const values = found.flatMap((id, i) => (i % 2 === 0 && met.add(id) ? [{ id, at: Number(found[i + 1]) }] : []));
     if (values.length > 0) yield { type: 'use', values };
   }

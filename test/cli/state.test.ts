@@ -138,6 +138,19 @@ describe('storegate state', () => {
     expect(err).toMatch(/accounts have keys of custom plans, and no limits in plans\.yaml: big\./);
   });
 
+  test('says what Redis failed with, and is completed by the same command', async () => {
+    await fill('data', ...Array.from({ length: 1_200 }, (_, i) => i));
+    const args = ['copy', '--from', 'data', '--to', redis.url];
+    const used = Number(/used_memory:(\d+)/.exec(await redis.admin.info('memory'))![1]);
+    await redis.admin.config('SET', 'maxmemory', String(used + 300_000));
+    const { code, err } = await state(args);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^Redis failed: .*OOM.*\n$/);
+    await redis.admin.config('SET', 'maxmemory', '0');
+    expect(await state(args)).toMatchObject({ code: 0 });
+    expect(await redis.admin.zcard('sg:keys')).toBe(1_200);
+  });
+
   test('shows on a terminal how far it is, and elsewhere nothing', async () => {
     await fill('data', 1, 2);
     expect((await state(['export', 'a.ndjson'])).err).toBe('');

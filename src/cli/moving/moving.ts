@@ -48,7 +48,10 @@ export async function copyState(terminal: Terminal, options: MovingOptions): Pro
     if (!(error instanceof Outage)) throw error;
     const { cause } = error;
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new TransferError(`Redis does not answer (${reason}): what was taken in stays; do it again`, { cause });
+    throw new TransferError(
+      `Redis failed: ${reason}. What was taken in until then stays; the same command again completes it`,
+      { cause },
+    );
   }
 }
 

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { openEmbedded } from '../../src/state/embedded/open.ts';
 import { folderTarget } from '../../src/state/embedded/transfer/target.ts';
@@ -149,6 +150,21 @@ describe('storegate state', () => {
     await redis.admin.config('SET', 'maxmemory', '0');
     expect(await state(args)).toMatchObject({ code: 0 });
     expect(await redis.admin.zcard('sg:keys')).toBe(1_200);
+  });
+
+  test('says in one line that a folder cannot be read or written', async () => {
+    mkdirSync(at('broken'));
+    writeFileSync(at('broken/state.db'), 'this is no database, however long it goes on and on and on');
+    expect((await state(['copy', '--from', 'broken', '--to', 'other'])).err).toMatch(
+      /^cannot read the data folder .*\n$/,
+    );
+    await fill('data', 1);
+    const db = new DatabaseSync(at('data/state.db'));
+    db.exec("CREATE TRIGGER full BEFORE INSERT ON keys BEGIN SELECT RAISE(FAIL, 'disk is full'); END");
+    db.close();
+    await fill('more', 2);
+    const { code, err } = await state(['copy', '--from', 'more', '--to', 'data']);
+    expect({ code, err }).toEqual({ code: 1, err: 'the disk failed: disk is full. Nothing was changed\n' });
   });
 
   test('shows on a terminal how far it is, and elsewhere nothing', async () => {

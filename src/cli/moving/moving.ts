@@ -45,14 +45,23 @@ export async function copyState(terminal: Terminal, options: MovingOptions): Pro
   try {
     await copyBetween(terminal, config, from, to, options);
   } catch (error) {
-    if (!(error instanceof Outage)) throw error;
+    throw explained(error);
+  }
+}
+
+/** What an outage of Redis or a disk means for the move. Any other error stays what it is. */
+function explained(error: unknown): unknown {
+  if (error instanceof Outage) {
     const { cause } = error;
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new TransferError(
-      `Redis failed: ${reason}. What was taken in until then stays; the same command again completes it`,
-      { cause },
-    );
+    const rest = 'What was taken in until then stays; the same command again completes it';
+    return new TransferError(`Redis failed: ${reason}. ${rest}`, { cause });
   }
+  // SQLite and the file system; a file and a folder are taken as they were before.
+  const { code, syscall, message } = Object(error) as Partial<NodeJS.ErrnoException>;
+  const isOfDisk = code === 'ERR_SQLITE_ERROR' || syscall !== undefined;
+  if (isOfDisk) return new TransferError(`the disk failed: ${message}. Nothing was changed`, { cause: error });
+  return error;
 }
 
 async function copyBetween(

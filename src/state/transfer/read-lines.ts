@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { LONGEST_LINE, TransferError } from './file-format.ts';
 
 /** Bytes read at once. */
@@ -46,7 +46,8 @@ export function* linesOf(file: string, pass: (bytes: number) => void = () => {})
 
 function open(file: string): number {
   try {
-    const descriptor = openSync(file, 'r');
+    // A pipe that nobody writes to would keep a plain open waiting.
+    const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     if (fstatSync(descriptor).isFile()) return descriptor;
     closeSync(descriptor);
   } catch (error) {

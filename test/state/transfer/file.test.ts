@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -235,5 +236,7 @@ describe('a broken file is refused, with the number of the line and what is wron
   test('that is none', async () => {
     await expect(checkFile(join(folder.path, 'none'))).rejects.toThrow(/there is no such file/);
     await expect(checkFile(folder.path)).rejects.toThrow(/it is no file/);
+    execFileSync('mkfifo', [join(folder.path, 'pipe')]);
+    await expect(checkFile(join(folder.path, 'pipe'))).rejects.toThrow(/it is no file/);
   });
 });

@@ -208,14 +208,21 @@ test('a body says whether it is required and which types it takes', () => {
   expect(bodyOf({ 'text/plain': {} }).required).toBe(false);
 });
 
-test('GET and DELETE take no body, whatever the document says', () => {
-  const requestBody = { content: { 'application/json': {} } };
-  const contract = load({ '/': { get: { requestBody, responses: done }, delete: { requestBody, responses: done } } });
-  expect(contract.operations.map(({ body }) => body)).toEqual([null, null]);
-  expect(notesOf(contract)).toEqual([
-    'the body of a GET request is ignored, as OpenAPI 3.0 says',
-    'the body of a DELETE request is ignored, as OpenAPI 3.0 says',
+test('a described body of GET or DELETE is checked, one of HEAD is not', () => {
+  const requestBody = { content: { 'application/json': { schema: { type: 'object' } } } };
+  const methods = ['get', 'delete', 'head'];
+  const contract = load({
+    '/': Object.fromEntries(methods.map((method) => [method, { requestBody, responses: done }])),
+  });
+  expect(contract.operations.map(({ method, body }) => [method, body?.accepted])).toEqual([
+    ['GET', ['application/json']],
+    ['DELETE', ['application/json']],
+    ['HEAD', undefined],
   ]);
+  expect(short(contract.operations[0]!.body!.media('application/json')!.check(bytes('1')))).toEqual([
+    'must be an object',
+  ]);
+  expect(notesOf(contract)).toEqual(['the body of a HEAD request is ignored, as OpenAPI 3.0 says']);
 });
 
 test('a media type that is none is refused', () => {

@@ -1,5 +1,5 @@
 import type { Eventually } from '../../common/eventually.ts';
-import type { MediaRule, Operation } from '../../contract/contract.ts';
+import type { BodyRule, MediaRule, Operation } from '../../contract/contract.ts';
 import type { Fault } from '../../errors/fault.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import type { Report } from '../contract-reports.ts';
@@ -36,13 +36,14 @@ export function createContract({
     }
     const faults = operation.checkParameters(parameters, target.query, exchange.call.fields.list);
     if (operation.reportOnly) return reported(exchange, client, target, operation, faults);
-    const media = mediaOf(exchange, operation);
+    const rule = ruleOf(exchange, operation);
+    const media = mediaOf(exchange, rule);
     if (!media) {
-      refuseFaults(operation, faults, null, null);
+      refuseFaults(rule, faults, null, null);
       return checked({ client, target, operation, body: null });
     }
     return bodies.read(exchange, maxBodyBytes, client.keyId).then((body) => {
-      refuseFaults(operation, faults, media, body);
+      refuseFaults(rule, faults, media, body);
       return checked({ client, target, operation, body });
     });
   };
@@ -56,8 +57,9 @@ export function createContract({
     faults: readonly Fault[],
   ): Promise<Checked> {
     const body = await bodies.read(exchange, maxBodyBytes, client.keyId);
+    const rule = ruleOf(exchange, operation);
     try {
-      refuseFaults(operation, faults, mediaOf(exchange, operation), body);
+      refuseFaults(rule, faults, mediaOf(exchange, rule), body);
     } catch (refusal) {
       if (!(refusal instanceof Refusal)) throw refusal;
       report(exchange, 'request', refusal.details ?? [{ in: 'body', pointer: '', message: refusal.message }]);
@@ -68,12 +70,12 @@ export function createContract({
 
 /** Throws a Refusal if the request has any fault. */
 function refuseFaults(
-  operation: Operation,
+  rule: BodyRule | null,
   faults: readonly Fault[],
   media: MediaRule | null,
   body: Buffer | null,
 ): void {
-  const all = [...faults, ...bodyFaults(operation, media, body)];
+  const all = [...faults, ...bodyFaults(rule, media, body)];
   if (all.length > 0) throw invalid(all);
 }
 
@@ -89,24 +91,29 @@ function operationOf(route: Route): { operation: Operation; parameters: readonly
   throw new Refusal('not_found');
 }
 
+/** GET also serves HEAD, but the body that an operation describes is for GET alone. */
+function ruleOf({ call }: Exchange, { body }: Operation): BodyRule | null {
+  return call.method === 'HEAD' ? null : body;
+}
+
 /** Looks at the headers alone, so that a body of the wrong type is never read. */
-function mediaOf({ call, head }: Exchange, { body }: Operation): MediaRule | null {
+function mediaOf({ call, head }: Exchange, rule: BodyRule | null): MediaRule | null {
   if (!call.hasBody) return null;
-  if (!body) {
+  if (!rule) {
     throw invalid([{ in: 'body', pointer: '', message: 'this operation takes no request body' }]);
   }
   const encoding = head.contentEncoding?.trim().toLowerCase();
-  const media = encoding === undefined || encoding === 'identity' ? body.media(head.contentType) : null;
+  const media = encoding === undefined || encoding === 'identity' ? rule.media(head.contentType) : null;
   if (!media) {
     throw new Refusal('unsupported_media_type', {
-      message: `This operation takes ${body.accepted.join(' or ')}, in UTF-8 and without a Content-Encoding.`,
-      headers: ['Accept', body.accepted.join(', ')],
+      message: `This operation takes ${rule.accepted.join(' or ')}, in UTF-8 and without a Content-Encoding.`,
+      headers: ['Accept', rule.accepted.join(', ')],
     });
   }
   return media;
 }
 
-function bodyFaults({ body: rule }: Operation, media: MediaRule | null, body: Buffer | null): readonly Fault[] {
+function bodyFaults(rule: BodyRule | null, media: MediaRule | null, body: Buffer | null): readonly Fault[] {
   if (body !== null && media !== null) return media.check(body);
   return rule?.required ? [{ in: 'body', pointer: '', message: 'this operation needs a request body' }] : [];
 }

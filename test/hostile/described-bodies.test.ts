@@ -1,0 +1,64 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { done, head } from '../contract/documents.ts';
+import { Stand } from './stand.ts';
+
+const schema = { type: 'object', required: ['q'], properties: { q: { type: 'string' } } };
+const requestBody = { required: true, content: { 'application/json': { schema } } };
+const paths = {
+  '/found': {
+    get: { operationId: 'search', requestBody, responses: done },
+    delete: { operationId: 'remove', requestBody, responses: done },
+  },
+  '/plain': { get: { operationId: 'plain', responses: done } },
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'contract-'));
+let stand: Stand;
+beforeAll(async () => {
+  const file = join(folder, 'openapi.json');
+  writeFileSync(file, JSON.stringify({ ...head, paths }));
+  stand = await Stand.start({ settings: `contract: {file: "${file}"}` });
+});
+afterAll(async () => {
+  await stand.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const BODY = '{"q":"x"}';
+const ask = (line: string, body: string, more: readonly string[] = [`Content-Length: ${body.length}`]) =>
+  stand.request(line, ['Content-Type: application/json', ...more], body);
+
+describe.each(['GET', 'DELETE'])('a described body of %s', (method) => {
+  test('is forwarded as it came, framed by its length', async () => {
+    const { line, headers, body } = await stand.passed(ask(`${method} /found`, BODY));
+    expect([line, body]).toEqual([`${method} /found HTTP/1.1`, BODY]);
+    expect(headers.filter(([name]) => /^(content-length|transfer-encoding)$/i.test(name))).toEqual([
+      ['Content-Length', `${BODY.length}`],
+    ]);
+    const chunked = ask(`${method} /found`, `9\r\n${BODY}\r\n0\r\n\r\n`, ['Transfer-Encoding: chunked']);
+    expect((await stand.passed(chunked)).body).toBe(BODY);
+    expect(stand.store.complaints).toEqual([]);
+  });
+
+  test('is checked', async () => {
+    expect(await stand.ask(ask(`${method} /found`, '{}'))).toMatchObject({ status: 400 });
+    expect(await stand.ask(stand.request(`${method} /found`))).toMatchObject({ status: 400, code: 'invalid_request' });
+  });
+});
+
+test('a body of GET that nobody described is refused', async () => {
+  expect(await stand.ask(ask('GET /plain', BODY))).toMatchObject({ status: 400, code: 'invalid_request' });
+});
+
+test('HEAD is served by GET, and has no body', async () => {
+  const before = stand.store.requests.length;
+  stand.store.respond = (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n');
+  expect(await stand.ask(stand.request('HEAD /found'))).toMatchObject({ status: 200 });
+  expect(await stand.ask(ask('HEAD /found', BODY))).toMatchObject({ status: 400 });
+  expect(stand.store.requests.slice(before).map(({ line, body }) => [line, body])).toEqual([
+    ['HEAD /found HTTP/1.1', ''],
+  ]);
+});

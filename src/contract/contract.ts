@@ -1,9 +1,9 @@
 import { stringify } from 'yaml';
 import { type Document, loadDocument } from './document/document.ts';
 import { Places } from './document/places.ts';
-import { isObject, objectsIn } from './document/source.ts';
+import { isObject, type Json, objectsIn } from './document/source.ts';
 import { Findings } from './findings.ts';
-import { Operations } from './operations.ts';
+import { methodsIn, Operations } from './operations.ts';
 import { Router } from './router.ts';
 import { Schemas } from './schema/schemas.ts';
 import { namesIn, outlineOf, parseTemplate, type Segment, TemplateError } from './template.ts';
@@ -13,9 +13,9 @@ export type { MediaRule } from './media/rules.ts';
 export { ContractError, formatProblem, type Problem } from './problems.ts';
 export type { BodyRule, Contract, Match, Operation, UnknownQuery } from './types.ts';
 
-/** A path of the document that requests can match. */
+/** A path that requests can match, with its spellings in the document: `/a/{x}` and `/a/{y}` are one path. */
 interface Path {
-  readonly path: string;
+  readonly spellings: string[];
   readonly segments: readonly Segment[];
 }
 
@@ -45,9 +45,9 @@ export function loadContract(file: string, options: ContractOptions = {}): Contr
   findings.throwIfAny();
 
   const router = new Router<Operation>();
-  for (const { path, segments } of paths) {
-    const methods = byPath.get(path);
-    if (methods) router.add(segments, methods);
+  for (const { spellings, segments } of paths) {
+    const methods = new Map(spellings.flatMap((path) => [...(byPath.get(path) ?? [])]));
+    if (methods.size > 0) router.add(segments, methods);
   }
   return Object.freeze({
     title,
@@ -87,20 +87,32 @@ function noteServers({ root }: Document, findings: Findings): void {
 function readPaths(document: Document, findings: Findings, operations: Operations): Path[] {
   const { root } = document;
   if (root.paths === undefined) findings.problem(root, null, 'an OpenAPI document needs paths');
-  const outlines = new Map<string, string>();
-  const paths: Path[] = [];
+  const byOutline = new Map<string, Path>();
   for (const [path, value] of document.members(root.paths)) {
     const item = document.object(value);
     if (!item || path.startsWith('x-')) continue;
     const segments = readTemplate(root.paths as object, path, findings);
-    const outline = segments ? outlineOf(segments) : path;
-    const other = outlines.get(outline);
-    if (other !== undefined) findings.problem(root.paths as object, path, `cannot be told from ${other}`);
-    outlines.set(outline, path);
     operations.read(path, item, namesIn(path));
-    if (segments) paths.push({ path, segments });
+    if (!segments) continue;
+    const known = byOutline.get(outlineOf(segments));
+    if (known === undefined) byOutline.set(outlineOf(segments), { spellings: [path], segments });
+    else addSpelling(document, known, path, findings);
   }
-  return paths;
+  return [...byOutline.values()];
+}
+
+/**
+ * OpenAPI 3.0.3 forbids two spellings of one path, but documents in use give each methods of its own. The values of templates
+ * are told apart by their order, so every operation keeps its own names for them.
+ */
+function addSpelling(document: Document, { spellings }: Path, path: string, findings: Findings): void {
+  const paths = document.root.paths as Json;
+  const methodsOf = (one: string) => new Set(methodsIn(document.object(paths[one]) ?? {}));
+  const methods = methodsOf(path);
+  const rival = spellings.find((other) => !methods.isDisjointFrom(methodsOf(other)));
+  if (rival === undefined) findings.note(paths, path, `is one path with ${spellings[0]}, which has other methods`);
+  else findings.problem(paths, path, `cannot be told from ${rival}`);
+  spellings.push(path);
 }
 
 function readTemplate(paths: object, path: string, findings: Findings): readonly Segment[] | null {

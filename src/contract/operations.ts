@@ -18,6 +18,9 @@ const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'tr
  */
 const WITHOUT_BODY = new Set(['head', 'trace']);
 
+/** The methods that a path item describes, in lower case. */
+export const methodsIn = (item: Json): string[] => METHODS.filter((method) => isObject(item[method]));
+
 /** An operation without the fields that depend on other operations. */
 type Draft = Omit<Operation, 'replyHeaders'> & { readonly node: Json; readonly extensions: Extensions };
 
@@ -41,10 +44,7 @@ export class Operations {
   /** Reads one path item. `names`: the templates of its path, in their order. */
   read(path: string, item: Json, names: readonly string[]): void {
     const shared = objectsIn(item.parameters);
-    for (const method of METHODS) {
-      const node = item[method];
-      if (isObject(node)) this.#operation(path, method, node, shared, names);
-    }
+    for (const method of methodsIn(item)) this.#operation(path, method, item[method] as Json, shared, names);
   }
 
   /** All operations by path and then by method in capitals. Call it after reading every path item. */

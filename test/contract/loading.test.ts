@@ -103,6 +103,23 @@ test('fields that OpenAPI does not know are noted, extensions are not', () => {
   ]);
 });
 
+test('two spellings of one path are one path if no method is in both', () => {
+  const id = (name: string) => ({ name, in: 'path', required: true, schema: { type: 'integer' } });
+  const contract = load({
+    '/a/{x}': { get: { operationId: 'a', parameters: [id('x')], responses: done } },
+    '/a/{y}': { put: { operationId: 'b', parameters: [id('y')], responses: done } },
+    '/a/{z}': { head: { operationId: 'c', parameters: [id('z')], responses: done } },
+  });
+  const found = ['GET', 'PUT', 'HEAD'].map((method) => contract.match(method, '/a/x').operation!);
+  expect(found.map(({ path }) => path)).toEqual(['/a/{x}', '/a/{y}', '/a/{z}']);
+  expect(found.map(({ checkParameters }) => checkParameters(['x'], '', [])[0]!.pointer)).toEqual(['/x', '/y', '/z']);
+  expect(contract.match('POST', '/a/1')).toEqual({ operation: null, allow: ['GET', 'PUT', 'HEAD'] });
+  expect(notesOf(contract)).toEqual([
+    'is one path with /a/{x}, which has other methods',
+    'is one path with /a/{x}, which has other methods',
+  ]);
+});
+
 test('YAML anchors mean what they stand for', () => {
   const text = `
 openapi: 3.0.3

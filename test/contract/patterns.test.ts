@@ -68,8 +68,37 @@ describe('patterns that could make the engine try for ever', () => {
   });
 });
 
-test.each(['(', '[', '\\_', 'a{2,1}', '(?<n>a)(?<n>b)', '\\p{Nope}'])('refuses %s, which is not valid', (source) => {
-  expect(() => compile(source)).toThrow(/^is not valid with the u flag: /);
+test.each(['(', '[', '\\i', '(?\\:a)', 'a{1\\,2}', '\\A\\@', 'a{2,1}', '(?<n>a)(?<n>b)', '\\p{Nope}'])(
+  'refuses %s, which is not valid',
+  (source) => {
+    expect(() => compile(source)).toThrow(/^is not valid with the u flag: /);
+  },
+);
+
+describe('escapes that edition 5.1 takes and the u flag does not', () => {
+  test.each([
+    ['^[a-z\\@\\%\\-]+\\@[a-z\\:\\ ]*\\-$', 'a-@ :-', 'a-@_-'],
+    ['^\\"\\\'\\`\\#$', '"\'`#', '\\"'],
+    ['^[\\w\\_\\.]\\_$', '__', '_-'],
+    ['^([\\!\\<]|\\&)\\;$', '&;', '@;'],
+    ['^[\\-a]\\~$', '-~', 'b~'],
+    ['^(\\@+)+$', '@@', '@a'],
+  ])('%s', (source, good, bad) => {
+    for (const text of [good, bad]) expect([text, compile(source).test(text)]).toEqual([text, text === good]);
+    expect(() => new RegExp(source, 'u')).toThrow(SyntaxError);
+  });
+
+  test('mean what they mean without the flag', () => {
+    const part = fc.constantFrom('a', '\\@', '\\-', '[\\@a]', '[\\-@]', '[^\\%]', '(?:\\%|a)', '[a\\-\\:]');
+    const text = fc.string({ unit: fc.constantFrom('a', '@', '-', '%', ':', '\\'), maxLength: 6 });
+    fc.assert(
+      fc.property(fc.array(part, { minLength: 1, maxLength: 4 }), text, (parts, sample) => {
+        const source = `^${parts.join('')}$`;
+        expect([source, compile(source).test(sample)]).toEqual([source, new RegExp(source).test(sample)]);
+      }),
+      { numRuns: 500 },
+    );
+  });
 });
 
 const character = fc.constantFrom(

@@ -1,5 +1,6 @@
 import { Automaton, TooLarge } from './automaton.ts';
 import { Characters, TEXT_START } from './characters.ts';
+import { withoutNeedlessEscapes } from './escapes.ts';
 import { Matcher } from './matcher.ts';
 import { parse, type Term } from './syntax.ts';
 
@@ -17,7 +18,7 @@ const SHORT = 64;
 const ANCHOR: Term = { kind: 'character', set: [[TEXT_START, TEXT_START]] };
 
 /**
- * Compiles `pattern` values (ECMA-262 with the `u` flag). A text of a hundred characters can keep a backtracking engine
+ * Compiles `pattern` values (ECMA-262 with the `u` flag, and the escapes of edition 5.1 that the flag refuses). A text of a hundred characters can keep a backtracking engine
  * busy for hours, so the engine only gets patterns that leave it no choice on any character. An automaton matches all
  * others. Patterns that an automaton cannot match (back-references, look-around except at the start) are refused.
  */
@@ -26,8 +27,8 @@ export class Patterns {
 
   /** @throws PatternError if the pattern is not valid or its time cannot be bounded. */
   compile(source: string): Pattern {
-    const native = regExp(source);
-    const term = parse(source, this.#characters);
+    const { native, text } = regExp(source);
+    const term = parse(text, this.#characters);
     if (!has(term, (part) => part.kind === 'repeat')) return native;
     const unusual = find(term, (part) => part.kind === 'context' || part.kind === 'lookahead');
     if (unusual?.kind !== 'lookahead' && engineIsSafe(term)) return native;
@@ -41,10 +42,13 @@ export class Patterns {
   }
 }
 
-function regExp(source: string): RegExp {
+/** The engine's own reading, and the text that it read. */
+function regExp(source: string): { native: RegExp; text: string } {
   try {
-    return new RegExp(source, 'u');
+    return { native: new RegExp(source, 'u'), text: source };
   } catch (error) {
+    const text = withoutNeedlessEscapes(source);
+    if (text !== source) return regExp(text);
     throw new PatternError(`is not valid with the u flag: ${(error as Error).message}`);
   }
 }

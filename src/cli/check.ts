@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
-import { formatProblem, loadContract } from '../contract/contract.ts';
+import { type Contract, ContractError, formatProblems, loadContract, type Problem } from '../contract/contract.ts';
 import { keysLeftBehind, leftBehindText } from '../run/left-behind.ts';
 import { peekKeys } from '../state/embedded/peek.ts';
 import { RedisError } from '../state/redis/client.ts';
@@ -13,12 +13,26 @@ import { withKeys } from './with-keystore.ts';
  */
 export async function check(terminal: Terminal): Promise<void> {
   const config = loadConfig(terminal);
-  const contract = loadContract(config.contract.file, { unknownQuery: config.contract.unknownQuery });
-  for (const note of contract.notes) terminal.err(`note: ${formatProblem(note)}\n`);
+  const contract = readContract(config, terminal);
   const left = await noteLeftBehind(config);
   if (left !== null) terminal.err(`note: ${left}\n`);
   const { plans } = config.plans;
   terminal.out(`All is well: ${plans.size} plans, ${contract.operations.length} operations.\n`);
+}
+
+/** Tells the notes of the contract, also if it has mistakes. */
+function readContract({ contract: { file, ...reading } }: Config, terminal: Terminal): Contract {
+  const tell = (notes: readonly Problem[]) => {
+    for (const note of formatProblems(notes, 1)) terminal.err(`note: ${note}\n`);
+  };
+  try {
+    const contract = loadContract(file, reading);
+    tell(contract.notes);
+    return contract;
+  } catch (error) {
+    if (error instanceof ContractError) tell(error.notes);
+    throw error;
+  }
 }
 
 /** Asks Redis only if the data folder has keys. A Redis that is away is no mistake of the configuration. */

@@ -2,16 +2,26 @@ import { stringify } from 'yaml';
 import { type Document, loadDocument } from './document/document.ts';
 import { Places } from './document/places.ts';
 import { isObject, type Json, objectsIn } from './document/source.ts';
-import { Findings } from './findings.ts';
+import { byPlace, Findings } from './findings.ts';
+import { judge } from './judgement.ts';
 import { methodsIn, Operations } from './operations.ts';
+import { ContractError } from './problems.ts';
 import { Router } from './router.ts';
 import { Schemas } from './schema/schemas.ts';
 import { namesIn, outlineOf, parseTemplate, type Segment, TemplateError } from './template.ts';
-import type { Contract, Operation, UnknownQuery } from './types.ts';
+import type { Contract, Operation, Reading } from './types.ts';
 
 export type { MediaRule } from './media/rules.ts';
-export { ContractError, formatProblem, type Problem } from './problems.ts';
-export type { BodyRule, Contract, Match, Operation, UnknownQuery } from './types.ts';
+export { ContractError, formatProblem, formatProblems, type Problem } from './problems.ts';
+export {
+  type BodyRule,
+  type Contract,
+  isSameReading,
+  type Match,
+  type Operation,
+  type Reading,
+  type UnknownQuery,
+} from './types.ts';
 
 /** A path that requests can match, with its spellings in the document: `/a/{x}` and `/a/{y}` are one path. */
 interface Path {
@@ -19,9 +29,7 @@ interface Path {
   readonly segments: readonly Segment[];
 }
 
-export interface ContractOptions {
-  /** What to do with query parameters that an operation does not describe; the default is to refuse them. */
-  readonly unknownQuery?: UnknownQuery | undefined;
+export interface ContractOptions extends Reading {
   /** The text of the file, if it is known; the file is then not read. */
   readonly text?: string | undefined;
 }
@@ -40,26 +48,36 @@ export function loadContract(file: string, options: ContractOptions = {}): Contr
   const { title, version } = readInfo(document, findings);
   noteServers(document, findings);
   const paths = readPaths(document, findings, operations);
-  const { all, byPath } = operations.finish();
+  operations.link();
   schemas.finish();
-  findings.throwIfAny();
+  const judged = judge(document, findings, operations.described, { answers: options.responses !== 'off' });
+  const notes = [...findings.notes, ...judged.unused].sort(byPlace);
+  const problems = [...new Set([...judged.document, ...[...judged.operations.values()].flat()])].sort(byPlace);
+  if (problems.length > 0) throw new ContractError(problems, notes);
 
-  const router = new Router<Operation>();
-  for (const { spellings, segments } of paths) {
-    const methods = new Map(spellings.flatMap((path) => [...(byPath.get(path) ?? [])]));
-    if (methods.size > 0) router.add(segments, methods);
-  }
+  const all = operations.finish().map(([operation]) => Object.freeze(operation));
+  const router = routerOf(paths, all);
   return Object.freeze({
     title,
     version,
-    operations: all,
+    operations: Object.freeze(all),
     files: document.texts,
     document: document.root,
     json: JSON.stringify(document.root, exactly, 2),
     yaml: stringify(document.root, { aliasDuplicateObjects: false, lineWidth: 0 }),
-    notes: findings.notes,
+    notes,
     match: (method: string, path: string) => router.match(method, path),
   });
+}
+
+function routerOf(paths: readonly Path[], operations: readonly Operation[]): Router<Operation> {
+  const byPath = Map.groupBy(operations, ({ path }) => path);
+  const router = new Router<Operation>();
+  for (const { spellings, segments } of paths) {
+    const own = spellings.flatMap((path) => byPath.get(path) ?? []);
+    if (own.length > 0) router.add(segments, new Map(own.map((operation) => [operation.method, operation])));
+  }
+  return router;
 }
 
 /** JSON.stringify cannot write a bigint by itself. */

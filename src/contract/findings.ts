@@ -1,10 +1,17 @@
 import type { Places } from './document/places.ts';
-import { ContractError, formatProblem, type Problem } from './problems.ts';
+import { formatProblem, type Problem } from './problems.ts';
+
+/** A mistake, and where it is: an object of the document, or its member `key`; `null` for a file that cannot be read. */
+export interface Mistake {
+  readonly problem: Problem;
+  readonly node: object | null;
+  readonly key: string | number | null;
+}
 
 /** Collects findings while a contract is loaded. It keeps the same finding at the same place once. */
 export class Findings {
   readonly #places: Places;
-  readonly #problems = new Map<string, Problem>();
+  readonly #mistakes = new Map<string, Mistake>();
   readonly #notes = new Map<string, Problem>();
 
   constructor(places: Places) {
@@ -13,11 +20,13 @@ export class Findings {
 
   /** A mistake in an object of the document, or in its member `key`. */
   problem(node: object, key: string | number | null, message: string): void {
-    this.add(this.#places.of(node, key, message));
+    const problem = this.#places.of(node, key, message);
+    this.#mistakes.set(formatProblem(problem), { problem, node, key });
   }
 
+  /** A mistake in a file that cannot be read because of it. */
   add(problem: Problem): void {
-    this.#problems.set(formatProblem(problem), problem);
+    this.#mistakes.set(formatProblem(problem), { problem, node: null, key: null });
   }
 
   /** A part of the document at that place that the gateway does not enforce. */
@@ -26,21 +35,17 @@ export class Findings {
     this.#notes.set(formatProblem(note), note);
   }
 
-  get problems(): readonly Problem[] {
-    return [...this.#problems.values()].sort(byPlace);
+  get mistakes(): readonly Mistake[] {
+    return [...this.#mistakes.values()];
   }
 
   get notes(): readonly Problem[] {
-    return [...this.#notes.values()].sort(byPlace);
-  }
-
-  /** @throws ContractError if there is any problem. */
-  throwIfAny(): void {
-    if (this.#problems.size > 0) throw new ContractError(this.problems);
+    return [...this.#notes.values()];
   }
 }
 
-function byPlace(a: Problem, b: Problem): number {
+/** The order of the document. */
+export function byPlace(a: Problem, b: Problem): number {
   if (a.file !== b.file) return a.file < b.file ? -1 : 1;
   const [lineA = 0, columnA = 0] = a.place.split(/[: ]/).map(Number);
   const [lineB = 0, columnB = 0] = b.place.split(/[: ]/).map(Number);

@@ -1,5 +1,5 @@
 import type { Document } from './document/document.ts';
-import { isObject, type Json, objectsIn } from './document/source.ts';
+import { isObject, isReference, type Json, objectsIn } from './document/source.ts';
 import { type Extensions, readExtensions, replyHeaders } from './extensions.ts';
 import type { Findings } from './findings.ts';
 import { createContent } from './media/content.ts';
@@ -10,7 +10,18 @@ import { createResponseCheck } from './responses.ts';
 import type { Schemas } from './schema/schemas.ts';
 import type { BodyRule, Operation, UnknownQuery } from './types.ts';
 
-const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
+/** An operation as the document describes it. */
+export interface Described {
+  /** Its path as the document writes it, with the Path Item Object. */
+  readonly path: string;
+  readonly item: Json;
+  readonly node: Json;
+}
+
+const NAMES = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
+
+/** The methods that a Path Item Object may have. */
+export const METHODS: ReadonlySet<unknown> = new Set(NAMES);
 
 /**
  * Methods that never have a body here. OpenAPI 3.0.3 ignores `requestBody` of GET and DELETE too, because HTTP gives it no
@@ -19,10 +30,10 @@ const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'tr
 const WITHOUT_BODY = new Set(['head', 'trace']);
 
 /** The methods that a path item describes, in lower case. */
-export const methodsIn = (item: Json): string[] => METHODS.filter((method) => isObject(item[method]));
+export const methodsIn = (item: Json): string[] => NAMES.filter((name) => isObject(item[name]));
 
 /** An operation without the fields that depend on other operations. */
-type Draft = Omit<Operation, 'replyHeaders'> & { readonly node: Json; readonly extensions: Extensions };
+type Draft = Omit<Operation, 'replyHeaders'> & Described & { readonly extensions: Extensions };
 
 /** Reads the operations of path items and reports their mistakes. */
 export class Operations {
@@ -44,28 +55,34 @@ export class Operations {
   /** Reads one path item. `names`: the templates of its path, in their order. */
   read(path: string, item: Json, names: readonly string[]): void {
     const shared = objectsIn(item.parameters);
-    for (const method of methodsIn(item)) this.#operation(path, method, item[method] as Json, shared, names);
-  }
-
-  /** All operations by path and then by method in capitals. Call it after reading every path item. */
-  finish(): {
-    readonly all: readonly Operation[];
-    readonly byPath: ReadonlyMap<string, ReadonlyMap<string, Operation>>;
-  } {
-    const byPath = new Map<string, Map<string, Operation>>();
-    const all: Operation[] = [];
-    for (const { node, extensions, ...draft } of this.#drafts.values()) {
-      const successor = draft.successor === null ? null : this.#drafts.get(draft.successor);
-      if (successor === undefined)
-        this.#findings.problem(node, 'x-successor', `there is no operation ${draft.successor}`);
-      const operation = Object.freeze({ ...draft, replyHeaders: replyHeaders(extensions, successor?.path ?? null) });
-      all.push(operation);
-      byPath.set(draft.path, (byPath.get(draft.path) ?? new Map()).set(draft.method, operation));
+    for (const method of methodsIn(item)) {
+      this.#operation({ path, item, node: item[method] as Json }, method, shared, names);
     }
-    return { all: Object.freeze(all), byPath };
   }
 
-  #operation(path: string, method: string, node: Json, shared: readonly Json[], names: readonly string[]): void {
+  /** The operations read so far, as the document describes them. */
+  get described(): readonly Described[] {
+    return this.#drafts.values().toArray();
+  }
+
+  /** Reports successors that do not exist. Call it after reading every path item. */
+  link(): void {
+    for (const { node, successor } of this.#drafts.values()) {
+      if (successor !== null && !this.#drafts.has(successor))
+        this.#findings.problem(node, 'x-successor', `there is no operation ${successor}`);
+    }
+  }
+
+  /** All operations, with their Operation Objects. */
+  finish(): readonly (readonly [Operation, Json])[] {
+    return [...this.#drafts.values()].map(({ node, item, extensions, ...draft }) => {
+      const successor = draft.successor === null ? undefined : this.#drafts.get(draft.successor);
+      const operation = { ...draft, replyHeaders: replyHeaders(extensions, successor?.path ?? null) };
+      return [operation, node] as const;
+    });
+  }
+
+  #operation({ path, item, node }: Described, method: string, shared: readonly Json[], names: readonly string[]): void {
     const id = this.#id(path, method, node);
     const extensions = readExtensions(node, this.#findings);
     const parameters = this.#readParameters([...objectsIn(node.parameters), ...shared], node, names);
@@ -80,19 +97,27 @@ export class Operations {
       checkParameters: createParameterCheck(parameters, names, this.#unknownQuery),
       body: this.#body(method, node),
       checkResponse: createResponseCheck(node, this.#document, this.#rules, this.#findings),
+      item,
       node,
       extensions,
     };
-    const other = this.#drafts.get(id);
-    if (other)
-      this.#findings.problem(node, 'operationId', `${id} is the operationId of ${other.method} ${other.path} too`);
-    else this.#drafts.set(id, draft);
+    this.#drafts.set(id, draft);
   }
 
   #id(path: string, method: string, node: Json): string {
-    if (typeof node.operationId === 'string' && node.operationId !== '') return node.operationId;
-    const id = `${method} ${path}`;
-    this.#findings.note(node, null, `the operation has no operationId: it is called ${id}`);
+    const { operationId } = node;
+    const other = this.#drafts.get(operationId as string);
+    if (typeof operationId === 'string' && operationId !== '' && !other) return operationId;
+    let id = `${method} ${path}`;
+    if (other) {
+      this.#findings.problem(
+        node,
+        'operationId',
+        `${operationId} is the operationId of ${other.method} ${other.path} too`,
+      );
+    } else this.#findings.note(node, null, `the operation has no operationId: it is called ${id}`);
+    // An operation may be called like this one on purpose.
+    while (this.#drafts.has(id)) id += "'";
     return id;
   }
 
@@ -119,6 +144,7 @@ export class Operations {
       const parameter = this.#parameters.read(node);
       if (parameter) parameters.push(parameter);
     }
+    if (isReference(operation)) return parameters;
     for (const name of names) {
       if (!inPath.has(name)) this.#findings.problem(operation, null, `the path parameter {${name}} is not described`);
     }

@@ -1,6 +1,6 @@
 import type { Fault } from '../errors/fault.ts';
 import type { Document } from './document/document.ts';
-import { isObject, type Json } from './document/source.ts';
+import { isObject, isReference, type Json } from './document/source.ts';
 import { NONE } from './faults.ts';
 import type { Findings } from './findings.ts';
 import { type Content, createContent } from './media/content.ts';
@@ -23,8 +23,9 @@ export function createResponseCheck(
 ): CheckResponse {
   const responses = new Map<string, Content | null>();
   const { responses: described } = operation;
-  if (!isObject(described)) findings.problem(operation, null, 'an operation needs responses');
-  else {
+  if (!isObject(described)) {
+    if (!isReference(operation)) findings.problem(operation, null, 'an operation needs responses');
+  } else {
     for (const [status, response] of Object.entries(described)) {
       if (status.startsWith('x-')) continue;
       if (!STATUS.test(status))

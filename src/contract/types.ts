@@ -7,6 +7,19 @@ import type { Routed } from './router.ts';
 /** What to do with query parameters that an operation does not describe. */
 export type UnknownQuery = 'refuse' | 'pass';
 
+/** How a document is read. What is left out is the first of its values. */
+export interface Reading {
+  /** What to do with query parameters that an operation does not describe. */
+  readonly unknownQuery?: UnknownQuery | undefined;
+  /** `off`: answers are not checked, so mistakes in what describes them, and in what nothing uses, are notes. */
+  readonly responses?: 'enforce' | 'report' | 'off' | undefined;
+}
+
+const READING = ['unknownQuery', 'responses'] as const satisfies readonly (keyof Reading)[];
+
+/** Whether a document read in one way is the same as read in the other. */
+export const isSameReading = (one: Reading, other: Reading): boolean => READING.every((key) => one[key] === other[key]);
+
 /** The compiled OpenAPI document of a service, which checks requests and answers. Immutable. */
 export interface Contract {
   readonly title: string;

@@ -43,7 +43,7 @@ export interface Overrides {
  */
 export async function createGateway(config: ServedConfig, overrides: Overrides = {}): Promise<Gateway> {
   const { clock = Date.now, load } = overrides;
-  const contract = loadContract(config.contract.file, { unknownQuery: config.contract.unknownQuery });
+  const contract = loadContract(config.contract.file, config.contract);
   const log = overrides.log ?? createLog(config.log);
   const metrics = createMetrics({
     inFlight: () => serving.inFlight,

@@ -8,7 +8,8 @@ import { differences, inForce, needsRestart } from '../config/restart.ts';
 import {
   type Contract,
   ContractError,
-  formatProblem as formatContractProblem,
+  formatProblems as formatContractProblems,
+  isSameReading,
   loadContract,
 } from '../contract/contract.ts';
 import { Outage } from '../errors/outage.ts';
@@ -121,11 +122,11 @@ function isUnchanged({ files }: Contract): boolean {
 }
 
 function sameReading(one: Config, other: Config): boolean {
-  return one.contract.file === other.contract.file && one.contract.unknownQuery === other.contract.unknownQuery;
+  return one.contract.file === other.contract.file && isSameReading(one.contract, other.contract);
 }
 
-function contractOf({ contract: { file, unknownQuery } }: Config): Contract {
-  return loadContract(file, { unknownQuery });
+function contractOf({ contract }: Config): Contract {
+  return loadContract(contract.file, contract);
 }
 
 /** A plan that keys still have must not disappear: the gateway would refuse their requests. */
@@ -152,7 +153,7 @@ const BUG: readonly string[] = ['something went wrong inside the gateway: see it
 
 function problemsOf(error: unknown): readonly string[] {
   if (error instanceof ConfigError) return error.problems.map(formatProblem);
-  if (error instanceof ContractError) return error.problems.map(formatContractProblem);
+  if (error instanceof ContractError) return formatContractProblems(error.problems);
   if (error instanceof ReloadRefused) return error.problems;
   if (error instanceof Outage)
     return ['the state is away, so that nobody can tell which plans keys have: try again later'];

@@ -20,7 +20,7 @@ export async function createPrimary(
   config: ServedConfig,
   { load, clock = Date.now, log = createLog(config.log) }: Overrides = {},
 ): Promise<Gateway> {
-  const contract = loadContract(config.contract.file, { unknownQuery: config.contract.unknownQuery });
+  const contract = loadContract(config.contract.file, config.contract);
   const initial = { config, contract };
   const metrics = createMetrics({ workers: () => pool.serving });
   const observe = toAll(metrics.observe, log.observe);

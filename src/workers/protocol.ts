@@ -1,6 +1,6 @@
 import type { Guard } from '../callers/guard.ts';
 import { deepFreeze } from '../common/freeze.ts';
-import { type Contract, loadContract } from '../contract/contract.ts';
+import { type Contract, isSameReading, loadContract } from '../contract/contract.ts';
 import type { DrainOptions } from '../gateway/wire/listener.ts';
 import type { CallsOfDeprecated } from '../keys/uses.ts';
 import type { Figures } from '../observe/figures.ts';
@@ -69,8 +69,7 @@ export function unpacked(
   { config, contract: text }: SentConfig,
   before: ActiveConfig<ServedConfig> | null = null,
 ): ActiveConfig<ServedConfig> {
-  const { file, unknownQuery } = config.contract;
-  const same = before?.contract.json === text && before.config.contract.unknownQuery === unknownQuery;
-  const contract: Contract = same ? before.contract : loadContract(file, { text, unknownQuery });
+  const same = before?.contract.json === text && isSameReading(before.config.contract, config.contract);
+  const contract: Contract = same ? before.contract : loadContract(config.contract.file, { ...config.contract, text });
   return { config: deepFreeze(config), contract };
 }

@@ -163,6 +163,17 @@ describe('storegate check', () => {
     expect(run.code).toBe(1);
     expect(run.err).toMatch(/bad\.yaml.*version/);
   });
+
+  test('tells what else there is to say about a contract with mistakes, and the same only once', async () => {
+    const responses = '{default: {description: Done., odd: 1}}';
+    const paths = `{/a: {get: {operationId: a, responses: ${responses}}, put: {operationId: b, responses: ${responses}}}, b: {}}`;
+    writeFileSync(join(cwd, 'noted.yaml'), `openapi: 3.0.3\ninfo: {title: x, version: '1'}\npaths: ${paths}\n`);
+    const run = await finished(['check'], { cwd, env: { STOREGATE_CONTRACT: 'noted.yaml' } });
+    expect(run.code).toBe(1);
+    const lines = run.err.trim().split('\n');
+    expect(lines[0]).toMatch(/^note: .*noted\.yaml:3:.*odd is not a field .*\(2 times; this is the first\)$/);
+    expect(lines.slice(1).join()).toMatch(/noted\.yaml:3:\S* \/paths\/b: the path b must begin with \/$/);
+  });
 });
 
 describe('storegate keys', () => {

@@ -6,13 +6,13 @@ import {
   ContractError,
   loadContract,
   type Operation,
-  type UnknownQuery,
+  type Reading,
 } from '../../src/contract/contract.ts';
 
 type Json = Record<string, unknown>;
 
 /** Loads the text of a document from a temporary file. */
-export function loadText(text: string, options?: { unknownQuery?: UnknownQuery }, name = 'openapi.yaml'): Contract {
+export function loadText(text: string, options?: Reading, name = 'openapi.yaml'): Contract {
   const folder = mkdtempSync(join(tmpdir(), 'contract-'));
   try {
     const file = join(folder, name);
@@ -26,7 +26,7 @@ export function loadText(text: string, options?: { unknownQuery?: UnknownQuery }
 export const head = { openapi: '3.0.3', info: { title: 'Test', version: '1' } };
 
 /** Loads a document of these paths and components. */
-export function load(paths: Json, components: Json = {}, options?: { unknownQuery?: UnknownQuery }): Contract {
+export function load(paths: Json, components: Json = {}, options?: Reading): Contract {
   return loadText(JSON.stringify({ ...head, paths, components }, bigints, 1), options);
 }
 

@@ -2,7 +2,7 @@ import type { Findings } from '../findings.ts';
 import { escapeToken, pointerTo } from '../names.ts';
 import { type Field, GRAMMAR, type Kind, SECTIONS } from './grammar.ts';
 import type { Places } from './places.ts';
-import { follow, isObject, type Json } from './source.ts';
+import { follow, isObject, isReference, type Json } from './source.ts';
 import type { Sources } from './sources.ts';
 
 const COMPONENT_NAME = /^[A-Za-z0-9._-]+$/;
@@ -60,6 +60,14 @@ export class Bundler {
 
   #fields(node: Json, kind: Kind): void {
     const fields = GRAMMAR[kind];
+    if (kind === 'operation' && isReference(node)) {
+      this.#findings.problem(
+        node,
+        '$ref',
+        'an operation cannot be a $ref: OpenAPI 3.0 has them for whole path items only',
+      );
+      return;
+    }
     for (const [key, value] of Object.entries(node)) {
       const field = fields[key] ?? fields['*'];
       if (key.startsWith('x-')) continue;

@@ -40,12 +40,19 @@ export class Document {
     let target: unknown = node;
     while (isObject(target) && typeof target.$ref === 'string') {
       if (seen.has(target)) return 'circle';
-      if (!target.$ref.startsWith('#')) return 'nowhere';
       seen.add(target);
-      pointer = decodeURIComponent(target.$ref.slice(1));
+      pointer = pointerIn(target.$ref);
+      if (pointer === null) return 'nowhere';
       target = follow(this.root, pointer);
     }
     return isObject(target) ? { node: target, pointer } : 'nowhere';
+  }
+
+  /** The object that a reference names, which may be a reference too; `null` if there is none. */
+  target(ref: string): Json | null {
+    const pointer = pointerIn(ref);
+    const target = pointer === null ? null : follow(this.root, pointer);
+    return isObject(target) ? target : null;
   }
 
   /** The object in a field, through references; `null` if there is none. */
@@ -56,6 +63,17 @@ export class Document {
   /** The members of an object in a field; none if the field holds anything else. */
   members(value: unknown): [name: string, value: unknown][] {
     return isObject(value) ? Object.entries(value) : [];
+  }
+}
+
+/** The pointer of a local reference; `null` for any other, which loading has reported. */
+function pointerIn(ref: string): string | null {
+  if (!ref.startsWith('#')) return null;
+  try {
+    return decodeURIComponent(ref.slice(1));
+  } catch (error) {
+    if (error instanceof URIError) return null;
+    throw error;
   }
 }
 

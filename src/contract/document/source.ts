@@ -13,6 +13,8 @@ export const isObject = (value: unknown): value is Json =>
 /** The objects in a list; none if the value is no list. */
 export const objectsIn = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
+export const isReference = ({ $ref }: Json): boolean => typeof $ref === 'string';
+
 /** A YAML or JSON file, and its text if that is known already. */
 export interface Written {
   readonly file: string;

@@ -64,33 +64,30 @@ export class Polymorphism {
   /** The schema itself and all that have it in their `allOf`, directly or through others. */
   #inherited(pointer: string | null): string[] {
     if (pointer === null) return [];
-    this.#heirs ??= this.#findHeirs();
+    this.#heirs ??= heirsIn(this.#document);
     const found = new Set([pointer]);
     for (const parent of found) for (const heir of this.#heirs.get(parent) ?? []) found.add(heir);
     return [...found];
   }
 
-  #findHeirs(): Map<string, string[]> {
-    const heirs = new Map<string, string[]>();
-    for (const name of this.#schemaNames()) {
-      const heir = SCHEMAS + escapeToken(name);
-      const { node } = this.#document.resolve({ $ref: `#${encodeURI(heir)}` }) ?? {};
-      const parents = Array.isArray(node?.allOf) ? node.allOf : [];
-      for (const parent of parents.filter(isObject).map((part) => this.#pointer(part))) {
-        if (parent !== null) heirs.set(parent, [...(heirs.get(parent) ?? []), heir]);
-      }
-    }
-    return heirs;
-  }
-
-  #schemaNames(): string[] {
-    const components = this.#document.object(this.#document.root.components);
-    return this.#document.members(components?.schemas).map(([name]) => name);
-  }
-
   #pointer(reference: Json): string | null {
     return this.#document.resolve(reference)?.pointer ?? null;
   }
+}
+
+/** The pointers of the named schemas that have a schema in their `allOf`, by its pointer. */
+export function heirsIn(document: Document): ReadonlyMap<string, readonly string[]> {
+  const heirs = new Map<string, string[]>();
+  const components = document.object(document.root.components);
+  for (const [name] of document.members(components?.schemas)) {
+    const heir = SCHEMAS + escapeToken(name);
+    const { node } = document.resolve({ $ref: `#${encodeURI(heir)}` }) ?? {};
+    const parents = Array.isArray(node?.allOf) ? node.allOf : [];
+    for (const parent of parents.filter(isObject).map((part) => document.resolve(part)?.pointer ?? null)) {
+      if (parent !== null) heirs.set(parent, [...(heirs.get(parent) ?? []), heir]);
+    }
+  }
+  return heirs;
 }
 
 /** Schemas in `components` are known by their names. */

@@ -1,0 +1,71 @@
+import type { Document } from './document/document.ts';
+import { isObject, type Json } from './document/source.ts';
+import { heirsIn } from './schema/polymorphism.ts';
+
+/** A part of a document up to its references: the wanted objects in it, and the objects that it refers to. */
+interface Unit {
+  readonly wanted: readonly object[];
+  readonly targets: readonly object[];
+}
+
+/** Finds which objects of a document a part of it leads to: those inside it, and those behind its references. */
+export class Reach {
+  readonly #document: Document;
+  readonly #wanted: ReadonlySet<object>;
+  readonly #units = new Map<object, Unit>();
+  #heirs: ReadonlyMap<string, readonly string[]> | undefined;
+
+  constructor(document: Document, wanted: ReadonlySet<object>) {
+    this.#document = document;
+    this.#wanted = wanted;
+  }
+
+  /** The wanted objects that these values lead to. */
+  from(parts: readonly unknown[]): ReadonlySet<object> {
+    const found = new Set<object>();
+    const units = new Set(parts.filter(isAnObject));
+    for (const part of units) {
+      const { wanted, targets } = this.#unit(part);
+      for (const one of wanted) found.add(one);
+      for (const target of targets) units.add(target);
+    }
+    return found;
+  }
+
+  /** Each part is looked at once, however many others refer to it. */
+  #unit(root: object): Unit {
+    const known = this.#units.get(root);
+    if (known) return known;
+    const unit = { wanted: [] as object[], targets: [] as object[] };
+    const inside = new Set([root]);
+    for (const node of inside) {
+      if (this.#wanted.has(node)) unit.wanted.push(node);
+      for (const value of Object.values(node)) if (isAnObject(value)) inside.add(value);
+      if (isObject(node)) unit.targets.push(...this.#targets(node));
+    }
+    this.#units.set(root, unit);
+    return unit;
+  }
+
+  #targets(node: Json): Json[] {
+    const refs = typeof node.$ref === 'string' ? [node.$ref] : [];
+    if (isObject(node.discriminator)) {
+      refs.push(...Object.values(this.#document.object(node.discriminator.mapping) ?? {}).filter(isText));
+      refs.push(...this.#heirsOf(node));
+    }
+    return refs.map((ref) => this.#document.target(ref)).filter((target) => target !== null);
+  }
+
+  /** A discriminator may choose any schema that has its own in `allOf`. */
+  #heirsOf(node: Json): string[] {
+    this.#heirs ??= heirsIn(this.#document);
+    const all = [...this.#heirs].filter(([pointer]) => this.#document.target(refTo(pointer)) === node);
+    return all.flatMap(([, heirs]) => heirs.map(refTo));
+  }
+}
+
+const isAnObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+const refTo = (pointer: string): string => `#${encodeURI(pointer)}`;

@@ -249,6 +249,39 @@ test.each([
     true,
     { type: 'object', additionalProperties: false },
   ],
+  ['color[]=1&color[]=2', [], 'deepObject', true, { type: 'array', minItems: 2, items: { type: 'integer' } }],
+  ['color[0]=1&color%5B1%5D=2', [], 'deepObject', true, { type: 'array', minItems: 2, items: { type: 'integer' } }],
+  ['color[]=x', ['/color/0 must be an integer'], 'deepObject', true, { type: 'array', items: { type: 'integer' } }],
+  [
+    'color[1]=1&color[0]=2',
+    ['/color must be written like color[]=x&color[]=y'],
+    'deepObject',
+    true,
+    { type: 'array', items: { type: 'integer' } },
+  ],
+  [
+    'color=1',
+    ['/color is required', '/color is not a parameter of this operation'],
+    'deepObject',
+    true,
+    { type: 'array', items: { type: 'integer' } },
+  ],
+  ['color=1', [], 'deepObject', true, { anyOf: [{ type: 'object' }, { type: 'integer' }] }],
+  ['color[R]=1', [], 'deepObject', true, { anyOf: [{ type: 'object' }, { type: 'integer' }] }],
+  [
+    'color=1&color=2',
+    ['/color is given more than once'],
+    'deepObject',
+    true,
+    { anyOf: [{ type: 'object' }, { type: 'integer' }] },
+  ],
+  [
+    'color=1&color[R]=1',
+    ['/color must be written like color[a]=x&color[b]=y'],
+    'deepObject',
+    true,
+    { anyOf: [{ type: 'object' }, { type: 'integer' }] },
+  ],
   ['x=1&y=2', [], 'form', true, { type: 'object', additionalProperties: { type: 'integer' }, minProperties: 2 }],
   [
     'x=1&y=b',
@@ -291,6 +324,6 @@ test('a style is refused where it has no place', () => {
     expect.stringContaining('must be simple in header'),
   ]);
   expect(problems(parameter('query', 'deepObject', { type: 'string' }))).toEqual([
-    expect.stringContaining('deepObject is for objects only'),
+    expect.stringContaining('deepObject is for objects and lists only'),
   ]);
 });

@@ -87,9 +87,11 @@ export class Collector {
     return this.#rest < 0 ? null : { index: this.#rest, member: encodeURIComponent(name) };
   }
 
-  /** `color[R]` is the member R of color. */
+  /** `color[R]` is the member R of color. `color` alone is all of it: a value that is no object. */
   #deepOwner(name: string): Owner | null {
     const open = name.indexOf('[');
+    const whole = open < 0 ? this.#deep.get(name) : undefined;
+    if (whole !== undefined && allowsPlain(this.#parameters[whole]!)) return { index: whole, member: null };
     if (open < 1 || !name.endsWith(']')) return null;
     const index = this.#deep.get(name.slice(0, open));
     const member = name.slice(open + 1, -1);
@@ -99,11 +101,29 @@ export class Collector {
 
 function sent(parameter: Collected, { texts, pairs }: Bucket): Sent | null {
   if (texts.length === 0 && pairs.length === 0) return null;
-  const { form, explode, allowEmpty } = parameter;
+  const { form, explode, allowEmpty, style } = parameter;
   if (allowEmpty && texts.length === 1 && texts[0] === '') return 'unused';
+  if (style === 'deepObject') return deepSent(parameter, { texts, pairs });
   if (form === 'object' && explode) return { pieces: { form, pairs } };
   if (form === 'array' && explode) return { pieces: { form, texts } };
   if (texts.length > 1) return { complaint: 'repeated' };
   const pieces = takeApart(parameter, texts[0]!);
   return pieces ? { pieces } : { complaint: 'style' };
+}
+
+/** Whether a deep object may also be a value that is no object and no list, which is written without brackets. */
+const allowsPlain = ({ form, shape: { types } }: Collected): boolean =>
+  form === 'primitive' || types?.isDisjointFrom(NOT_COMPOSITE) === false;
+
+const NOT_COMPOSITE: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean']);
+
+/** A list is `a[]=x&a[]=y`, or `a[0]=x&a[1]=y` in that order; OpenAPI 3.0.3 says nothing about deep lists. */
+function deepSent({ form }: Collected, { texts, pairs }: Bucket): Sent {
+  if (texts.length > 0) {
+    if (pairs.length > 0) return { complaint: 'style' };
+    return texts.length > 1 ? { complaint: 'repeated' } : { pieces: { form: 'primitive', text: texts[0]! } };
+  }
+  if (form === 'object') return { pieces: { form, pairs } };
+  if (!pairs.every(([member], i) => member === '' || member === String(i))) return { complaint: 'style' };
+  return { pieces: { form: 'array', texts: pairs.map(([, text]) => text) } };
 }

@@ -67,19 +67,21 @@ export class Parameters {
     const style = (node.style ?? styles[0]) as Style;
     if (!styles.includes(style)) return this.#wrong(node, 'style', `must be ${styles.join(', ')} in ${known.in}`);
     const shape = shapeOf(this.#document, schema);
-    const form = this.#form(node, shape);
-    if (style === 'deepObject' && form !== 'object')
-      return this.#wrong(node, 'style', 'deepObject is for objects only');
+    const form = this.#form(node, shape, style);
+    if (style === 'deepObject' && form === 'primitive')
+      return this.#wrong(node, 'style', 'deepObject is for objects and lists only');
     const explode = style === 'deepObject' || (typeof node.explode === 'boolean' ? node.explode : style === 'form');
     const encoding = encodingOf(known.in, node.allowReserved === true);
     const check = checkOf(this.#schemas.check(schema, 'request'), shape, encoding);
     return { ...known, style, explode, form, shape, document: false, check };
   }
 
-  /** A text has one form only: it is an object or a list if the schema allows one. */
-  #form(node: Json, { types }: Shape): Form {
+  /** A text has one form only: it is an object or a list if the schema allows one. Brackets tell deep objects apart. */
+  #form(node: Json, { types }: Shape, style: Style): Form {
     const form = types?.has('object') ? 'object' : types?.has('array') ? 'array' : 'primitive';
-    if (form !== 'primitive' && types!.size > 1) {
+    const others =
+      style === 'deepObject' ? types?.has('array') && form === 'object' : form !== 'primitive' && types!.size > 1;
+    if (others) {
       this.#findings.note(
         node,
         'schema',

@@ -87,7 +87,11 @@ const EXAMPLES: Readonly<Record<Style, Readonly<Record<Form, readonly [plain: st
   form: { primitive: ['N=x', 'N=x'], array: ['N=x,y', 'N=x&N=y'], object: ['N=a,x,b,y', 'a=x&b=y'] },
   spaceDelimited: { primitive: ['N=x', 'N=x'], array: ['N=x%20y', 'N=x&N=y'], object: ['N=a%20x%20b%20y', 'a=x&b=y'] },
   pipeDelimited: { primitive: ['N=x', 'N=x'], array: ['N=x|y', 'N=x&N=y'], object: ['N=a|x|b|y', 'a=x&b=y'] },
-  deepObject: { primitive: ['N=x', 'N=x'], array: ['N=x', 'N=x'], object: ['N[a]=x&N[b]=y', 'N[a]=x&N[b]=y'] },
+  deepObject: {
+    primitive: ['N=x', 'N=x'],
+    array: ['N[]=x&N[]=y', 'N[]=x&N[]=y'],
+    object: ['N[a]=x&N[b]=y', 'N[a]=x&N[b]=y'],
+  },
 };
 
 /** An example of the parameter's style, for error texts. */

@@ -1,6 +1,13 @@
 import type { Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
-import { type Contract, ContractError, formatProblems, loadContract, type Problem } from '../contract/contract.ts';
+import {
+  type Contract,
+  ContractError,
+  formatExempted,
+  formatProblems,
+  loadContract,
+  type Problem,
+} from '../contract/contract.ts';
 import { keysLeftBehind, leftBehindText } from '../run/left-behind.ts';
 import { peekKeys } from '../state/embedded/peek.ts';
 import { RedisError } from '../state/redis/client.ts';
@@ -14,10 +21,13 @@ import { withKeys } from './with-keystore.ts';
 export async function check(terminal: Terminal): Promise<void> {
   const config = loadConfig(terminal);
   const contract = readContract(config, terminal);
+  const exempted = formatExempted(contract.exempted);
+  for (const line of exempted) terminal.err(`lenient: ${line}\n`);
   const left = await noteLeftBehind(config);
   if (left !== null) terminal.err(`note: ${left}\n`);
   const { plans } = config.plans;
-  terminal.out(`All is well: ${plans.size} plans, ${contract.operations.length} operations.\n`);
+  const but = exempted.length === 0 ? '' : `, but ${exempted.length} are not enforced`;
+  terminal.out(`All is well: ${plans.size} plans, ${contract.operations.length} operations${but}.\n`);
 }
 
 /** Tells the notes of the contract, also if it has mistakes. */

@@ -51,6 +51,7 @@ export function assemble(read: SettingsReader, { plans, gateway, cwd }: Surround
     contract: {
       file: path('contract.file'),
       responses: read.text('contract.responses') as Config['contract']['responses'],
+      leniency: read.text('contract.leniency') as Config['contract']['leniency'],
       unknownQuery: read.text('contract.unknownQuery') as Config['contract']['unknownQuery'],
       afterSunset: read.text('contract.afterSunset') as Config['contract']['afterSunset'],
     },

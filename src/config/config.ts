@@ -15,6 +15,8 @@ export interface Config {
     readonly file: string;
     /** What to do with a query parameter that the operation does not name. */
     readonly unknownQuery: 'refuse' | 'pass';
+    /** What becomes of operations in which the contract has mistakes; `none`: it is refused. */
+    readonly leniency: 'none' | 'omit' | 'report' | 'pass';
     /** Whether to check the store's answers against the contract. */
     readonly responses: 'off' | 'report' | 'enforce';
     /** Whether to serve an operation after its sunset date, or answer 410. */

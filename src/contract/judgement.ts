@@ -11,6 +11,8 @@ export interface Judgement {
   readonly operations: ReadonlyMap<Json, readonly Problem[]>;
   /** Those of no operation. */
   readonly document: readonly Problem[];
+  /** Those in files that could not be read because of them. */
+  readonly unreadable: readonly Problem[];
   /** Those in parts that nothing enforces. */
   readonly unused: readonly Problem[];
 }
@@ -39,12 +41,13 @@ export function judge(
     byOperation.set(operation.node, new Set([...before, ...own.map(({ problem }) => problem)]));
     for (const mistake of own) owned.add(mistake);
   }
-  const others = mistakes.filter((mistake) => !owned.has(mistake));
+  const others = mistakes.filter((mistake) => mistake.node !== null && !owned.has(mistake));
   const [of, unused] = answers ? [others, []] : split(others, (mistake) => isOfDocument(mistake, document, operations));
   return {
     operations: new Map([...byOperation].map(([node, problems]) => [node, [...problems].sort(byPlace)])),
     document: sorted(of),
     unused: sorted(unused),
+    unreadable: sorted(mistakes.filter(({ node }) => node === null)),
   };
 }
 
@@ -60,15 +63,14 @@ function mistakesOf(
   return mistakes.filter(({ node: at, key }) => {
     if (at === null) return false;
     if (at === node) return answers || !OF_ANSWERS.has(key);
-    // A method that is no object is no operation's.
-    if (at === item) return !METHODS.has(key);
+    if (at === item) return METHODS.has(key) ? item[key as string] === node : true;
     return reached.has(at) || (at === document.root.paths && key === path);
   });
 }
 
 /** Whether the mistake is in what holds the document together, and not in a part that an operation could use. */
 function isOfDocument({ node }: Mistake, { root }: Document, operations: readonly Described[]): boolean {
-  if (node === null || [root, root.info, root.paths, root.components].includes(node)) return true;
+  if ([root, root.info, root.paths, root.components].includes(node)) return true;
   return operations.some(({ item }) => item === node);
 }
 

@@ -95,6 +95,7 @@ export class Operations {
       deprecated: node.deprecated === true,
       ...extensions,
       checkParameters: createParameterCheck(parameters, names, this.#unknownQuery),
+      exempt: null,
       body: this.#body(method, node),
       checkResponse: createResponseCheck(node, this.#document, this.#rules, this.#findings),
       item,

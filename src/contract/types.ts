@@ -13,9 +13,27 @@ export interface Reading {
   readonly unknownQuery?: UnknownQuery | undefined;
   /** `off`: answers are not checked, so mistakes in what describes them, and in what nothing uses, are notes. */
   readonly responses?: 'enforce' | 'report' | 'off' | undefined;
+  /** What becomes of operations with a mistake in the document; `none`: the document is refused. */
+  readonly leniency?: 'none' | Treatment | undefined;
 }
 
-const READING = ['unknownQuery', 'responses'] as const satisfies readonly (keyof Reading)[];
+/**
+ * How an operation with a mistake is treated. `omit`: it does not exist. `report`: its requests are checked as far as that goes,
+ * and faults are only reported. `pass`: its requests are forwarded unchecked.
+ */
+export type Treatment = 'omit' | 'report' | 'pass';
+
+/** An operation that is not enforced, because the document has mistakes in it. */
+export interface Exempted {
+  readonly id: string;
+  /** In capitals. */
+  readonly method: string;
+  readonly path: string;
+  readonly treatment: Treatment;
+  readonly problems: readonly Problem[];
+}
+
+const READING = ['unknownQuery', 'responses', 'leniency'] as const satisfies readonly (keyof Reading)[];
 
 /** Whether a document read in one way is the same as read in the other. */
 export const isSameReading = (one: Reading, other: Reading): boolean => READING.every((key) => one[key] === other[key]);
@@ -34,6 +52,7 @@ export interface Contract {
   readonly yaml: string;
   /** The parts of the document that the gateway does not enforce, with their places. */
   readonly notes: readonly Problem[];
+  readonly exempted: readonly Exempted[];
   /**
    * The operation of a request. `method` is in capitals; `path` is canonical (RFC 3986 section 6.2.2), percent-encoded,
    * begins with `/` and has no query. GET also serves HEAD.
@@ -63,6 +82,8 @@ export interface Operation extends Extensions {
    * the successor (RFC 5829; `Link-Template`, RFC 9652, if its path has templates), `X-Stability-Level` if not stable.
    */
   readonly replyHeaders: readonly string[];
+  /** Set if the document has mistakes in it, and those are tolerated: no answer to it is refused. */
+  readonly exempt: Exclude<Treatment, 'omit'> | null;
   /** `null` if the operation takes no body. */
   readonly body: BodyRule | null;
   /**

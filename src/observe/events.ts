@@ -17,6 +17,8 @@ export type Event =
   | { readonly type: 'reload.refused'; readonly reason: string; readonly problems: readonly string[] }
   | { readonly type: 'uses.unsaved'; readonly error: unknown }
   | ContractFaultEvent
+  /** Operations that the contract has and that are not enforced, because of mistakes in it; each with the first of them. */
+  | { readonly type: 'contract.exempted'; readonly operations: readonly string[] }
   | { readonly type: 'retry'; readonly id: string; readonly error: Error }
   /** The shared state, or a part of it, is away. The policy decides about requests meanwhile. */
   | { readonly type: 'state.outage'; readonly policy: string; readonly error: unknown }

@@ -84,6 +84,9 @@ export function createLog(
         logger.warn(fields, type);
         return;
       }
+      case 'contract.exempted':
+        logger.warn({ count: event.operations.length, operations: event.operations }, event.type);
+        return;
       case 'state.warning':
         logger.warn({ warning: event.warning }, event.type);
         return;

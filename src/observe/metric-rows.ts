@@ -17,7 +17,13 @@ export interface PrimaryGauges {
   readonly workers: () => number;
 }
 
-export type GaugeName = keyof RequestGauges | keyof PrimaryGauges;
+/** The gauges of a process that answers operators. */
+export interface OperatingGauges {
+  /** The number of operations that `contract.leniency` exempts from the contract. */
+  readonly exempted: () => number;
+}
+
+export type GaugeName = keyof RequestGauges | keyof PrimaryGauges | keyof OperatingGauges;
 
 type EventType = Event['type'];
 

@@ -157,6 +157,11 @@ export const METRICS: readonly MetricRow[] = [
         upstream !== null && add(upstream / 1000, operation),
   }),
   gauge({
+    name: 'storegate_contract_exempted_operations',
+    help: 'Operations that contract.leniency exempts from the contract, because it has mistakes there.',
+    reads: 'exempted',
+  }),
+  gauge({
     name: 'storegate_requests_in_flight',
     help: 'Requests that have no whole answer yet.',
     reads: 'inFlight',

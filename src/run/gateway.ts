@@ -50,6 +50,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
     subjects: () => storage.state.size,
     bodies: () => serving.bodies,
     unsaved: () => storage.unsavedFor() / 1_000,
+    exempted: () => operating.exempted,
   });
   const observe = toAll(metrics.observe, log.observe);
 

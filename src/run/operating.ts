@@ -31,6 +31,8 @@ export interface OperatingParts<C extends Config> {
 
 /** Everything for operators: the admin listener, and the configuration with its reloads. */
 export interface Operating {
+  /** Operations that the contract in force does not enforce. */
+  readonly exempted: number;
   /** Resolves with the URL for operators. Rejects with ListenError. */
   listen(): Promise<string>;
   /** All of the files holds from the next request on, or nothing changes. Rejects with ReloadRefused. */
@@ -69,6 +71,9 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
   }
 
   return {
+    get exempted() {
+      return reloader.current.contract.exempted.length;
+    },
     listen: async () => urlOf(config.admin.host, await admin.listen()),
     reload: (reason) => reloader.reload(reason),
     async close() {

@@ -9,6 +9,7 @@ import {
   type Contract,
   ContractError,
   formatProblems as formatContractProblems,
+  formatExempted,
   isSameReading,
   loadContract,
 } from '../contract/contract.ts';
@@ -60,6 +61,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
   const { load, keys, swap, observe } = parts;
   const turns = new Turns();
   let current = parts.initial;
+  tellExempted(current.contract, observe);
 
   async function orRefuse<T>(reason: string, work: () => Promise<T>): Promise<T> {
     try {
@@ -78,8 +80,10 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
     if (reason === FILE_CHANGED && changed.length + needRestart.length === 0) return reloaded;
     await around(reloaded, () =>
       orRefuse(reason, async () => {
+        const before = current;
         current = next;
         await swap(next);
+        if (next.contract !== before.contract) tellExempted(next.contract, observe);
       }),
     );
     observe({ type: 'reload.done', reason, ...reloaded });
@@ -119,6 +123,11 @@ function isUnchanged({ files }: Contract): boolean {
     // The loader reports what is wrong with the file.
     return false;
   }
+}
+
+/** Tells each operation that is not enforced, with the first mistake in it. */
+function tellExempted({ exempted }: Contract, observe: Observe): void {
+  if (exempted.length > 0) observe({ type: 'contract.exempted', operations: formatExempted(exempted) });
 }
 
 function sameReading(one: Config, other: Config): boolean {

@@ -22,7 +22,7 @@ export async function createPrimary(
 ): Promise<Gateway> {
   const contract = loadContract(config.contract.file, config.contract);
   const initial = { config, contract };
-  const metrics = createMetrics({ workers: () => pool.serving });
+  const metrics = createMetrics({ workers: () => pool.serving, exempted: () => operating.exempted });
   const observe = toAll(metrics.observe, log.observe);
   const { state, kind, close, ...records } = await openForWorkers(config.redis!, { observe, audit: config.audit });
   const pool = new WorkerPool({ settings: initial, guard: createGuard(config.door.guard), observe });

@@ -38,6 +38,7 @@ function defaultsIn(cwd: string, gateway: string): Config {
     contract: {
       file: join(root, 'config/openapi.yaml'),
       unknownQuery: 'refuse',
+      leniency: 'none',
       responses: 'off',
       afterSunset: 'serve',
     },

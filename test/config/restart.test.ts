@@ -41,6 +41,7 @@ const CHANGED: Readonly<Record<string, unknown>> = {
   'upstream.bodyTimeout': '31s',
   'contract.file': 'api.yaml',
   'contract.unknownQuery': 'pass',
+  'contract.leniency': 'omit',
   'contract.responses': 'report',
   'contract.afterSunset': 'refuse',
   'plans.file': 'other.yaml',

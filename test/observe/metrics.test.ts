@@ -24,8 +24,9 @@ const REQUEST = {
 const ENDED = { type: 'worker.ended', worker: 1, pid: 2, reason: 'code 1', replacedAfter: null } as const;
 const OUTAGE = { type: 'state.outage', policy: 'local', error: null } as const;
 
-const carrier = () => createMetrics({ inFlight: () => 3, subjects: () => 4, bodies: () => 5, unsaved: () => 6 });
-const primary = () => createMetrics({ workers: () => 2 });
+const carrier = () =>
+  createMetrics({ inFlight: () => 3, subjects: () => 4, bodies: () => 5, unsaved: () => 6, exempted: () => 7 });
+const primary = () => createMetrics({ workers: () => 2, exempted: () => 6 });
 
 /** The samples of ours that these events bring about, and those whose value they change. */
 async function changedBy(events: readonly Event[], { observe, text } = carrier()): Promise<string[]> {
@@ -138,6 +139,7 @@ test('workers are the business of the process above them, and what is held of re
   expect(await carrier().text()).toContain('\nstoregate_subjects 4\n');
   expect(await carrier().text()).toContain('\nstoregate_body_bytes 5\n');
   expect(await carrier().text()).not.toContain('storegate_worker');
+  expect(await primary().text()).toContain('\nstoregate_contract_exempted_operations 6\n');
 });
 
 test('the version of storegate and of its Node is told, by every process', async () => {

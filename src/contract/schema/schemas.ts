@@ -76,7 +76,7 @@ export class Schemas {
       try {
         if (quick(value)) return NONE;
       } catch (error) {
-        if (error !== EXHAUSTED) throw error;
+        if (!isTooMuch(error)) throw error;
         return [{ pointer: '', message: 'has too many alternatives inside each other to be checked' }];
       }
       const first = quick.errors ?? [];
@@ -99,11 +99,14 @@ function errorsOf(
     thorough(value);
     return thorough.errors ?? null;
   } catch (thrown) {
-    if (thrown === EXHAUSTED) return null;
+    if (isTooMuch(thrown)) return null;
     if (!Array.isArray(thrown)) throw thrown;
     return alternatives ? null : thrown;
   }
 }
+
+/** No more steps, or no more stack: a schema that contains itself, which only a lenient reading leaves in a document. */
+const isTooMuch = (error: unknown): boolean => error === EXHAUSTED || error instanceof RangeError;
 
 function faultsOf(errors: readonly ErrorObject[]): ValueFault[] {
   const faults = new Map<string, ValueFault>();

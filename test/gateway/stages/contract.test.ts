@@ -138,6 +138,22 @@ test('an operation past its sunset is served where the operator says so', () => 
   expect(asked({}, to({ sunset: 1, body: null }))).toMatchObject({ operation: { sunset: 1 } });
 });
 
+describe('an operation that passes because the contract has mistakes in it', () => {
+  const passing = to({ exempt: 'pass', body: null, checkParameters: () => [] });
+
+  test('takes whatever comes, and tells nothing', async () => {
+    const { asked, reports } = checking();
+    const headers = { 'Content-Type': 'odd', 'Content-Encoding': 'gzip' };
+    const checked = await asked({ headers, pieces: ['wrong'], url: '/pets?wrong' }, passing);
+    expect([checked.body?.toString(), reports]).toEqual(['wrong', []]);
+  });
+
+  test('still refuses a body that is too large', async () => {
+    const { asked } = checking();
+    expect((await refusal(() => asked({ pieces: ['x'.repeat(17)] }, passing))).code).toBe('payload_too_large');
+  });
+});
+
 describe('an operation that only reports', () => {
   test('lets every fault go on, and tells each once', async () => {
     const { asked, reports } = checking();

@@ -1,0 +1,66 @@
+import type { Json } from './document/source.ts';
+import { NONE } from './faults.ts';
+import { byPlace } from './findings.ts';
+import type { Judgement } from './judgement.ts';
+import { formatProblem, type Problem } from './problems.ts';
+import type { Exempted, Operation, Treatment } from './types.ts';
+
+/** What is left of the mistakes of a document. */
+interface Treated {
+  /** Those that refuse it. */
+  readonly refused: readonly Problem[];
+  /** Those of no operation that are tolerated. */
+  readonly tolerated: readonly Problem[];
+  readonly exempted: readonly Exempted[];
+  /** The operations that exist. */
+  readonly operations: readonly Operation[];
+}
+
+/** Treats the operations that have mistakes. `canMatch`: whether requests can match an operation; if not, it is omitted. */
+export function treat(
+  described: readonly (readonly [Operation, Json])[],
+  judged: Judgement,
+  leniency: 'none' | Treatment,
+  canMatch: (operation: Operation) => boolean,
+): Treated {
+  if (leniency === 'none') {
+    const all = [...judged.unreadable, ...judged.document, ...[...judged.operations.values()].flat()];
+    const operations = described.map(([operation]) => operation);
+    return { refused: [...new Set(all)].sort(byPlace), tolerated: [], exempted: [], operations };
+  }
+  const exempted: Exempted[] = [];
+  const operations = described.map(([operation, node]) => {
+    const problems = judged.operations.get(node);
+    if (problems === undefined) return operation;
+    const treatment = canMatch(operation) ? leniency : 'omit';
+    const { id, method, path } = operation;
+    exempted.push(Object.freeze({ id, method, path, treatment, problems }));
+    return exempt(operation, treatment);
+  });
+  return {
+    refused: judged.unreadable,
+    tolerated: judged.document,
+    exempted,
+    operations: operations.filter((operation) => operation !== null),
+  };
+}
+
+function exempt(operation: Operation, treatment: Treatment): Operation | null {
+  if (treatment === 'omit') return null;
+  if (treatment === 'report') return { ...operation, exempt: treatment, reportOnly: true };
+  return { ...operation, exempt: treatment, checkParameters: () => NONE, body: null, checkResponse: () => NONE };
+}
+
+const TREATED: Readonly<Record<Treatment, string>> = {
+  omit: 'left out',
+  report: 'only reports',
+  pass: 'passes unchecked',
+};
+
+/** One line for each: the operation, what becomes of it, and the first mistake in it. */
+export function formatExempted(exempted: readonly Exempted[]): string[] {
+  return exempted.map(({ id, method, path, treatment, problems }) => {
+    const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
+    return `${id} (${method} ${path}) ${TREATED[treatment]}: ${formatProblem(problems[0]!)}${more}`;
+  });
+}

@@ -1,0 +1,92 @@
+import type { Document } from './document/document.ts';
+import type { Json } from './document/source.ts';
+import type { Findings } from './findings.ts';
+import { methodsIn, type Operations } from './operations.ts';
+import { Router } from './router.ts';
+import { namesIn, outlineOf, parseTemplate, type Segment, TemplateError } from './template.ts';
+import type { Operation } from './types.ts';
+
+/** A path that requests can match: `/a/{x}` and `/a/{y}` are one path. */
+interface Path {
+  readonly segments: readonly Segment[];
+  /** Its spelling in the document, for each method in lower case. */
+  readonly spellings: Map<string, string>;
+}
+
+/** The paths of a document. */
+export class Paths {
+  readonly #document: Document;
+  readonly #findings: Findings;
+  /** By the outline of their templates. */
+  readonly #paths = new Map<string, Path>();
+
+  constructor(document: Document, findings: Findings) {
+    this.#document = document;
+    this.#findings = findings;
+  }
+
+  /** Hands every path item to `operations`, and reports paths that no request can match. */
+  read(operations: Operations): void {
+    const { root } = this.#document;
+    if (root.paths === undefined) this.#findings.problem(root, null, 'an OpenAPI document needs paths');
+    for (const [path, value] of this.#document.members(root.paths)) {
+      const item = this.#document.object(value);
+      if (!item || path.startsWith('x-')) continue;
+      operations.read(path, item, namesIn(path));
+      this.#add(path, item);
+    }
+  }
+
+  /** Whether requests can match the operation: its path is sound, and no other operation has the same path and method. */
+  canMatch({ path, method }: Pick<Operation, 'path' | 'method'>): boolean {
+    return this.#paths.values().some(({ spellings }) => spellings.get(method.toLowerCase()) === path);
+  }
+
+  /** Routes requests to these operations. */
+  route(operations: readonly Operation[]): Router<Operation> {
+    const byPlace = new Map(operations.map((operation) => [`${operation.method} ${operation.path}`, operation]));
+    const router = new Router<Operation>();
+    for (const { spellings, segments } of this.#paths.values()) {
+      const own = [...spellings].map(([method, path]) => byPlace.get(`${method.toUpperCase()} ${path}`));
+      const methods = own.filter((operation) => operation !== undefined).map((one) => [one.method, one] as const);
+      if (methods.length > 0) router.add(segments, new Map(methods));
+    }
+    return router;
+  }
+
+  /**
+   * OpenAPI 3.0.3 forbids two spellings of one path, but documents in use give each methods of its own. The values of
+   * templates are told apart by their order, so every operation keeps its own names for them.
+   */
+  #add(path: string, item: Json): void {
+    const paths = this.#document.root.paths as Json;
+    const segments = this.#template(paths, path);
+    if (!segments) return;
+    const outline = outlineOf(segments);
+    const known = this.#paths.get(outline);
+    const { spellings } = known ?? { spellings: new Map<string, string>() };
+    const [first] = spellings.values();
+    let rivals = 0;
+    for (const method of methodsIn(item)) {
+      const rival = spellings.get(method);
+      if (rival === undefined) spellings.set(method, path);
+      else {
+        rivals++;
+        this.#findings.problem(item, method, `cannot be told from ${rival}`);
+      }
+    }
+    if (first !== undefined && rivals === 0)
+      this.#findings.note(paths, path, `is one path with ${first}, which has other methods`);
+    if (!known) this.#paths.set(outline, { segments, spellings });
+  }
+
+  #template(paths: object, path: string): readonly Segment[] | null {
+    try {
+      return parseTemplate(path);
+    } catch (error) {
+      if (!(error instanceof TemplateError)) throw error;
+      this.#findings.problem(paths, path, `the path ${path} ${error.message}`);
+      return null;
+    }
+  }
+}

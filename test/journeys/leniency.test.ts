@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { done, head } from '../contract/documents.ts';
+import { Stand } from '../hostile/stand.ts';
+import { adminOf } from '../support/admin.ts';
+import { TestGateway } from '../support/gateway.ts';
+
+const wrong = [{ name: 'q', in: 'query', schema: { type: 'string', pattern: '(' } }];
+const content = { 'application/json': { schema: { type: 'integer' } } };
+const paths = {
+  '/good': { get: { operationId: 'good', responses: done } },
+  '/bad': {
+    get: { operationId: 'bad', parameters: wrong, responses: done },
+    put: { operationId: 'put', requestBody: { content }, parameters: wrong, responses: done },
+  },
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'contract-'));
+const file = join(folder, 'openapi.json');
+const settings = (leniency: string) => `contract: {file: "${file}", leniency: ${leniency}}\n`;
+const stands: Stand[] = [];
+
+beforeAll(() => writeFileSync(file, JSON.stringify({ ...head, paths })));
+afterAll(async () => {
+  for (const stand of stands) await stand.stop();
+  rmSync(folder, { recursive: true });
+});
+
+async function start(leniency: string): Promise<Stand> {
+  const stand = await Stand.start({ settings: settings(leniency) });
+  stands.push(stand);
+  return stand;
+}
+
+const told = (stand: Stand) => stand.gateway.log.filter(({ msg }) => msg === 'contract.exempted');
+const metric = async (stand: Stand) =>
+  /storegate_contract_exempted_operations (\d+)/.exec((await stand.gateway.admin.get('/metrics')).text)?.[1];
+const put = (stand: Stand, type: string) =>
+  stand.request('PUT /bad?other=1', [`Content-Type: ${type}`, 'Content-Length: 3'], '"x"');
+
+test('a contract with mistakes starts no gateway unless it may', async () => {
+  const options = { settings: settings('none'), storeUrl: 'http://127.0.0.1:9' };
+  await expect(TestGateway.start(options)).rejects.toThrow(/the pattern is not valid/);
+});
+
+test('operations with mistakes are left out, told once, counted, and not published', async () => {
+  const stand = await start('omit');
+  expect(await stand.ask(stand.request('GET /good'))).toMatchObject({ status: 200 });
+  expect(await stand.ask(stand.request('GET /bad'))).toMatchObject({ status: 404, code: 'not_found' });
+  expect(told(stand)).toEqual([expect.objectContaining({ level: 40, count: 2 })]);
+  expect(JSON.stringify(told(stand))).toMatch(
+    /bad \(GET \/bad\) left out: [^"]*openapi\.json:1:\d+ [^"]*\/pattern: the/,
+  );
+  expect(await metric(stand)).toBe('2');
+  const { body } = await stand.gateway.client.get('/openapi.json');
+  expect([Object.keys(body.paths['/good']), body.paths['/bad']]).toEqual([['get'], {}]);
+});
+
+test('they pass unchecked, whatever the store answers', async () => {
+  const stand = await start('pass, responses: enforce');
+  stand.store.respond = (socket) => void socket.write('HTTP/1.1 299 Odd\r\nContent-Length: 0\r\n\r\n');
+  expect(await stand.ask(put(stand, 'odd'))).toMatchObject({ status: 299 });
+  expect(stand.store.requests.at(-1)).toMatchObject({ line: 'PUT /bad?other=1 HTTP/1.1', body: '"x"' });
+  expect(await stand.ask(stand.request('GET /good'))).toMatchObject({ status: 502 });
+});
+
+test('they only report, until the contract is mended', async () => {
+  const stand = await start('report, responses: enforce');
+  stand.store.respond = (socket) => void socket.write('HTTP/1.1 299 Odd\r\nContent-Length: 0\r\n\r\n');
+  expect(await stand.ask(put(stand, 'application/json'))).toMatchObject({ status: 299 });
+  const faults = stand.gateway.log.filter(({ msg }) => msg === 'contract.fault');
+  expect(faults.map(({ side, count }) => [side, count])).toEqual([
+    ['request', 2],
+    ['response', 1],
+  ]);
+  const mended = JSON.stringify({ ...head, paths }).replaceAll('"("', '"x"');
+  writeFileSync(file, mended);
+  expect((await adminOf(stand.gateway.adminUrl)('POST', '/reload')).status).toBe(200);
+  expect(await metric(stand)).toBe('0');
+  expect(await stand.ask(put(stand, 'application/json'))).toMatchObject({ status: 400 });
+  expect(told(stand)).toHaveLength(1);
+});

@@ -9,6 +9,7 @@ const TIME = /^(\d{2}):(\d{2}):(\d{2})(?:\.\d+)?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const LABEL = /^[0-9a-z](?:[0-9a-z-]{0,61}[0-9a-z])?$/i;
 const ATOM = /^[0-9a-z!#$%&'*+/=?^_`{|}~-]+$/i;
+const QUOTED = /^"(?:[ !#-[\]-~]|\\[ -~])*"$/;
 const BASE64 = /^[0-9A-Za-z+/]*={0,2}$/;
 const URI = /^([A-Za-z][A-Za-z0-9+.-]*):(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s;
 const URI_CHARACTERS = /^(?:[0-9A-Za-z._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*$/;
@@ -45,13 +46,14 @@ function isHostname(text: string): boolean {
   return text.length <= 253 && text.split('.').every((label) => LABEL.test(label));
 }
 
-/** RFC 5321 `Mailbox` without quoted local parts. */
+/** RFC 5321 section 4.1.2 `Mailbox`. */
 function isEmail(text: string): boolean {
   const at = text.lastIndexOf('@');
   const local = text.slice(0, at);
   const domain = text.slice(at + 1);
   if (at < 1 || local.length > 64 || text.length > 254) return false;
-  return local.split('.').every((atom) => ATOM.test(atom)) && (isHostname(domain) || isAddressLiteral(domain));
+  const isLocal = QUOTED.test(local) || local.split('.').every((atom) => ATOM.test(atom));
+  return isLocal && (isHostname(domain) || isAddressLiteral(domain));
 }
 
 function isAddressLiteral(text: string): boolean {

@@ -62,6 +62,8 @@ describe('the rule for a body', () => {
     ['application/json; charset=utf-8', true],
     ['application/json;charset="UTF-8"', true],
     ['application/json; version=2', true],
+    ['application/json; charset=utf8', true],
+    ['application/json; charset=US-ASCII', true],
     ['application/json; charset=latin1', false],
     ['application/json; charset=utf-16', false],
     ['application/jsonp', false],

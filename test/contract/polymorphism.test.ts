@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { checker, responseChecker } from './documents.ts';
+import { checker, load, notesOf, responseChecker } from './documents.ts';
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
@@ -29,6 +29,25 @@ describe('a discriminator among alternatives', () => {
     expect(check('[]')).toEqual(['must be an object']);
     expect(check('{"kind":1}')).toEqual(['/kind must be one of: Cat, Dog, hund, Fish, nemo']);
   });
+});
+
+test('a discriminator that no value can satisfy is noted', () => {
+  const kind = (...values: string[]) => ({ type: 'object', properties: { kind: { enum: values } } });
+  const schemas = {
+    Cat: kind('cat'),
+    Dog: kind('Dog', 'dog'),
+    Fish: { allOf: [kind('fish')] },
+    Bird: {},
+    Cow: kind('cow'),
+    Pet: {
+      oneOf: ['Cat', 'Dog', 'Fish', 'Bird', 'Cow'].map(ref),
+      discriminator: { propertyName: 'kind', mapping: { cow: 'Cow' } },
+    },
+  };
+  expect(notesOf(load({}, { schemas }))).toEqual([
+    'no value leads to /components/schemas/Cat: kind must be Cat for it, which its enum does not list',
+    'no value leads to /components/schemas/Fish: kind must be Fish for it, which its enum does not list',
+  ]);
 });
 
 describe('a discriminator of a parent', () => {

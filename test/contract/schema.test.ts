@@ -98,6 +98,20 @@ const cases: Record<string, Case> = {
     ['1e20', '100000000000000000000', '[1e20]'],
     { '100000000000000000001': ['must be one of: 100000000000000000000, [100000000000000000000]'] },
   ],
+  'a limit past 2^53 that is written as a float': [
+    { type: 'number', maximum: 9.727837981879871e26, exclusiveMaximum: true },
+    ['972783798187987099999999999', '9.7e26'],
+    {
+      '9.727837981879871e+26': ['must be less than 972783798187987100000000000'],
+      '972783798187987108000000000': ['must be less than 972783798187987100000000000'],
+    },
+  ],
+  'a length past 2^53': [{ type: 'string', maxLength: 18446744073709551615n, minLength: 1 }, ['"a"'], {}],
+  'an enum past 2^53 that is written as a float': [
+    { enum: [1e23] },
+    ['1e23', '100000000000000000000000'],
+    { '99999999999999991611392': ['must be 100000000000000000000000'] },
+  ],
   'a long enum': [
     { enum: Array.from({ length: 100 }, (_, i) => `value ${i}`) },
     ['"value 7"'],
@@ -369,6 +383,22 @@ describe('many faults', () => {
     expect(
       check(JSON.stringify([Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`k${i}`, i]))])),
     ).toHaveLength(50);
+  });
+
+  test('are told up to fifty beside another body that has alternatives', () => {
+    const list = (items: object) => ({ 'application/json': { schema: { type: 'array', items } } });
+    const post = (schema: object) => ({ post: { requestBody: { content: schema }, responses: done } });
+    const either = { oneOf: [{ type: 'integer' }, { type: 'boolean' }] };
+    const contract = load(
+      { '/a': post(list(pet)), '/b': post(list(either)), '/c': post(list({ $ref: '#/components/schemas/A' })) },
+      {
+        schemas: { A: { properties: { a: either } } },
+      },
+    );
+    const faults = contract.operations.map(({ body }) =>
+      body!.media('application/json')!.check(Buffer.from(JSON.stringify(Array(60).fill({ a: 'x' })))),
+    );
+    expect(faults.map(({ length }) => length)).toEqual([50, 3, 3]);
   });
 
   test('behind alternatives are not mistaken for faults of the form that fits', () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type Scalar } from 'yaml';
 import { pointerTo, shown, unescapeToken } from '../names.ts';
+import { exact } from '../numbers.ts';
 import { ContractError, type Problem } from '../problems.ts';
 import type { Places } from './places.ts';
 
@@ -29,7 +30,7 @@ export interface Source {
 }
 
 /**
- * Reads one file. Integers outside the safe range become bigints.
+ * Reads one file. Integers outside the safe range become bigints, however they are written (`1e23`).
  *
  * @throws ContractError if it cannot be read, is not YAML 1.2 or has a value that JSON cannot express (RFC 8259).
  */
@@ -79,8 +80,10 @@ export function readSource({ file, text = readText(file) }: Written, places: Pla
     return result;
   }
 
-  function scalar({ value, range }: Scalar, tokens: readonly (string | number)[]): unknown {
+  function scalar({ value, range, source }: Scalar, tokens: readonly (string | number)[]): unknown {
     if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+    if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value))
+      return exact((source ?? '').replace(/^\+/, '')) ?? value;
     if ((typeof value === 'number' && !Number.isFinite(value)) || (typeof value === 'object' && value !== null)) {
       problems.push(problem(range![0], tokens, 'is a value that JSON does not have'));
     }

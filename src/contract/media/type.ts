@@ -33,8 +33,11 @@ export function parseMediaType(text: string): MediaType | null {
 export const isJson = ({ type, subtype }: MediaType): boolean =>
   (type === 'application' && subtype === 'json') || subtype.endsWith('+json');
 
+/** UTF-8 by its name, by a usual misspelling, and by the names of its lower half. */
+const UTF8 = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii']);
+
 /** Whether the text is in UTF-8, which is the default. */
 export function isUtf8Type({ parameters }: MediaType): boolean {
   const charset = parameters.get('charset');
-  return charset === undefined || charset.toLowerCase() === 'utf-8';
+  return charset === undefined || UTF8.has(charset.toLowerCase());
 }

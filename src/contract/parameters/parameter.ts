@@ -70,6 +70,8 @@ export class Parameters {
     const form = this.#form(node, shape, style);
     if (style === 'deepObject' && form === 'primitive')
       return this.#wrong(node, 'style', 'deepObject is for objects and lists only');
+    if (style === 'matrix')
+      this.#findings.note(node, 'style', 'no request can have this style: the gateway refuses a path with a semicolon');
     const explode = style === 'deepObject' || (typeof node.explode === 'boolean' ? node.explode : style === 'form');
     const encoding = encodingOf(known.in, node.allowReserved === true);
     const check = checkOf(this.#schemas.check(schema, 'request'), shape, encoding);

@@ -15,7 +15,10 @@ type Sound = readonly [complaint: string, test: (value: unknown) => boolean];
 
 const isNumber = (value: unknown): boolean => typeof value === 'number' || typeof value === 'bigint';
 const aNumber: Sound = ['must be a number', isNumber];
-const aCount: Sound = ['must be a whole number, 0 or more', (value) => Number.isInteger(value) && Number(value) >= 0];
+const aCount: Sound = [
+  'must be a whole number, 0 or more',
+  (value) => (typeof value === 'bigint' || Number.isInteger(value)) && Number(value) >= 0,
+];
 const aBoolean: Sound = ['must be true or false', (value) => typeof value === 'boolean'];
 
 const someSchemas: Sound = [
@@ -137,7 +140,9 @@ function numbers({ minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipl
 }
 
 function pick(said: Json, keywords: readonly string[]): Json {
-  return Object.fromEntries(keywords.filter((keyword) => keyword in said).map((keyword) => [keyword, said[keyword]]));
+  return Object.fromEntries(
+    keywords.filter((keyword) => keyword in said).map((keyword) => [keyword, Number(said[keyword])]),
+  );
 }
 
 /** The values of an `enum`, for the keyword `among`. */

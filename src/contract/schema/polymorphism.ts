@@ -52,8 +52,36 @@ export class Polymorphism {
       const target = this.#pointer({ $ref: ref });
       if (target !== null) schemas.set(target, [...(schemas.get(target) ?? []), value]);
     }
+    this.#noteUnreachable(schema, discriminator.propertyName, schemas);
     const alone = !listed && [...schemas.keys()].every((found) => found === pointer);
     return alone ? null : { property: discriminator.propertyName, schemas, listed };
+  }
+
+  /** Values are names of schemas unless the mapping has them, and authors forget that: then no value fits a schema. */
+  #noteUnreachable(schema: Json, property: string, schemas: ReadonlyMap<string, readonly string[]>): void {
+    for (const [pointer, values] of schemas) {
+      const allowed = this.#enumOf(this.#document.target(`#${encodeURI(pointer)}`), property, new Set());
+      if (allowed === null || values.length === 0 || values.some((value) => allowed.includes(value))) continue;
+      this.#findings.note(
+        schema,
+        'discriminator',
+        `no value leads to ${pointer}: ${property} must be ${values.join(' or ')} for it, which its enum does not list`,
+      );
+    }
+  }
+
+  /** The values that a schema allows for a property; `null` if it does not list them. */
+  #enumOf(schema: Json | null, property: string, seen: Set<Json>): readonly unknown[] | null {
+    const node = this.#document.object(schema);
+    if (!node || seen.has(node)) return null;
+    seen.add(node);
+    const own = this.#document.object(this.#document.object(node.properties)?.[property])?.enum;
+    if (Array.isArray(own)) return own;
+    for (const part of Array.isArray(node.allOf) ? node.allOf.filter(isObject) : []) {
+      const inherited = this.#enumOf(part, property, seen);
+      if (inherited) return inherited;
+    }
+    return null;
   }
 
   #listed(options: readonly unknown[]): string[] | null {

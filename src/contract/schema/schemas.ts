@@ -71,6 +71,11 @@ export class Schemas {
     const quick = this.#quick.compile(schema);
     const thorough = this.#thorough.compile(schema);
     const translator = this.#translator;
+    let alternatives: boolean | undefined;
+    const hasAlternatives = () => {
+      alternatives ??= translator.hasAlternatives(schema);
+      return alternatives;
+    };
     return function check(value) {
       purse.refill();
       try {
@@ -80,7 +85,7 @@ export class Schemas {
         return [{ pointer: '', message: 'has too many alternatives inside each other to be checked' }];
       }
       const first = quick.errors ?? [];
-      return faultsOf(errorsOf(thorough, value, translator.hasAlternatives) ?? first);
+      return faultsOf(errorsOf(thorough, value, hasAlternatives) ?? first);
     };
   }
 }
@@ -92,7 +97,7 @@ export class Schemas {
 function errorsOf(
   thorough: { (value: unknown): boolean; errors?: null | ErrorObject[] },
   value: unknown,
-  alternatives: boolean,
+  hasAlternatives: () => boolean,
 ): readonly ErrorObject[] | null {
   purse.refill();
   try {
@@ -101,7 +106,7 @@ function errorsOf(
   } catch (thrown) {
     if (isTooMuch(thrown)) return null;
     if (!Array.isArray(thrown)) throw thrown;
-    return alternatives ? null : thrown;
+    return hasAlternatives() ? null : thrown;
   }
 }
 

@@ -36,8 +36,6 @@ export class Translator {
   readonly #names = new Map<string, string>();
   readonly #nodes = new Map<string, Json>();
   readonly #recursive = new Set<string>();
-  /** Whether any schema has alternatives. */
-  hasAlternatives = false;
   /** The definitions that each definition applies to the same value. */
   readonly #applies = new Map<string, Set<string>>();
   readonly #document: Document;
@@ -56,6 +54,20 @@ export class Translator {
     return this.#schema(schema, { direction, barred: NONE, parent: false, owner: null }, null);
   }
 
+  /** Whether a translated schema has alternatives, in itself or in what it refers to. */
+  hasAlternatives(schema: Translated): boolean {
+    const parts = new Set<object>([schema]);
+    for (const part of parts) {
+      const { oneOf, anyOf, not, refers } = part as Translated;
+      if (oneOf ?? anyOf ?? not) return true;
+      const definition = typeof refers === 'string' ? this.definitions.get(refers) : undefined;
+      for (const inner of [definition, ...Object.values(part)]) {
+        if (typeof inner === 'object' && inner !== null) parts.add(inner);
+      }
+    }
+    return false;
+  }
+
   /** Reports schemas that apply themselves to the same value and would recurse for ever. */
   reportCircles(): void {
     for (const [name, node] of this.#nodes) {
@@ -71,7 +83,6 @@ export class Translator {
       ? setting.barred.union(this.#barredBy(schema, setting.direction))
       : setting.barred;
     const inner: Setting = { ...setting, barred, parent: false };
-    if (schema.oneOf ?? schema.anyOf ?? schema.not) this.hasAlternatives = true;
     const kinds = setting.parent ? null : this.#polymorphism.of(schema, pointer);
     const parts = this.#each(schema.allOf, { ...inner, parent: true });
     if (kinds) parts.push(this.#choice(kinds, inner, pointer));

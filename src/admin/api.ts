@@ -83,7 +83,7 @@ function check(operation: Operation, parameters: readonly string[], { query, hea
       throw new AdminError('unsupported_media_type', `This call takes ${operation.body.accepted.join(', ')}.`);
     faults.push(...media.check(body));
   } else if (operation.body?.required) {
-    faults.push({ in: 'body', pointer: '', message: 'this call needs a body' });
+    faults.push({ in: 'body', pointer: '', message: 'this call needs a body', rule: 'required' });
   }
   if (faults.length > 0) {
     const named = faults.map(({ in: place, pointer, message }) => `${place} ${pointer}: ${message}`.replace(' :', ':'));

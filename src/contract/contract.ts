@@ -11,6 +11,7 @@ import { ContractError } from './problems.ts';
 import { Schemas } from './schema/schemas.ts';
 import type { Contract, Operation, Reading } from './types.ts';
 
+export { MAX_FAULTS } from './faults.ts';
 export { formatExempted } from './leniency.ts';
 export type { MediaRule } from './media/rules.ts';
 export { ContractError, formatProblem, formatProblems, type Problem } from './problems.ts';

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import type { Fault } from '../errors/fault.ts';
+import type { Fault, Limit, Rule } from '../errors/fault.ts';
 import { escapeToken, shown, unescapeToken } from './names.ts';
 
 /** The most faults reported at once, in one list or in one part of a value. */
@@ -18,7 +18,7 @@ const TYPES: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-const count = (n: number, one: string, many: string): string => `${n} ${n === 1 ? one : many}`;
+const count = (n: number | string, one: string, many: string): string => `${n} ${Number(n) === 1 ? one : many}`;
 
 const oneOf = (types: readonly string[]): string => types.map((type) => TYPES[type] ?? type).join(' or ');
 
@@ -26,13 +26,52 @@ const oneOf = (types: readonly string[]): string => types.map((type) => TYPES[ty
 interface Params {
   readonly type: string | string[];
   readonly nullable: boolean;
-  readonly limit: number;
+  readonly limit: number | string;
   readonly format: string;
   readonly text: string;
+  readonly values: Limit | undefined;
   readonly pattern: string;
-  readonly why: string;
+  readonly why: Bar;
   readonly passingSchemas: readonly number[] | null;
 }
+
+/** Members that must not be there: the rule, and its sentence. */
+export const BARS = {
+  readOnly: 'is read-only: it must not be sent',
+  writeOnly: 'is write-only: it must not be in an answer',
+  additionalProperties: 'is not a member that the contract has',
+} as const satisfies Partial<Record<Rule, string>>;
+
+export type Bar = keyof typeof BARS;
+
+const typesOf = ({ type, nullable }: Params): Limit => (nullable ? [type, ['null']].flat(2) : type);
+const limit = (params: Params): Limit => params.limit;
+
+/** The rules of keywords that have another name in translated schemas, and the limits of faults, from the contract alone. */
+const RULE_OF: Readonly<Record<string, readonly [rule: Rule, limit?: (params: Params) => Limit | undefined]>> = {
+  required: ['required'],
+  type: ['type', typesOf],
+  numeric: ['type', typesOf],
+  atLeast: ['minimum', limit],
+  atMost: ['maximum', limit],
+  moreThan: ['exclusiveMinimum', limit],
+  lessThan: ['exclusiveMaximum', limit],
+  width: ['format', ({ format }) => format],
+  multiple: ['multipleOf', limit],
+  among: ['enum', ({ values }) => values],
+  minLength: ['minLength', limit],
+  maxLength: ['maxLength', limit],
+  matches: ['pattern', ({ pattern }) => pattern],
+  format: ['format', ({ format }) => format],
+  minItems: ['minItems', limit],
+  maxItems: ['maxItems', limit],
+  different: ['uniqueItems'],
+  minProperties: ['minProperties', limit],
+  maxProperties: ['maxProperties', limit],
+  oneOf: ['oneOf'],
+  anyOf: ['anyOf'],
+  not: ['not'],
+};
 
 /** The sentences for the keywords of translated schemas. */
 const SENTENCES: Readonly<Record<string, (params: Params) => string>> = {
@@ -55,7 +94,7 @@ const SENTENCES: Readonly<Record<string, (params: Params) => string>> = {
   different: () => 'must not have the same entry twice',
   minProperties: ({ limit }) => `must have at least ${count(limit, 'member', 'members')}`,
   maxProperties: ({ limit }) => `must have at most ${count(limit, 'member', 'members')}`,
-  refused: ({ why }) => why,
+  refused: ({ why }) => BARS[why],
   oneOf: ({ passingSchemas }) =>
     passingSchemas ? 'must fit only one of the described forms' : 'must fit one of the described forms',
   anyOf: () => 'must fit one of the described forms',
@@ -77,5 +116,9 @@ export function faultOf({ keyword, instancePath, params }: ErrorObject): ValueFa
     .map((token) => escapeToken(shown(unescapeToken(token))))
     .join('/');
   const missing = keyword === 'required' ? `/${escapeToken(params.missingProperty)}` : '';
-  return { pointer: pointer + missing, message: sentence(params as Params) };
+  const told = params as Params;
+  const [rule, limitFrom] = keyword === 'refused' ? [told.why] : RULE_OF[keyword]!;
+  const bound = limitFrom?.(told);
+  const fault = { pointer: pointer + missing, message: sentence(told), rule };
+  return bound === undefined ? fault : { ...fault, limit: bound };
 }

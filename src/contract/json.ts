@@ -1,3 +1,5 @@
+import type { Rule } from '../errors/fault.ts';
+import type { ValueFault } from './faults.ts';
 import { shownPointer } from './names.ts';
 import { exact, NUMBER } from './numbers.ts';
 import { decodeUtf8, firstBadByte } from './utf8.ts';
@@ -13,7 +15,14 @@ export interface JsonFault {
   readonly offset: number;
   /** The fault; it never repeats the text. */
   readonly message: string;
+  readonly rule: Rule;
 }
+
+/** The same as a fault of a value, with `more` behind its message. */
+export const faultOfJson = ({ pointer, message, rule }: JsonFault, more = ''): ValueFault => {
+  const fault = { pointer, message: message + more, rule };
+  return rule === 'depth' ? { ...fault, limit: MAX_DEPTH } : fault;
+};
 
 export type JsonResult =
   | { readonly value: unknown; readonly fault: null }
@@ -35,7 +44,7 @@ const hasOwn = Object.prototype.hasOwnProperty;
 export function readJson(bytes: Uint8Array): JsonResult {
   const text = decodeUtf8(bytes);
   return text === null
-    ? { fault: { pointer: '', offset: firstBadByte(bytes), message: 'is not UTF-8' } }
+    ? { fault: { pointer: '', offset: firstBadByte(bytes), message: 'is not UTF-8', rule: 'encoding' } }
     : readJsonText(text);
 }
 
@@ -62,6 +71,7 @@ class Reader {
   /** The path to the current place; entries from `depth` on are stale. */
   readonly way: (string | number)[] = [];
   message = '';
+  rule: Rule = 'syntax';
 
   constructor(text: string) {
     this.text = text;
@@ -72,16 +82,18 @@ class Reader {
       pointer: shownPointer(this.way.slice(0, this.depth)),
       offset: Buffer.byteLength(this.text.slice(0, this.at)),
       message: this.message,
+      rule: this.rule,
     };
   }
 
-  fail(message: string): never {
+  fail(message: string, rule: Rule = 'syntax'): never {
     this.message = message;
+    this.rule = rule;
     throw MISTAKE;
   }
 
   whole(): unknown {
-    if (this.text.charCodeAt(0) === 0xfeff) this.fail('begins with a byte order mark');
+    if (this.text.charCodeAt(0) === 0xfeff) this.fail('begins with a byte order mark', 'encoding');
     const value = this.value(this.space());
     this.space();
     if (this.at !== this.text.length) this.fail('has something after its end');
@@ -122,7 +134,7 @@ class Reader {
       if (c !== 34) this.fail('is not valid JSON: a name in double quotes is expected');
       const name = this.string();
       way[this.depth - 1] = name;
-      if (hasOwn.call(object, name)) this.fail('is given more than once');
+      if (hasOwn.call(object, name)) this.fail('is given more than once', 'repeated');
       if (this.space() !== 58) this.fail("is not valid JSON: ':' is expected");
       this.at++;
       object[name] = this.value(this.space());
@@ -151,7 +163,7 @@ class Reader {
   }
 
   open(): number {
-    if (this.depth === MAX_DEPTH) this.fail(`is nested deeper than ${MAX_DEPTH} levels`);
+    if (this.depth === MAX_DEPTH) this.fail(`is nested deeper than ${MAX_DEPTH} levels`, 'depth');
     this.at++;
     const c = this.space();
     this.way[this.depth++] = '';
@@ -192,7 +204,7 @@ class Reader {
     } catch {
       this.fail('is not valid JSON: a string has an escape that does not exist');
     }
-    if (!string.isWellFormed()) this.fail('has half a surrogate pair in a string');
+    if (!string.isWellFormed()) this.fail('has half a surrogate pair in a string', 'encoding');
     this.at = i + 1;
     return string;
   }
@@ -227,7 +239,7 @@ class Reader {
     const text = NUMBER.exec(this.text)?.[0];
     if (text === undefined) this.fail('is not valid JSON: a value is expected');
     const value = exact(text);
-    if (value === undefined) this.fail('is a number too large or too precise to be read exactly');
+    if (value === undefined) this.fail('is a number too large or too precise to be read exactly', 'precision');
     this.at += text.length;
     return value;
   }

@@ -1,4 +1,4 @@
-import type { Fault } from '../errors/fault.ts';
+import type { Fault, Rule } from '../errors/fault.ts';
 import type { Document } from './document/document.ts';
 import { isObject, isReference, type Json } from './document/source.ts';
 import { NONE } from './faults.ts';
@@ -41,15 +41,23 @@ export function createResponseCheck(
     const key = [String(status), `${Math.floor(status / 100)}XX`, 'default'].find((candidate) =>
       responses.has(candidate),
     );
-    if (key === undefined) return [fault(`status ${status} is not described`)];
+    if (key === undefined) return [fault(`status ${status} is not described`, 'status')];
     const content = responses.get(key)!;
-    if (bodiless(status)) return body.length === 0 ? NONE : [fault(`an answer of status ${status} has no body`)];
+    if (bodiless(status))
+      return body.length === 0 ? NONE : [fault(`an answer of status ${status} has no body`, 'unexpected')];
     if (content === null || content.accepted.length === 0) {
-      return body.length === 0 ? NONE : [fault(`no body is described for status ${status}`)];
+      return body.length === 0 ? NONE : [fault(`no body is described for status ${status}`, 'unexpected')];
     }
     const rule = content.media(contentType);
-    return rule ? rule.check(body) : [fault(`must be of type ${content.accepted.join(' or ')}`)];
+    return rule
+      ? rule.check(body)
+      : [
+          {
+            ...fault(`must be of type ${content.accepted.join(' or ')}`, 'mediaType'),
+            limit: content.accepted,
+          },
+        ];
   };
 }
 
-const fault = (message: string): Fault => ({ in: 'body', pointer: '', message });
+const fault = (message: string, rule: Rule): Fault => ({ in: 'body', pointer: '', message, rule });

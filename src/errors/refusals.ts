@@ -1,4 +1,4 @@
-import { CONTRACT_JSON_PATH } from '../common/own-paths.ts';
+import { CONTRACT_JSON_PATH, REFERENCE_PATH } from '../common/own-paths.ts';
 import type { Fault } from './fault.ts';
 
 /**
@@ -15,7 +15,8 @@ export const CATALOGUE = {
   invalid_request: {
     status: 400,
     title: 'The request does not fit the contract.',
-    advice: 'Correct every entry of `details`: each has the place (`in`, `pointer`) and what is expected there.',
+    advice:
+      'Correct every entry of `details`: each has the place (`in`, `pointer`), the `rule` that it breaks and its `limit`.',
   },
   missing_api_key: {
     status: 401,
@@ -201,12 +202,19 @@ export class Refusal {
 
   /** The contract's Error object as JSON; `details` only if there are some. */
   get body(): string {
-    this.#body ??= this.#toJson();
+    this.#body ??= JSON.stringify(this.#members());
     return this.#body;
   }
 
-  #toJson(): string {
+  /** The same as an object of RFC 9457, with the members of both. */
+  get problem(): string {
+    const { code, message } = this;
+    const type = `${REFERENCE_PATH}/#error-${code}`;
+    return JSON.stringify({ type, title: CATALOGUE[code].title, detail: message, ...this.#members() });
+  }
+
+  #members(): object {
     const { code, message, status, details } = this;
-    return JSON.stringify(details ? { code, message, status, details } : { code, message, status });
+    return details ? { code, message, status, details } : { code, message, status };
   }
 }

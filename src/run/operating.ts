@@ -86,6 +86,11 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
 /** The answer tells the operator every mistake. */
 function refusedToOperator(error: unknown): never {
   if (!(error instanceof ReloadRefused)) throw error;
-  const details = error.problems.map((message) => ({ in: 'body' as const, pointer: '', message }));
+  const details = error.problems.map((message) => ({
+    in: 'body' as const,
+    pointer: '',
+    message,
+    rule: 'unfit' as const,
+  }));
   throw new AdminError('configuration_unfit', `Nothing was changed: ${error.problems.join('; ')}`, { details });
 }

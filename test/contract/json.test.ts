@@ -127,7 +127,12 @@ describe('refuses', () => {
     [[0x22, 0xed, 0xa0, 0x80, 0x22], 1],
     [[0x22, 0xef, 0xbf, 0xbd, 0xf0, 0x9f, 0x22], 4],
   ])('bytes that are not UTF-8: %j', (values, offset) => {
-    expect(readJson(Uint8Array.from(values)).fault).toEqual({ pointer: '', offset, message: 'is not UTF-8' });
+    expect(readJson(Uint8Array.from(values)).fault).toEqual({
+      pointer: '',
+      offset,
+      message: 'is not UTF-8',
+      rule: 'encoding',
+    });
   });
 });
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Fault, RULES } from '../../src/errors/fault.ts';
 import { isAnError, Stand } from './stand.ts';
 
 let stand: Stand;
@@ -49,8 +50,9 @@ describe('a body that two readers could read differently is refused with the pla
     const answer = await stand.ask(post('/pets', body));
     expect(answer).toMatchObject({ status: 400, code: 'invalid_request' });
     isAnError(answer);
-    const { details } = JSON.parse(answer.body) as { details: { in: string; pointer: string; message: string }[] };
-    expect(details[0]).toEqual({ in: 'body', pointer: expect.any(String), message: expect.any(String) });
+    const { details } = JSON.parse(answer.body) as { details: Fault[] };
+    expect(details[0]).toMatchObject({ in: 'body', pointer: expect.any(String), message: expect.any(String) });
+    expect(Object.keys(RULES)).toContain(details[0]!.rule);
     await stand.standsUnharmed(before);
   });
 
@@ -105,6 +107,30 @@ describe('the very bytes that were checked go on', () => {
     } else expect(answer.status).toBe(200);
     if (answer.status === 200) expect(stand.store.requests.slice(before).map(({ body }) => body)).toEqual([body]);
   });
+});
+
+test('an error is in the form of RFC 9457 for a caller that asks for it', async () => {
+  const accept = ['Accept: application/problem+json, */*;q=0.1'];
+  const { status, headers, body } = await stand.ask(
+    post('/pets?odd=1', '{"name":1,"categoryId":1}', undefined, accept),
+  );
+  expect([status, headers['content-type']]).toEqual([400, 'application/problem+json']);
+  expect(JSON.parse(body)).toEqual({
+    type: '/docs/#error-invalid_request',
+    title: 'The request does not fit the contract.',
+    status: 400,
+    detail: 'The request does not fit the contract: 2 faults, see details.',
+    code: 'invalid_request',
+    message: 'The request does not fit the contract: 2 faults, see details.',
+    details: [
+      { in: 'query', pointer: '/odd', message: 'is not a parameter of this operation', rule: 'unknown' },
+      { in: 'body', pointer: '/name', message: 'must be a string', rule: 'type', limit: 'string' },
+    ],
+  });
+  const lost = await stand.ask(stand.request('GET /nowhere', accept));
+  expect(JSON.parse(lost.body)).toMatchObject({ type: '/docs/#error-not_found', code: 'not_found', status: 404 });
+  const page = (await stand.gateway.client.get('/docs/')).text;
+  expect(page).toContain('id="error-invalid_request"');
 });
 
 test('a refusal says nothing of the values that were sent, and neither does the log', async () => {

@@ -73,6 +73,7 @@ function refusal(flaws: readonly ImportFlaw[]): AdminError {
     in: 'body' as const,
     pointer: `/keys/${index}/${field}`,
     message,
+    rule: 'unfit' as const,
   }));
   const bad = new Set(flaws.map(({ index }) => index)).size;
   const [{ pointer, message }] = details as [(typeof details)[0]];

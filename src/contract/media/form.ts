@@ -1,7 +1,7 @@
 import type { Document } from '../document/document.ts';
 import { isObject, type Json } from '../document/source.ts';
 import type { CheckBytes, ValueFault } from '../faults.ts';
-import { Bag, readJsonText } from '../json.ts';
+import { Bag, faultOfJson, readJsonText } from '../json.ts';
 import { escapeToken } from '../names.ts';
 import { type Collected, Collector, type Sent } from '../parameters/collector.ts';
 import { type Reading, read } from '../parameters/reading.ts';
@@ -31,10 +31,14 @@ export function createFormCheck(document: Document, media: Json, check: Check): 
 
   return function checkForm(bytes) {
     const text = decodeUtf8(bytes);
-    if (text === null) return [{ pointer: '', message: 'is not UTF-8' }];
+    if (text === null) return [{ pointer: '', message: 'is not UTF-8', rule: 'encoding' }];
     const undecodable: ValueFault[] = [];
     const sent = collector.collect(text, true, () => {
-      undecodable[0] = { pointer: '', message: 'has a name that is not UTF-8 in valid percent-encoding' };
+      undecodable[0] = {
+        pointer: '',
+        message: 'has a name that is not UTF-8 in valid percent-encoding',
+        rule: 'encoding',
+      };
     });
     const value = new Bag();
     const faults = [...undecodable, ...fields.flatMap((field, i) => fill(value, field, sent[i]!))];
@@ -85,12 +89,11 @@ function fill(value: Record<string, unknown>, field: Field, sent: Sent | null): 
   if (sent === null || sent === 'unused') return [];
   const pointer = `/${escapeToken(field.name)}`;
   if ('complaint' in sent) {
-    return [
-      { pointer, message: sent.complaint === 'repeated' ? 'is given more than once' : 'is not written in its style' },
-    ];
+    const message = sent.complaint === 'repeated' ? 'is given more than once' : 'is not written in its style';
+    return [{ pointer, message, rule: sent.complaint }];
   }
   const { value: member, fault } = readField(field, sent.pieces);
-  if (fault) return [{ pointer: pointer + fault.pointer, message: fault.message }];
+  if (fault) return [{ ...fault, pointer: pointer + fault.pointer }];
   value[field.name] = member;
   return [];
 }
@@ -100,5 +103,5 @@ function readField({ shape, document }: Field, pieces: Parameters<typeof read>[0
   const text = read(pieces, { ...shape, types: null }, 'form');
   if (text.fault) return text;
   const { value, fault } = readJsonText(text.value as string);
-  return fault ? { fault } : { value, fault: null };
+  return fault ? { fault: faultOfJson(fault) } : { value, fault: null };
 }

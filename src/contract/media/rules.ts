@@ -3,7 +3,7 @@ import type { Document } from '../document/document.ts';
 import type { Json } from '../document/source.ts';
 import { type CheckBytes, NONE } from '../faults.ts';
 import type { Findings } from '../findings.ts';
-import { readJson } from '../json.ts';
+import { faultOfJson, readJson } from '../json.ts';
 import { read } from '../parameters/reading.ts';
 import { shapeOf } from '../parameters/shape.ts';
 import type { Check, Schemas } from '../schema/schemas.ts';
@@ -48,7 +48,7 @@ export class MediaRules {
       type,
       check(bytes) {
         const faults = check(bytes);
-        return faults.length === 0 ? NONE : faults.map(({ pointer, message }) => ({ in: 'body', pointer, message }));
+        return faults.length === 0 ? NONE : faults.map((fault) => ({ in: 'body', ...fault }));
       },
     };
   }
@@ -70,7 +70,7 @@ export class MediaRules {
 function jsonCheck(check: Check): CheckBytes {
   return (bytes) => {
     const { value, fault } = readJson(bytes);
-    return fault ? [{ pointer: fault.pointer, message: `${fault.message} (at byte ${fault.offset})` }] : check(value);
+    return fault ? [faultOfJson(fault, ` (at byte ${fault.offset})`)] : check(value);
   };
 }
 
@@ -78,7 +78,7 @@ function textCheck(document: Document, schema: Json, check: Check): CheckBytes {
   const shape = shapeOf(document, schema);
   return (bytes) => {
     const text = decodeUtf8(bytes);
-    if (text === null) return [{ pointer: '', message: 'is not UTF-8' }];
+    if (text === null) return [{ pointer: '', message: 'is not UTF-8', rule: 'encoding' }];
     const { value, fault } = read({ form: 'primitive', text }, shape, 'none');
     return fault ? [fault] : check(value);
   };

@@ -2,7 +2,7 @@ import type { Document } from '../document/document.ts';
 import { isObject, type Json } from '../document/source.ts';
 import { NONE, type ValueFault } from '../faults.ts';
 import type { Findings } from '../findings.ts';
-import { readJsonText } from '../json.ts';
+import { faultOfJson, readJsonText } from '../json.ts';
 import { isJson, parseMediaType } from '../media/type.ts';
 import type { Check, Schemas } from '../schema/schemas.ts';
 import type { Collected } from './collector.ts';
@@ -140,8 +140,9 @@ function checkJson(check: Check, place: Place): Parameter['check'] {
   return function checkDocument(pieces) {
     const raw = pieces.form === 'primitive' ? pieces.text : '';
     const text = place === 'header' ? raw : decode(raw, place === 'query');
-    if (text === undefined) return [{ pointer: '', message: 'must be UTF-8 in valid percent-encoding' }];
+    if (text === undefined)
+      return [{ pointer: '', message: 'must be UTF-8 in valid percent-encoding', rule: 'encoding' }];
     const { value, fault } = readJsonText(text);
-    return fault ? [{ pointer: fault.pointer, message: fault.message }] : check(value);
+    return fault ? [faultOfJson(fault)] : check(value);
   };
 }

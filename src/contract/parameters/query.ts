@@ -24,6 +24,16 @@ export function createQueryCheck(parameters: readonly Parameter[], unknown: 'ref
 
 function stranger(name: string | undefined): Fault {
   if (name === undefined)
-    return { in: 'query', pointer: '', message: 'has a name that is not UTF-8 in valid percent-encoding' };
-  return { in: 'query', pointer: `/${escapeToken(shown(name))}`, message: 'is not a parameter of this operation' };
+    return {
+      in: 'query',
+      pointer: '',
+      message: 'has a name that is not UTF-8 in valid percent-encoding',
+      rule: 'encoding',
+    };
+  return {
+    in: 'query',
+    pointer: `/${escapeToken(shown(name))}`,
+    message: 'is not a parameter of this operation',
+    rule: 'unknown',
+  };
 }

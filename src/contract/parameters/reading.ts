@@ -36,7 +36,8 @@ export function read(pieces: Pieces, shape: Shape, encoding: Encoding): Reading 
 
 function readText(raw: string, shape: Shape | null, encoding: Encoding, pointer: string): Reading {
   const text = encoding === 'none' ? raw : decode(raw, encoding === 'form');
-  if (text === undefined) return { fault: { pointer, message: 'must be UTF-8 in valid percent-encoding' } };
+  if (text === undefined)
+    return { fault: { pointer, message: 'must be UTF-8 in valid percent-encoding', rule: 'encoding' } };
   return { value: typed(text, shape?.types ?? null), fault: null };
 }
 
@@ -54,7 +55,8 @@ function readMembers(pairs: readonly (readonly [string, string])[], shape: Shape
   const grouped = new Map<string, string[]>();
   for (const [rawName, text] of pairs) {
     const name = encoding === 'none' ? rawName : decode(rawName, encoding === 'form');
-    if (name === undefined) return { fault: { pointer: '', message: 'must have names in valid percent-encoding' } };
+    if (name === undefined)
+      return { fault: { pointer: '', message: 'must have names in valid percent-encoding', rule: 'encoding' } };
     const texts = grouped.get(name);
     if (texts) texts.push(text);
     else grouped.set(name, [text]);
@@ -72,7 +74,7 @@ function readMembers(pairs: readonly (readonly [string, string])[], shape: Shape
 function readMember(name: string, texts: readonly string[], shape: Shape | null, encoding: Encoding): Reading {
   const pointer = `/${shown(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
   if (shape?.types?.has('array')) return readList(texts, shape.items, encoding, pointer);
-  if (texts.length > 1) return { fault: { pointer, message: 'is given more than once' } };
+  if (texts.length > 1) return { fault: { pointer, message: 'is given more than once', rule: 'repeated' } };
   return readText(texts[0]!, shape, encoding, pointer);
 }
 

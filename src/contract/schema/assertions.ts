@@ -1,3 +1,4 @@
+import { type Limit, limitOf } from '../../errors/fault.ts';
 import { isObject, type Json } from '../document/source.ts';
 import type { Findings } from '../findings.ts';
 import { STRING_FORMATS } from '../formats.ts';
@@ -154,8 +155,14 @@ export function allowed(values: readonly unknown[]): Allowed {
     values: new Set(values.map(canonical)),
     composite: values.some((value) => Array.isArray(value) || isObject(value)),
     text: values.length === 1 && list.length <= LONGEST_LIST ? list : many,
+    limit: list.length > LONGEST_LIST || values.some((value) => !isPlain(value)) ? undefined : values.map(plain),
   };
 }
+
+const isPlain = (value: unknown): boolean => typeof value !== 'object' || value === null;
+
+const plain = (value: unknown): Limit =>
+  typeof value === 'bigint' || typeof value === 'number' ? limitOf(value) : (value as Limit);
 
 function tell(value: unknown): string {
   if (typeof value === 'string') return value === '' ? "''" : value;

@@ -1,4 +1,5 @@
 import { _, type Code, type CodeKeywordDefinition, type KeywordCxt, type KeywordErrorDefinition } from 'ajv';
+import { type Limit, limitOf } from '../../errors/fault.ts';
 import { MAX_FAULTS } from '../faults.ts';
 import { isMultiple, RANGES } from '../numbers.ts';
 import type { Pattern } from '../patterns/pattern.ts';
@@ -10,6 +11,8 @@ export interface Allowed {
   readonly values: ReadonlySet<unknown>;
   readonly composite: boolean;
   readonly text: string;
+  /** The values, for programs; `undefined` if they are too many, or some are no plain values. */
+  readonly limit: Limit | undefined;
 }
 
 type Numeric = number | bigint;
@@ -29,12 +32,12 @@ function limit(keyword: string, outside: (data: Code, limit: Code) => Code): Cod
     code(cxt) {
       cxt.fail(_`${isNumeric(cxt.data)} && ${outside(cxt.data, constant(cxt, cxt.schema))}`);
     },
-    error: tells(({ schema }) => _`{limit: ${String(schema)}}`),
+    error: tells(({ schema }) => _`{limit: ${limitOf(schema)}}`),
   };
 }
 
 /** A value that the compiled code can use. */
-export const constant = (cxt: KeywordCxt, ref: unknown): Code => cxt.gen.scopeValue('keyword', { ref });
+export const constant = (cxt: Pick<KeywordCxt, 'gen'>, ref: unknown): Code => cxt.gen.scopeValue('keyword', { ref });
 
 /**
  * The keywords that OpenAPI needs and ajv lacks: numbers that may be bigints, patterns with bounded time, refused
@@ -74,7 +77,7 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
       const of = constant(cxt, cxt.schema as Numeric);
       cxt.fail(_`${isNumeric(cxt.data)} && !${constant(cxt, isMultiple)}(${cxt.data}, ${of})`);
     },
-    error: tells(({ schema }) => _`{limit: ${String(schema)}}`),
+    error: tells(({ schema }) => _`{limit: ${limitOf(schema)}}`),
   },
   {
     keyword: 'among',
@@ -83,7 +86,7 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
       const value = composite ? _`${constant(cxt, canonical)}(${cxt.data})` : cxt.data;
       cxt.fail(_`!${constant(cxt, values)}.has(${value})`);
     },
-    error: tells(({ schema }) => _`{text: ${schema.text}}`),
+    error: tells((cxt) => _`{text: ${cxt.schema.text}, values: ${constant(cxt, cxt.schema)}.limit}`),
   },
   {
     keyword: 'matches',

@@ -82,10 +82,13 @@ export class Schemas {
         if (quick(value)) return NONE;
       } catch (error) {
         if (!isTooMuch(error)) throw error;
-        return [{ pointer: '', message: 'has too many alternatives inside each other to be checked' }];
+        return [
+          { pointer: '', message: 'has too many alternatives inside each other to be checked', rule: 'complexity' },
+        ];
       }
       const first = quick.errors ?? [];
-      return faultsOf(errorsOf(thorough, value, hasAlternatives) ?? first);
+      const all = errorsOf(thorough, value, hasAlternatives);
+      return all ? faultsOf(all) : [...faultsOf(first), MORE];
     };
   }
 }
@@ -109,6 +112,9 @@ function errorsOf(
     return hasAlternatives() ? null : thrown;
   }
 }
+
+/** Said where only the first faults are known. */
+const MORE: ValueFault = Object.freeze({ pointer: '', message: 'may have more faults than are told', rule: 'more' });
 
 /** No more steps, or no more stack: a schema that contains itself, which only a lenient reading leaves in a document. */
 const isTooMuch = (error: unknown): boolean => error === EXHAUSTED || error instanceof RangeError;

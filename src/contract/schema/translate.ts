@@ -1,5 +1,6 @@
 import type { Document } from '../document/document.ts';
 import { isObject, type Json, objectsIn } from '../document/source.ts';
+import type { Bar } from '../faults.ts';
 import type { Findings } from '../findings.ts';
 import { Assertions, allowed } from './assertions.ts';
 import { type Kinds, Polymorphism } from './polymorphism.ts';
@@ -23,11 +24,11 @@ interface Setting {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Properties for one direction only, and the error text in the other (OpenAPI 3.0.3, Schema Object, fixed fields). */
+/** Properties for one direction only, and what bars them in the other (OpenAPI 3.0.3, Schema Object, fixed fields). */
 const BARRED = {
-  request: { keyword: 'readOnly', why: 'is read-only: it must not be sent' },
-  response: { keyword: 'writeOnly', why: 'is write-only: it must not be in an answer' },
-} as const;
+  request: 'readOnly',
+  response: 'writeOnly',
+} as const satisfies Record<Direction, Bar>;
 
 /** Translates Schema Objects. A reference becomes a definition, which is translated once for each setting. */
 export class Translator {
@@ -133,12 +134,11 @@ export class Translator {
     const required = names.filter((name) => !own.has(name));
     const properties = this.#document.members(schema.properties).map(([name, property]) => {
       const refused = this.#isBarred(property, direction);
-      return [name, refused ? { refused: BARRED[direction].why } : this.#value(property, direction)] as const;
+      return [name, refused ? { refused: BARRED[direction] } : this.#value(property, direction)] as const;
     });
     properties.sort(([, a], [, b]) => this.#rank(a) - this.#rank(b));
     const { additionalProperties: others } = schema;
-    const rest =
-      others === false ? { refused: 'is not a member that the contract has' } : this.#value(others, direction);
+    const rest = others === false ? { refused: 'additionalProperties' satisfies Bar } : this.#value(others, direction);
     return {
       ...(required.length > 0 && { required }),
       ...(properties.length > 0 && { properties: Object.fromEntries(properties) }),
@@ -174,7 +174,7 @@ export class Translator {
     if (schema?.readOnly === true && schema.writeOnly === true) {
       this.#findings.problem(schema, 'writeOnly', 'a property cannot be both readOnly and writeOnly');
     }
-    return schema?.[BARRED[direction].keyword] === true;
+    return schema?.[BARRED[direction]] === true;
   }
 
   /** The discriminator selects the schema, so that faults are about this one and not about all alternatives. */

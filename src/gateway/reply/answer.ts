@@ -10,6 +10,7 @@ import type { Exchange } from '../exchange.ts';
 import { CallerLeft } from '../wire/caller-left.ts';
 import type { Cors } from './cors.ts';
 import { addLimitHeaders, failureFields } from './headers.ts';
+import { PROBLEM, prefersProblem } from './problem.ts';
 
 const REQUEST_ID = oneByte('X-Request-Id');
 
@@ -81,7 +82,9 @@ export function createAnswer({ cors, guard, observe }: { cors: Cors; guard: Guar
     else if (!(failure instanceof Refusal)) observe({ type: 'bug', id: exchange.id, error: failure });
     // Only a cut connection can show now that the answer is incomplete.
     if (call.begun) return call.cutOff();
-    return send(exchange, refusal.status, failureHeaders(exchange, refusal), refusal.body);
+    const asProblem = prefersProblem(exchange.head.accept);
+    const own = failureHeaders(exchange, refusal, asProblem);
+    return send(exchange, refusal.status, own, asProblem ? refusal.problem : refusal.body);
   }
 
   /** When even the answer to a failure fails, this request ends without an answer; all others go on. */
@@ -101,9 +104,9 @@ export function createAnswer({ cors, guard, observe }: { cors: Cors; guard: Guar
   return { fields, send, notModified: (exchange, own) => send(exchange, 304, own, ''), fail: failSafely };
 }
 
-function failureHeaders(exchange: Exchange, refusal: Refusal): string[] {
+function failureHeaders(exchange: Exchange, refusal: Refusal, asProblem: boolean): string[] {
   if (refusal.close || leavesMuchUnread(exchange)) exchange.call.keepAlive = false;
-  return failureFields(refusal);
+  return asProblem ? failureFields(refusal, PROBLEM) : failureFields(refusal);
 }
 
 function toRefusal(thrown: unknown): Refusal {

@@ -64,6 +64,6 @@ function policyOf(readings: readonly Reading[]): string {
 }
 
 /** The headers of every refusal, then this refusal's own. */
-export function failureFields({ headers }: Refusal): string[] {
-  return ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store', ...headers];
+export function failureFields({ headers }: Refusal, type = 'application/json; charset=utf-8'): string[] {
+  return ['Content-Type', type, 'Cache-Control', 'no-store', ...headers];
 }

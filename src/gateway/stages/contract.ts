@@ -1,6 +1,6 @@
 import type { Eventually } from '../../common/eventually.ts';
-import type { BodyRule, MediaRule, Operation } from '../../contract/contract.ts';
-import type { Fault } from '../../errors/fault.ts';
+import { type BodyRule, MAX_FAULTS, type MediaRule, type Operation } from '../../contract/contract.ts';
+import type { Fault, Rule } from '../../errors/fault.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import type { Report } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';
@@ -73,7 +73,7 @@ export function createContract({
       refuseFaults(rule, faults, mediaOf(exchange, rule), body);
     } catch (refusal) {
       if (!(refusal instanceof Refusal)) throw refusal;
-      report(exchange, 'request', refusal.details ?? [{ in: 'body', pointer: '', message: refusal.message }]);
+      report(exchange, 'request', refusal.details ?? [ofBody(refusal.message, 'mediaType')]);
     }
     return checked({ client, target, operation, body });
   }
@@ -111,7 +111,7 @@ function ruleOf({ call }: Exchange, { body }: Operation): BodyRule | null {
 function mediaOf({ call, head }: Exchange, rule: BodyRule | null): MediaRule | null {
   if (!call.hasBody) return null;
   if (!rule) {
-    throw invalid([{ in: 'body', pointer: '', message: 'this operation takes no request body' }]);
+    throw invalid([ofBody('this operation takes no request body', 'unexpected')]);
   }
   const encoding = head.contentEncoding?.trim().toLowerCase();
   const media = encoding === undefined || encoding === 'identity' ? rule.media(head.contentType) : null;
@@ -126,11 +126,15 @@ function mediaOf({ call, head }: Exchange, rule: BodyRule | null): MediaRule | n
 
 function bodyFaults(rule: BodyRule | null, media: MediaRule | null, body: Buffer | null): readonly Fault[] {
   if (body !== null && media !== null) return media.check(body);
-  return rule?.required ? [{ in: 'body', pointer: '', message: 'this operation needs a request body' }] : [];
+  return rule?.required ? [ofBody('this operation needs a request body', 'required')] : [];
 }
 
+const ofBody = (message: string, rule: Rule): Fault => ({ in: 'body', pointer: '', message, rule });
+
 function invalid(details: readonly Fault[]): Refusal {
-  const count = details.length === 1 ? '1 fault' : `${details.length} faults`;
+  const told = details.filter(({ rule }) => rule !== 'more').length;
+  const atLeast = told < details.length || told >= MAX_FAULTS ? 'at least ' : '';
+  const count = `${atLeast}${told === 1 ? '1 fault' : `${told} faults`}`;
   return new Refusal('invalid_request', {
     message: `The request does not fit the contract: ${count}, see details.`,
     details,

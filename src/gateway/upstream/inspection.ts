@@ -2,7 +2,7 @@ import type { Eventually } from '../../common/eventually.ts';
 import { fieldIn } from '../../common/field-list.ts';
 import { Gathering } from '../../common/gathering.ts';
 import type { Operation } from '../../contract/contract.ts';
-import type { Fault } from '../../errors/fault.ts';
+import type { Fault, Rule } from '../../errors/fault.ts';
 import { Outage } from '../../errors/outage.ts';
 import { BodyStream, EMPTY } from '../../http1/body-stream.ts';
 import type { Report } from '../contract-reports.ts';
@@ -40,8 +40,11 @@ export function createInspection({ mode, maxBodyBytes, report }: InspectionParts
 
   function faultsIn({ checkResponse }: Operation, { status, headers }: StoreAnswer, body: AnswerBody) {
     if (body instanceof BodyStream || body.length > maxBodyBytes)
-      return [fault(`has a body of more than ${maxBodyBytes} bytes, too large to check`)];
-    if (fieldIn(headers, 'content-encoding') !== undefined) return [fault('is encoded, although nobody asked for it')];
+      return [
+        { ...fault(`has a body of more than ${maxBodyBytes} bytes, too large to check`, 'size'), limit: maxBodyBytes },
+      ];
+    if (fieldIn(headers, 'content-encoding') !== undefined)
+      return [fault('is encoded, although nobody asked for it', 'mediaType')];
     return checkResponse(status, fieldIn(headers, 'content-type'), body);
   }
 }
@@ -84,6 +87,6 @@ function gather(stream: BodyStream, most: number): Promise<AnswerBody> {
   });
 }
 
-function fault(message: string): Fault {
-  return { in: 'body', pointer: '', message };
+function fault(message: string, rule: Rule): Fault {
+  return { in: 'body', pointer: '', message, rule };
 }

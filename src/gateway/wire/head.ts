@@ -18,6 +18,8 @@ export interface Head {
   readonly upgrade: string | undefined;
   /** Whether Connection says so too (RFC 9110 section 7.8). */
   readonly upgrades: boolean;
+  /** Values of Accept, joined in order. */
+  readonly accept: string | undefined;
   readonly origin: string | undefined;
   readonly preflightMethod: string | undefined;
   readonly preflightHeaders: string | undefined;
@@ -61,6 +63,7 @@ export function readHead(rawHeaders: readonly string[], names: FieldNames): Head
     expect: undefined as string | undefined,
     upgrade: undefined as string | undefined,
     upgrades: false,
+    accept: undefined as string | undefined,
     origin: undefined as string | undefined,
     preflightMethod: undefined as string | undefined,
     preflightHeaders: undefined as string | undefined,
@@ -98,6 +101,9 @@ export function readHead(rawHeaders: readonly string[], names: FieldNames): Head
         break;
       case 'upgrade':
         head.upgrade = joined(head.upgrade, value.toLowerCase());
+        break;
+      case 'accept':
+        head.accept = joined(head.accept, value);
         break;
       case 'origin':
         head.origin = value;

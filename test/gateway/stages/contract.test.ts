@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import type { Operation } from '../../../src/contract/contract.ts';
-import type { Fault } from '../../../src/errors/fault.ts';
+import type { Fault, Rule } from '../../../src/errors/fault.ts';
 import { Refusal } from '../../../src/errors/refusals.ts';
 import type { Side } from '../../../src/gateway/contract-reports.ts';
 import type { Route } from '../../../src/gateway/routes.ts';
@@ -10,8 +10,8 @@ import { looseCall } from '../../support/call.ts';
 import { admittedClient, exchangeOf, targetOf } from '../../support/exchange.ts';
 import { TestClock } from '../../support/limits.ts';
 
-const fault = (message: string): Fault => ({ in: 'query', pointer: '/limit', message });
-const bodyFault = (message: string): Fault => ({ in: 'body', pointer: '', message });
+const fault = (message: string): Fault => ({ in: 'query', pointer: '/limit', message, rule: 'type' });
+const bodyFault = (message: string, rule: Rule = 'type'): Fault => ({ in: 'body', pointer: '', message, rule });
 
 /** An operation that takes JSON and reports a fault for the word `wrong` in a body, and for the query `wrong`. */
 function operation(given: Partial<Operation> = {}): Operation {
@@ -110,12 +110,23 @@ describe('a request that does not fit is refused', () => {
     expect(refused.message).toContain('2 faults');
   });
 
+  test.each<[string, number, boolean]>([
+    ['at least 50 faults', 50, false],
+    ['at least 1 fault', 1, true],
+    ['49 faults', 49, false],
+  ])('with their number: %s', async (said, count, more) => {
+    const { asked } = checking();
+    const faults = [...Array(count).fill(fault('wrong')), ...(more ? [bodyFault('and more', 'more')] : [])];
+    const refused = await refusal(() => asked({}, to({ body: null, checkParameters: () => faults })));
+    expect(refused.message).toBe(`The request does not fit the contract: ${said}, see details.`);
+  });
+
   test.each<[string, Parameters<ReturnType<typeof checking>['asked']>, object]>([
-    ['a body that must be there', [{}], { details: [bodyFault('this operation needs a request body')] }],
+    ['a body that must be there', [{}], { details: [bodyFault('this operation needs a request body', 'required')] }],
     [
       'a body that must not',
       [{ pieces: ['x'] }, to({ body: null })],
-      { details: [bodyFault('this operation takes no request body')] },
+      { details: [bodyFault('this operation takes no request body', 'unexpected')] },
     ],
     ['another media type', [{ headers: { 'Content-Type': 'text/plain' }, pieces: ['x'] }], { status: 415 }],
     ['a coded body', [{ headers: { ...json, 'Content-Encoding': 'gzip' }, pieces: ['x'] }], { status: 415 }],

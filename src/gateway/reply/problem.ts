@@ -1,0 +1,25 @@
+/** The media type of errors after RFC 9457. */
+export const PROBLEM = 'application/problem+json';
+
+/** One range of an Accept header, with its weight from 0 to 1. */
+type Range = readonly [type: string, weight: number];
+
+/**
+ * Whether a caller prefers errors after RFC 9457 (RFC 9110 section 12.5.1): it names their type, and gives it more weight than
+ * `application/json`, or at least the weight of the ranges that cover that. Without a wish errors are plain JSON.
+ */
+export function prefersProblem(accept: string | undefined): boolean {
+  // Nearly no caller names it.
+  if (accept === undefined || !accept.toLowerCase().includes(PROBLEM)) return false;
+  const ranges = new Map(accept.toLowerCase().split(',').map(rangeOf));
+  const wanted = ranges.get(PROBLEM) ?? 0;
+  const plain = ranges.get('application/json');
+  if (plain !== undefined) return wanted > plain;
+  return wanted > 0 && wanted >= (ranges.get('application/*') ?? ranges.get('*/*') ?? 0);
+}
+
+function rangeOf(text: string): Range {
+  const [type = '', ...parameters] = text.split(';').map((part) => part.trim());
+  const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
+  return [type, /^(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)$/.test(weight) ? Number(weight) : 0];
+}

@@ -17,6 +17,10 @@ export interface Config {
     readonly unknownQuery: 'refuse' | 'pass';
     /** What becomes of operations in which the contract has mistakes; `none`: it is refused. */
     readonly leniency: 'none' | 'omit' | 'report' | 'pass';
+    readonly serverPath: 'ignore' | 'prefix';
+    readonly encodedCommas: 'data' | 'separators';
+    /** Deepest nesting of JSON. */
+    readonly maxDepth: number;
     /** Whether to check the store's answers against the contract. */
     readonly responses: 'off' | 'report' | 'enforce';
     /** Whether to serve an operation after its sunset date, or answer 410. */

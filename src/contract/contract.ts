@@ -1,31 +1,25 @@
 import { stringify } from 'yaml';
 import { type Document, loadDocument } from './document/document.ts';
 import { Places } from './document/places.ts';
-import { isObject, objectsIn } from './document/source.ts';
+import { isObject } from './document/source.ts';
 import { byPlace, Findings } from './findings.ts';
 import { judge } from './judgement.ts';
 import { treat } from './leniency.ts';
 import { Operations } from './operations.ts';
+import type { Reading } from './options.ts';
 import { Paths } from './paths.ts';
 import { ContractError } from './problems.ts';
+import { NOT_FOUND } from './router.ts';
 import { Schemas } from './schema/schemas.ts';
-import type { Contract, Operation, Reading } from './types.ts';
+import { behind, serverPaths } from './servers.ts';
+import type { Contract, Operation } from './types.ts';
 
 export { MAX_FAULTS } from './faults.ts';
 export { formatExempted } from './leniency.ts';
 export type { MediaRule } from './media/rules.ts';
+export { isSameReading, type Reading, type Treatment, type UnknownQuery } from './options.ts';
 export { ContractError, formatProblem, formatProblems, type Problem } from './problems.ts';
-export {
-  type BodyRule,
-  type Contract,
-  type Exempted,
-  isSameReading,
-  type Match,
-  type Operation,
-  type Reading,
-  type Treatment,
-  type UnknownQuery,
-} from './types.ts';
+export type { BodyRule, Contract, Exempted, Match, Operation } from './types.ts';
 
 export interface ContractOptions extends Reading {
   /** The text of the file, if it is known; the file is then not read. */
@@ -40,18 +34,18 @@ export interface ContractOptions extends Reading {
 export function loadContract(file: string, options: ContractOptions = {}): Contract {
   const places = new Places();
   const findings = new Findings(places);
-  const document = loadDocument({ file, text: options.text }, places, findings);
+  const document = loadDocument({ file, text: options.text }, places, findings, options);
   const schemas = new Schemas(document, findings);
   const operations = new Operations(document, schemas, findings, options.unknownQuery ?? 'refuse');
   const { title, version } = readInfo(document, findings);
-  noteServers(document, findings);
+  const prefixes = serverPaths(document, findings, options.serverPath);
   const paths = new Paths(document, findings);
   paths.read(operations);
   operations.link();
   schemas.finish();
   const judged = judge(document, findings, operations.described, { answers: options.responses !== 'off' });
   const canMatch = (operation: Operation) => paths.canMatch(operation);
-  const treated = treat(operations.finish(), judged, options.leniency ?? 'none', canMatch);
+  const treated = treat(operations.finish(prefixes[0]!), judged, options.leniency ?? 'none', canMatch);
   const notes = [...findings.notes, ...judged.unused, ...treated.tolerated].sort(byPlace);
   if (treated.refused.length > 0) throw new ContractError(treated.refused, notes);
 
@@ -67,7 +61,10 @@ export function loadContract(file: string, options: ContractOptions = {}): Contr
     yaml: stringify(document.root, { aliasDuplicateObjects: false, lineWidth: 0 }),
     notes,
     exempted: treated.exempted,
-    match: (method: string, path: string) => router.match(method, path),
+    match(method: string, path: string) {
+      const rest = behind(prefixes, path);
+      return rest === null ? NOT_FOUND : router.match(method, rest);
+    },
   });
 }
 
@@ -82,13 +79,4 @@ function readInfo({ root }: Document, findings: Findings): { title: string; vers
     if (info && info[key] === undefined) findings.problem(info, null, `info needs a ${key}`);
   }
   return { title: String(info?.title), version: String(info?.version) };
-}
-
-/** `match` takes paths as the document writes them: its caller knows where the service is mounted. */
-function noteServers({ root }: Document, findings: Findings): void {
-  for (const server of objectsIn(root.servers)) {
-    const base = String(server.url).replace(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/]*/, '');
-    if (base !== '' && base !== '/')
-      findings.note(server, 'url', `the path ${base} of a server is not a part of the paths here`);
-  }
 }

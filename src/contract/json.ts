@@ -4,7 +4,7 @@ import { shownPointer } from './names.ts';
 import { exact, NUMBER } from './numbers.ts';
 import { decodeUtf8, firstBadByte } from './utf8.ts';
 
-/** The deepest nesting of arrays and objects; the outermost counts as one. */
+/** The deepest nesting of arrays and objects, unless told otherwise; the outermost counts as one. */
 export const MAX_DEPTH = 64;
 
 /** The reason for refusing a text as JSON. */
@@ -16,13 +16,12 @@ export interface JsonFault {
   /** The fault; it never repeats the text. */
   readonly message: string;
   readonly rule: Rule;
+  readonly limit?: number;
 }
 
-/** The same as a fault of a value, with `more` behind its message. */
-export const faultOfJson = ({ pointer, message, rule }: JsonFault, more = ''): ValueFault => {
-  const fault = { pointer, message: message + more, rule };
-  return rule === 'depth' ? { ...fault, limit: MAX_DEPTH } : fault;
-};
+/** The same as a fault of a value. */
+export const faultOfJson = ({ offset, ...fault }: JsonFault, withOffset = false): ValueFault =>
+  withOffset ? { ...fault, message: `${fault.message} (at byte ${offset})` } : fault;
 
 export type JsonResult =
   | { readonly value: unknown; readonly fault: null }
@@ -39,18 +38,18 @@ const hasOwn = Object.prototype.hasOwnProperty;
 
 /**
  * Reads one JSON text, strictly (RFC 8259): UTF-8 without a byte order mark, every name once per object, nothing after
- * the value, no half surrogate pairs, depth at most {@link MAX_DEPTH}. Numbers are exact, see {@link exact}.
+ * the value, no half surrogate pairs, depth at most `maxDepth`. Numbers are exact, see {@link exact}.
  */
-export function readJson(bytes: Uint8Array): JsonResult {
+export function readJson(bytes: Uint8Array, maxDepth = MAX_DEPTH): JsonResult {
   const text = decodeUtf8(bytes);
   return text === null
     ? { fault: { pointer: '', offset: firstBadByte(bytes), message: 'is not UTF-8', rule: 'encoding' } }
-    : readJsonText(text);
+    : readJsonText(text, maxDepth);
 }
 
 /** The same for decoded text, such as a parameter. */
-export function readJsonText(text: string): JsonResult {
-  const reader = new Reader(text);
+export function readJsonText(text: string, maxDepth = MAX_DEPTH): JsonResult {
+  const reader = new Reader(text, maxDepth);
   try {
     return { value: reader.whole(), fault: null };
   } catch (error) {
@@ -66,6 +65,7 @@ const MISTAKE = Symbol('mistake in JSON');
 
 class Reader {
   readonly text: string;
+  readonly maxDepth: number;
   at = 0;
   depth = 0;
   /** The path to the current place; entries from `depth` on are stale. */
@@ -73,8 +73,9 @@ class Reader {
   message = '';
   rule: Rule = 'syntax';
 
-  constructor(text: string) {
+  constructor(text: string, maxDepth: number) {
     this.text = text;
+    this.maxDepth = maxDepth;
   }
 
   fault(): JsonFault {
@@ -83,6 +84,7 @@ class Reader {
       offset: Buffer.byteLength(this.text.slice(0, this.at)),
       message: this.message,
       rule: this.rule,
+      ...(this.rule === 'depth' && { limit: this.maxDepth }),
     };
   }
 
@@ -163,7 +165,7 @@ class Reader {
   }
 
   open(): number {
-    if (this.depth === MAX_DEPTH) this.fail(`is nested deeper than ${MAX_DEPTH} levels`, 'depth');
+    if (this.depth === this.maxDepth) this.fail(`is nested deeper than ${this.maxDepth} levels`, 'depth');
     this.at++;
     const c = this.space();
     this.way[this.depth++] = '';

@@ -2,8 +2,9 @@ import type { Json } from './document/source.ts';
 import { NONE } from './faults.ts';
 import { byPlace } from './findings.ts';
 import type { Judgement } from './judgement.ts';
+import type { Treatment } from './options.ts';
 import { formatProblem, type Problem } from './problems.ts';
-import type { Exempted, Operation, Treatment } from './types.ts';
+import type { Exempted, Operation } from './types.ts';
 
 /** What is left of the mistakes of a document. */
 interface Treated {

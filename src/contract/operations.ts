@@ -4,11 +4,12 @@ import { type Extensions, readExtensions, replyHeaders } from './extensions.ts';
 import type { Findings } from './findings.ts';
 import { createContent } from './media/content.ts';
 import { MediaRules } from './media/rules.ts';
+import type { UnknownQuery } from './options.ts';
 import { createParameterCheck } from './parameters/checker.ts';
 import { type Parameter, Parameters } from './parameters/parameter.ts';
 import { createResponseCheck } from './responses.ts';
 import type { Schemas } from './schema/schemas.ts';
-import type { BodyRule, Operation, UnknownQuery } from './types.ts';
+import type { BodyRule, Operation } from './types.ts';
 
 /** An operation as the document describes it. */
 export interface Described {
@@ -73,11 +74,14 @@ export class Operations {
     }
   }
 
-  /** All operations, with their Operation Objects. */
-  finish(): readonly (readonly [Operation, Json])[] {
+  /** All operations, with their Operation Objects. `prefix`: what stands in front of every path. */
+  finish(prefix: string): readonly (readonly [Operation, Json])[] {
     return [...this.#drafts.values()].map(({ node, item, extensions, ...draft }) => {
       const successor = draft.successor === null ? undefined : this.#drafts.get(draft.successor);
-      const operation = { ...draft, replyHeaders: replyHeaders(extensions, successor?.path ?? null) };
+      const operation = {
+        ...draft,
+        replyHeaders: replyHeaders(extensions, successor ? prefix + successor.path : null),
+      };
       return [operation, node] as const;
     });
   }

@@ -20,7 +20,7 @@ interface Branch<T> {
   item: Item<T> | null;
 }
 
-const NOT_FOUND = Object.freeze({ operation: null, allow: null });
+export const NOT_FOUND = Object.freeze({ operation: null, allow: null });
 const NO_PARAMETERS: readonly string[] = Object.freeze([]);
 
 /**

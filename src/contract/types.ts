@@ -1,27 +1,9 @@
 import type { Fault } from '../errors/fault.ts';
 import type { Extensions } from './extensions.ts';
 import type { MediaRule } from './media/rules.ts';
+import type { Treatment } from './options.ts';
 import type { Problem } from './problems.ts';
 import type { Routed } from './router.ts';
-
-/** What to do with query parameters that an operation does not describe. */
-export type UnknownQuery = 'refuse' | 'pass';
-
-/** How a document is read. What is left out is the first of its values. */
-export interface Reading {
-  /** What to do with query parameters that an operation does not describe. */
-  readonly unknownQuery?: UnknownQuery | undefined;
-  /** `off`: answers are not checked, so mistakes in what describes them, and in what nothing uses, are notes. */
-  readonly responses?: 'enforce' | 'report' | 'off' | undefined;
-  /** What becomes of operations with a mistake in the document; `none`: the document is refused. */
-  readonly leniency?: 'none' | Treatment | undefined;
-}
-
-/**
- * How an operation with a mistake is treated. `omit`: it does not exist. `report`: its requests are checked as far as that goes,
- * and faults are only reported. `pass`: its requests are forwarded unchecked.
- */
-export type Treatment = 'omit' | 'report' | 'pass';
 
 /** An operation that is not enforced, because the document has mistakes in it. */
 export interface Exempted {
@@ -32,11 +14,6 @@ export interface Exempted {
   readonly treatment: Treatment;
   readonly problems: readonly Problem[];
 }
-
-const READING = ['unknownQuery', 'responses', 'leniency'] as const satisfies readonly (keyof Reading)[];
-
-/** Whether a document read in one way is the same as read in the other. */
-export const isSameReading = (one: Reading, other: Reading): boolean => READING.every((key) => one[key] === other[key]);
 
 /** The compiled OpenAPI document of a service, which checks requests and answers. Immutable. */
 export interface Contract {

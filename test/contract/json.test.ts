@@ -113,6 +113,8 @@ describe('refuses', () => {
   });
 
   test('what is nested too deep, and nothing that is not', () => {
+    expect(readJson(bytes('[[[]]]'), 2).fault).toMatchObject({ rule: 'depth', limit: 2, pointer: '/0/0' });
+    expect(readJson(bytes('[[[]]]'), 3).fault).toBeNull();
     expect(read('['.repeat(MAX_DEPTH) + ']'.repeat(MAX_DEPTH))).toBeDefined();
     expect(fault('['.repeat(MAX_DEPTH + 1) + ']'.repeat(MAX_DEPTH + 1))).toContain(
       `${MAX_DEPTH} is nested deeper than ${MAX_DEPTH} levels`,

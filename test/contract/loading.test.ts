@@ -85,6 +85,44 @@ paths:
   ]);
 });
 
+describe('where requests carry the path of a server', () => {
+  const text = (servers: string) => `
+openapi: 3.0.3
+info: { title: Based, version: '2' }
+servers: ${servers}
+paths:
+  /: { get: { operationId: root, responses: { default: { description: Anything. } } } }
+  /pets: { get: { operationId: pets, x-successor: root, responses: { default: { description: Anything. } } } }
+`;
+  const based = (servers: string) => loadText(text(servers), { serverPath: 'prefix' });
+
+  test('their paths begin with it', () => {
+    const contract = based("[{ url: 'https://example.org/v1/' }]");
+    expect(contract.notes).toEqual([]);
+    const ids = ['/v1/pets', '/v1/', '/v1', '/pets', '/v11/pets', '/v1/v1/pets'].map(
+      (path) => contract.match('GET', path).operation?.id ?? null,
+    );
+    expect(ids).toEqual(['pets', 'root', null, null, null, null]);
+    expect(contract.match('GET', '/pets')).toEqual({ operation: null, allow: null });
+    expect(contract.operations[1]!.replyHeaders).toEqual(['Link', '</v1/>; rel="successor-version"']);
+  });
+
+  test('or with that of another server, and variables have their defaults', () => {
+    const variables = '{ base: { default: v2 } }';
+    const contract = based(
+      `[{ url: '/api' }, { url: 'https://{host}/{base}/x', variables: ${variables} }, { url: '' }]`,
+    );
+    const found = ['/api/pets', '/v2/x/pets', '/pets', '/x/pets'].map(
+      (path) => contract.match('GET', path).operation?.id,
+    );
+    expect(found).toEqual(['pets', 'pets', 'pets', undefined]);
+  });
+
+  test('a document without servers has none', () => {
+    expect(based('[]').match('GET', '/pets').operation?.id).toBe('pets');
+  });
+});
+
 test('fields that OpenAPI does not know are noted, extensions are not', () => {
   const contract = load({
     '/': {

@@ -199,6 +199,17 @@ test.each(['multipart/form-data', 'application/xml', 'application/octet-stream',
   },
 );
 
+test('the nesting of JSON is bounded by a setting', () => {
+  const requestBody = { content: { 'application/json': {} } };
+  const parameters = [{ name: 'q', in: 'query', content: { 'application/json': {} } }];
+  const contract = load({ '/': { post: { requestBody, parameters, responses: done } } }, {}, { maxDepth: 2 });
+  const { body, checkParameters } = only(contract);
+  expect(short(body!.media('application/json')!.check(bytes('[[[]]]')))).toEqual([
+    '/0/0 is nested deeper than 2 levels (at byte 2)',
+  ]);
+  expect(short(checkParameters([], 'q=[[[]]]', []))).toEqual(['/q/0/0 is nested deeper than 2 levels']);
+});
+
 test('a form that is no object passes, and is noted', () => {
   const contract = contractOf({ 'application/x-www-form-urlencoded': { schema: { type: 'string' } } });
   expect(notesOf(contract)).toEqual(['bodies of type application/x-www-form-urlencoded are not checked']);

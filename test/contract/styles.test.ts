@@ -310,6 +310,26 @@ test.each([
   expect(send(contractFor(cell, schema), cell, query)).toEqual(expected);
 });
 
+test.each([
+  ['query', 'form', 'color=a%2Cb%2cc,d', 1, 4],
+  ['path', 'simple', 'a%2Cb', 1, 2],
+  ['header', 'simple', 'a%2Cb', 1, 1],
+  ['cookie', 'form', 'color=a%2Cb', 1, 2],
+] as const)('a comma that is encoded in %s %s separates where it may', (place, style, text, data, separators) => {
+  for (const [encodedCommas, entries] of [
+    ['data', data],
+    ['separators', separators],
+  ] as const) {
+    const schema = { type: 'array', items: { type: 'string' }, minItems: entries, maxItems: entries };
+    const cell: Cell = { in: place, style, explode: false };
+    const parameters = [{ name: 'color', in: place, required: true, style, explode: false, schema }];
+    const path = place === 'path' ? '/{color}' : '/';
+    const contract = load({ [path]: { get: { parameters, responses: done } } }, {}, { encodedCommas });
+    const found = send(contract, cell, place === 'query' && encodedCommas === 'data' ? text.replace(',d', '') : text);
+    expect([encodedCommas, found]).toEqual([encodedCommas, []]);
+  }
+});
+
 test('a style is refused where it has no place', () => {
   const parameter = (place: string, style: string, schema: object) => ({
     name: 'x',

@@ -1,4 +1,5 @@
 import type { Findings } from '../findings.ts';
+import type { Reading } from '../options.ts';
 import { ContractError } from '../problems.ts';
 import { Bundler } from './bundle.ts';
 import type { Places } from './places.ts';
@@ -17,10 +18,13 @@ export class Document {
   readonly root: Json;
   /** The texts of its files, by absolute path. */
   readonly texts: ReadonlyMap<string, string>;
+  /** How it is read. */
+  readonly reading: Reading;
 
-  constructor(root: Json, texts: ReadonlyMap<string, string> = new Map()) {
+  constructor(root: Json, texts: ReadonlyMap<string, string> = new Map(), reading: Reading = {}) {
     this.root = root;
     this.texts = texts;
+    this.reading = reading;
   }
 
   /** Follows references to the end; `null` if they lead nowhere or in a circle, which loading has reported. */
@@ -82,7 +86,7 @@ function pointerIn(ref: string): string | null {
  *
  * @throws ContractError if the file holds no OpenAPI 3.0 document.
  */
-export function loadDocument(written: Written, places: Places, findings: Findings): Document {
+export function loadDocument(written: Written, places: Places, findings: Findings, reading: Reading): Document {
   const { file } = written;
   const sources = new Sources(written, places, findings);
   const { root } = sources.main;
@@ -94,7 +98,7 @@ export function loadDocument(written: Written, places: Places, findings: Finding
   }
   const bundler = new Bundler(root, sources, places, findings);
   bundler.bundle();
-  const document = new Document(root, sources.texts);
+  const document = new Document(root, sources.texts, reading);
   for (const node of bundler.references) {
     if (document.isCircle(node)) findings.problem(node, '$ref', `${node.$ref} refers to itself`);
   }

@@ -3,6 +3,7 @@ import { isObject, type Json } from '../document/source.ts';
 import type { CheckBytes, ValueFault } from '../faults.ts';
 import { Bag, faultOfJson, readJsonText } from '../json.ts';
 import { escapeToken } from '../names.ts';
+import type { Reading as DocumentReading } from '../options.ts';
 import { type Collected, Collector, type Sent } from '../parameters/collector.ts';
 import { type Reading, read } from '../parameters/reading.ts';
 import { type Shape, shapeOf } from '../parameters/shape.ts';
@@ -13,6 +14,7 @@ import { decodeUtf8 } from '../utf8.ts';
 /** A field of a form; the text of a `document` is JSON. */
 interface Field extends Collected {
   readonly document: boolean;
+  readonly maxDepth: number | undefined;
 }
 
 /**
@@ -25,7 +27,7 @@ export function createFormCheck(document: Document, media: Json, check: Check): 
   const shape = schema && shapeOf(document, schema);
   if (!shape?.types?.has('object')) return null;
   const fields = [...shape.members].map(([name, member]) =>
-    fieldOf(name, member, document.object(media.encoding)?.[name]),
+    fieldOf(name, member, document.object(media.encoding)?.[name], document.reading),
   );
   const collector = new Collector([...fields, rest(shape)]);
 
@@ -67,7 +69,7 @@ const rest = ({ others }: Shape): Collected => ({
   },
 });
 
-function fieldOf(name: string, shape: Shape, encoding: unknown): Field {
+function fieldOf(name: string, shape: Shape, encoding: unknown, { maxDepth, encodedCommas }: DocumentReading): Field {
   const { style, explode } = isObject(encoding) ? encoding : {};
   const styled = style !== undefined || explode !== undefined;
   const form = shape.types?.has('object') ? 'object' : shape.types?.has('array') ? 'array' : 'primitive';
@@ -80,7 +82,9 @@ function fieldOf(name: string, shape: Shape, encoding: unknown): Field {
     form: document ? 'primitive' : form,
     allowEmpty: false,
     shape,
+    encodedCommas: encodedCommas === 'separators',
     document,
+    maxDepth,
   };
 }
 
@@ -98,10 +102,10 @@ function fill(value: Record<string, unknown>, field: Field, sent: Sent | null): 
   return [];
 }
 
-function readField({ shape, document }: Field, pieces: Parameters<typeof read>[0]): Reading {
+function readField({ shape, document, maxDepth }: Field, pieces: Parameters<typeof read>[0]): Reading {
   if (!document) return read(pieces, shape, 'form');
   const text = read(pieces, { ...shape, types: null }, 'form');
   if (text.fault) return text;
-  const { value, fault } = readJsonText(text.value as string);
+  const { value, fault } = readJsonText(text.value as string, maxDepth);
   return fault ? { fault: faultOfJson(fault) } : { value, fault: null };
 }

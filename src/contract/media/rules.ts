@@ -57,7 +57,7 @@ export class MediaRules {
     const media = this.#document.object(content[type]) ?? {};
     const schema = this.#document.object(media.schema);
     const check = schema ? this.#schemas.check(media.schema as Json, direction) : () => NONE;
-    if (syntax === 'json') return jsonCheck(check);
+    if (syntax === 'json') return jsonCheck(check, this.#document.reading.maxDepth);
     if (!schema) return () => NONE;
     const form = syntax === 'form' ? createFormCheck(this.#document, media, check) : null;
     if (form) return form;
@@ -67,10 +67,10 @@ export class MediaRules {
   }
 }
 
-function jsonCheck(check: Check): CheckBytes {
+function jsonCheck(check: Check, maxDepth: number | undefined): CheckBytes {
   return (bytes) => {
-    const { value, fault } = readJson(bytes);
-    return fault ? [faultOfJson(fault, ` (at byte ${fault.offset})`)] : check(value);
+    const { value, fault } = readJson(bytes, maxDepth);
+    return fault ? [faultOfJson(fault, true)] : check(value);
   };
 }
 

@@ -75,7 +75,8 @@ export class Parameters {
     const explode = style === 'deepObject' || (typeof node.explode === 'boolean' ? node.explode : style === 'form');
     const encoding = encodingOf(known.in, node.allowReserved === true);
     const check = checkOf(this.#schemas.check(schema, 'request'), shape, encoding);
-    return { ...known, style, explode, form, shape, document: false, check };
+    const encodedCommas = known.in !== 'header' && this.#document.reading.encodedCommas === 'separators';
+    return { ...known, style, explode, form, shape, encodedCommas, document: false, check };
   }
 
   /** A text has one form only: it is an object or a list if the schema allows one. Brackets tell deep objects apart. */
@@ -102,8 +103,9 @@ export class Parameters {
     const parsed = parseMediaType(type);
     const json = parsed !== null && isJson(parsed);
     if (!json) this.#findings.note(node, 'content', `${type} in a parameter is not checked`);
+    const { maxDepth } = this.#document.reading;
     const judge = json
-      ? checkJson(isObject(schema) ? this.#schemas.check(schema, 'request') : () => NONE, known.in)
+      ? checkJson(isObject(schema) ? this.#schemas.check(schema, 'request') : () => NONE, known.in, maxDepth)
       : () => NONE;
     const shape: Shape = { types: null, items: null, members: new Map(), others: null };
     const style = STYLES[known.in][0];
@@ -136,13 +138,13 @@ function checkOf(check: Check, shape: Shape, encoding: Encoding): Parameter['che
   };
 }
 
-function checkJson(check: Check, place: Place): Parameter['check'] {
+function checkJson(check: Check, place: Place, maxDepth: number | undefined): Parameter['check'] {
   return function checkDocument(pieces) {
     const raw = pieces.form === 'primitive' ? pieces.text : '';
     const text = place === 'header' ? raw : decode(raw, place === 'query');
     if (text === undefined)
       return [{ pointer: '', message: 'must be UTF-8 in valid percent-encoding', rule: 'encoding' }];
-    const { value, fault } = readJsonText(text);
+    const { value, fault } = readJsonText(text, maxDepth);
     return fault ? [faultOfJson(fault)] : check(value);
   };
 }

@@ -18,6 +18,8 @@ export interface Layout {
   readonly style: Style;
   readonly explode: boolean;
   readonly form: Form;
+  /** Whether `%2C` separates entries too, where commas do. */
+  readonly encodedCommas?: boolean;
 }
 
 /** The pieces of a raw text, still encoded: one text, a list of texts, or names with texts. */
@@ -30,12 +32,12 @@ export type Pieces =
  * Splits the text of one parameter into pieces, by the table "Style Examples" of OpenAPI 3.0.3; `null` if the text does
  * not have that style. It does not take exploded form parameters and deep objects, which consist of several texts.
  */
-export function takeApart({ name, style, explode, form }: Layout, raw: string): Pieces | null {
+export function takeApart({ name, style, explode, form, encodedCommas }: Layout, raw: string): Pieces | null {
   if (style === 'matrix') return form !== 'primitive' && explode ? exploded(name, form, raw) : named(name, form, raw);
   if (style === 'label') return raw.startsWith('.') ? split(raw.slice(1), '.', form, explode) : null;
   if (style === 'spaceDelimited') return split(raw, /%20|\+| /, form, false);
   if (style === 'pipeDelimited') return split(raw, /\||%7[Cc]/, form, false);
-  return split(raw, ',', form, explode && style === 'simple');
+  return split(raw, encodedCommas ? /,|%2[Cc]/ : ',', form, explode && style === 'simple');
 }
 
 function split(text: string, separator: string | RegExp, form: Form, explode: boolean): Pieces | null {

@@ -1,0 +1,36 @@
+/** What to do with query parameters that an operation does not describe. */
+export type UnknownQuery = 'refuse' | 'pass';
+
+/** How a document is read. What is left out is the first of its values. */
+export interface Reading {
+  /** What to do with query parameters that an operation does not describe. */
+  readonly unknownQuery?: UnknownQuery | undefined;
+  /** `off`: answers are not checked, so mistakes in what describes them, and in what nothing uses, are notes. */
+  readonly responses?: 'enforce' | 'report' | 'off' | undefined;
+  /** What becomes of operations with a mistake in the document; `none`: the document is refused. */
+  readonly leniency?: 'none' | Treatment | undefined;
+  /** `prefix`: the paths of requests begin with that of a server of the document. */
+  readonly serverPath?: 'ignore' | 'prefix' | undefined;
+  /** What `%2C` is in a list that commas separate: a part of an entry, or a comma. */
+  readonly encodedCommas?: 'data' | 'separators' | undefined;
+  /** The deepest nesting of JSON. */
+  readonly maxDepth?: number | undefined;
+}
+
+/**
+ * How an operation with a mistake is treated. `omit`: it does not exist. `report`: its requests are checked as far as that goes,
+ * and faults are only reported. `pass`: its requests are forwarded unchecked.
+ */
+export type Treatment = 'omit' | 'report' | 'pass';
+
+const READING = [
+  'unknownQuery',
+  'responses',
+  'leniency',
+  'serverPath',
+  'encodedCommas',
+  'maxDepth',
+] as const satisfies readonly (keyof Reading)[];
+
+/** Whether a document read in one way is the same as read in the other. */
+export const isSameReading = (one: Reading, other: Reading): boolean => READING.every((key) => one[key] === other[key]);

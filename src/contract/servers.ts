@@ -1,0 +1,38 @@
+import type { Document } from './document/document.ts';
+import { isObject, type Json, objectsIn } from './document/source.ts';
+import type { Findings } from './findings.ts';
+import type { Reading } from './options.ts';
+
+/** The part of a URL in front of its path. */
+const AUTHORITY = /^(?:[A-Za-z][A-Za-z0-9+.-]*:)?\/\/[^/]*/;
+
+/**
+ * The paths of the document's servers, without a slash at the end, longest first; a request begins with one of them. Variables
+ * have their defaults. Servers of single paths and operations are not read.
+ */
+export function serverPaths({ root }: Document, findings: Findings, serverPath: Reading['serverPath']): string[] {
+  const paths = new Set<string>();
+  for (const server of objectsIn(root.servers)) {
+    const path = withDefaults(server).replace(AUTHORITY, '').replace(/\/+$/, '');
+    paths.add(path);
+    if (serverPath !== 'prefix' && path !== '')
+      findings.note(server, 'url', `the path ${path} of a server is not a part of the paths here`);
+  }
+  if (serverPath !== 'prefix' || paths.size === 0) return [''];
+  return [...paths].map((path) => (path === '' || path.startsWith('/') ? path : `/${path}`)).sort(longestFirst);
+}
+
+const longestFirst = (a: string, b: string): number => b.length - a.length;
+
+function withDefaults({ url, variables }: Json): string {
+  return String(url).replace(/\{([^{}]*)\}/g, (found, name: string) => {
+    const variable = isObject(variables) && Object.hasOwn(variables, name) ? variables[name] : null;
+    return isObject(variable) ? String(variable.default) : found;
+  });
+}
+
+/** The path behind the first of these that it begins with; `null` if it begins with none. */
+export function behind(prefixes: readonly string[], path: string): string | null {
+  const prefix = prefixes.find((one) => path.startsWith(`${one}/`));
+  return prefix === undefined ? null : path.slice(prefix.length);
+}

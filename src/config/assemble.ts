@@ -54,6 +54,7 @@ export function assemble(read: SettingsReader, { plans, gateway, cwd }: Surround
       leniency: read.text('contract.leniency') as Config['contract']['leniency'],
       serverPath: read.text('contract.serverPath') as Config['contract']['serverPath'],
       encodedCommas: read.text('contract.encodedCommas') as Config['contract']['encodedCommas'],
+      integers: read.text('contract.integers') as Config['contract']['integers'],
       maxDepth: read.number('contract.maxDepth'),
       unknownQuery: read.text('contract.unknownQuery') as Config['contract']['unknownQuery'],
       afterSunset: read.text('contract.afterSunset') as Config['contract']['afterSunset'],

@@ -19,6 +19,7 @@ export interface Config {
     readonly leniency: 'none' | 'omit' | 'report' | 'pass';
     readonly serverPath: 'ignore' | 'prefix';
     readonly encodedCommas: 'data' | 'separators';
+    readonly integers: 'plain' | 'any';
     /** Deepest nesting of JSON. */
     readonly maxDepth: number;
     /** Whether to check the store's answers against the contract. */

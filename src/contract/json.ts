@@ -1,8 +1,9 @@
 import type { Rule } from '../errors/fault.ts';
 import type { ValueFault } from './faults.ts';
 import { shownPointer } from './names.ts';
-import { exact, NUMBER } from './numbers.ts';
+import { exact, isInteger, NUMBER } from './numbers.ts';
 import { decodeUtf8, firstBadByte } from './utf8.ts';
+import { unlikeIntegers } from './written.ts';
 
 /** The deepest nesting of arrays and objects, unless told otherwise; the outermost counts as one. */
 export const MAX_DEPTH = 64;
@@ -24,7 +25,8 @@ export const faultOfJson = ({ offset, ...fault }: JsonFault, withOffset = false)
   withOffset ? { ...fault, message: `${fault.message} (at byte ${offset})` } : fault;
 
 export type JsonResult =
-  | { readonly value: unknown; readonly fault: null }
+  /** `unlikeInteger`: the value is an integer, but is not written as one. */
+  | { readonly value: unknown; readonly fault: null; readonly unlikeInteger: boolean }
   | { readonly value?: never; readonly fault: JsonFault };
 
 /**
@@ -51,7 +53,7 @@ export function readJson(bytes: Uint8Array, maxDepth = MAX_DEPTH): JsonResult {
 export function readJsonText(text: string, maxDepth = MAX_DEPTH): JsonResult {
   const reader = new Reader(text, maxDepth);
   try {
-    return { value: reader.whole(), fault: null };
+    return { value: reader.whole(), fault: null, unlikeInteger: reader.unlikeInteger };
   } catch (error) {
     if (error !== MISTAKE) throw error;
     return { fault: reader.fault() };
@@ -72,6 +74,8 @@ class Reader {
   readonly way: (string | number)[] = [];
   message = '';
   rule: Rule = 'syntax';
+  /** The value that was read last is an integer, but is not written as one. */
+  unlikeInteger = false;
 
   constructor(text: string, maxDepth: number) {
     this.text = text;
@@ -140,6 +144,7 @@ class Reader {
       if (this.space() !== 58) this.fail("is not valid JSON: ':' is expected");
       this.at++;
       object[name] = this.value(this.space());
+      if (this.unlikeInteger) this.mark(object, name);
       c = this.space();
       if (c === 125) return this.close(object);
       if (c !== 44) this.fail("is not valid JSON: ',' or '}' is expected");
@@ -156,12 +161,18 @@ class Reader {
     for (;;) {
       way[this.depth - 1] = array.length;
       array.push(this.value(c));
+      if (this.unlikeInteger) this.mark(array, array.length - 1);
       c = this.space();
       if (c === 93) return this.close(array);
       if (c !== 44) this.fail("is not valid JSON: ',' or ']' is expected");
       this.at++;
       c = this.space();
     }
+  }
+
+  mark(holder: object, key: string | number): void {
+    this.unlikeInteger = false;
+    unlikeIntegers.add(holder, key);
   }
 
   open(): number {
@@ -243,6 +254,10 @@ class Reader {
     const value = exact(text);
     if (value === undefined) this.fail('is a number too large or too precise to be read exactly', 'precision');
     this.at += text.length;
+    if (Number.isInteger(Number(value)) && !isInteger(text)) {
+      this.unlikeInteger = true;
+      unlikeIntegers.any = true;
+    }
     return value;
   }
 }

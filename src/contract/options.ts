@@ -13,6 +13,8 @@ export interface Reading {
   readonly serverPath?: 'ignore' | 'prefix' | undefined;
   /** What `%2C` is in a list that commas separate: a part of an entry, or a comma. */
   readonly encodedCommas?: 'data' | 'separators' | undefined;
+  /** What an integer is: `plain` digits, or `1.0` and `1e2` too; in bodies and parameters alike. */
+  readonly integers?: 'plain' | 'any' | undefined;
   /** The deepest nesting of JSON. */
   readonly maxDepth?: number | undefined;
 }
@@ -29,6 +31,7 @@ const READING = [
   'leniency',
   'serverPath',
   'encodedCommas',
+  'integers',
   'maxDepth',
 ] as const satisfies readonly (keyof Reading)[];
 

@@ -41,6 +41,7 @@ function defaultsIn(cwd: string, gateway: string): Config {
       leniency: 'none',
       serverPath: 'ignore',
       encodedCommas: 'data',
+      integers: 'plain',
       maxDepth: 64,
       responses: 'off',
       afterSunset: 'serve',

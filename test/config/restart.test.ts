@@ -44,6 +44,7 @@ const CHANGED: Readonly<Record<string, unknown>> = {
   'contract.leniency': 'omit',
   'contract.serverPath': 'prefix',
   'contract.encodedCommas': 'separators',
+  'contract.integers': 'any',
   'contract.maxDepth': 65,
   'contract.responses': 'report',
   'contract.afterSunset': 'refuse',

@@ -43,9 +43,9 @@ export const short = (faults: readonly { pointer: string; message: string }[]): 
   faults.map(({ pointer, message }) => `${pointer} ${message}`.trim());
 
 /** Makes a function that checks JSON texts against a body schema. The other schemas may refer to each other by name. */
-export function checker(schema: Json, schemas: Json = {}): (text: string) => string[] {
+export function checker(schema: Json, schemas: Json = {}, options?: Reading): (text: string) => string[] {
   const content = { 'application/json': { schema } };
-  const contract = load({ '/': { post: { requestBody: { content }, responses: done } } }, { schemas });
+  const contract = load({ '/': { post: { requestBody: { content }, responses: done } } }, { schemas }, options);
   const media = only(contract).body!.media('application/json')!;
   return (text) => short(media.check(new TextEncoder().encode(text)));
 }

@@ -20,9 +20,13 @@ const cases: Record<string, Case> = {
   'type number': [{ type: 'number' }, ['1', '1.5', '-1e300', '123456789012345678901'], { '"1"': ['must be a number'] }],
   'type integer': [
     { type: 'integer' },
-    ['1', '1.0', '1e2', '-0', '123456789012345678901234567890'],
+    ['1', '-0', '123456789012345678901234567890'],
     {
       1.5: ['must be an integer'],
+      '1.0': ['must be an integer'],
+      '1e2': ['must be an integer'],
+      '1e20': ['must be an integer'],
+      '-0.0': ['must be an integer'],
       '"1"': ['must be an integer'],
       true: ['must be an integer'],
       null: ['must be an integer'],
@@ -244,7 +248,8 @@ test.each([
 ])('int64 and %d: %j', (integer, faults) => {
   const check = checker({ type: 'integer', format: 'int64' });
   expect(check(String(integer))).toEqual(faults);
-  expect(check(`${integer}.0`)).toEqual(faults);
+  const any = checker({ type: 'integer', format: 'int64' }, {}, { integers: 'any' });
+  expect(any(`${integer}.0`)).toEqual(faults);
 });
 
 describe('references', () => {
@@ -361,6 +366,69 @@ describe('readOnly and writeOnly', () => {
     expect(checker(schema, schemas)('{"id":1}')).toEqual(['/id is read-only: it must not be sent']);
     expect(checker({ $ref: '#/components/schemas/Base' }, schemas)('{}')).toEqual(['/id is required']);
     expect(responseChecker(schema, schemas)('{}')).toEqual(['/id is required']);
+  });
+});
+
+describe('an integer', () => {
+  const integer = { type: 'integer' };
+  const schemas = {
+    Whole: integer,
+    Pair: { type: 'object', properties: { a: { $ref: '#/components/schemas/Whole' } }, additionalProperties: integer },
+    Either: { oneOf: [{ type: 'string' }, { allOf: [integer, { minimum: 0 }] }] },
+  };
+  const all = {
+    type: 'object',
+    properties: {
+      one: integer,
+      list: { type: 'array', items: { $ref: '#/components/schemas/Whole' } },
+      pair: { $ref: '#/components/schemas/Pair' },
+      either: { $ref: '#/components/schemas/Either' },
+      price: { type: 'number' },
+      any: {},
+    },
+  };
+  const text = '{"one":1.0,"list":[1,2.0,3],"pair":{"a":1e1,"b":2},"either":1.0,"price":1.0,"any":[1.0]}';
+
+  test('is written in plain digits, wherever it is', () => {
+    const check = checker(all, schemas);
+    expect(check(text)).toEqual([
+      '/one must be an integer',
+      '/list/1 must be an integer',
+      '/pair/a must be an integer',
+      '/either must be a string',
+      '/either must be an integer',
+      '/either must fit one of the described forms',
+    ]);
+    expect(check(text.replaceAll('.0,"', ',"').replaceAll('2.0', '2').replace('1e1', '1'))).toEqual([]);
+    expect(check('{"pair":{"b":1.0}}')).toEqual(['/pair/b must be an integer']);
+  });
+
+  test('may have a fraction of zero or an exponent where the operator says so, in parameters too', () => {
+    const post = {
+      parameters: [{ name: 'q', in: 'query', schema: integer }],
+      requestBody: { content: { 'application/json': { schema: all } } },
+      responses: done,
+    };
+    const { body, checkParameters } = load({ '/': { post } }, { schemas }, { integers: 'any' }).operations[0]!;
+    expect(body!.media('application/json')!.check(Buffer.from(text))).toEqual([]);
+    for (const good of ['q=1', 'q=1.0', 'q=1e2']) expect(checkParameters([], good, [])).toEqual([]);
+    for (const bad of ['q=1.5', 'q=x', 'q=']) expect(checkParameters([], bad, [])).toHaveLength(1);
+  });
+
+  test('of one text says nothing about the next', () => {
+    const { body, checkParameters } = load({
+      '/': {
+        post: {
+          parameters: [{ name: 'q', in: 'query', schema: integer }],
+          requestBody: { content: { 'application/json': { schema: integer } } },
+          responses: done,
+        },
+      },
+    }).operations[0]!;
+    const check = (json: string) => body!.media('application/json')!.check(Buffer.from(json)).length;
+    expect([check('1.0'), check('1'), check('1.0 x'), checkParameters([], 'q=1', []).length, check('1')]).toEqual([
+      1, 0, 1, 0, 0,
+    ]);
   });
 });
 

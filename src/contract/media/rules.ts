@@ -69,8 +69,8 @@ export class MediaRules {
 
 function jsonCheck(check: Check, maxDepth: number | undefined): CheckBytes {
   return (bytes) => {
-    const { value, fault } = readJson(bytes, maxDepth);
-    return fault ? [faultOfJson(fault, true)] : check(value);
+    const { value, fault, ...written } = readJson(bytes, maxDepth);
+    return fault ? [faultOfJson(fault, true)] : check(value, written);
   };
 }
 

@@ -144,7 +144,7 @@ function checkJson(check: Check, place: Place, maxDepth: number | undefined): Pa
     const text = place === 'header' ? raw : decode(raw, place === 'query');
     if (text === undefined)
       return [{ pointer: '', message: 'must be UTF-8 in valid percent-encoding', rule: 'encoding' }];
-    const { value, fault } = readJsonText(text, maxDepth);
-    return fault ? [faultOfJson(fault)] : check(value);
+    const { value, fault, ...written } = readJsonText(text, maxDepth);
+    return fault ? [faultOfJson(fault)] : check(value, written);
   };
 }

@@ -29,11 +29,16 @@ export function shapeOf(document: Document, schema: Json, depth = 0): Shape {
   const members = parts.flatMap(({ properties }) => document.members(properties));
   const others = parts.map(({ additionalProperties }) => additionalProperties).find((value) => value !== undefined);
   return {
-    types: typesOf(document, schema, new Set()),
+    types: asRead(typesOf(document, schema, new Set()), document.reading.integers),
     items: items === undefined ? TEXT : inner(items),
     members: new Map(members.map(([name, member]) => [name, inner(member)])),
     others: others === false ? null : inner(others),
   };
+}
+
+/** With `any`, a text such as `1.0` is read as a number, and the check finds that it is an integer. */
+function asRead(types: Types, integers: 'plain' | 'any' | undefined): Types {
+  return integers === 'any' && types?.has('integer') ? new Set([...types, 'number']) : types;
 }
 
 /** The schema and all schemas that it combines for the same value. */

@@ -60,9 +60,12 @@ const SOUND: Readonly<Record<string, Sound>> = {
 export class Assertions {
   readonly #findings: Findings;
   readonly #patterns = new Patterns();
+  readonly #plain: boolean;
 
-  constructor(findings: Findings) {
+  /** `integers`: whether only what is written as an integer is one. */
+  constructor(findings: Findings, integers: 'plain' | 'any') {
     this.#findings = findings;
+    this.#plain = integers === 'plain';
   }
 
   /** The keywords for ajv. It reports keywords with invalid values and leaves them out. */
@@ -73,7 +76,7 @@ export class Assertions {
       this.#findings.note(schema, 'nullable', 'nullable has no effect without a type, as OpenAPI 3.0.3 says');
     }
     return {
-      ...typeOf(type, said.nullable === true),
+      ...typeOf(type, said.nullable === true, this.#plain),
       ...numbers(said),
       ...pick(said, ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties']),
       ...(said.uniqueItems === true && { different: true }),
@@ -126,9 +129,9 @@ export class Assertions {
   }
 }
 
-function typeOf(type: string | undefined, nullable: boolean): Json {
+function typeOf(type: string | undefined, nullable: boolean, plain: boolean): Json {
   if (type === undefined) return {};
-  if (type === 'integer' || type === 'number') return { numeric: { integer: type === 'integer', nullable } };
+  if (type === 'integer' || type === 'number') return { numeric: { integer: type === 'integer', nullable, plain } };
   return { type: nullable ? [type, 'null'] : type };
 }
 

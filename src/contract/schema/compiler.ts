@@ -65,7 +65,8 @@ function refers(find: (name: string) => Definition): CodeKeywordDefinition {
       const { data, gen, it } = cxt;
       const validate = _`${constant(cxt, find(cxt.schema as string))}.validate`;
       const path = str`${instancePath}${it.errorPath}`;
-      cxt.result(_`${validate}(${data}, {instancePath: ${path}})`, undefined, () => {
+      const place = _`{instancePath: ${path}, parentData: ${it.parentData}, parentDataProperty: ${it.parentDataProperty}}`;
+      cxt.result(_`${validate}(${data}, ${place})`, undefined, () => {
         gen.code(_`vErrors = vErrors === null ? ${validate}.errors : vErrors.concat(${validate}.errors)`);
         gen.code(_`errors = vErrors.length`);
       });

@@ -3,6 +3,7 @@ import { type Limit, limitOf } from '../../errors/fault.ts';
 import { MAX_FAULTS } from '../faults.ts';
 import { isMultiple, RANGES } from '../numbers.ts';
 import type { Pattern } from '../patterns/pattern.ts';
+import { unlikeIntegers } from '../written.ts';
 import { EXHAUSTED, purse } from './purse.ts';
 import { allDifferent, canonical } from './values.ts';
 
@@ -47,9 +48,12 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
   {
     keyword: 'numeric',
     code(cxt) {
-      const { integer, nullable } = cxt.schema as { integer: boolean; nullable: boolean };
-      const { data } = cxt;
-      const fits = integer ? _`(typeof ${data} == "bigint" || Number.isInteger(${data}))` : isNumeric(data);
+      const { integer, nullable, plain } = cxt.schema as { integer: boolean; nullable: boolean; plain: boolean };
+      const { data, it } = cxt;
+      const whole = _`(typeof ${data} == "bigint" || Number.isInteger(${data}))`;
+      const odd = constant(cxt, unlikeIntegers);
+      const isOdd = _`${odd}.any && ${odd}.has(${it.parentData}, ${it.parentDataProperty})`;
+      const fits = integer ? (plain ? _`(${whole} && !(${isOdd}))` : whole) : isNumeric(data);
       cxt.fail(nullable ? _`!${fits} && ${data} !== null` : _`!${fits}`);
     },
     error: tells(({ schema }) => _`{type: ${schema.integer ? 'integer' : 'number'}, nullable: ${schema.nullable}}`),

@@ -3,12 +3,13 @@ import type { Document } from '../document/document.ts';
 import type { Json } from '../document/source.ts';
 import { faultOf, MAX_FAULTS, NONE, type ValueFault } from '../faults.ts';
 import type { Findings } from '../findings.ts';
+import { unlikeIntegers } from '../written.ts';
 import { Compiler } from './compiler.ts';
 import { EXHAUSTED, purse } from './purse.ts';
 import { type Direction, type Translated, Translator } from './translate.ts';
 
-/** Answers the faults of a value; for a good value, the shared empty list. */
-export type Check = (value: unknown) => readonly ValueFault[];
+/** Answers the faults of a value; for a good value, the shared empty list. `written`: how its JSON text is written. */
+export type Check = (value: unknown, written?: { readonly unlikeInteger?: boolean }) => readonly ValueFault[];
 
 /** Compiles the schemas of a document. */
 export class Schemas {
@@ -76,7 +77,7 @@ export class Schemas {
       alternatives ??= translator.hasAlternatives(schema);
       return alternatives;
     };
-    return function check(value) {
+    function find(value: unknown): readonly ValueFault[] {
       purse.refill();
       try {
         if (quick(value)) return NONE;
@@ -89,6 +90,14 @@ export class Schemas {
       const first = quick.errors ?? [];
       const all = errorsOf(thorough, value, hasAlternatives);
       return all ? faultsOf(all) : [...faultsOf(first), MORE];
+    }
+
+    return function check(value, written) {
+      unlikeIntegers.root = written?.unlikeInteger === true;
+      const faults = find(value);
+      // Behind the check nobody asks for them, and the next one is quick.
+      unlikeIntegers.any = false;
+      return faults;
     };
   }
 }

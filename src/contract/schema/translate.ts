@@ -47,7 +47,7 @@ export class Translator {
   constructor(document: Document, findings: Findings) {
     this.#document = document;
     this.#findings = findings;
-    this.#assertions = new Assertions(findings);
+    this.#assertions = new Assertions(findings, document.reading.integers ?? 'plain');
     this.#polymorphism = new Polymorphism(document, findings);
   }
 

@@ -1,0 +1,23 @@
+/**
+ * The integers of JSON texts that are not written as integers, such as `1.0` and `1e2`: by the array or object that holds them.
+ * Their values are those of 1 and 100, so this is all that is left of how they were written.
+ */
+class Written {
+  /** Whether there may be any; nearly always `false`, so that checks need not look. */
+  any = false;
+  /** Whether the value under check is one itself. */
+  root = false;
+  readonly #places = new WeakMap<object, Set<string | number>>();
+
+  add(holder: object, key: string | number): void {
+    const keys = this.#places.get(holder) ?? new Set();
+    this.#places.set(holder, keys.add(key));
+  }
+
+  has(holder: object | undefined, key: string | number | undefined): boolean {
+    return holder === undefined ? this.root : this.#places.get(holder)?.has(key!) === true;
+  }
+}
+
+/** Reading and checking are synchronous, so all of them share it. */
+export const unlikeIntegers = new Written();

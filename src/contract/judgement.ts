@@ -42,7 +42,7 @@ export function judge(
     for (const mistake of own) owned.add(mistake);
   }
   const others = mistakes.filter((mistake) => mistake.node !== null && !owned.has(mistake));
-  const [of, unused] = answers ? [others, []] : split(others, (mistake) => isOfDocument(mistake, document, operations));
+  const [of, unused] = answers ? [others, []] : split(others, (mistake) => isOfDocument(mistake, document));
   return {
     operations: new Map([...byOperation].map(([node, problems]) => [node, [...problems].sort(byPlace)])),
     document: sorted(of),
@@ -69,9 +69,10 @@ function mistakesOf(
 }
 
 /** Whether the mistake is in what holds the document together, and not in a part that an operation could use. */
-function isOfDocument({ node }: Mistake, { root }: Document, operations: readonly Described[]): boolean {
+function isOfDocument({ node }: Mistake, document: Document): boolean {
+  const { root } = document;
   if ([root, root.info, root.paths, root.components].includes(node)) return true;
-  return operations.some(({ item }) => item === node);
+  return document.members(root.paths).some(([, item]) => document.object(item) === node);
 }
 
 const sorted = (mistakes: readonly Mistake[]): Problem[] => mistakes.map(({ problem }) => problem).sort(byPlace);

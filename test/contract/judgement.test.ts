@@ -60,6 +60,7 @@ describe('while answers are not checked', () => {
       '/a': { parameters, get: { operationId: 'a', 'x-ratelimit-cost': -1, responses: done } },
       '/b': { get: { operationId: 'a', responses: done }, put: 1 },
       c: { get: { operationId: 'c', responses: done } },
+      '/d': { get: [] },
     };
     expect(problemsOf(() => load(paths, { schemas: 1 }, off)).map((problem) => problem.replace(/^\S+ /, ''))).toEqual([
       '/paths/~1a/parameters/0/in: must be path, query, header or cookie',
@@ -67,6 +68,7 @@ describe('while answers are not checked', () => {
       '/paths/~1b/get/operationId: a is the operationId of GET /a too',
       '/paths/~1b/put: must be an object',
       '/paths/c: the path c must begin with /',
+      '/paths/~1d/get: must be an object',
       '/components/schemas: must be an object',
     ]);
   });

@@ -28,7 +28,7 @@ export type Event =
   | { readonly type: 'state.alone'; readonly policy: string }
   /** One of the two connections to the shared state was lost, or is back: that of the requests, or the one that listens. */
   | { readonly type: 'state.connection'; readonly of: 'requests' | 'messages'; readonly isCut: boolean }
-  /** What requests change in the embedded state cannot be written to disk; it is tried again twice a second. */
+  /** What requests change in the embedded state cannot be written to disk; it is tried again four times a second. */
   | { readonly type: 'state.unsaved'; readonly error: unknown }
   /** All of it is on disk again. */
   | { readonly type: 'state.saved' }

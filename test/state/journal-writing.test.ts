@@ -206,11 +206,31 @@ describe('what keeps entries in a journal', () => {
     expect(files.appended - before).toBeLessThan(100);
   });
 
-  test('by itself, twice a second', async () => {
+  test('by itself, several times a second', async () => {
     put('a', '1');
     await until('the entry is on disk', () => onDisk().get('a') === '1');
     put('a', '2');
     await until('its change is on disk', () => onDisk().get('a') === '2');
+  });
+
+  test('without waiting for a disk that is slow to sync', async () => {
+    let synced = () => {};
+    files.slow = new Promise((resolve) => {
+      synced = resolve;
+    });
+    put('a', '1');
+    await until('the entry is in the file', () => onDisk().get('a') === '1');
+    put('a', '2');
+    await until('its change is in the file', () => onDisk().get('a') === '2');
+    let isOnDisk = false;
+    const written = keeper.write('a').then(() => {
+      isOnDisk = true;
+    });
+    put('b', '1');
+    await until('another is in the file', () => onDisk().get('b') === '1');
+    expect(isOnDisk).toBe(false);
+    synced();
+    await written;
   });
 
   test('at once where somebody waits for it, in the order in which it changed', async () => {

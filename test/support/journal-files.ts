@@ -7,6 +7,8 @@ export class FailingFiles implements JournalFiles {
   /** The step that fails until a test says otherwise; an append writes half of its bytes then. */
   fails: Step | null = null;
   readonly steps: Step[] = [];
+  /** Every sync waits for it. */
+  slow: Promise<void> = Promise.resolve();
   /** Bytes that were appended. */
   appended = 0;
 
@@ -22,6 +24,7 @@ export class FailingFiles implements JournalFiles {
         this.appended += bytes.length;
       },
       sync: async () => {
+        await this.slow;
         this.#step('sync');
         await file.sync();
       },

@@ -24,7 +24,7 @@ interface Batch {
   readonly lost: () => void;
 }
 
-/** The file that is appended to. `holds`: whether a commit to it has ever succeeded. */
+/** The file that is appended to. `holds`: whether a sync of it has ever succeeded. */
 interface Current {
   readonly number: number;
   readonly file: AppendFile;
@@ -33,8 +33,9 @@ interface Current {
 }
 
 /**
- * The writing side of a journal. Batches lie in the files in the order in which they were pushed. Commits that are asked for
- * at the same time share one write and one sync.
+ * The writing side of a journal. Batches lie in the files in the order in which they were pushed. Whoever waits at the same time
+ * shares one write, and one sync. A write does not wait for the sync before it: a disk that is slow to sync must not make the
+ * crash of a process cost more.
  */
 export class Journal {
   readonly #options: JournalOptions;
@@ -45,10 +46,12 @@ export class Journal {
   #beginsAnew = false;
   #queue: Batch[] = [];
   #isFailing = false;
-  /** The write under way; never rejects. */
-  #running: Promise<void> = Promise.resolve();
-  /** The write after it, where one is asked for. */
-  #next: Promise<void> | null = null;
+  /** Written, and not synced yet. */
+  #unsynced: Batch[] = [];
+  /** How often batches were lost: whoever waits for a sync learns that its own were among them. */
+  #losses = 0;
+  readonly #writes = new Shared(() => this.#write());
+  readonly #syncs = new Shared(() => this.#sync());
 
   constructor(options: JournalOptions) {
     this.#options = options;
@@ -72,15 +75,17 @@ export class Journal {
     this.#queue.push({ payload, lost });
   }
 
+  /** Resolves once all that was pushed before outlives the process. Rejects with NotWritten if a batch was lost. */
+  write(): Promise<void> {
+    return this.#writes.next();
+  }
+
   /** Resolves once all that was pushed before outlives lost power. Rejects with NotWritten if a batch was lost. */
-  commit(): Promise<void> {
-    this.#next ??= this.#running.then(() => {
-      this.#next = null;
-      const writing = this.#write(this.#queue.splice(0));
-      this.#running = writing.catch(() => {});
-      return writing;
-    });
-    return this.#next;
+  async commit(): Promise<void> {
+    await this.#writes.next();
+    const losses = this.#losses;
+    await this.#syncs.next();
+    if (losses !== this.#losses) throw new NotWritten('the journal cannot be synced');
   }
 
   /** What is pushed from now on goes to a new file. */
@@ -107,32 +112,57 @@ export class Journal {
 
   /** Ends writing. What was pushed and never committed is lost. */
   async close(): Promise<void> {
-    await this.#running;
+    await this.#writes.idle();
+    await this.#syncs.idle();
     await this.#current?.file.close();
     this.#current = null;
   }
 
-  async #write(batches: readonly Batch[]): Promise<void> {
+  async #write(): Promise<void> {
+    const batches = this.#queue.splice(0);
     if (batches.length === 0) return;
     try {
       const current = await this.#file();
       await current.file.append(batches.flatMap(({ payload }) => [headOf(payload), payload]));
       current.size += batches.reduce((sum, { payload }) => sum + HEAD + payload.length, 0);
+      // A sync that failed meanwhile has given the file up.
+      if (current !== this.#current) throw new NotWritten('the file was given up');
+      this.#unsynced.push(...batches);
+    } catch (error) {
+      throw await this.#lose(batches, error);
+    }
+  }
+
+  async #sync(): Promise<void> {
+    const [current, batches] = [this.#current, this.#unsynced];
+    if (!current || batches.length === 0) return;
+    this.#unsynced = [];
+    try {
       await current.file.sync();
       if (!current.holds) await this.#files.syncFolder(this.#options.folder);
       current.holds = true;
     } catch (error) {
-      for (const { lost } of batches) lost();
-      this.#fails(error);
-      await this.#abandon();
-      throw new NotWritten('the journal cannot be written', { cause: error });
+      throw await this.#lose(batches, error);
     }
     if (this.#isFailing) this.#options.saved?.();
     this.#isFailing = false;
   }
 
+  /** Gives up the file with all that is not synced in it. */
+  async #lose(batches: readonly Batch[], error: unknown): Promise<NotWritten> {
+    this.#losses += 1;
+    for (const { lost } of [...batches, ...this.#unsynced.splice(0)]) lost();
+    this.#fails(error);
+    await this.#abandon();
+    return new NotWritten('the journal cannot be written', { cause: error });
+  }
+
   async #file(): Promise<Current> {
-    if (this.#beginsAnew) await this.#leave();
+    if (this.#beginsAnew) {
+      // Whoever pushed what it cannot sync is told.
+      await this.#syncs.next().catch(() => {});
+      await this.#leave();
+    }
     this.#beginsAnew = false;
     if (this.#current) return this.#current;
     const number = ++this.#newest;
@@ -176,5 +206,34 @@ export class Journal {
   #fails(error: unknown): void {
     if (!this.#isFailing) this.#options.unsaved?.(error);
     this.#isFailing = true;
+  }
+}
+
+/** Work that is done again and again, one after the other, and once for all who ask for it while it is done. */
+class Shared {
+  readonly #work: () => Promise<void>;
+  /** Never rejects. */
+  #running: Promise<void> = Promise.resolve();
+  #next: Promise<void> | null = null;
+
+  constructor(work: () => Promise<void>) {
+    this.#work = work;
+  }
+
+  /** Resolves or rejects as the next one does that begins: one under way may have begun too early. */
+  next(): Promise<void> {
+    this.#next ??= this.#running.then(() => {
+      this.#next = null;
+      const working = this.#work();
+      this.#running = working.catch(() => {});
+      return working;
+    });
+    return this.#next;
+  }
+
+  /** Resolves once nothing is under way and nobody waits. */
+  async idle(): Promise<void> {
+    await this.#next?.catch(() => {});
+    await this.#running;
   }
 }

@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { readLedgers } from '../../src/state/embedded/ledgers.ts';
 import { Acts } from '../support/acts.ts';
 import { CrashingGateway, Load } from '../support/crashes.ts';
+import { ledgersIn } from '../support/ledgers.ts';
 import { until } from '../support/until.ts';
 import { type FakeStore, fakeStore } from '../support/upstream.ts';
 
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 test('a gateway that is killed under load takes back nothing that operators did, and little of what was counted', async () => {
   const { id, key } = await gateway.key('1000000/day');
-  const counted = () => new Map(readLedgers(gateway.data)).get(`key:${id}`)?.cells[1] ?? 0;
+  const counted = () => ledgersIn(gateway.data).get(`key:${id}`)?.cells[1] ?? 0;
   const acts = new Acts(gateway);
   let before = 0;
   for (let kill = 0; kill < KILLS; kill++) {
@@ -61,7 +61,7 @@ test('strikes, a ban that they earned, and its rung outlive a crash', async () =
   const held = await standing();
   await load.stop();
   await until('it is on disk', () => {
-    const conduct = new Map(readLedgers(gateway.data)).get(`key:${id}`)?.conduct;
+    const conduct = ledgersIn(gateway.data).get(`key:${id}`)?.conduct;
     return (conduct?.bannedUntil ?? 0) > Date.now();
   });
   await gateway.kill();

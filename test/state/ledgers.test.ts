@@ -7,7 +7,7 @@ import type { Eventually } from '../../src/common/eventually.ts';
 import { type Ledger, newConduct } from '../../src/limits/ledger.ts';
 import type { Event } from '../../src/observe/events.ts';
 import { openStateFile, StateFileError } from '../../src/state/embedded/file.ts';
-import { readLedgers, writeLedgers } from '../../src/state/embedded/ledgers.ts';
+import { replaceLedgers } from '../../src/state/embedded/ledgers.ts';
 import { lockFolder } from '../../src/state/embedded/lock.ts';
 import { openEmbedded } from '../../src/state/embedded/open.ts';
 import { LedgerPacker, LedgerUnpacker } from '../../src/state/embedded/packing.ts';
@@ -15,6 +15,7 @@ import { JournalError } from '../../src/state/journal/format.ts';
 import type { State } from '../../src/state/state.ts';
 import type { Storage } from '../../src/state/storage.ts';
 import { KEPT } from '../support/audit.ts';
+import { ledgersIn } from '../support/ledgers.ts';
 import { DAY, HOUR, limits, MINUTE, TestClock, window } from '../support/limits.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
@@ -30,7 +31,7 @@ beforeEach(() => {
 });
 
 const open = () => openEmbedded(folder, { clock: clock.read, audit: KEPT, observe: (event) => events.push(event) });
-const kept = () => new Map(readLedgers(folder, clock.now));
+const kept = () => ledgersIn(folder, clock.now);
 const FREE = limits([window(5, MINUTE), window(100, DAY, 'sliding')]);
 
 describe('ledgers as bytes', () => {
@@ -196,7 +197,7 @@ describe('a folder with counters', () => {
 
   test('can be read and replaced as a whole', async () => {
     const ledger = (used: number): Ledger => ({ windows: [window(5, DAY)], cells: [clock.now, used], conduct: null });
-    await writeLedgers(folder, [
+    replaceLedgers(folder, [
       ['key:a', ledger(1)],
       ['key:b', ledger(2)],
     ]);
@@ -206,12 +207,12 @@ describe('a folder with counters', () => {
         ['key:b', ledger(2)],
       ]),
     );
-    await writeLedgers(folder, new Map([['key:c', ledger(3)]]));
+    replaceLedgers(folder, new Map([['key:c', ledger(3)]]));
     const { state, close } = open();
     expect(state.size).toBe(1);
     expect(await state.look('key:c', limits([window(5, DAY)]))).toMatchObject({ readings: [{ remaining: 2 }] });
     await close();
-    await writeLedgers(folder, []);
+    replaceLedgers(folder, []);
     expect(kept().size).toBe(0);
   });
 });
@@ -245,7 +246,6 @@ describe('a folder of a version that kept counters in its file', () => {
   test('is taken over at the first start, and older versions refuse it from then on', async () => {
     const rows = OLD.map(([subject, ledger]) => [subject, at(ledger)] as const);
     write(rows);
-    expect([...kept()]).toEqual([rows[0]]);
     const { state, close } = open();
     expect(state.size).toBe(1);
     await state.admit('key:a', limits([window(5, DAY)]), 1);
@@ -256,7 +256,7 @@ describe('a folder of a version that kept counters in its file', () => {
 
   test('that was left half-way keeps what the journal says', async () => {
     const [subject, ledger] = [OLD[0]![0], at(OLD[0]![1])];
-    await writeLedgers(folder, [[subject, { ...ledger, cells: [clock.now - HOUR, 5] }]]);
+    replaceLedgers(folder, [[subject, { ...ledger, cells: [clock.now - HOUR, 5] }]]);
     write([[subject, ledger]]);
     expect(kept().get(subject)?.cells[1]).toBe(5);
     await open().close();

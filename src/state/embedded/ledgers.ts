@@ -1,12 +1,10 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { type Ledger, staleAt } from '../../limits/ledger.ts';
+import type { Ledger } from '../../limits/ledger.ts';
 import { Journal, type JournalOptions } from '../journal/journal.ts';
 import { Keeper, type Living } from '../journal/keeper.ts';
 import { type Damage, readJournal } from '../journal/read.ts';
 import { replaceJournal } from '../journal/replace.ts';
-import { dropLedgersInFile, ledgersInFile, openStateFile } from './file.ts';
+import { dropLedgersInFile, ledgersInFile } from './file.ts';
 import { LedgerPacker, LedgerUnpacker } from './packing.ts';
 
 /** Ledgers are kept in `ledgers.<generation>.log`. */
@@ -74,16 +72,6 @@ export function ledgersInFolder(
 }
 
 /**
- * The ledgers in a data folder, those that still say something at `now`. A gateway may be counting there: then the answer is
- * at most a second old. Throws JournalError, StateFileError.
- */
-export function readLedgers(folder: string, now = Date.now()): Iterable<readonly [subject: string, ledger: Ledger]> {
-  const older = existsSync(join(folder, 'state.db')) ? fromFile(folder) : [];
-  const { reader } = readJournal(folder, NAME, () => new LedgerReader());
-  return [...new Map([...older, ...reader.ledgers])].filter(([, ledger]) => staleAt(ledger, undefined) > now);
-}
-
-/**
  * Calls `each` with the ledgers in the journal of a data folder, without holding them: one comes once for each time that it was
  * written, the newest last. `begin` makes `each`, for another one if reading begins again. Throws JournalError.
  */
@@ -99,17 +87,6 @@ export function replaceLedgers(folder: string, ledgers: Iterable<readonly [subje
   replaceJournal(folder, NAME, packed(ledgers));
 }
 
-/** Puts `ledgers` in the place of those in a data folder. The caller has locked it, so that no gateway counts there. */
-export async function writeLedgers(
-  folder: string,
-  ledgers: Iterable<readonly [subject: string, ledger: Ledger]>,
-): Promise<void> {
-  replaceJournal(folder, NAME, packed(ledgers));
-  const db = openStateFile(folder);
-  dropLedgersInFile(db);
-  db.close();
-}
-
 /** Versions before the journal kept ledgers in the state file. Those are older than anything in the journal. */
 function moveOutOfFile(folder: string, db: DatabaseSync): void {
   const older = new Map(ledgersInFile(db));
@@ -117,15 +94,6 @@ function moveOutOfFile(folder: string, db: DatabaseSync): void {
   const { reader } = readJournal(folder, NAME, () => new LedgerReader());
   replaceJournal(folder, NAME, packed(new Map([...older, ...reader.ledgers])));
   dropLedgersInFile(db);
-}
-
-function fromFile(folder: string): readonly (readonly [subject: string, ledger: Ledger])[] {
-  const db = openStateFile(folder);
-  try {
-    return [...ledgersInFile(db)];
-  } finally {
-    db.close();
-  }
 }
 
 class LedgerReader {

@@ -4,6 +4,7 @@ import { loadConfig } from '../config/load.ts';
 import { tuneEngine } from '../run/engine.ts';
 import { createGateway, type Gateway } from '../run/gateway.ts';
 import { ReloadRefused } from '../run/reload.ts';
+import { RedisError } from '../state/redis/client.ts';
 import { redisName } from '../state/redis/open.ts';
 import { createPrimary } from '../workers/primary.ts';
 import { storeFile } from './commands/store.ts';
@@ -40,7 +41,7 @@ async function serveConfig(terminal: Terminal, config: Config, { demoKeys }: Ser
     const { url, adminUrl, leftBehind } = await gateway.start();
     // Anywhere but on a terminal the secrets would end up in a file or in the log of a service.
     const isWanted = demoKeys && terminal.isTerminal && leftBehind === null;
-    const keys = isWanted ? await makeDemoKeys(config) : null;
+    const keys = isWanted ? await makeDemoKeys(config).catch(noneWhileAway) : null;
     terminal.out(
       welcome({ url, adminUrl, place: placeOf(config), leftBehind: terminal.isTerminal ? leftBehind : null, keys }),
     );
@@ -64,6 +65,12 @@ function placeOf({ redis, data, upstream }: Config): string {
   if (redis === null) return `Keys and data are in ${data}.`;
   const store = upstream.url === null ? ` The data of the store is in ${data}.` : '';
   return `Keys, counters and bans are in ${redisName(redis)}.${store}`;
+}
+
+/** A gateway that started without Redis has started before, and the keys of a first start can wait. */
+function noneWhileAway(error: unknown): null {
+  if (error instanceof RedisError && error.isAway) return null;
+  throw error;
 }
 
 /** Reloads on SIGHUP. The log has the mistakes. */

@@ -40,7 +40,12 @@ export class CircuitBreaker {
     if (this.#isOpen || reason === this.#lastMiss) return;
     this.#lastMiss = reason;
     this.#misses += 1;
-    if (this.#misses < this.#options.misses) return;
+    if (this.#misses >= this.#options.misses) this.open(reason);
+  }
+
+  /** Opens it at once: the service is known to be away. */
+  open(reason: unknown): void {
+    if (this.#isOpen) return;
     this.#isOpen = true;
     this.#wait = FIRST_PROBE;
     this.#options.opened(reason);

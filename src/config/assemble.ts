@@ -40,6 +40,11 @@ export function assemble(read: SettingsReader, { plans, gateway, cwd }: Surround
             readyWhenAway: read.flag('redis.readyWhenAway'),
             refusedFor: span('redis.refusedFor'),
             keysFor: span('redis.keysFor'),
+            keyCopy: {
+              enabled: read.flag('redis.keyCopy.enabled'),
+              sweep: span('redis.keyCopy.sweep'),
+              maxAge: span('redis.keyCopy.maxAge'),
+            },
           },
     upstream: {
       url: upstream === null ? null : withoutSlash(upstream),

@@ -6,7 +6,7 @@ export interface Config {
   readonly workers: number;
   readonly listen: Address;
   readonly admin: Address & { readonly token: string | null };
-  /** The folder of the embedded state. */
+  /** The folder of the embedded state; with Redis, of the copy of its keys. */
   readonly data: string;
   /** The Redis that several gateways share; `null` for embedded state. The URL may hold a password. */
   readonly redis: RedisSettings | null;
@@ -144,4 +144,14 @@ export interface RedisSettings {
   readonly refusedFor: number;
   /** Longest time that the gateway trusts a key, or refuses an unknown one, before it asks Redis again. */
   readonly keysFor: number;
+  readonly keyCopy: KeyCopySettings;
+}
+
+/** The copy of the keys in the data folder. Times are milliseconds. */
+export interface KeyCopySettings {
+  readonly enabled: boolean;
+  /** From the begin of one comparison of all keys with Redis to that of the next. */
+  readonly sweep: number;
+  /** A copy that is older is not used. */
+  readonly maxAge: number;
 }

@@ -22,6 +22,10 @@ export type Event =
   | { readonly type: 'retry'; readonly id: string; readonly error: Error }
   /** The shared state, or a part of it, is away. The policy decides about requests meanwhile. */
   | { readonly type: 'state.outage'; readonly policy: string; readonly error: unknown }
+  /** The shared state was away at the start, so the gateway serves what it kept of it. `copyAge` in milliseconds. */
+  | { readonly type: 'state.absent'; readonly reason: string; readonly copyAge: number }
+  /** The shared state that was away at the start answers now, but cannot be used until somebody mends what is wrong. */
+  | { readonly type: 'state.unfit'; readonly reason: string }
   /** All of the shared state is back, `after` milliseconds later. */
   | { readonly type: 'state.recovered'; readonly after: number }
   /** The gateway decided a request without the shared state. */

@@ -61,6 +61,12 @@ export function createLog(
       case 'state.unsaved':
         logger.error({ reason: reasonOf(event.error) }, event.type);
         return;
+      case 'state.absent':
+        logger.warn({ reason: event.reason, copyAge: `${Math.round(event.copyAge / 1_000)} s` }, event.type);
+        return;
+      case 'state.unfit':
+        logger.error({ reason: event.reason }, event.type);
+        return;
       case 'uses.unsaved':
         logger.warn({ reason: reasonOf(event.error) }, event.type);
         return;

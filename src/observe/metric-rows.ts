@@ -23,7 +23,13 @@ export interface OperatingGauges {
   readonly exempted: () => number;
 }
 
-export type GaugeName = keyof RequestGauges | keyof PrimaryGauges | keyof OperatingGauges;
+/** The gauge of the process that keeps a copy of the keys of the shared state. */
+export interface CopyGauges {
+  /** Seconds. */
+  readonly keyCopyAge: () => number;
+}
+
+export type GaugeName = keyof RequestGauges | keyof PrimaryGauges | keyof OperatingGauges | keyof CopyGauges;
 
 type EventType = Event['type'];
 

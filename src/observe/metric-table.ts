@@ -190,6 +190,11 @@ export const METRICS: readonly MetricRow[] = [
     count: (set) => (event) => set(event.type === 'state.outage' ? event.policy : 'normal'),
     onlyWith: 'inFlight',
   }),
+  gauge({
+    name: 'storegate_key_copy_age_seconds',
+    help: 'For how long the copy of the keys in the data folder may have missed changes in Redis; +Inf: there is no copy yet.',
+    reads: 'keyCopyAge',
+  }),
   standing({
     on: [],
     name: 'storegate_build_info',

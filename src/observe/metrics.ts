@@ -1,7 +1,15 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Event, Observe } from './events.ts';
 import type { Figures } from './figures.ts';
-import type { GaugeName, GaugeRow, MetricRow, OperatingGauges, PrimaryGauges, RequestGauges } from './metric-rows.ts';
+import type {
+  CopyGauges,
+  GaugeName,
+  GaugeRow,
+  MetricRow,
+  OperatingGauges,
+  PrimaryGauges,
+  RequestGauges,
+} from './metric-rows.ts';
 import { METRICS } from './metric-table.ts';
 import { counterTally, histogramTally, readGauge, standingGauge } from './tallies.ts';
 
@@ -24,7 +32,9 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 /** Counts events into the metrics of METRICS. */
-export function createMetrics(gauges: (RequestGauges | PrimaryGauges) & Partial<OperatingGauges>): Metrics {
+export function createMetrics(
+  gauges: (RequestGauges | PrimaryGauges) & Partial<OperatingGauges & CopyGauges>,
+): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   for (const name of MISNAMED) registry.removeSingleMetric(name);

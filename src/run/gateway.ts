@@ -51,11 +51,12 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
     bodies: () => serving.bodies,
     unsaved: () => storage.unsavedFor() / 1_000,
     exempted: () => operating.exempted,
+    ...(config.redis?.keyCopy.enabled ? { keyCopyAge: () => (storage.keyCopyAge?.() ?? 0) / 1_000 } : {}),
   });
   const observe = toAll(metrics.observe, log.observe);
 
   const storage = config.redis
-    ? await openRedis(config.redis, { observe, audit: config.audit })
+    ? await openRedis(config.redis, { observe, audit: config.audit, folder: config.data })
     : openEmbedded(config.data, { clock, audit: config.audit, observe });
   const guard = createGuard(config.door.guard);
   const serving = createServing({ config, contract, storage, guard, observe, clock });

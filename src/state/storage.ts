@@ -23,6 +23,8 @@ export interface Storage extends Records {
   readonly ready: () => boolean;
   /** Milliseconds for which counters could not be written to disk; 0 where they can be, or are not kept there. */
   readonly unsavedFor: () => number;
+  /** How old the copy of the keys in the data folder is, milliseconds; absent where there is to be none. */
+  readonly keyCopyAge?: () => number;
   /** Tells commands where this gateway is. Absent where counters are shared: commands reach those by themselves. */
   readonly announce?: (announcement: Announcement) => void;
   close(): Promise<void>;

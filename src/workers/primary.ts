@@ -22,9 +22,17 @@ export async function createPrimary(
 ): Promise<Gateway> {
   const contract = loadContract(config.contract.file, config.contract);
   const initial = { config, contract };
-  const metrics = createMetrics({ workers: () => pool.serving, exempted: () => operating.exempted });
+  const metrics = createMetrics({
+    workers: () => pool.serving,
+    exempted: () => operating.exempted,
+    ...(config.redis!.keyCopy.enabled ? { keyCopyAge: () => (keyCopyAge?.() ?? 0) / 1_000 } : {}),
+  });
   const observe = toAll(metrics.observe, log.observe);
-  const { state, kind, close, ...records } = await openForWorkers(config.redis!, { observe, audit: config.audit });
+  const { state, kind, close, keyCopyAge, ...records } = await openForWorkers(config.redis!, {
+    observe,
+    audit: config.audit,
+    folder: config.data,
+  });
   const pool = new WorkerPool({ settings: initial, guard: createGuard(config.door.guard), observe });
   let operating: Operating;
   try {

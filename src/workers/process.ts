@@ -119,12 +119,20 @@ async function begin(
     bodies: () => serving.bodies,
     unsaved: () => storage.unsavedFor() / 1_000,
   });
-  const observe = toAll(metrics.observe, log.observe, (event) => {
-    if (event.type !== 'state.outage' && event.type !== 'state.recovered') return;
-    // A failed call does not matter: a primary process that is gone needs no news.
-    primary.call('ready', storage.ready(), TELLING).catch(() => {});
+  // A failed call does not matter: a primary process that is gone needs no news.
+  const tellReady = () => void primary.call('ready', storage.ready(), TELLING).catch(() => {});
+  let isOpen = false;
+  const observe = toAll(metrics.observe, log.observe, ({ type }) => {
+    if (isOpen && (type === 'state.outage' || type === 'state.recovered')) tellReady();
   });
-  const storage: Storage = await openRedis(config.redis!, { observe, audit: config.audit, workers });
+  const storage: Storage = await openRedis(config.redis!, {
+    observe,
+    audit: config.audit,
+    folder: config.data,
+    workers,
+  });
+  isOpen = true;
+  tellReady();
   const guard = createSharedGuard({ primary, ...config.door.guard, workers, observe });
   const serving: Serving = createServing({
     config,

@@ -35,6 +35,8 @@ export class MemoryBackend implements SharedBackend, Shards, Bus {
   readonly probe = (name: string): Promise<void> => this.#reach(name, () => {});
   readonly reasonOf = (error: unknown): unknown => error;
 
+  readonly isLive = true;
+
   listen(listener: (message: Message) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

@@ -16,6 +16,8 @@ export interface WorkersOptions {
   /** Texts of files in its folder. The gateway reads gateway.yaml without a name on the command line. */
   readonly files?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
+  /** The folder of a gateway before it, which was killed. */
+  readonly folder?: string;
 }
 
 /**
@@ -36,13 +38,14 @@ export interface Answered {
 
 /** The gateway as people start it, with workers: a separate primary process, on free ports. Stop it after use. */
 export class GatewayWithWorkers {
-  readonly folder = mkdtempSync(join(tmpdir(), 'storegate-'));
+  readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
   readonly running: Running;
   url = '';
   adminUrl = '';
 
-  private constructor({ redisUrl, storeUrl, workers = 2, files = {}, env = {} }: WorkersOptions) {
+  private constructor({ redisUrl, storeUrl, workers = 2, files = {}, env = {}, folder }: WorkersOptions) {
+    this.folder = folder ?? mkdtempSync(join(tmpdir(), 'storegate-'));
     for (const [name, text] of Object.entries({ 'gateway.yaml': PATIENT, ...files })) this.write(name, text);
     this.env = {
       REDIS_URL: redisUrl,
@@ -143,10 +146,15 @@ export class GatewayWithWorkers {
     return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
   }
 
-  async stop(): Promise<void> {
+  /** Ends all its processes at once, as a crash of the machine would, and keeps the folder. */
+  async kill(): Promise<void> {
     const group = -this.running.child.pid!;
     if (isAlive(group)) process.kill(group, 'SIGKILL');
     await this.running.exit;
+  }
+
+  async stop(): Promise<void> {
+    await this.kill();
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

@@ -3,8 +3,11 @@ import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { ExpectedError } from '../../common/expected-error.ts';
 import { syncFolderNow } from '../../common/folder.ts';
+import { transaction } from '../../common/transaction.ts';
 import { type Conduct, type Ledger, newConduct } from '../../limits/ledger.ts';
 import type { Window } from '../../limits/limits.ts';
+
+export { transaction };
 
 /** The step at index i brings a file of version i to version i + 1. Never edit a step that was released. */
 const MIGRATIONS = [
@@ -115,21 +118,6 @@ export const NEWEST = MIGRATIONS.length;
 /** The format of an open file. */
 export function fileVersion(db: DatabaseSync): number {
   return (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version;
-}
-
-/** Runs `work` whole or not at all. Inside another transaction it is a part of that one. */
-export function transaction<T>(db: DatabaseSync, work: () => T): T {
-  if (db.isTransaction) return work();
-  db.exec('BEGIN IMMEDIATE');
-  try {
-    const result = work();
-    db.exec('COMMIT');
-    return result;
-  } catch (error) {
-    // A full disk makes SQLite roll back by itself.
-    if (db.isTransaction) db.exec('ROLLBACK');
-    throw error;
-  }
 }
 
 /** The ledgers that a version before the journal has left in the state file. */

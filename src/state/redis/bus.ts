@@ -1,7 +1,7 @@
 import { Cluster } from 'ioredis';
 import type { Observe } from '../../observe/events.ts';
 import type { Bus, Message } from '../shared/bus.ts';
-import { type Connection, connectToListen } from './client.ts';
+import { type Connection, connectToListen, connectToListenInBackground } from './client.ts';
 import { CHANNEL } from './key-names.ts';
 import { disconnect, whenCut } from './lasting.ts';
 import { readMessage } from './messages.ts';
@@ -14,19 +14,32 @@ const HEARTBEAT = 1_000;
  * are told `anything`. Leaves nothing open where it fails.
  */
 export async function openBus(redis: Connection, observe: Observe): Promise<Bus> {
-  const listeners = new Set<(message: Message) => void>();
-  const tell = (message: Message) => {
-    for (const listener of listeners) listener(message);
-  };
   const subscriber = await connectToListen(redis);
-  subscriber.on('message', (_channel, text) => tell(readMessage(text)));
   try {
     await subscriber.subscribe(CHANNEL);
   } catch (error) {
     disconnect(subscriber);
     throw error;
   }
-  const tellCut = (isCut: boolean) => observe({ type: 'state.connection', of: 'messages', isCut });
+  return busOn(subscriber, observe, true);
+}
+
+/** The same while Redis is away: listeners are told `anything` once it listens. */
+export function openBusInBackground(redis: Connection, observe: Observe): Bus {
+  return busOn(connectToListenInBackground(redis), observe, false);
+}
+
+function busOn(subscriber: Connection, observe: Observe, subscribed: boolean): Bus {
+  const listeners = new Set<(message: Message) => void>();
+  let isLive = subscribed;
+  const tell = (message: Message) => {
+    for (const listener of listeners) listener(message);
+  };
+  const tellCut = (isCut: boolean) => {
+    isLive = !isCut;
+    observe({ type: 'state.connection', of: 'messages', isCut });
+  };
+  subscriber.on('message', (_channel, text) => tell(readMessage(text)));
   whenCut(subscriber, () => tellCut(true));
   subscriber.on('ready', () => {
     // If the connection breaks again meanwhile, `ready` comes again, and with it the next try.
@@ -47,6 +60,9 @@ export async function openBus(redis: Connection, observe: Observe): Promise<Bus>
     listen(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
+    },
+    get isLive() {
+      return isLive;
     },
     close() {
       clearInterval(heartbeat);

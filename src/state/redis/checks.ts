@@ -83,7 +83,7 @@ async function tryScript(redis: Connection): Promise<void> {
 /** Says in one sentence why Redis refused something that the gateway needs. */
 export function unusable(error: unknown): RedisError {
   const message = messages(error);
-  if (/NOPERM|ACL|permission|can't run this command/i.test(message))
+  if (/NOPERM|NOAUTH|ACL|permission|can't run this command/i.test(message))
     return new RedisError(`the Redis user lacks a permission: ${message}`, { cause: error });
-  return new RedisError(`Redis does not do what the gateway needs: ${message}`, { cause: error });
+  return new RedisError(`Redis does not do what the gateway needs: ${message}`, { cause: error, isAway: true });
 }

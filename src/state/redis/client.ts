@@ -10,6 +10,13 @@ export type Connection = Redis | Cluster;
 /** Redis cannot be used as it is set up. The message says in one sentence what to change. */
 export class RedisError extends ExpectedError {
   override name = 'RedisError';
+  /** Redis does not answer, or not now; otherwise it refuses, and will until somebody changes something. */
+  readonly isAway: boolean;
+
+  constructor(message: string, { isAway = false, ...options }: ErrorOptions & { readonly isAway?: boolean } = {}) {
+    super(message, options);
+    this.isAway = isAway;
+  }
 }
 
 /** Milliseconds. */
@@ -46,23 +53,42 @@ const lastErrors = new WeakMap<Connection, unknown>();
 export const lastErrorOf = (redis: Connection): unknown => lastErrors.get(redis);
 
 /**
- * Opens a connection and waits until it can be used; from then on it comes back by itself until `disconnect`. Throws
- * RedisError, and leaves nothing open then.
+ * Opens a connection and waits until it can be used, but at most `patience` milliseconds; from then on it comes back by itself
+ * until `disconnect`. Throws RedisError, and leaves nothing open then.
  */
-export async function connect(settings: RedisSettings): Promise<Connection> {
+export async function connect(settings: RedisSettings, patience = START_TIMEOUT): Promise<Connection> {
   const redis = create(settings);
-  const note = (error: unknown) => void lastErrors.set(redis, error);
-  redis.on('error', note);
-  if (redis instanceof Cluster) redis.on('node error', note);
+  noteErrors(redis);
   try {
-    await untilReady(redis, () => lastErrorOf(redis));
+    await untilReady(redis, patience);
     if (redis instanceof Cluster) await Promise.all(redis.nodes('master').map((node) => node.ping()));
     keepConnected(redis, retryDelay);
     return redis;
   } catch (error) {
     disconnect(redis);
-    throw new RedisError(explain(settings, error), { cause: error });
+    throw new RedisError(explain(settings, error), { cause: error, isAway: !isRefusal(error) });
   }
+}
+
+/** Opens a connection that cannot be used yet, and comes by itself as soon as it can be. */
+export function connectInBackground(settings: RedisSettings): Connection {
+  const redis = create(settings);
+  noteErrors(redis);
+  keepConnected(redis, retryDelay);
+  redis.connect().catch(() => {});
+  return redis;
+}
+
+/** What Redis, or the way to it, said against a connection that is not there; `null`: nothing that will not pass. */
+export function refusalOf(settings: RedisSettings, redis: Connection): string | null {
+  const error = lastErrorOf(redis);
+  return redis.status !== 'ready' && isRefusal(error) ? explain(settings, error) : null;
+}
+
+function noteErrors(redis: Connection): void {
+  const note = (error: unknown) => void lastErrors.set(redis, error);
+  redis.on('error', note);
+  if (redis instanceof Cluster) redis.on('node error', note);
 }
 
 /**
@@ -70,9 +96,7 @@ export async function connect(settings: RedisSettings): Promise<Connection> {
  * Leaves nothing open where it fails.
  */
 export async function connectToListen(redis: Connection): Promise<Connection> {
-  const copy: Connection =
-    redis instanceof Cluster ? redis.duplicate([], { lazyConnect: true }) : redis.duplicate({ lazyConnect: true });
-  copy.on('error', () => {});
+  const copy = secondOf(redis);
   try {
     await copy.connect();
   } catch (error) {
@@ -80,6 +104,21 @@ export async function connectToListen(redis: Connection): Promise<Connection> {
     throw error;
   }
   keepConnected(copy, retryDelay);
+  return copy;
+}
+
+/** The same while Redis is away: it comes by itself. */
+export function connectToListenInBackground(redis: Connection): Connection {
+  const copy = secondOf(redis);
+  keepConnected(copy, retryDelay);
+  copy.connect().catch(() => {});
+  return copy;
+}
+
+function secondOf(redis: Connection): Connection {
+  const copy: Connection =
+    redis instanceof Cluster ? redis.duplicate([], { lazyConnect: true }) : redis.duplicate({ lazyConnect: true });
+  copy.on('error', () => {});
   return copy;
 }
 
@@ -152,20 +191,26 @@ function address(node: string, otherwise: number): { host: string; port: number 
   return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || otherwise) };
 }
 
-/** Waits while the client tries in the background. Throws after `START_TIMEOUT`, or at once where trying again cannot help. */
-async function untilReady(redis: Connection, reason: () => unknown): Promise<void> {
-  const giveUpAt = performance.now() + START_TIMEOUT;
+/** Waits while the client tries in the background. Throws after `patience`, or at once where trying again cannot help. */
+async function untilReady(redis: Connection, patience: number): Promise<void> {
+  const giveUpAt = performance.now() + patience;
   redis.connect().catch(() => {});
   while (redis.status !== 'ready') {
-    const error = reason();
+    const error = lastErrorOf(redis);
     if (isFinal(error) || redis.status === 'end' || performance.now() > giveUpAt)
       throw error ?? new Error('it does not answer');
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
 
+/** Whether waiting cannot help at a start. */
 function isFinal(error: unknown): boolean {
-  return /WRONGPASS|NOAUTH|NOPERM|invalid password|ECONNREFUSED|ENOTFOUND|DB index|cluster support disabled|certificate/i.test(
+  return isRefusal(error) || /ECONNREFUSED|ENOTFOUND/.test(messages(error));
+}
+
+/** Whether somebody must change something before this connection can be used. */
+function isRefusal(error: unknown): boolean {
+  return /WRONGPASS|NOAUTH|NOPERM|invalid password|DB index|cluster support disabled|certificate/i.test(
     messages(error),
   );
 }

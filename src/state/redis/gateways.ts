@@ -17,13 +17,25 @@ export interface Gateways {
 
 /** Says every few seconds that this gateway is there, until closed. `id` names it among all. */
 export async function announce(redis: Connection, id: string): Promise<Gateways> {
-  let count = 1;
-  const say = async () => {
-    count = (await runScript(redis, SCRIPT, [keyOf.gateways], [id, GATEWAY_LIFE, GATEWAYS_LIFE])) as number;
+  return announceEvery(redis, id, await say(redis, id));
+}
+
+/** The same while Redis is away: it is said as soon as Redis is there. `known`: how many there were when it was heard last. */
+export function announceLater(redis: Connection, id: string, known: number): Gateways {
+  return announceEvery(redis, id, known);
+}
+
+async function say(redis: Connection, id: string): Promise<number> {
+  return (await runScript(redis, SCRIPT, [keyOf.gateways], [id, GATEWAY_LIFE, GATEWAYS_LIFE])) as number;
+}
+
+function announceEvery(redis: Connection, id: string, known: number): Gateways {
+  let count = known;
+  const sayAgain = async () => {
+    count = await say(redis, id);
   };
-  await say();
   // While Redis is away the last count stands, because that is when it is needed.
-  const timer = setInterval(() => say().catch(() => {}), GATEWAY_LIFE / 4).unref();
+  const timer = setInterval(() => sayAgain().catch(() => {}), GATEWAY_LIFE / 4).unref();
   return {
     count: () => count,
     async close() {

@@ -2,17 +2,18 @@ import { randomUUID } from 'node:crypto';
 import type { AuditSettings, RedisSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
 import { createCircuitBreakers } from '../shared/circuit-breakers.ts';
+import { keysWithCopy, tokensWithCopy } from '../shared/key-copy/keys-with-copy.ts';
 import { SharedState } from '../shared/shared-state.ts';
 import type { State } from '../state.ts';
 import type { Records, Storage } from '../storage.ts';
-import { openBus } from './bus.ts';
-import { checkRedis, unusable, watchWarnings } from './checks.ts';
-import { type Connection, connect, RedisError } from './client.ts';
+import { type Connection, connect } from './client.ts';
 import { RedisState } from './counters.ts';
-import { announce } from './gateways.ts';
+import { keepKeyCopy, openKeyCopy } from './key-copy.ts';
 import { disconnect, whenCut } from './lasting.ts';
+import { shardsAfter } from './late-checks.ts';
 import { recordsInRedis } from './records.ts';
 import { shardsOf } from './shards.ts';
+import { startOn } from './start.ts';
 
 /** Milliseconds that a command may wait for the state. */
 const PATIENCE = 2_000;
@@ -28,25 +29,47 @@ export async function openBeside(settings: RedisSettings, audit: AuditSettings):
   return beside(await connect(settings), settings, audit);
 }
 
+export interface OpenOptions {
+  readonly observe: Observe;
+  readonly audit: AuditSettings;
+  /** The data folder, for the copy of the keys; `null`: no copy is kept. */
+  readonly folder?: string | null;
+  /**
+   * How many workers this gateway has. Each opens the state for itself. While Redis is away each gives out its share, all
+   * together what one process would. The primary that started them checks Redis, and keeps the copy of the keys.
+   */
+  readonly workers?: number;
+  /** For tests: milliseconds until the settings of Redis are looked at again. */
+  readonly lookAgain?: number;
+}
+
 /**
  * Opens what the primary needs: it serves operators while its workers carry the requests. Checks that Redis can do what the
- * workers need. Throws RedisError, and leaves nothing open then.
+ * workers need, and keeps the copy of its keys. Throws RedisError, and leaves nothing open then.
  */
 export async function openForWorkers(
   settings: RedisSettings,
-  { observe, audit }: { observe: Observe; audit: AuditSettings },
-): Promise<Beside & { readonly kind: string }> {
-  const redis = await connect(settings);
+  { observe, audit, folder = null }: Omit<OpenOptions, 'workers'>,
+): Promise<Beside & Pick<Storage, 'kind' | 'keyCopyAge'>> {
+  const copy = openKeyCopy(settings, folder, observe);
   try {
-    const stopWatching = await check(redis, observe);
-    const opened = beside(redis, settings, audit);
-    const close = () => {
-      stopWatching();
-      opened.close();
+    const started = await startOn(settings, { observe, id: null, isWorker: false, copy });
+    const keeper = copy && keepKeyCopy(started, settings, { folder: folder!, observe });
+    const opened = beside(started.redis, settings, audit);
+    return {
+      ...opened,
+      tokens: copy ? tokensWithCopy(opened.tokens, copy) : opened.tokens,
+      kind: kindOf(settings),
+      ...(copy ? { keyCopyAge: () => copy.age } : {}),
+      close() {
+        keeper?.close();
+        copy?.close();
+        opened.close();
+        void started.close();
+      },
     };
-    return { ...opened, close, kind: kindOf(settings) };
   } catch (error) {
-    disconnect(redis);
+    copy?.close();
     throw error;
   }
 }
@@ -54,7 +77,7 @@ export async function openForWorkers(
 function beside(redis: Connection, settings: RedisSettings, { keep }: AuditSettings): Beside {
   const breakers = createCircuitBreakers(shardsOf(redis), settings, () => {});
   // Nothing is remembered here that a change elsewhere could make wrong, so nobody listens.
-  const bus = { listen: () => () => {}, close: () => {} };
+  const bus = { listen: () => () => {}, isLive: false, close: () => {} };
   return {
     ...recordsInRedis(redis, { bus, breakers, deadline: PATIENCE, keep }),
     state: new RedisState(redis, { deadline: PATIENCE }),
@@ -65,74 +88,63 @@ function beside(redis: Connection, settings: RedisSettings, { keep }: AuditSetti
   };
 }
 
-export interface OpenOptions {
-  readonly observe: Observe;
-  readonly audit: AuditSettings;
-  /**
-   * How many workers this gateway has. Each opens the state for itself. While Redis is away each gives out its share, all
-   * together what one process would. The primary that started them has checked Redis already.
-   */
-  readonly workers?: number;
-  /** For tests: milliseconds until the settings of Redis are looked at again. */
-  readonly lookAgain?: number;
-}
-
 /** Opens the state that several gateways share. Throws RedisError, and leaves nothing open then. */
-export async function openRedis(
-  settings: RedisSettings,
-  { observe, audit, workers = 1, lookAgain }: OpenOptions,
-): Promise<Storage> {
-  const redis = await connect(settings);
-  const ends = [() => disconnect(redis)];
-  const end = () => {
-    for (const one of ends.splice(0).reverse()) one();
+export async function openRedis(settings: RedisSettings, options: OpenOptions): Promise<Storage> {
+  const { observe, audit, folder = null, workers = 1, lookAgain } = options;
+  const isWorker = workers > 1;
+  const copy = openKeyCopy(settings, folder, observe);
+  const id = randomUUID();
+  const started = await startOn(settings, {
+    observe,
+    id,
+    isWorker,
+    copy,
+    ...(lookAgain === undefined ? {} : { lookAgain }),
+  }).catch((error: unknown) => {
+    copy?.close();
+    throw error;
+  });
+  const { redis, bus, gateways, absence, checks } = started;
+  const tellCut = (isCut: boolean) => observe({ type: 'state.connection', of: 'requests', isCut });
+  if (absence) tellCut(true);
+  whenCut(redis, () => tellCut(true));
+  redis.on('ready', () => tellCut(false));
+  const breakers = createCircuitBreakers(shardsAfter(checks, shardsOf(redis)), settings, observe);
+  if (absence) breakers.open(absence);
+  const { deadline } = settings;
+  const state = new SharedState({
+    backend: new RedisState(redis, { deadline }),
+    breakers,
+    bus,
+    settings: { ...settings, divide: settings.divide || isWorker },
+    gateway: id,
+    gateways: () => (settings.divide ? Math.max(gateways.count(), workers) : workers),
+    observe,
+  });
+  const records = recordsInRedis(redis, { bus, breakers, deadline, keep: audit.keep });
+  const keeper = copy && !isWorker ? keepKeyCopy(started, settings, { folder: folder!, observe }) : null;
+  const stopDoubting = bus.listen((message) => {
+    if (message.type === 'key') copy?.doubt(message.hash);
+  });
+  return {
+    state,
+    ...records,
+    keys: copy ? keysWithCopy(records.keys, { copy, correct: (hash) => keeper?.hear(hash) }) : records.keys,
+    tokens: copy ? tokensWithCopy(records.tokens, copy) : records.tokens,
+    recheckKeysAfter: settings.keysFor,
+    kind: kindOf(settings),
+    ready: () => settings.readyWhenAway || !breakers.away,
+    unsavedFor: () => 0,
+    ...(copy && !isWorker ? { keyCopyAge: () => copy.age } : {}),
+    async close() {
+      stopDoubting();
+      keeper?.close();
+      await state.close();
+      copy?.close();
+      breakers.close();
+      await started.close();
+    },
   };
-  try {
-    if (workers === 1) ends.push(await check(redis, observe, lookAgain));
-    const id = randomUUID();
-    const bus = await openBus(redis, observe);
-    ends.push(bus.close);
-    const tellCut = (isCut: boolean) => observe({ type: 'state.connection', of: 'requests', isCut });
-    whenCut(redis, () => tellCut(true));
-    redis.on('ready', () => tellCut(false));
-    const gateways = await announce(redis, id);
-    const breakers = createCircuitBreakers(shardsOf(redis), settings, observe);
-    const { deadline } = settings;
-    const state = new SharedState({
-      backend: new RedisState(redis, { deadline }),
-      breakers,
-      bus,
-      settings: { ...settings, divide: settings.divide || workers > 1 },
-      gateway: id,
-      gateways: () => (settings.divide ? Math.max(gateways.count(), workers) : workers),
-      observe,
-    });
-    return {
-      state,
-      ...recordsInRedis(redis, { bus, breakers, deadline, keep: audit.keep }),
-      recheckKeysAfter: settings.keysFor,
-      kind: kindOf(settings),
-      ready: () => settings.readyWhenAway || !breakers.away,
-      unsavedFor: () => 0,
-      async close() {
-        await state.close();
-        breakers.close();
-        await gateways.close();
-        end();
-      },
-    };
-  } catch (error) {
-    end();
-    throw error instanceof RedisError ? error : unusable(error);
-  }
-}
-
-/** Tells the warnings there are, and from then on each new one. Returns a function that ends this. */
-async function check(redis: Connection, observe: Observe, lookAgain?: number): Promise<() => void> {
-  const tell = (warning: string) => observe({ type: 'state.warning', warning });
-  const warnings = await checkRedis(redis);
-  for (const warning of warnings) tell(warning);
-  return watchWarnings(redis, warnings, tell, lookAgain);
 }
 
 /** What kind of state it is, in words for people. */

@@ -10,6 +10,12 @@ export type TokenChange = { readonly token: TokenRecord } | { readonly ended: st
 /** The name is taken, or there is none of this name. */
 class WrongName extends Error {}
 
+/** All tokens, in the order of their names. */
+export async function tokensIn(redis: Connection): Promise<TokenRecord[]> {
+  const texts = Object.values(await redis.hgetall(keyOf.tokens));
+  return texts.map((text) => JSON.parse(text) as TokenRecord).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
 /** Operators' tokens in Redis. */
 export function tokensInRedis(
   redis: Connection,
@@ -28,10 +34,7 @@ export function tokensInRedis(
   }
 
   return {
-    async list() {
-      const texts = Object.values(await asked(redis.hgetall(keyOf.tokens)));
-      return texts.map((text) => JSON.parse(text) as TokenRecord).sort((a, b) => (a.name < b.name ? -1 : 1));
-    },
+    list: () => asked(tokensIn(redis)),
     add: (token, note) =>
       make({
         note,

@@ -11,5 +11,7 @@ export type Message =
 export interface Bus {
   /** Returns a function that ends the listening. */
   listen(listener: (message: Message) => void): () => void;
+  /** Whether every message arrives now, as far as is known. */
+  readonly isLive: boolean;
   close(): void;
 }

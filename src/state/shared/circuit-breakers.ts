@@ -14,6 +14,8 @@ export interface CircuitBreakers {
   of(name: string): CircuitBreaker;
   /** Notes that a call behind `breaker` failed. One unfit subject says nothing about its shard: it is a warning. */
   failed(breaker: CircuitBreaker, error: unknown): void;
+  /** The whole backend is away from the start. */
+  open(reason: unknown): void;
   /** Whether any shard is away. */
   readonly away: boolean;
   /** Calls back when a shard is well again. */
@@ -55,16 +57,19 @@ export function createCircuitBreakers(
     observe({ type: 'state.warning', warning });
   }
 
+  function of(name: string): CircuitBreaker {
+    const shard = shards.shardOf(name);
+    let breaker = breakers.get(shard);
+    if (!breaker) {
+      breaker = create(name);
+      breakers.set(shard, breaker);
+    }
+    return breaker;
+  }
+
   return {
-    of(name) {
-      const shard = shards.shardOf(name);
-      let breaker = breakers.get(shard);
-      if (!breaker) {
-        breaker = create(name);
-        breakers.set(shard, breaker);
-      }
-      return breaker;
-    },
+    of,
+    open: (reason) => of('start').open(reason),
     failed(breaker, error) {
       const cause = error instanceof Outage ? error.cause : error;
       if (cause instanceof LedgerError) warn(cause.message);

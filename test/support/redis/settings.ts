@@ -13,4 +13,5 @@ export const DEFAULTS = {
   readyWhenAway: true,
   refusedFor: 5_000,
   keysFor: 30_000,
+  keyCopy: { enabled: true, sweep: 300_000, maxAge: 86_400_000 },
 } as const satisfies Omit<RedisSettings, 'url'>;

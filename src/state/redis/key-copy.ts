@@ -1,0 +1,45 @@
+import type { RedisSettings } from '../../config/config.ts';
+import type { Observe } from '../../observe/events.ts';
+import { seldom } from '../../observe/seldom.ts';
+import { KeyCopy } from '../shared/key-copy/copy.ts';
+import { KeyCopyKeeper } from '../shared/key-copy/keeper.ts';
+import { keySource, nameOf } from './key-source.ts';
+import type { Started } from './start.ts';
+
+/** Milliseconds between two warnings of a copy that cannot be read or written. */
+const WARN_AGAIN = 60_000;
+
+/** Opens the copy of the keys in the data folder for reading; `null`: there is to be none. */
+export function openKeyCopy(settings: RedisSettings, folder: string | null, observe: Observe): KeyCopy | null {
+  const { enabled, maxAge } = settings.keyCopy;
+  if (!enabled || folder === null) return null;
+  return new KeyCopy({
+    folder,
+    source: nameOf(settings),
+    maxAge,
+    failed: warn(observe, `cannot read the copy of keys in ${folder}`),
+  });
+}
+
+/** Keeps the copy true, as long as no other process does. */
+export function keepKeyCopy(
+  { redis, bus, checks }: Pick<Started, 'redis' | 'bus' | 'checks'>,
+  settings: RedisSettings,
+  { folder, observe }: { readonly folder: string; readonly observe: Observe },
+): KeyCopyKeeper {
+  return new KeyCopyKeeper({
+    folder,
+    source: keySource(redis, settings, () => checks.passed),
+    bus,
+    sweep: settings.keyCopy.sweep,
+    failed: warn(observe, `cannot keep a copy of the keys in ${folder}`),
+  });
+}
+
+function warn(observe: Observe, what: string): (error: unknown) => void {
+  const mayTell = seldom(WARN_AGAIN);
+  return (error) => {
+    if (mayTell(what) === null) return;
+    observe({ type: 'state.warning', warning: `${what}: ${error instanceof Error ? error.message : String(error)}` });
+  };
+}

@@ -1,0 +1,288 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { isLocked, lockFile } from '../../../common/lock.ts';
+import { Outage } from '../../../errors/outage.ts';
+import type { Bus } from '../bus.ts';
+import { Bits } from './bits.ts';
+import { KeyCopyFile } from './file.ts';
+import { Nap } from './nap.ts';
+import { KEY_COPY_LOCK, type KeySource } from './standing.ts';
+
+/** Milliseconds between two notes of how fresh the copy is. Longer than a dead connection of the bus stays unnoticed. */
+const BEAT = 5_000;
+/** Milliseconds until a backend that is away is asked again, and a file that cannot be written is tried again. */
+const ASK_AGAIN = 1_000;
+const WRITE_AGAIN = 30_000;
+/**
+ * Milliseconds from a message to the reading of its key. By then every process of this machine has heard the message too, and
+ * knows that what was read is later. Messages of a flood are read together.
+ */
+const SETTLE = 100;
+/** Changed keys read at once; and so many changes since the last sweep that another one is due. */
+const AT_ONCE = 500;
+const MANY = 20_000;
+/** Milliseconds for which changes may wait while a sweep is under way. */
+const WAITING = 1_000;
+
+export interface KeyCopyKeeperOptions {
+  readonly folder: string;
+  readonly source: KeySource;
+  readonly bus: Bus;
+  /** Milliseconds from the begin of a sweep to that of the next. */
+  readonly sweep: number;
+  /** Told why the copy cannot be written; it is gone then, and made anew as soon as it can be. */
+  readonly failed: (error: unknown) => void;
+  /** Unix milliseconds. */
+  readonly clock?: () => number;
+}
+
+/**
+ * Keeps the copy of the keys true to the backend. The rows of a changed key are removed as soon as the change is heard, and
+ * written again once the new record was read. A sweep compares everything: at the start, from time to time, and at once when
+ * messages may have been lost. Of several processes on one folder, one keeps the copy, and the next one when that has ended.
+ */
+export class KeyCopyKeeper {
+  readonly #options: KeyCopyKeeperOptions;
+  readonly #clock: () => number;
+  readonly #nap = new Nap();
+  readonly #stopListening: () => void;
+  #lock: { release(): void } | null = null;
+  #file: KeyCopyFile | null = null;
+  /** Changed keys whose rows are to be removed, and those that are to be read again. */
+  #unremoved: string[] = [];
+  #heard = new Set<string>();
+  /** Monotonic milliseconds of the last reading of changed keys, the next sweep and the next beat. */
+  #lastReading = 0;
+  #nextSweep = 0;
+  #nextBeat = 0;
+  /** How many changes were heard since the last sweep began. */
+  #changes = 0;
+  /** Since when no message can have been lost. */
+  #unbrokenSince = 0;
+  #lastBeat = 0;
+  /** Rows that the sweep under way has seen. */
+  #seen = new Bits();
+  #closed = false;
+
+  constructor(options: KeyCopyKeeperOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? Date.now;
+    this.#stopListening = options.bus.listen((message) => {
+      if (message.type === 'key') this.hear(message.hash);
+      else if (message.type === 'anything') this.#broken();
+    });
+    void this.#run();
+  }
+
+  /** A key was changed: what the copy has of it goes at once. */
+  hear(hash: string): void {
+    if (!this.#file) return;
+    if (this.#unremoved.push(hash) === 1) setImmediate(() => this.#remove());
+    this.#heard.add(hash);
+    if (++this.#changes % MANY === 0) this.#giveUpHeard();
+    this.#nap.wake();
+  }
+
+  /** Nothing is written any more. */
+  close(): void {
+    this.#closed = true;
+    this.#stopListening();
+    this.#remove();
+    this.#nap.wake();
+    this.#letGo();
+  }
+
+  /** Messages may have been lost: only a sweep that begins now finds what they told. */
+  #broken(): void {
+    this.#unbrokenSince = this.#clock();
+    this.#nextSweep = 0;
+    this.#nap.wake();
+  }
+
+  /** Leaves to a sweep what changed: the rows are removed already. */
+  #giveUpHeard(): void {
+    this.#heard.clear();
+    this.#broken();
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#closed) {
+      try {
+        const wait = this.#take() ? await this.#work() : BEAT;
+        if (!this.#closed) await this.#nap.take(wait);
+      } catch (error) {
+        if (this.#closed) return;
+        await this.#nap.takeWhole(this.#afterFailure(error));
+      }
+    }
+  }
+
+  /** Does what is due. Answers the milliseconds until something is due again. */
+  async #work(): Promise<number> {
+    await this.#readHeard();
+    if (!this.#closed && performance.now() >= this.#nextSweep) await this.#sweep();
+    if (!this.#closed && performance.now() >= this.#nextBeat) await this.#beat();
+    return this.#heard.size > 0 ? 0 : Math.max(0, Math.min(this.#nextSweep, this.#nextBeat) - performance.now());
+  }
+
+  /** Whether this process keeps the copy; it begins to as soon as nobody else does. */
+  #take(): boolean {
+    if (this.#file) return true;
+    const { folder, source } = this.#options;
+    this.#lock ??= lockIn(folder);
+    if (!this.#lock) return false;
+    this.#file = KeyCopyFile.open(folder, source.name);
+    this.#broken();
+    this.#lastBeat = this.#clock();
+    this.#nextBeat = 0;
+    return true;
+  }
+
+  /** Milliseconds after which to go on. A copy that cannot be written does not tell of changes, so it must not stay. */
+  #afterFailure(error: unknown): number {
+    if (error instanceof Outage) {
+      if (this.#heard.size > 0) this.#giveUpHeard();
+      return ASK_AGAIN;
+    }
+    this.#discard(error);
+    return WRITE_AGAIN;
+  }
+
+  #discard(error: unknown): void {
+    this.#options.failed(error);
+    this.#file?.close();
+    this.#file = null;
+    this.#unremoved = [];
+    this.#heard.clear();
+    if (!this.#lock) return;
+    try {
+      KeyCopyFile.discard(this.#options.folder);
+    } catch (undeleted) {
+      this.#options.failed(undeleted);
+    }
+  }
+
+  #remove(): void {
+    const hashes = this.#unremoved;
+    this.#unremoved = [];
+    if (hashes.length === 0 || !this.#file) return;
+    try {
+      this.#file.forget(hashes);
+    } catch (error) {
+      this.#discard(error);
+    }
+  }
+
+  /** Reads the keys that were changed, and keeps what they are now. */
+  async #readHeard(): Promise<void> {
+    this.#lastReading = performance.now();
+    const heard = [...this.#heard];
+    if (heard.length === 0) return;
+    await this.#nap.takeWhole(SETTLE);
+    for (let from = 0; from < heard.length && this.#file; from += AT_ONCE) {
+      const hashes = heard.slice(from, from + AT_ONCE);
+      const at = this.#clock();
+      for (const hash of hashes) this.#heard.delete(hash);
+      try {
+        const found = await this.#options.source.at(hashes);
+        this.#keep(
+          found.filter((record) => record !== null),
+          at,
+        );
+      } catch (error) {
+        for (const hash of hashes) this.#heard.add(hash);
+        throw error;
+      }
+    }
+    await this.#file?.flush();
+  }
+
+  /** Records of keys that were changed meanwhile may be from before the change, and are left out: they are read again. */
+  #keep(records: Parameters<KeyCopyFile['keep']>[0], at: number): void {
+    const isOld = (hash: string | undefined) => hash !== undefined && this.#heard.has(hash);
+    const current = records.filter(({ hash, previous }) => !isOld(hash) && !isOld(previous?.hash));
+    this.#file?.keep(current, at, this.#seen);
+  }
+
+  /** Compares everything with the backend. Begins again where messages were lost meanwhile. */
+  async #sweep(): Promise<void> {
+    const { source, sweep } = this.#options;
+    const began = this.#clock();
+    this.#nextSweep = performance.now() + sweep;
+    this.#changes = 0;
+    this.#seen = new Bits();
+    try {
+      const imported = await source.hasImported();
+      if (!(await this.#takePages())) return;
+      if (!(await this.#removeUnseen())) return;
+      const file = this.#file!;
+      file.stand({ ...file.standing, swept: began, fresh: began, imported });
+    } catch (error) {
+      this.#nextSweep = 0;
+      throw error;
+    }
+  }
+
+  /** Answers whether all pages were taken and the sweep may go on. */
+  async #takePages(): Promise<boolean> {
+    let at = this.#clock();
+    let began = performance.now();
+    for await (const page of this.#options.source.pages()) {
+      if (!this.#goesOn()) return false;
+      this.#keep(page, at);
+      // Requests have at least half of the time.
+      await this.#nap.takeWhole(performance.now() - began);
+      if (performance.now() - this.#lastReading > WAITING) await this.#readHeard();
+      if (!this.#goesOn()) return false;
+      at = this.#clock();
+      began = performance.now();
+    }
+    return this.#goesOn();
+  }
+
+  async #removeUnseen(): Promise<boolean> {
+    for (let after: number | null = 0; after !== null; ) {
+      after = this.#file!.forgetUnseen(this.#seen, after);
+      await this.#nap.takeWhole(1);
+      if (!this.#goesOn()) return false;
+    }
+    return true;
+  }
+
+  /** Whether the sweep under way is still of use. */
+  #goesOn(): boolean {
+    return !this.#closed && this.#file !== null && this.#nextSweep !== 0;
+  }
+
+  /** Notes until when every change is known to have been heard: the last beat, because a dead bus is noticed by then. */
+  async #beat(): Promise<void> {
+    const now = this.#clock();
+    const { source } = this.#options;
+    const [gateways, tokens] = await Promise.all([source.gateways(), source.tokens()]);
+    if (!this.#file) return;
+    const { standing } = this.#file;
+    const isUnbroken = this.#options.bus.isLive && this.#unbrokenSince <= standing.swept && this.#heard.size === 0;
+    const fresh = isUnbroken && this.#lastBeat > standing.swept ? this.#lastBeat : standing.fresh;
+    this.#file.stand({ ...standing, fresh, gateways: Math.max(1, gateways), tokens });
+    this.#lastBeat = now;
+    this.#nextBeat = performance.now() + BEAT;
+  }
+
+  #letGo(): void {
+    this.#file?.close();
+    this.#file = null;
+    this.#lock?.release();
+    this.#lock = null;
+  }
+}
+
+/** `null`: another process keeps the copy. */
+function lockIn(folder: string): { release(): void } | null {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return lockFile(join(folder, KEY_COPY_LOCK));
+  } catch (error) {
+    if (isLocked(error)) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,75 @@
+import { Outage } from '../../../errors/outage.ts';
+import type { KeyRecord } from '../../../keys/key.ts';
+import type { KeyStore } from '../../../keys/store.ts';
+import type { TokenStore } from '../../../operators/tokens.ts';
+import type { KeyCopy } from './copy.ts';
+
+export interface KeysWithCopyOptions {
+  readonly copy: Pick<KeyCopy, 'find' | 'imported' | 'doubt' | 'differs'>;
+  /** Hears of a key that the copy has otherwise than the store. */
+  readonly correct: (hash: string) => void;
+}
+
+/**
+ * Keys of a store that may be away: while it is, they are looked up in the copy. A key that the copy does not have stays
+ * unknown, because it may have been made or changed since.
+ */
+export function keysWithCopy(keys: KeyStore, { copy, correct }: KeysWithCopyOptions): KeyStore {
+  return {
+    async find(hash) {
+      let found: KeyRecord | null;
+      try {
+        found = await keys.find(hash);
+      } catch (error) {
+        const copied = error instanceof Outage ? copy.find(hash) : null;
+        if (!copied) throw error;
+        return copied;
+      }
+      // A message was lost if the copy lets in whom the store does not. That must not wait for the next sweep.
+      if (mayRefuse(found) && copy.differs(hash, found)) {
+        copy.doubt(hash);
+        correct(hash);
+      }
+      return found;
+    },
+    async hasImported() {
+      try {
+        return await keys.hasImported();
+      } catch (error) {
+        const imported = error instanceof Outage ? copy.imported : null;
+        if (imported === null) throw error;
+        return imported;
+      }
+    },
+    get: (id) => keys.get(id),
+    list: () => keys.list(),
+    isEmpty: () => keys.isEmpty(),
+    add: (record, note) => keys.add(record, note),
+    replace: (record, note) => keys.replace(record, note),
+    watch: (changed) => keys.watch(changed),
+  };
+}
+
+/** The tokens of operators, from the copy while the store is away: metrics are read in an outage too. */
+export function tokensWithCopy(tokens: TokenStore, copy: Pick<KeyCopy, 'tokens'>): TokenStore {
+  return {
+    async list() {
+      try {
+        return await tokens.list();
+      } catch (error) {
+        const copied = error instanceof Outage ? copy.tokens : null;
+        if (copied === null) throw error;
+        return [...copied];
+      }
+    },
+    add: (record, note) => tokens.add(record, note),
+    remove: (name, note) => tokens.remove(name, note),
+  };
+}
+
+/** Most keys have nothing for which their holder could be refused, and need no look into the copy. */
+function mayRefuse(found: KeyRecord | null): boolean {
+  if (found === null) return true;
+  const { revokedAt, disabledAt, expiresAt, addresses } = found;
+  return revokedAt !== null || disabledAt !== null || expiresAt !== null || addresses !== null;
+}

@@ -15,12 +15,16 @@ export interface SharedGateway extends Storage {
 /** The deadline is longer than the default, so that a busy test machine is no outage. */
 export async function openShared(
   settings: Partial<RedisSettings> & { readonly url: string },
-  { workers = 1, lookAgain = 60_000 }: { readonly workers?: number; readonly lookAgain?: number } = {},
+  {
+    workers = 1,
+    lookAgain = 60_000,
+    folder = null,
+  }: { readonly workers?: number; readonly lookAgain?: number; readonly folder?: string | null } = {},
 ): Promise<SharedGateway> {
   const events: Event[] = [];
   const storage = await openRedis(
     { ...DEFAULTS, deadline: 250, ...settings },
-    { observe: (event) => void events.push(event), audit: KEPT, workers, lookAgain },
+    { observe: (event) => void events.push(event), audit: KEPT, workers, lookAgain, folder },
   );
   return { ...storage, events, told: (type) => events.filter((event) => event.type === type).length };
 }

@@ -16,6 +16,17 @@ export class Cache<V> {
     return this.#young.size + this.#old.size;
   }
 
+  /** Every key, one or the other perhaps twice. Entries may come and go meanwhile. */
+  *keys(): Iterable<string> {
+    yield* this.#young.keys();
+    yield* this.#old.keys();
+  }
+
+  /** As `get`, and the entry counts no more as read than before. */
+  peek(key: string): V | undefined {
+    return this.#young.get(key) ?? this.#old.get(key);
+  }
+
   get(key: string): V | undefined {
     const young = this.#young.get(key);
     if (young !== undefined) return young;

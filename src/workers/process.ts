@@ -129,6 +129,7 @@ async function begin(
     observe,
     audit: config.audit,
     folder: config.data,
+    worker,
     workers,
   });
   isOpen = true;

@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { hashSecret } from '../../src/keys/secret.ts';
+import { readJournal } from '../../src/state/journal/read.ts';
 import { KeyCopyReader } from '../../src/state/shared/key-copy/reader.ts';
 import { KEY_COPY } from '../../src/state/shared/key-copy/standing.ts';
+import type { Kept } from '../../src/state/shared/standings/kept.ts';
+import { unpackStandings } from '../../src/state/shared/standings/packing.ts';
 import { freePort, type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
 import { type FakeStore, fakeStore } from '../support/upstream.ts';
@@ -69,11 +72,8 @@ async function untilCopied(
   condition: (record: Copied | null) => boolean,
 ): Promise<void> {
   const reader = new KeyCopyReader(join(folder, 'data'), (error) => expect(error).toBeUndefined());
-  await until(
-    'the copy has it',
-    () => (reader.standing?.swept ?? 0) > 0 && condition(reader.find(hashSecret(key))?.record ?? null),
-    10_000,
-  );
+  const isThere = () => condition(reader.find(hashSecret(key))?.record ?? null);
+  await until('the copy has it', () => (reader.standing?.swept ?? 0) > 0 && isThere());
   reader.close();
 }
 
@@ -113,6 +113,47 @@ describe.each([1, 2])('a gateway of %s workers that died while Redis was away', 
     expect((await get(second, revoked.key)).status).toBe(401);
     await untilCopied(second, made.key, (record) => record !== null);
     expect(second.told('state.unfit')).toEqual([]);
+  }, 60_000);
+});
+
+describe('under local, a gateway that is killed in an outage and started again', () => {
+  type Window = { readonly remaining: number };
+  const usage = async (gateway: GatewayWithWorkers, key: string) =>
+    (JSON.parse((await gateway.get('/usage', { 'X-API-Key': key })).body) as { windows?: Window[] }).windows?.[0];
+
+  /** What is left of the key in the files of the folder. */
+  function keptOf({ folder }: GatewayWithWorkers, id: string): number | undefined {
+    let kept: Kept | undefined;
+    readJournal(join(folder, 'data'), 'standings.1', () => ({
+      batch: (payload, file) =>
+        unpackStandings(payload, file, (subject, one) => {
+          if (subject === `key:${id}`) kept = one;
+        }),
+    }));
+    return kept?.known?.admission.readings[0]?.remaining;
+  }
+
+  test('gives out nothing twice, and charges all of it once Redis is back', async () => {
+    const first = await start();
+    const made = await first.key('5/hour');
+    await untilCopied(first, made.key, (record) => record !== null);
+    for (let left = 4; left >= 3; left--) expect((await get(first, made.key)).status).toBe(200);
+    await redis.stop();
+    for (let left = 2; left >= 1; left--) expect((await get(first, made.key)).status).toBe(200);
+    await until('it is written', () => keptOf(first, made.id) === 1);
+    await first.kill();
+
+    const second = await start({ folder: first.folder });
+    expect((await get(second, made.key)).headers['x-ratelimit-remaining']).toBe('0');
+    expect((await get(second, made.key)).status).toBe(429);
+    await until('it is written', () => keptOf(second, made.id) === 0);
+    await second.kill();
+
+    const third = await start({ folder: first.folder });
+    expect((await get(third, made.key)).status).toBe(429);
+    redis = await startAgain();
+    await until('the outage is over', () => third.told('state.recovered').length === 1);
+    await until('Redis knows all of it', async () => (await usage(third, made.key))?.remaining === 0);
   }, 60_000);
 });
 

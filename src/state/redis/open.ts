@@ -8,7 +8,7 @@ import type { State } from '../state.ts';
 import type { Records, Storage } from '../storage.ts';
 import { type Connection, connect } from './client.ts';
 import { RedisState } from './counters.ts';
-import { keepKeyCopy, openKeyCopy } from './key-copy.ts';
+import { keepKeyCopy, keepStandings, openKeyCopy } from './kept.ts';
 import { disconnect, whenCut } from './lasting.ts';
 import { shardsAfter } from './late-checks.ts';
 import { recordsInRedis } from './records.ts';
@@ -39,6 +39,8 @@ export interface OpenOptions {
    * together what one process would. The primary that started them checks Redis, and keeps the copy of the keys.
    */
   readonly workers?: number;
+  /** Which of them this one is, from 1. */
+  readonly worker?: number;
   /** For tests: milliseconds until the settings of Redis are looked at again. */
   readonly lookAgain?: number;
 }
@@ -49,7 +51,7 @@ export interface OpenOptions {
  */
 export async function openForWorkers(
   settings: RedisSettings,
-  { observe, audit, folder = null }: Omit<OpenOptions, 'workers'>,
+  { observe, audit, folder = null }: Omit<OpenOptions, 'worker' | 'workers'>,
 ): Promise<Beside & Pick<Storage, 'kind' | 'keyCopyAge'>> {
   const copy = openKeyCopy(settings, folder, observe);
   try {
@@ -90,7 +92,7 @@ function beside(redis: Connection, settings: RedisSettings, { keep }: AuditSetti
 
 /** Opens the state that several gateways share. Throws RedisError, and leaves nothing open then. */
 export async function openRedis(settings: RedisSettings, options: OpenOptions): Promise<Storage> {
-  const { observe, audit, folder = null, workers = 1, lookAgain } = options;
+  const { observe, audit, folder = null, worker = 1, workers = 1, lookAgain } = options;
   const isWorker = workers > 1;
   const copy = openKeyCopy(settings, folder, observe);
   const id = randomUUID();
@@ -112,6 +114,8 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
   const breakers = createCircuitBreakers(shardsAfter(checks, shardsOf(redis)), settings, observe);
   if (absence) breakers.open(absence);
   const { deadline } = settings;
+  const standings =
+    folder === null || settings.whenAway !== 'local' ? null : keepStandings(folder, { worker, workers, observe });
   const state = new SharedState({
     backend: new RedisState(redis, { deadline }),
     breakers,
@@ -120,6 +124,7 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
     gateway: id,
     gateways: () => (settings.divide ? Math.max(gateways.count(), workers) : workers),
     observe,
+    standings,
   });
   const records = recordsInRedis(redis, { bus, breakers, deadline, keep: audit.keep });
   const keeper = copy && !isWorker ? keepKeyCopy(started, settings, { folder: folder!, observe }) : null;

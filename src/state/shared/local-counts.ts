@@ -3,8 +3,9 @@ import { Outage } from '../../errors/outage.ts';
 import { type Admission, admit } from '../../limits/admission.ts';
 import { eachWindow, type Ledger, newLedger } from '../../limits/ledger.ts';
 import type { Limits } from '../../limits/limits.ts';
-import type { InDoubtCharges, Reconciliation } from './backend.ts';
+import type { InDoubtCharges } from './backend.ts';
 import { banIn, inWholeLimits, ledgerFrom, shareOf } from './shares.ts';
+import type { Due, Known } from './standings/kept.ts';
 
 /** Subjects counted in one outage. Later ones are told that their limits cannot be checked. */
 const MOST = 200_000;
@@ -12,6 +13,8 @@ const MOST = 200_000;
 const KNOWN = 50_000;
 
 interface Count {
+  /** That of its reconciliation. */
+  readonly number: number;
   readonly limits: Limits;
   /** What this gateway counts against: `limits`, or its share of them. */
   readonly share: Limits;
@@ -23,18 +26,13 @@ interface Count {
   charged: number;
 }
 
-/** How a subject stood last. */
-interface Known {
-  readonly admission: Admission;
-  /** What is left in it is already this gateway's share, and must not be divided again. */
-  readonly divided: boolean;
-}
-
 export interface LocalCountsOptions {
   readonly gateway: string;
   readonly clock: () => number;
   /** Among how many gateways what is left is divided; 1: it is not divided. */
   readonly gateways: () => number;
+  /** Called when a standing or a count has changed. */
+  readonly changed?: (subject: string) => void;
 }
 
 /** Counts in this process while the backend is away, on from what was last known. Adds up what the backend must be told. */
@@ -45,9 +43,11 @@ export class LocalCounts {
   readonly #known = new Cache<Known>(KNOWN);
   readonly #counts = new Map<string, Count>();
   readonly #inDoubt = new Map<string, number>();
+  readonly #changed: (subject: string) => void;
   #reconciliations = 0;
 
-  constructor({ gateway, clock, gateways }: LocalCountsOptions) {
+  constructor({ gateway, clock, gateways, changed = () => {} }: LocalCountsOptions) {
+    this.#changed = changed;
     this.#gateway = gateway;
     this.#clock = clock;
     this.#gateways = gateways;
@@ -73,7 +73,24 @@ export class LocalCounts {
 
   /** Keeps how a subject stands. */
   note(subject: string, admission: Admission): void {
-    this.#known.set(subject, { admission, divided: false });
+    this.restore(subject, { admission, divided: false });
+    this.#changed(subject);
+  }
+
+  /** Puts back how a subject stood before a restart. */
+  restore(subject: string, known: Known): void {
+    this.#known.set(subject, known);
+  }
+
+  /** How a subject stood last; `null`: that is not known. */
+  standing(subject: string): Known | null {
+    return this.#known.peek(subject) ?? null;
+  }
+
+  /** All subjects with a standing or a count, one or the other perhaps twice. */
+  *names(): Iterable<string> {
+    yield* this.#known.keys();
+    yield* this.#counts.keys();
   }
 
   /** Decides alone. Throws `Outage` for a new subject once `MOST` are counted, because memory must have a bound. */
@@ -83,6 +100,7 @@ export class LocalCounts {
     const decided = admit(count.ledger, count.share, cost, now);
     const admission = count.share === limits ? decided : inWholeLimits(decided, limits);
     this.#known.set(subject, { admission, divided: count.share !== limits });
+    this.#changed(subject);
     return admission;
   }
 
@@ -109,12 +127,19 @@ export class LocalCounts {
   };
 
   /** What the backend must add for a subject, which is then no longer counted here. `null`: nothing, or not yet known. */
-  take(subject: string): { limits: Limits; reconciliation: Reconciliation } | null {
-    const count = this.#counts.get(subject);
-    if (!count || this.#inDoubt.has(subject)) return null;
+  take(subject: string): Due | null {
+    if (this.#inDoubt.has(subject)) return null;
+    const due = this.due(subject);
     this.#counts.delete(subject);
+    return due;
+  }
+
+  /** The same as far as it is known by now; it is counted on. */
+  due(subject: string): Due | null {
+    const count = this.#counts.get(subject);
+    if (!count) return null;
     const now = this.#clock();
-    const { ledger, before, bannedBefore, limits, charged } = count;
+    const { number, ledger, before, bannedBefore, limits, charged } = count;
     const windows: { units: number; openedAt: number }[] = [];
     eachWindow(ledger.windows, (window, at, meter) => {
       const units = meter.used(ledger.cells, at, window, now) - meter.used(before, at, window, now) - charged;
@@ -122,15 +147,13 @@ export class LocalCounts {
     });
     const ban = banIn(ledger, bannedBefore, limits);
     if (ban === null && windows.every(({ units }) => units === 0)) return null;
-    return {
-      limits,
-      reconciliation: { gateway: this.#gateway, number: ++this.#reconciliations, ban, windows },
-    };
+    return { limits, reconciliation: { gateway: this.#gateway, number, ban, windows } };
   }
 
   /** Drops what was known of a subject: an operator changed it. */
   forget(subject: string): void {
     this.#known.delete(subject);
+    this.#changed(subject);
   }
 
   #countOf(subject: string, limits: Limits, now: number): Count {
@@ -144,6 +167,7 @@ export class LocalCounts {
     const sharers = known?.divided ? 1 : gateways;
     const ledger = known ? ledgerFrom(known.admission, share, sharers, now) : newLedger(share.windows);
     const count = {
+      number: ++this.#reconciliations,
       limits,
       share,
       ledger,

@@ -1,7 +1,7 @@
-import type { Limits } from '../../limits/limits.ts';
-import type { Reconciliation, SharedBackend } from './backend.ts';
+import type { SharedBackend } from './backend.ts';
 import type { CircuitBreakers } from './circuit-breakers.ts';
 import type { LocalCounts } from './local-counts.ts';
+import type { Due } from './standings/kept.ts';
 
 /** Reconciliations on their way at a time: requests go first. */
 const AT_ONCE = 50;
@@ -10,6 +10,8 @@ export interface ReconcilerOptions {
   readonly backend: Pick<SharedBackend, 'charge'>;
   readonly local: LocalCounts;
   readonly breakers: CircuitBreakers;
+  /** Called when the backend has taken something. */
+  readonly changed?: (subject: string) => void;
 }
 
 /**
@@ -20,10 +22,13 @@ export class Reconciler {
   readonly #backend: ReconcilerOptions['backend'];
   readonly #local: LocalCounts;
   readonly #breakers: CircuitBreakers;
-  readonly #due = new Map<string, { limits: Limits; reconciliation: Reconciliation }>();
+  readonly #changed: (subject: string) => void;
+  /** In the order in which they are sent. */
+  readonly #due = new Map<string, Due[]>();
   readonly #sending = new Map<string, Promise<boolean>>();
 
-  constructor({ backend, local, breakers }: ReconcilerOptions) {
+  constructor({ backend, local, breakers, changed = () => {} }: ReconcilerOptions) {
+    this.#changed = changed;
     this.#backend = backend;
     this.#local = local;
     this.#breakers = breakers;
@@ -32,6 +37,26 @@ export class Reconciler {
   /** Reconciliations that the backend does not have: those that were sent, and those that still grow here. */
   get size(): number {
     return this.#due.size + this.#local.size;
+  }
+
+  /** Takes over what an earlier process of this gateway may not have sent. */
+  restore(subject: string, dues: readonly Due[]): void {
+    if (dues.length > 0) this.#due.set(subject, [...dues]);
+  }
+
+  /** What the backend may not have yet, also of what is counted still. */
+  dues(subject: string): readonly Due[] {
+    const own = this.#local.due(subject);
+    return [...(this.#due.get(subject) ?? []), ...(own ? [own] : [])];
+  }
+
+  subjects(): Iterable<string> {
+    return this.#due.keys();
+  }
+
+  /** Whether anything is to be sent for the subject. */
+  has(subject: string): boolean {
+    return this.#local.has(subject) || (this.#due.size > 0 && this.#due.has(subject));
   }
 
   /** Sends what is due for a subject, unless that is under way. Answers whether the backend has taken something. */
@@ -52,14 +77,15 @@ export class Reconciler {
   }
 
   #send(subject: string): Promise<boolean> {
-    const due = this.#due.get(subject) ?? this.#local.take(subject);
+    const taken = this.#due.has(subject) ? null : this.#local.take(subject);
+    if (taken) this.#due.set(subject, [taken]);
+    const due = this.#due.get(subject)?.[0];
     if (!due) return Promise.resolve(false);
-    this.#due.set(subject, due);
     const breaker = this.#breakers.of(subject);
     const sending = this.#backend.charge(subject, due.limits, due.reconciliation).then(
       () => {
         this.#sending.delete(subject);
-        this.#due.delete(subject);
+        this.#taken(subject);
         return true;
       },
       (error) => {
@@ -70,5 +96,12 @@ export class Reconciler {
     );
     this.#sending.set(subject, sending);
     return sending;
+  }
+
+  #taken(subject: string): void {
+    const left = this.#due.get(subject)!.slice(1);
+    if (left.length === 0) this.#due.delete(subject);
+    else this.#due.set(subject, left);
+    this.#changed(subject);
   }
 }

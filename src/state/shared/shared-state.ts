@@ -11,6 +11,7 @@ import { BackendClock } from './clock.ts';
 import { LocalCounts } from './local-counts.ts';
 import { Reconciler } from './reconciliation.ts';
 import { Refused, type Strikes } from './refused.ts';
+import type { Standings } from './standings/kept.ts';
 
 /** How often strikes are sent on, milliseconds, and of how many subjects at a time. */
 const STRIKE_BEAT = 250;
@@ -26,6 +27,8 @@ export interface SharedStateOptions {
   /** How many gateways share the backend. */
   readonly gateways: () => number;
   readonly observe: Observe;
+  /** Where standings are kept across a restart; `null`: nowhere. */
+  readonly standings?: Standings | null;
   /** For tests: a clock of theirs in place of this machine's. */
   readonly clock?: BackendClock;
 }
@@ -44,19 +47,29 @@ export class SharedState implements State {
   readonly #refused: Refused;
   readonly #local: LocalCounts;
   readonly #reconciler: Reconciler;
+  readonly #standings: Standings | null;
   readonly #stopListening: () => void;
   readonly #beat: NodeJS.Timeout;
 
   constructor(options: SharedStateOptions) {
     const { backend, breakers, bus, settings, gateway, gateways, observe, clock = new BackendClock() } = options;
+    const { standings = null } = options;
+    const changed = (subject: string) => standings?.mark(subject);
+    this.#standings = standings;
     this.#backend = backend;
     this.#breakers = breakers;
     this.#policy = settings.whenAway;
     this.#observe = observe;
     this.#clock = clock;
     this.#refused = new Refused({ clock: clock.read, keepFor: settings.refusedFor });
-    this.#local = new LocalCounts({ gateway, clock: clock.read, gateways: settings.divide ? gateways : () => 1 });
-    this.#reconciler = new Reconciler({ backend, local: this.#local, breakers });
+    this.#local = new LocalCounts({
+      gateway,
+      clock: clock.read,
+      gateways: settings.divide ? gateways : () => 1,
+      changed,
+    });
+    this.#reconciler = new Reconciler({ backend, local: this.#local, breakers, changed });
+    if (standings) this.#takeUp(standings);
     backend.reportInDoubt(this.#local.inDoubt);
     this.#stopListening = bus.listen((message) => {
       if (message.type === 'subject') this.#forget(message.subject, message.banned);
@@ -121,14 +134,36 @@ export class SharedState implements State {
     this.#stopListening();
     await this.#sendStrikes();
     await this.#reconciler.all();
+    await this.#standings?.close();
     await this.#backend.close();
+  }
+
+  /** Goes on from where an earlier process of this gateway was, and tells the backend what that one could not. */
+  #takeUp(standings: Standings): void {
+    const [local, reconciler] = [this.#local, this.#reconciler];
+    for (const [subject, { known, dues }] of standings.load()) {
+      if (known) local.restore(subject, known);
+      reconciler.restore(subject, dues);
+    }
+    standings.begin({
+      get size() {
+        return local.known + reconciler.size;
+      },
+      *names() {
+        yield* local.names();
+        yield* reconciler.subjects();
+      },
+      // Also of a subject of which nothing is known any more, so that what was written of it no longer holds.
+      read: (subject) => ({ known: local.standing(subject), dues: reconciler.dues(subject) }),
+    });
+    if (reconciler.size > 0) void reconciler.all();
   }
 
   async #ask(subject: string, limits: Limits, cost: number): Promise<Admission> {
     const breaker = this.#breakers.of(subject);
     const { changes } = this.#refused;
     // What was counted here during an outage goes first, on the same connection.
-    if (this.#local.has(subject)) void this.#reconciler.one(subject);
+    if (this.#reconciler.has(subject)) void this.#reconciler.one(subject);
     try {
       const admission = await this.#backend.admit(subject, limits, cost);
       breaker.hit();

@@ -24,7 +24,13 @@ export function shareOf(limits: Limits, gateways: number): Limits {
 
 /** A ledger with the last known standing. Units that return bit by bit count from that time on, which errs to the safe side. */
 export function ledgerFrom(
-  { readings, now: toldAt, bannedUntil, verdict, retryAt }: Admission,
+  {
+    readings,
+    now: toldAt,
+    bannedUntil,
+    verdict,
+    retryAt,
+  }: Pick<Admission, 'readings' | 'now' | 'bannedUntil' | 'verdict' | 'retryAt'>,
   share: Limits,
   gateways: number,
   now: number,

@@ -3,6 +3,8 @@ import type { Observe } from '../../observe/events.ts';
 import { seldom } from '../../observe/seldom.ts';
 import { KeyCopy } from '../shared/key-copy/copy.ts';
 import { KeyCopyKeeper } from '../shared/key-copy/keeper.ts';
+import { standingsInFolder } from '../shared/standings/folder.ts';
+import type { Standings } from '../shared/standings/kept.ts';
 import { keySource, nameOf } from './key-source.ts';
 import type { Started } from './start.ts';
 
@@ -34,6 +36,14 @@ export function keepKeyCopy(
     sweep: settings.keyCopy.sweep,
     failed: warn(observe, `cannot keep a copy of the keys in ${folder}`),
   });
+}
+
+/** Keeps how subjects stand, for a restart while Redis is away. */
+export function keepStandings(
+  folder: string,
+  { worker, workers, observe }: { readonly worker: number; readonly workers: number; readonly observe: Observe },
+): Standings | null {
+  return standingsInFolder({ folder, worker, workers, failed: warn(observe, `cannot keep standings in ${folder}`) });
 }
 
 function warn(observe: Observe, what: string): (error: unknown) => void {

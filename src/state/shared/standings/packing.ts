@@ -1,0 +1,92 @@
+import type { Ladder, Window } from '../../../limits/limits.ts';
+import { JournalError } from '../../journal/format.ts';
+import type { Packer } from '../../journal/keeper.ts';
+import type { Reconciliation } from '../backend.ts';
+import type { Due, Kept, Known } from './kept.ts';
+
+/** The layout of a payload: JSON, where windows stand once and are named by their place. */
+const FORMAT = 1;
+
+interface Payload {
+  readonly format: number;
+  readonly windows: readonly Window[];
+  readonly entries: readonly PackedEntry[];
+}
+
+type PackedEntry = readonly [subject: string, known: PackedKnown | null, dues: readonly PackedDue[]];
+type PackedKnown = readonly [
+  now: number,
+  divided: boolean,
+  verdict: Known['admission']['verdict'],
+  retryAt: number,
+  bannedUntil: number,
+  readings: readonly (readonly [window: number, remaining: number, resetAt: number])[],
+];
+type PackedDue = readonly [windows: readonly number[], ladder: Ladder | null, reconciliation: Reconciliation];
+
+/** Packs standings into one text. */
+export class StandingPacker implements Packer<Kept> {
+  #entries: string[] = [];
+  #size = 0;
+  readonly #windows = new Map<Window, number>();
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(subject: string, { known, dues }: Kept): void {
+    const entry: PackedEntry = [subject, known && this.#known(known), dues.map((due) => this.#due(due))];
+    const text = JSON.stringify(entry);
+    this.#entries.push(text);
+    this.#size += text.length + 1;
+  }
+
+  take(): Buffer {
+    const windows = JSON.stringify([...this.#windows.keys()]);
+    const text = `{"format":${FORMAT},"windows":${windows},"entries":[${this.#entries.join(',')}]}`;
+    this.#entries = [];
+    this.#size = 0;
+    this.#windows.clear();
+    return Buffer.from(text);
+  }
+
+  #known({ admission, divided }: Known): PackedKnown {
+    const { now, verdict, retryAt, bannedUntil, readings } = admission;
+    const packed = readings.map(({ window, remaining, resetAt }) => [this.#place(window), remaining, resetAt] as const);
+    return [now, divided, verdict, retryAt, bannedUntil, packed];
+  }
+
+  #due({ limits: { windows, ladder }, reconciliation }: Due): PackedDue {
+    return [windows.map((window) => this.#place(window)), ladder, reconciliation];
+  }
+
+  #place(window: Window): number {
+    const known = this.#windows.get(window);
+    if (known !== undefined) return known;
+    const place = this.#windows.size;
+    this.#windows.set(window, place);
+    return place;
+  }
+}
+
+/** Calls `each` with the standings of a payload of `file`. Throws JournalError where another version has written it. */
+export function unpackStandings(payload: Buffer, file: string, each: (subject: string, kept: Kept) => void): void {
+  const { format, windows, entries } = JSON.parse(payload.toString()) as Payload;
+  if (format !== FORMAT) throw new JournalError(`${file} was written by another storegate (standings ${format})`);
+  for (const [subject, known, dues] of entries)
+    each(subject, {
+      known: known && knownIn(known, windows),
+      dues: dues.map(([places, ladder, reconciliation]) => ({
+        limits: { windows: places.map((place) => windows[place]!), ladder },
+        reconciliation,
+      })),
+    });
+}
+
+function knownIn(
+  [now, divided, verdict, retryAt, bannedUntil, packed]: PackedKnown,
+  windows: readonly Window[],
+): Known {
+  const readings = packed.map(([place, remaining, resetAt]) => ({ window: windows[place]!, remaining, resetAt }));
+  return { admission: { now, verdict, readings, retryAt, bannedUntil }, divided };
+}

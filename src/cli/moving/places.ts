@@ -56,6 +56,7 @@ const ALONE: Omit<RedisSettings, 'url'> = {
   readyWhenAway: false,
   refusedFor: 0,
   keysFor: 0,
+  keyCopy: { enabled: false, sweep: 0, maxAge: 0 },
 };
 
 /** Throws TransferError where both are one. */

@@ -6,6 +6,7 @@ import type { KeySource } from '../shared/key-copy/standing.ts';
 import { asked } from './asking.ts';
 import type { Connection } from './client.ts';
 import { keyOf } from './key-names.ts';
+import { ownsHash } from './keystore.ts';
 import { tokensIn } from './tokens.ts';
 
 /** Keys read at once: what they cost the event loop must not be felt by requests. */
@@ -22,10 +23,7 @@ export function keySource(redis: Connection, settings: RedisSettings, isFit: () 
 
   async function at(hashes: readonly string[]): Promise<(KeyRecord | null)[]> {
     const found = (await texts(hashes.map(keyOf.apiKey))).map(recordIn);
-    // A half-finished change may have left a record under a secret that it no longer names.
-    return found.map((record, i) =>
-      record && (record.hash === hashes[i] || record.previous?.hash === hashes[i]) ? record : null,
-    );
+    return found.map((record, i) => (record && ownsHash(record, hashes[i]!) ? record : null));
   }
 
   async function recordsOf(ids: readonly string[]): Promise<KeyRecord[]> {

@@ -86,6 +86,6 @@ export function keysInRedis(
 }
 
 /** A half-finished change may have left a record under a secret that it no longer names. */
-function ownsHash({ hash, previous }: KeyRecord, asked: string): boolean {
+export function ownsHash({ hash, previous }: KeyRecord, asked: string): boolean {
   return hash === asked || previous?.hash === asked;
 }

@@ -42,9 +42,11 @@ export function keysWithCopy(keys: KeyStore, { copy, correct }: KeysWithCopyOpti
       }
     },
     get: (id) => keys.get(id),
+    findMany: (hashes) => keys.findMany(hashes),
     list: () => keys.list(),
     isEmpty: () => keys.isEmpty(),
     add: (record, note) => keys.add(record, note),
+    addMany: (records, note) => keys.addMany(records, note),
     replace: (record, note) => keys.replace(record, note),
     watch: (changed) => keys.watch(changed),
   };

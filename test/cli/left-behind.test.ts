@@ -68,9 +68,9 @@ test('a start with Redis names the keys that its folder still has, and the comma
   expect(await start()).not.toContain('does not know');
 }, 60_000);
 
-test('a folder that is not there is not made, and a Redis that is away is no mistake for check', async () => {
+test('a state that is not there is not made, and a Redis that is away is no mistake for check', async () => {
   expect(await start()).not.toContain('does not know');
-  expect(existsSync(join(folder.path, 'old data'))).toBe(false);
+  expect(existsSync(join(folder.path, 'old data', 'state.db'))).toBe(false);
   await moveAll(sourceOf({ key: [movable(1)] }), folderTarget(join(folder.path, 'old data'), targetOptions()));
   const away = { cwd: folder.path, env: { ...env(), REDIS_URL: `redis://:${PASSWORD}@127.0.0.1:1` } };
   const { code, err } = await finished(['check'], away);

@@ -7,6 +7,8 @@ import { peekKeys } from '../state/embedded/peek.ts';
 /** Keys of the data folder that are looked for in Redis, the newest; and how many at once. */
 const MOST = 1_000;
 const AT_ONCE = 100;
+/** How often Redis is asked that does not answer in time. */
+const TRIES = 3;
 
 /** A data folder has keys that the Redis in use does not know: whoever has one of them is refused. */
 export interface LeftBehind {
@@ -27,17 +29,26 @@ export async function keysLeftBehind(
 ): Promise<LeftBehind | null> {
   if (redis === null) return null;
   const { count, ids } = peekKeys(folder, MOST);
-  try {
-    for (let at = 0; at < ids.length; at += AT_ONCE) {
-      const found = await Promise.all(ids.slice(at, at + AT_ONCE).map((id) => keys.get(id)));
-      const unknown = found.filter((key) => key === null).length;
-      if (unknown > 0) return { folder, keys: count, unknown };
+  for (let tries = 1; ; tries++) {
+    try {
+      const unknown = await unknownAmong(ids, keys);
+      return unknown === 0 ? null : { folder, keys: count, unknown };
+    } catch (error) {
+      if (!(error instanceof Outage)) throw error;
+      // The gateway tells by other ways that Redis is away.
+      if (tries === TRIES) return null;
     }
-  } catch (error) {
-    // The gateway tells by other ways that Redis is away.
-    if (!(error instanceof Outage)) throw error;
   }
-  return null;
+}
+
+/** At least so many are unknown; 0: none. */
+async function unknownAmong(ids: readonly string[], keys: Pick<KeyStore, 'get'>): Promise<number> {
+  for (let at = 0; at < ids.length; at += AT_ONCE) {
+    const found = await Promise.all(ids.slice(at, at + AT_ONCE).map((id) => keys.get(id)));
+    const unknown = found.filter((key) => key === null).length;
+    if (unknown > 0) return unknown;
+  }
+  return 0;
 }
 
 /** As above, and tells it. */

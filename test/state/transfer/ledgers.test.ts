@@ -127,10 +127,10 @@ test('after any traffic a ledger of a folder goes on in Redis as if it had staye
       await stayed.close();
       folder.remove();
     }),
-    { numRuns: 60 },
+    { numRuns: 25 },
   );
   expect(banned).toBeGreaterThan(0);
-}, 120_000);
+}, 300_000);
 
 test('after any traffic a ledger of Redis goes on in a folder as if it had stayed', async () => {
   let banned = 0;
@@ -154,7 +154,7 @@ test('after any traffic a ledger of Redis goes on in a folder as if it had staye
       await moved.close();
       folder.remove();
     }),
-    { numRuns: 60 },
+    { numRuns: 25 },
   );
   expect(banned).toBeGreaterThan(0);
-}, 120_000);
+}, 300_000);

@@ -30,6 +30,13 @@ describe('the papers', () => {
     expect(headers.filter((header) => !clients.includes(`\`${header}\``))).toEqual([]);
   });
 
+  test('docs/redis.md names for each of its promises a test that there is', () => {
+    const [, table = ''] = read('docs/redis.md').split('## What is exact, what is bounded, what is lost');
+    const named = [...table.matchAll(/ `([a-z/-]+)`: ([^|]+) \|$/gm)].map(([, file, name]) => ({ file, name: name! }));
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter(({ file, name }) => !read(`test/${file}.test.ts`).includes(name))).toEqual([]);
+  });
+
   test('the README names every environment variable', () => {
     const readme = read('README.md');
     expect(Object.keys(environmentVariables).filter((name) => !readme.includes(name))).toEqual([]);

@@ -195,6 +195,19 @@ test('only its owner may read the copy, which has no secret', async () => {
   expect(written.includes(key)).toBe(false);
 }, 60_000);
 
+test('a gateway that is killed while Redis is well finds its counters and bans in Redis', async () => {
+  const first = await start();
+  const limited = await first.key('2/hour');
+  const banned = await first.key('2/hour');
+  for (const left of ['1', '0']) expect((await get(first, limited.key)).headers['x-ratelimit-remaining']).toBe(left);
+  expect((await first.admin('PUT', `/bans/${banned.id}`, { length: '1h', reason: 'a test' })).status).toBe(200);
+  await first.kill();
+
+  const second = await start({ folder: first.folder });
+  expect((await get(second, limited.key)).status).toBe(429);
+  expect((await get(second, banned.key)).status).toBe(403);
+}, 60_000);
+
 describe('a start without Redis is refused', () => {
   async function refusal(options: Parameters<typeof start>[0]): Promise<string> {
     const error = await start(options).then(

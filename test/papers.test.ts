@@ -30,6 +30,25 @@ describe('the papers', () => {
     expect(headers.filter((header) => !clients.includes(`\`${header}\``))).toEqual([]);
   });
 
+  test('README and docs name no command that there is not', () => {
+    const commands = new Set([...cliReference().matchAll(/^## storegate (.+)$/gm)].map(([, command]) => command!));
+    const groups = new Set(
+      [...commands].filter((command) => command.includes(' ')).map((command) => command.split(' ')[0]!),
+    );
+    const papers = ['README.md', ...readdirSync(join(root, 'docs')).map((file) => `docs/${file}`)];
+    const named = papers
+      .filter((file) => file.endsWith('.md') && file !== 'docs/cli.md')
+      .flatMap((file) => [...read(file).matchAll(/(?:`|npx |\$ )storegate ([a-z]+) ([a-z-]+)/g)]);
+    expect(named.length).toBeGreaterThan(40);
+    expect(
+      named
+        .map(([, group, command]) => `${group} ${command}`)
+        .filter((one) => {
+          return groups.has(one.split(' ')[0]!) && !commands.has(one);
+        }),
+    ).toEqual([]);
+  });
+
   test('docs/redis.md names for each of its promises a test that there is', () => {
     const [, table = ''] = read('docs/redis.md').split('## What is exact, what is bounded, what is lost');
     const named = [...table.matchAll(/ `([a-z/-]+)`: ([^|]+) \|$/gm)].map(([, file, name]) => ({ file, name: name! }));

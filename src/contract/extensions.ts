@@ -6,6 +6,8 @@ const STABILITIES = ['stable', 'beta', 'experimental'] as const;
 
 export type Stability = (typeof STABILITIES)[number];
 
+export const UNCHECKED_BODY = 'x-storegate-unchecked-body';
+
 /** The values of our own fields of an operation. */
 export interface Extensions {
   /** Units that a request costs: `x-ratelimit-cost`. */
@@ -20,6 +22,8 @@ export interface Extensions {
   readonly successor: string | null;
   /** `x-report-only`: the gateway reports the faults of a request and lets it go on. */
   readonly reportOnly: boolean;
+  /** `x-storegate-unchecked-body`: bodies of media types that nobody can check pass. */
+  readonly uncheckedBody: boolean;
   /** `x-try-it`. */
   readonly tryIt: boolean;
 }
@@ -48,6 +52,9 @@ export function readExtensions(operation: Json, findings: Findings): Extensions 
     sunset,
     successor: field<string | null>('x-successor', null, 'must be an operationId', text),
     reportOnly: field('x-report-only', false, 'must be true or false', (value) =>
+      typeof value === 'boolean' ? value : undefined,
+    ),
+    uncheckedBody: field(UNCHECKED_BODY, false, 'must be true or false', (value) =>
       typeof value === 'boolean' ? value : undefined,
     ),
     tryIt: field('x-try-it', true, 'must be true or false', (value) =>

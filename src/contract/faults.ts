@@ -20,6 +20,9 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const count = (n: number | string, one: string, many: string): string => `${n} ${Number(n) === 1 ? one : many}`;
 
+const length = (n: number | string, bytes: boolean): string =>
+  bytes ? count(n, 'byte', 'bytes') : count(n, 'character', 'characters');
+
 const oneOf = (types: readonly string[]): string => types.map((type) => TYPES[type] ?? type).join(' or ');
 
 /** The parameters of ajv errors; each keyword has some of these. */
@@ -27,6 +30,8 @@ interface Params {
   readonly type: string | string[];
   readonly nullable: boolean;
   readonly limit: number | string;
+  /** Whether the limit counts bytes and not characters. */
+  readonly bytes: boolean;
   readonly format: string;
   readonly text: string;
   readonly values: Limit | undefined;
@@ -61,6 +66,9 @@ const RULE_OF: Readonly<Record<string, readonly [rule: Rule, limit?: (params: Pa
   among: ['enum', ({ values }) => values],
   minLength: ['minLength', limit],
   maxLength: ['maxLength', limit],
+  content: ['type', typesOf],
+  shortest: ['minLength', limit],
+  longest: ['maxLength', limit],
   matches: ['pattern', ({ pattern }) => pattern],
   format: ['format', ({ format }) => format],
   minItems: ['minItems', limit],
@@ -87,6 +95,9 @@ const SENTENCES: Readonly<Record<string, (params: Params) => string>> = {
   among: ({ text }) => `must be ${text}`,
   minLength: ({ limit }) => `must have at least ${count(limit, 'character', 'characters')}`,
   maxLength: ({ limit }) => `must have at most ${count(limit, 'character', 'characters')}`,
+  content: () => 'must be a string',
+  shortest: ({ limit, bytes }) => `must have at least ${length(limit, bytes)}`,
+  longest: ({ limit, bytes }) => `must have at most ${length(limit, bytes)}`,
   matches: ({ pattern }) => `must match the pattern ${pattern}`,
   format: ({ format }) => `must have the format ${format}`,
   minItems: ({ limit }) => `must have at least ${count(limit, 'entry', 'entries')}`,

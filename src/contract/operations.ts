@@ -1,6 +1,6 @@
 import type { Document } from './document/document.ts';
 import { isObject, isReference, type Json, objectsIn } from './document/source.ts';
-import { type Extensions, readExtensions, replyHeaders } from './extensions.ts';
+import { type Extensions, readExtensions, replyHeaders, UNCHECKED_BODY } from './extensions.ts';
 import type { Findings } from './findings.ts';
 import { createContent } from './media/content.ts';
 import { MediaRules } from './media/rules.ts';
@@ -100,7 +100,7 @@ export class Operations {
       ...extensions,
       checkParameters: createParameterCheck(parameters, names, this.#unknownQuery),
       exempt: null,
-      body: this.#body(method, node),
+      body: this.#body(method, node, extensions),
       checkResponse: createResponseCheck(node, this.#document, this.#rules, this.#findings),
       item,
       node,
@@ -156,7 +156,7 @@ export class Operations {
     return parameters;
   }
 
-  #body(method: string, operation: Json): BodyRule | null {
+  #body(method: string, operation: Json, { uncheckedBody }: Pick<Extensions, 'uncheckedBody'>): BodyRule | null {
     if (operation.requestBody === undefined) return null;
     if (WITHOUT_BODY.has(method)) {
       this.#findings.note(
@@ -172,7 +172,22 @@ export class Operations {
       this.#findings.problem(node, 'content', 'a request body needs content of at least one media type');
       return null;
     }
-    const { accepted, media } = createContent(node.content, 'request', this.#rules, this.#findings);
+    const { content } = node;
+    // A body that several operations refer to is a mistake only of those that do not let it pass.
+    const refuse = (type: string, message: string) =>
+      node === operation.requestBody
+        ? this.#findings.problem(content, type, message)
+        : this.#findings.problem(operation, 'requestBody', message);
+    const { accepted, unchecked, media } = createContent(
+      content,
+      'request',
+      this.#rules,
+      this.#findings,
+      uncheckedBody ? 'pass' : refuse,
+    );
+    if (uncheckedBody && !unchecked) {
+      this.#findings.note(operation, UNCHECKED_BODY, 'has no effect: every body of this operation is checked');
+    }
     return Object.freeze({ required: node.required === true, accepted, media });
   }
 }

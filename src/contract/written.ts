@@ -14,6 +14,14 @@ class Written {
     this.#places.set(holder, keys.add(key));
   }
 
+  /** Runs the check of another value, such as a header, between the reading of these and their check. */
+  during<T>(check: () => T): T {
+    const { any } = this;
+    const result = check();
+    this.any ||= any;
+    return result;
+  }
+
   has(holder: object | undefined, key: string | number | undefined): boolean {
     return holder === undefined ? this.root : this.#places.get(holder)?.has(key!) === true;
   }

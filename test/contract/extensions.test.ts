@@ -34,6 +34,7 @@ test('an operation that says nothing costs one unit, is stable and may be tried'
     sunset: null,
     successor: null,
     reportOnly: false,
+    uncheckedBody: false,
     tryIt: true,
     replyHeaders: [],
     body: null,
@@ -99,6 +100,7 @@ test.each([
   ['x-successor', 'nobody', 'there is no operation nobody'],
   ['x-successor', 7, 'must be an operationId'],
   ['x-try-it', 'no', 'must be true or false'],
+  ['x-storegate-unchecked-body', 'yes', 'must be true or false'],
 ])('%s: %p is refused', (field, value, message) => {
   const problems = problemsOf(() => contractOf({ [field]: value }));
   expect(problems).toEqual([expect.stringContaining(`/paths/~1pets~1{id}/get/${field}: ${message}`)]);

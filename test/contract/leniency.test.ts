@@ -115,3 +115,36 @@ test('a schema that contains itself cannot bring a reporting operation down', ()
     'has too many alternatives inside each other to be checked',
   ]);
 });
+
+describe('a body that nobody can check is a mistake of its operation', () => {
+  const requestBody = { content: { 'application/x-protobuf': { schema: { type: 'object' } } } };
+  const shared = { $ref: '#/components/requestBodies/Opaque' };
+  const opaque = {
+    '/opaque': { post: { operationId: 'opaque', requestBody, responses: done } },
+    '/good': { get: { operationId: 'good', responses: done } },
+  };
+
+  test.each<[Treatment, string[]]>([
+    ['omit', ['good']],
+    ['report', ['good', 'opaque']],
+    ['pass', ['good', 'opaque']],
+  ])('of that alone (%s)', (leniency, left) => {
+    const contract = lenient(leniency, opaque);
+    expect(contract.operations.map(({ id }) => id).sort()).toEqual(left);
+    expect(toldOf(contract)).toEqual([[leniency, 'POST /opaque', 1]]);
+  });
+
+  test('and of none that lets it pass, though both refer to it', () => {
+    const both = {
+      '/a': { post: { operationId: 'a', requestBody: shared, responses: done } },
+      '/b': { post: { operationId: 'b', requestBody: shared, responses: done, 'x-storegate-unchecked-body': true } },
+    };
+    const bodies = { requestBodies: { Opaque: requestBody } };
+    const contract = load(both, bodies, { leniency: 'omit' });
+    expect(contract.operations.map(({ id }) => id)).toEqual(['b']);
+    expect(toldOf(contract)).toEqual([['omit', 'POST /a', 1]]);
+    expect(problemsOf(() => load(both, bodies))).toEqual([
+      expect.stringContaining('/paths/~1a/post/requestBody: nobody can check bodies of type application/x-protobuf: '),
+    ]);
+  });
+});

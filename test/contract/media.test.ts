@@ -97,7 +97,7 @@ describe('the rule for a body', () => {
   test('of a range reads JSON where it is sent', () => {
     expect(send({ 'application/*': integer }, 'application/json', '{"a":"x"}')).toEqual(['/a must be an integer']);
     expect(send({ '*/*': integer }, 'application/merge-patch+json', '{"a":"x"}')).toEqual(['/a must be an integer']);
-    expect(send({ '*/*': integer }, 'application/xml', '<a/>')).toEqual([]);
+    expect(send({ '*/*': integer }, 'image/svg+xml', '<svg><a>x</a></svg>')).toEqual(['/a must be an integer']);
   });
 
   test('of a type ending in +json reads JSON', () => {
@@ -128,9 +128,17 @@ describe('text', () => {
     expect(send(text({ type: 'string' }), 'text/plain; charset=latin1', 'x')).toBe('415');
   });
 
-  test('must be UTF-8', () => {
+  test('of other types than plain is text too', () => {
+    const csv = { 'text/csv': { schema: { type: 'string', pattern: '^(\\w+,\\w+\\n)+$' } } };
+    expect(send(csv, 'text/csv', 'a,b\nc,d\n')).toEqual([]);
+    expect(send(csv, 'text/csv; charset=utf-8', 'a;b\n')).toEqual(['must match the pattern ^(\\w+,\\w+\\n)+$']);
+    expect(send(csv, 'text/csv; charset=latin1', 'a,b\n')).toBe('415');
+  });
+
+  test('must be UTF-8 without a byte order mark', () => {
     const rule = bodyOf(text({ type: 'string' })).media('text/plain')!;
     expect(short(rule.check(Uint8Array.of(0xff)))).toEqual(['is not UTF-8']);
+    expect(short(rule.check(bytes('\ufeffa')))).toEqual(['begins with a byte order mark']);
   });
 });
 
@@ -190,14 +198,128 @@ describe('a form', () => {
   });
 });
 
-test.each(['multipart/form-data', 'application/xml', 'application/octet-stream', 'text/csv', 'image/*'])(
-  'bodies of %s pass, and are noted',
-  (type) => {
-    const contract = contractOf({ [type]: { schema: { type: 'object' } } });
-    expect(only(contract).body!.media(type.replace('*', 'png'))!.check(bytes('anything'))).toEqual([]);
-    expect(notesOf(contract)).toEqual([`bodies of type ${type} are not checked`]);
-  },
-);
+describe('bytes', () => {
+  const image = (schema: object) => ({ 'image/png': { schema: { type: 'string', ...schema } } });
+  const sendPng = (schema: object, bytes: Uint8Array) => short(bodyOf(image(schema)).media('image/png')!.check(bytes));
+
+  test.each([{ format: 'binary' }, {}])('of a string %j have a length in bytes', (schema) => {
+    const bounds = { ...schema, minLength: 2, maxLength: 3 };
+    expect(sendPng(bounds, Uint8Array.of(0xff))).toEqual([
+      expect.stringMatching('must have at least 2 (bytes|characters)'),
+    ]);
+    expect(sendPng(bounds, Uint8Array.of(0xff, 0xfe))).toEqual([]);
+    expect(sendPng(bounds, bytes('äa'))).toEqual([]);
+    expect(sendPng(bounds, bytes('ää'))).toEqual([expect.stringMatching('must have at most 3 (bytes|characters)')]);
+  });
+
+  test('are text in UTF-8 if the schema says what only text can be', () => {
+    expect(sendPng({ pattern: '^ä+$', maxLength: 2 }, bytes('ää'))).toEqual([]);
+    expect(sendPng({ pattern: '^ä+$', maxLength: 2 }, bytes('äää'))).toEqual(['must have at most 2 characters']);
+    expect(sendPng({ pattern: '^ä+$' }, Uint8Array.of(0xe4))).toEqual(['is not UTF-8']);
+    expect(sendPng({ format: 'byte' }, bytes('AAAA'))).toEqual([]);
+    expect(sendPng({ format: 'byte' }, bytes('AAA'))).toEqual(['must have the format byte']);
+    expect(sendPng({ enum: ['a', 'b'] }, bytes('c'))).toEqual(['must be one of: a, b']);
+  });
+
+  test('of no schema may be anything, which is noted', () => {
+    const contract = contractOf({ 'application/octet-stream': {}, 'image/*': { schema: {} } });
+    expect(only(contract).body!.media('application/octet-stream')!.check(Uint8Array.of(0xff))).toEqual([]);
+    expect(only(contract).body!.media('image/png')!.check(Uint8Array.of(0xff))).toEqual([]);
+    expect(notesOf(contract)).toEqual([
+      'application/octet-stream has no schema: it may be any bytes',
+      'image/* has no schema: it may be any bytes',
+    ]);
+  });
+
+  test('of format binary have no characters for a pattern, which is noted', () => {
+    const contract = contractOf(image({ format: 'binary', pattern: '^a$' }));
+    expect(notesOf(contract)).toEqual(['is enforced on text only, not on bytes (format: binary)']);
+  });
+
+  test('of format binary are a string in JSON', () => {
+    const schema = { type: 'string', format: 'binary', nullable: true, minLength: 2, maxLength: 3 };
+    const json = (text: string) => send({ 'application/json': { schema } }, 'application/json', text);
+    expect(json('"äöü"')).toEqual([]);
+    expect(json('null')).toEqual([]);
+    expect(json('1')).toEqual(['must be a string']);
+    expect(json('"ä"')).toEqual(['must have at least 2 characters']);
+    expect(json('"äöüß"')).toEqual(['must have at most 3 characters']);
+  });
+});
+
+describe('bodies that nobody can check', () => {
+  const object = { schema: { type: 'object' } };
+  const why = {
+    bytes: 'only their length can be checked, and the schema describes no string',
+    text: 'the schema describes no text',
+  };
+
+  test.each([
+    ['application/octet-stream', why.bytes],
+    ['application/x-protobuf', why.bytes],
+    ['multipart/mixed', why.bytes],
+    ['image/*', why.bytes],
+    ['text/csv', why.text],
+  ])('of %s are a problem, unless the operation lets them pass', (type, reason) => {
+    const path = `/paths/~1/post/requestBody/content/${type.replace('/', '~1')}`;
+    expect(problemsOf(() => contractOf({ [type]: object }))).toEqual([
+      expect.stringContaining(
+        `${path}: nobody can check bodies of type ${type}: ${reason}; x-storegate-unchecked-body: true lets them pass`,
+      ),
+    ]);
+    const requestBody = { content: { [type]: object, 'application/json': integer } };
+    const contract = load({ '/': { post: { requestBody, responses: done, 'x-storegate-unchecked-body': true } } });
+    const { media } = only(contract).body!;
+    expect(media(type.replace('*', 'png'))!.check(bytes('anything'))).toEqual([]);
+    expect(short(media('application/json')!.check(bytes('{"a":"x"}')))).toEqual(['/a must be an integer']);
+    expect(notesOf(contract)).toEqual([expect.stringContaining(`bodies of type ${type} are not checked: ${reason}`)]);
+  });
+
+  test('are a problem for a form that is no object', () => {
+    expect(
+      problemsOf(() => contractOf({ 'application/x-www-form-urlencoded': { schema: { type: 'string' } } })),
+    ).toEqual([expect.stringContaining('the schema describes no object')]);
+  });
+
+  test.each(['*/*', 'application/*'])('are 415 where the contract takes %s', (range) => {
+    const contract = contractOf({ [range]: integer });
+    const { media } = only(contract).body!;
+    expect(media('application/x-protobuf')).toBeNull();
+    expect(short(media('application/json')!.check(bytes('{"a":"x"}')))).toEqual(['/a must be an integer']);
+    expect(short(media('application/x-www-form-urlencoded')!.check(bytes('a=x')))).toEqual(['/a must be an integer']);
+    expect(short(media('application/xml')!.check(bytes('<r><a>x</a></r>')))).toEqual(['/a must be an integer']);
+    expect(notesOf(contract)).toEqual([
+      expect.stringContaining(`bodies of type ${range} are taken in these syntaxes only: json, form, `),
+    ]);
+  });
+
+  test('pass where the operation lets them, under a range too', () => {
+    const requestBody = { content: { '*/*': integer } };
+    const contract = load({ '/': { post: { requestBody, responses: done, 'x-storegate-unchecked-body': true } } });
+    expect(only(contract).body!.media('application/x-protobuf')!.check(bytes('x'))).toEqual([]);
+    expect(only(contract).body!.media('application/json')!.check(bytes('x'))).toHaveLength(1);
+    expect(notesOf(contract)).toEqual([expect.stringContaining('some bodies of type */* are not checked')]);
+  });
+
+  test('are noted where there are none', () => {
+    const requestBody = { content: { 'application/json': integer } };
+    const contract = load({ '/': { post: { requestBody, responses: done, 'x-storegate-unchecked-body': true } } });
+    expect(notesOf(contract)).toEqual(['has no effect: every body of this operation is checked']);
+  });
+
+  test('pass in answers, and are noted', () => {
+    const responses = { 200: { description: 'Done.', content: { 'application/x-protobuf': object } } };
+    const contract = load({ '/': { get: { responses } } });
+    expect(only(contract).checkResponse(200, 'application/x-protobuf', bytes('x'))).toEqual([]);
+    expect(notesOf(contract)).toEqual([`bodies of type application/x-protobuf are not checked: ${why.bytes}`]);
+  });
+});
+
+test('a form without a schema is still a form', () => {
+  const type = 'application/x-www-form-urlencoded';
+  expect(send({ [type]: {} }, type, 'a=1&b')).toEqual([]);
+  expect(send({ [type]: {} }, type, 'a=%zz')).toEqual(['/a must be UTF-8 in valid percent-encoding']);
+});
 
 test('the nesting of JSON is bounded by a setting', () => {
   const requestBody = { content: { 'application/json': {} } };
@@ -208,11 +330,6 @@ test('the nesting of JSON is bounded by a setting', () => {
     '/0/0 is nested deeper than 2 levels (at byte 2)',
   ]);
   expect(short(checkParameters([], 'q=[[[]]]', []))).toEqual(['/q/0/0 is nested deeper than 2 levels']);
-});
-
-test('a form that is no object passes, and is noted', () => {
-  const contract = contractOf({ 'application/x-www-form-urlencoded': { schema: { type: 'string' } } });
-  expect(notesOf(contract)).toEqual(['bodies of type application/x-www-form-urlencoded are not checked']);
 });
 
 test('a body says whether it is required and which types it takes', () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Fault } from '../../src/errors/fault.ts';
 import { RULES } from '../../src/errors/fault.ts';
 import { done, load, only } from './documents.ts';
+import { BOUNDARY, body, field, file, part } from './forms.ts';
 
 const rules = (faults: readonly Fault[]) =>
   faults.map(({ rule, limit }) => (limit === undefined ? rule : [rule, limit]));
@@ -70,6 +71,54 @@ describe('a fault of a value tells its rule and the limit of the contract', () =
     expect(broken(form, 'a=%ff', type)).toEqual(['encoding']);
     expect(broken(form, 'o=x', type)).toEqual(['syntax']);
     expect(broken({ type: 'integer' }, 'x', 'text/plain')).toEqual([['type', 'integer']]);
+  });
+
+  describe('a form with files', () => {
+    const type = `multipart/form-data; boundary=${BOUNDARY}`;
+    const a = (schema: object) => ({ type: 'object', properties: { a: schema } });
+    const png = (headers: string) => part(`Content-Disposition: form-data; name="a"${headers}`, 'x');
+
+    test.each<[schema: object, text: string, expected: unknown[]]>([
+      [{ type: 'string' }, 'x', ['syntax']],
+      [{ type: 'string' }, body(...Array<string>(1001).fill(field('b', ''))), ['complexity']],
+      [{ type: 'string' }, body(part('X: y', 'x')), ['headers']],
+      [{ type: 'string' }, body(png('; filename="f"')), ['headers']],
+      [{ type: 'string', format: 'binary' }, body(png('')), ['headers']],
+      [{ type: 'string' }, body(png('\nContent-Type: image/png')), [['mediaType', ['text/plain']]]],
+      [{ type: 'string' }, body(png('\nContent-Type: multipart/mixed')), ['mediaType']],
+      [{ type: 'string' }, body(png('\nContent-Type: text/plain; charset=utf-16')), ['encoding']],
+      [{ type: 'string' }, body(field('_charset_', 'utf-16')), ['encoding']],
+      [{ type: 'string' }, body(field('a', '1'), field('a', '2')), ['repeated']],
+      [{ type: 'object' }, body(field('a', '{')), ['syntax']],
+      [{ type: 'string', format: 'binary', minLength: 2 }, body(file('a', 'x')), [['minLength', 2]]],
+      [{ type: 'string', format: 'binary', maxLength: 2 }, body(file('a', 'xxx')), [['maxLength', 2]]],
+    ])('%j and %j', (schema, text, expected) => {
+      expect(broken(a(schema), text, type)).toEqual(expected);
+    });
+
+    test('without a boundary', () => {
+      expect(broken(a({}), 'x', 'multipart/form-data')).toEqual(['mediaType']);
+    });
+  });
+
+  test.each<[text: string, expected: unknown[]]>([
+    ['<a', ['syntax']],
+    ['<!DOCTYPE r><r/>', ['syntax']],
+    ['<?xml version="1.0" encoding="latin1"?><r/>', ['encoding']],
+    ['<x/>', ['style']],
+    ['<r><a>1</a><a>2</a></r>', ['repeated']],
+    ['<r><a>x</a></r>', [['type', 'integer']]],
+    ['<r>'.repeat(65), [['depth', 64]]],
+    [`<r ${Array.from({ length: 65 }, (_, i) => `a${i}=""`).join(' ')}/>`, ['complexity']],
+  ])('the XML %j', (text, expected) => {
+    const schema = { type: 'object', xml: { name: 'r' }, properties: { a: { type: 'integer' } } };
+    expect(broken(schema, text, 'application/xml')).toEqual(expected);
+  });
+
+  test('bytes', () => {
+    const image = { type: 'string', format: 'binary', nullable: true };
+    expect(broken(image, '1')).toEqual([['type', ['string', 'null']]]);
+    expect(broken({ type: 'string', pattern: 'a' }, '\ufeffa', 'image/png')).toEqual(['encoding']);
   });
 
   test('where not all are known, it says so', () => {

@@ -1,44 +1,72 @@
-import type { Json } from '../document/source.ts';
+import { isObject, type Json } from '../document/source.ts';
+import { NONE } from '../faults.ts';
 import type { Findings } from '../findings.ts';
 import type { Direction } from '../schema/translate.ts';
-import type { MediaRule, MediaRules, Syntax } from './rules.ts';
-import { syntaxOf } from './rules.ts';
-import { isUtf8Type, type MediaType, parseMediaType } from './type.ts';
+import { type Syntax, syntaxOf } from './reading.ts';
+import type { MediaRule, MediaRules, RuleFor } from './rules.ts';
+import { covers, isUtf8Type, type MediaType, parseMediaType } from './type.ts';
 
 /** The media types of a body, and the rule for each. */
 export interface Content {
   /** The media types as the contract writes them. */
   readonly accepted: readonly string[];
+  /** Whether some bodies pass without a check because nobody can check them. */
+  readonly unchecked: boolean;
   /** The rule for a Content-Type; `null` if the contract has none for it, or it is not in UTF-8. */
   media(contentType: string | undefined): MediaRule | null;
 }
+
+/** What becomes of bodies that nobody can check: they pass with a note, or this reports a problem of the contract. */
+export type Uncheckable = 'pass' | ((type: string, message: string) => void);
 
 /** One entry of a `content` map. */
 interface Entry {
   readonly range: MediaType;
   readonly weight: number;
-  readonly rules: ReadonlyMap<Syntax, MediaRule>;
+  readonly rules: ReadonlyMap<Syntax, RuleFor>;
+}
+
+/** The rules of an entry, and why some of its bodies have none; `null` if all have one. */
+interface Rules {
+  readonly known: ReadonlyMap<Syntax, RuleFor>;
+  readonly missing: ReadonlyMap<Syntax, string>;
 }
 
 /** The usual spellings of UTF-8 in a Content-Type. */
 const SUFFIXES = ['', '; charset=utf-8', ';charset=utf-8', '; charset=UTF-8', ';charset=UTF-8'];
 
-/** Reads a `content` map and reports wrong media types in it. */
-export function createContent(content: Json, direction: Direction, rules: MediaRules, findings: Findings): Content {
+/** Reads a `content` map and reports wrong media types in it, and those whose bodies nobody can check. */
+export function createContent(
+  content: Json,
+  direction: Direction,
+  rules: MediaRules,
+  findings: Findings,
+  uncheckable: Uncheckable,
+): Content {
   const entries: Entry[] = [];
+  let unchecked = false;
   for (const type of Object.keys(content)) {
     const range = parseMediaType(type);
-    if (range) entries.push({ range, weight: weightOf(range), rules: rulesOf(content, type, range, direction, rules) });
-    else findings.problem(content, type, `${type} is not a media type`);
+    if (!range) {
+      findings.problem(content, type, `${type} is not a media type`);
+      continue;
+    }
+    const { known, missing } = rulesOf(content, type, range, direction, rules);
+    const passing = uncheckable === 'pass' ? [...missing.keys()].map((syntax) => [syntax, pass(type)] as const) : [];
+    unchecked ||= passing.length > 0;
+    report(content, type, { known, missing }, uncheckable, findings);
+    if (direction === 'request') noteOpen(content, type, range, findings);
+    entries.push({ range, weight: weightOf(range), rules: new Map([...known, ...passing]) });
   }
   entries.sort((a, b) => b.weight - a.weight);
   const accepted = Object.keys(content);
-  const choose = (contentType: string) => chooseRule(entries, parseMediaType(contentType));
+  const choose = (contentType: string) => chooseRule(entries, contentType);
   const usual = new Map(
     accepted.flatMap((type) => SUFFIXES.map((suffix) => [type + suffix, choose(type + suffix)] as const)),
   );
   return {
     accepted,
+    unchecked,
     media(contentType) {
       if (contentType === undefined) return null;
       const known = usual.get(contentType);
@@ -47,34 +75,80 @@ export function createContent(content: Json, direction: Direction, rules: MediaR
   };
 }
 
-/** A range covers types of every syntax, so it has a rule for each. */
-function rulesOf(
+function rulesOf(content: Json, type: string, range: MediaType, direction: Direction, rules: MediaRules): Rules {
+  const known = new Map<Syntax, RuleFor>();
+  const missing = new Map<Syntax, string>();
+  for (const syntax of syntaxesIn(range)) {
+    const rule = rules.rule(content, type, syntax, direction);
+    if (typeof rule === 'string') missing.set(syntax, rule);
+    else known.set(syntax, rule);
+  }
+  return { known, missing };
+}
+
+/** A range covers types of several syntaxes, so it has a rule for each. Every kind of type may end in `+json` or `+xml`. */
+function syntaxesIn(range: MediaType): readonly Syntax[] {
+  if (range.subtype !== '*') return [syntaxOf(range)];
+  if (range.type === '*') return ['json', 'form', 'multipart', 'xml', 'text', 'bytes'];
+  if (range.type === 'application') return ['json', 'form', 'xml', 'bytes'];
+  if (range.type === 'multipart') return ['multipart', 'bytes'];
+  return range.type === 'text' ? ['json', 'xml', 'text'] : ['bytes', 'json', 'xml'];
+}
+
+/** The syntax that a type or range is mostly used for. */
+const mainSyntax = (range: MediaType): Syntax => syntaxesIn(range)[0]!;
+
+/** A range loses the types that nobody can check; a type, or a range without its main syntax, is a problem. */
+function report(
   content: Json,
   type: string,
-  range: MediaType,
-  direction: Direction,
-  rules: MediaRules,
-): Map<Syntax, MediaRule> {
-  const all: readonly Syntax[] = range.subtype === '*' ? ['json', 'form', 'text', 'unknown'] : [syntaxOf(range)];
-  return new Map(all.map((syntax) => [syntax, rules.rule(content, type, syntax, direction)]));
+  { known, missing }: Rules,
+  uncheckable: Uncheckable,
+  findings: Findings,
+): void {
+  const [why] = missing.values();
+  if (why === undefined) return;
+  const main = missing.get(mainSyntax(parseMediaType(type)!));
+  if (uncheckable === 'pass') {
+    const which = known.size > 0 ? 'some bodies' : 'bodies';
+    findings.note(content, type, `${which} of type ${type} are not checked: ${main ?? why}`);
+  } else if (main !== undefined) {
+    uncheckable(
+      type,
+      `nobody can check bodies of type ${type}: ${main}; x-storegate-unchecked-body: true lets them pass`,
+    );
+  } else {
+    findings.note(
+      content,
+      type,
+      `bodies of type ${type} are taken in these syntaxes only: ${[...known.keys()].join(', ')}`,
+    );
+  }
 }
+
+/** A type that nothing is said about takes all there is. JSON, XML and forms are at least well-formed. */
+function noteOpen(content: Json, type: string, range: MediaType, findings: Findings): void {
+  const { [type]: media } = content;
+  const open = !isObject(media) || !isObject(media.schema) || Object.keys(media.schema).length === 0;
+  if (open && syntaxesIn(range).includes('bytes')) {
+    findings.note(content, type, `${type} has no schema: it may be any bytes`);
+  }
+}
+
+const pass =
+  (type: string): RuleFor =>
+  () => ({ type, check: () => NONE });
 
 /** A more specific range comes first. */
 function weightOf({ type, subtype, parameters }: MediaType): number {
   return (type === '*' ? 0 : 1000) + (subtype === '*' ? 0 : 1000) + parameters.size;
 }
 
-function chooseRule(entries: readonly Entry[], type: MediaType | null): MediaRule | null {
+function chooseRule(entries: readonly Entry[], contentType: string): MediaRule | null {
+  const type = parseMediaType(contentType);
   const entry = type && entries.find(({ range }) => covers(range, type));
   if (!entry) return null;
   const syntax = syntaxOf(type);
-  if (syntax !== 'unknown' && !isUtf8Type(type)) return null;
-  return entry.rules.get(syntax) ?? null;
-}
-
-/** Ignores `charset`: the gateway reads only UTF-8 anyway. */
-function covers(range: MediaType, type: MediaType): boolean {
-  if (range.type !== '*' && range.type !== type.type) return false;
-  if (range.subtype !== '*' && range.subtype !== type.subtype) return false;
-  return [...range.parameters].every(([name, value]) => name === 'charset' || type.parameters.get(name) === value);
+  if (syntax !== 'bytes' && !isUtf8Type(type)) return null;
+  return entry.rules.get(syntax)?.(contentType) ?? null;
 }

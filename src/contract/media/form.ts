@@ -6,7 +6,7 @@ import { escapeToken } from '../names.ts';
 import type { Reading as DocumentReading } from '../options.ts';
 import { type Collected, Collector, type Sent } from '../parameters/collector.ts';
 import { type Reading, read } from '../parameters/reading.ts';
-import { type Shape, shapeOf } from '../parameters/shape.ts';
+import { ANYTHING, type Shape, shapeOf } from '../parameters/shape.ts';
 import { STYLES, type Style } from '../parameters/styles.ts';
 import type { Check } from '../schema/schemas.ts';
 import { decodeUtf8 } from '../utf8.ts';
@@ -23,9 +23,8 @@ interface Field extends Collected {
  * Bodies"). Answers `null` if the schema describes no object.
  */
 export function createFormCheck(document: Document, media: Json, check: Check): CheckBytes | null {
-  const schema = document.object(media.schema);
-  const shape = schema && shapeOf(document, schema);
-  if (!shape?.types?.has('object')) return null;
+  const shape = shapeOf(document, document.object(media.schema) ?? {});
+  if (shape.types !== null && !shape.types.has('object')) return null;
   const fields = [...shape.members].map(([name, member]) =>
     fieldOf(name, member, document.object(media.encoding)?.[name], document.reading),
   );
@@ -61,12 +60,7 @@ const rest = ({ others }: Shape): Collected => ({
   explode: true,
   form: 'object',
   allowEmpty: false,
-  shape: {
-    types: null,
-    items: null,
-    members: new Map(),
-    others: others ?? { types: null, items: null, members: new Map(), others: null },
-  },
+  shape: { ...ANYTHING, others: others ?? ANYTHING },
 });
 
 function fieldOf(name: string, shape: Shape, encoding: unknown, { maxDepth, encodedCommas }: DocumentReading): Field {

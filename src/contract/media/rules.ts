@@ -1,16 +1,14 @@
 import type { Fault } from '../../errors/fault.ts';
 import type { Document } from '../document/document.ts';
-import type { Json } from '../document/source.ts';
-import { type CheckBytes, NONE } from '../faults.ts';
+import { isObject, type Json } from '../document/source.ts';
+import { NONE, type ValueFault } from '../faults.ts';
 import type { Findings } from '../findings.ts';
-import { faultOfJson, readJson } from '../json.ts';
-import { read } from '../parameters/reading.ts';
-import { shapeOf } from '../parameters/shape.ts';
+import { Parameters } from '../parameters/parameter.ts';
 import type { Check, Schemas } from '../schema/schemas.ts';
 import type { Direction } from '../schema/translate.ts';
-import { decodeUtf8 } from '../utf8.ts';
 import { createFormCheck } from './form.ts';
-import { isJson, type MediaType } from './type.ts';
+import { createMultipartCheck } from './multipart/multipart.ts';
+import { createReader, type ReadBytes, type Syntax } from './reading.ts';
 
 /** The check of a body of one media type. */
 export interface MediaRule {
@@ -20,66 +18,55 @@ export interface MediaRule {
   check(bytes: Uint8Array): readonly Fault[];
 }
 
-/** The syntaxes of bodies that the gateway can check. Other bodies (`unknown`) pass unchecked. */
-export type Syntax = 'json' | 'form' | 'text' | 'unknown';
+/** The rule for bodies with a Content-Type, whose parameters matter to some media types. */
+export type RuleFor = (contentType: string) => MediaRule;
 
-export function syntaxOf(type: MediaType): Syntax {
-  if (isJson(type)) return 'json';
-  if (type.type === 'application' && type.subtype === 'x-www-form-urlencoded') return 'form';
-  return type.type === 'text' && type.subtype === 'plain' ? 'text' : 'unknown';
-}
+type CheckBody = (bytes: Uint8Array, contentType: string) => readonly ValueFault[];
 
 /** Makes rules of Media Type Objects. */
 export class MediaRules {
   readonly #document: Document;
   readonly #schemas: Schemas;
   readonly #findings: Findings;
+  readonly #parameters: Parameters;
 
   constructor(document: Document, schemas: Schemas, findings: Findings) {
     this.#document = document;
     this.#schemas = schemas;
     this.#findings = findings;
+    this.#parameters = new Parameters(document, schemas, findings);
   }
 
-  /** The rule for bodies of a syntax, under the entry `type` of `content`. */
-  rule(content: Json, type: string, syntax: Syntax, direction: Direction): MediaRule {
-    const check = this.#checkBytes(content, type, syntax, direction);
-    return {
+  /** The rule for bodies of a syntax, under the entry `type` of `content`; a sentence if nobody can check them. */
+  rule(content: Json, type: string, syntax: Syntax, direction: Direction): RuleFor | string {
+    const check = this.#checkBody(content, type, syntax, direction);
+    if (typeof check === 'string') return check;
+    return (contentType) => ({
       type,
       check(bytes) {
-        const faults = check(bytes);
+        const faults = check(bytes, contentType);
         return faults.length === 0 ? NONE : faults.map((fault) => ({ in: 'body', ...fault }));
       },
-    };
+    });
   }
 
-  #checkBytes(content: Json, type: string, syntax: Syntax, direction: Direction): CheckBytes {
+  #checkBody(content: Json, type: string, syntax: Syntax, direction: Direction): CheckBody | string {
     const media = this.#document.object(content[type]) ?? {};
-    const schema = this.#document.object(media.schema);
-    const check = schema ? this.#schemas.check(media.schema as Json, direction) : () => NONE;
-    if (syntax === 'json') return jsonCheck(check, this.#document.reading.maxDepth);
-    if (!schema) return () => NONE;
-    const form = syntax === 'form' ? createFormCheck(this.#document, media, check) : null;
-    if (form) return form;
-    if (syntax === 'text') return textCheck(this.#document, schema, check);
-    this.#findings.note(content, type, `bodies of type ${type} are not checked`);
-    return () => NONE;
+    const schema = isObject(media.schema) ? media.schema : null;
+    const check = schema ? this.#schemas.check(schema, direction) : () => NONE;
+    if (syntax === 'form') return createFormCheck(this.#document, media, check) ?? 'the schema describes no object';
+    if (syntax === 'multipart') {
+      const sources = { document: this.#document, parameters: this.#parameters, findings: this.#findings };
+      return createMultipartCheck(sources, media, check);
+    }
+    const reader = createReader(this.#document, schema, syntax);
+    return typeof reader === 'string' ? reader : checkOf(reader, check);
   }
 }
 
-function jsonCheck(check: Check, maxDepth: number | undefined): CheckBytes {
+function checkOf(read: ReadBytes, check: Check): CheckBody {
   return (bytes) => {
-    const { value, fault, ...written } = readJson(bytes, maxDepth);
-    return fault ? [faultOfJson(fault, true)] : check(value, written);
-  };
-}
-
-function textCheck(document: Document, schema: Json, check: Check): CheckBytes {
-  const shape = shapeOf(document, schema);
-  return (bytes) => {
-    const text = decodeUtf8(bytes);
-    if (text === null) return [{ pointer: '', message: 'is not UTF-8', rule: 'encoding' }];
-    const { value, fault } = read({ form: 'primitive', text }, shape, 'none');
-    return fault ? [fault] : check(value);
+    const { value, fault, ...written } = read(bytes);
+    return fault ? [fault] : check(value, written);
   };
 }

@@ -33,6 +33,17 @@ export function parseMediaType(text: string): MediaType | null {
 export const isJson = ({ type, subtype }: MediaType): boolean =>
   (type === 'application' && subtype === 'json') || subtype.endsWith('+json');
 
+/** XML itself, or a format built on it (RFC 7303 sections 4 and 9.1). */
+export const isXml = ({ type, subtype }: MediaType): boolean =>
+  ((type === 'application' || type === 'text') && subtype === 'xml') || subtype.endsWith('+xml');
+
+/** Whether a media type or a range of a contract covers a type. It ignores `charset`: the gateway reads only UTF-8. */
+export function covers(range: MediaType, type: MediaType): boolean {
+  if (range.type !== '*' && range.type !== type.type) return false;
+  if (range.subtype !== '*' && range.subtype !== type.subtype) return false;
+  return [...range.parameters].every(([name, value]) => name === 'charset' || type.parameters.get(name) === value);
+}
+
 /** UTF-8 by its name, by a usual misspelling, and by the names of its lower half. */
 const UTF8 = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii']);
 

@@ -7,7 +7,7 @@ import { isJson, parseMediaType } from '../media/type.ts';
 import type { Check, Schemas } from '../schema/schemas.ts';
 import type { Collected } from './collector.ts';
 import { decode, type Encoding, read } from './reading.ts';
-import { type Shape, shapeOf } from './shape.ts';
+import { ANYTHING, type Shape, shapeOf } from './shape.ts';
 import { type Form, type Pieces, type Place, STYLES, type Style } from './styles.ts';
 
 /** A parameter of an operation with its check. */
@@ -40,7 +40,15 @@ export class Parameters {
 
   /** `null` if nothing is to be checked, or if the object is wrong, which is reported. */
   read(node: Json): Parameter | null {
-    const { name, in: place } = node;
+    return this.#read(node, node.name, node.in);
+  }
+
+  /** The same for a Header Object, which does not say its name and place itself. */
+  readHeader(node: Json, name: string): Parameter | null {
+    return this.#read(node, name, 'header');
+  }
+
+  #read(node: Json, name: unknown, place: unknown): Parameter | null {
     if (typeof name !== 'string' || name === '') return this.#wrong(node, null, 'a parameter needs a name');
     if (!isPlace(place)) return this.#wrong(node, 'in', 'must be path, query, header or cookie');
     if (place === 'header' && IGNORED_HEADERS.has(name.toLowerCase())) {
@@ -107,9 +115,8 @@ export class Parameters {
     const judge = json
       ? checkJson(isObject(schema) ? this.#schemas.check(schema, 'request') : () => NONE, known.in, maxDepth)
       : () => NONE;
-    const shape: Shape = { types: null, items: null, members: new Map(), others: null };
     const style = STYLES[known.in][0];
-    return { ...known, style, explode: false, form: 'primitive', shape, document: true, check: judge };
+    return { ...known, style, explode: false, form: 'primitive', shape: ANYTHING, document: true, check: judge };
   }
 
   #wrong(node: Json, key: string | null, message: string): null {

@@ -7,8 +7,9 @@ import type { Pieces } from './styles.ts';
 
 /** The result of reading a text: a value for the schema to check, or a fault of the text itself. */
 export type Reading =
-  | { readonly value: unknown; readonly fault: null }
-  | { readonly value?: never; readonly fault: ValueFault };
+  /** `unlikeInteger`: the value is an integer, but is not written as one. */
+  | { readonly value: unknown; readonly fault: null; readonly unlikeInteger?: boolean }
+  | { readonly value?: never; readonly fault: ValueFault; readonly unlikeInteger?: never };
 
 /** Decodes percent-encoding; `undefined` if the encoding is invalid or the decoded bytes are not UTF-8. */
 export function decode(text: string, plusIsSpace: boolean): string | undefined {

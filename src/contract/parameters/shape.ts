@@ -10,31 +10,37 @@ export interface Shape {
   /** For objects: the known members, and the shape of all others (`null`: there are no others). */
   readonly members: ReadonlyMap<string, Shape>;
   readonly others: Shape | null;
+  /** Whether the schema allows bytes that are no text: `format: binary`. */
+  readonly binary: boolean;
 }
 
 /** Lists in objects in lists have no text form, so the search ends at this depth. */
 const DEEPEST = 3;
 
-const TEXT: Shape = { types: null, items: null, members: new Map(), others: null };
+/** The shape of a schema that says nothing. */
+export const ANYTHING: Shape = { types: null, items: null, members: new Map(), others: null, binary: false };
 
 /** The shape of a schema, through references, `allOf`, `oneOf` and `anyOf`. */
 export function shapeOf(document: Document, schema: Json, depth = 0): Shape {
-  if (depth === DEEPEST) return TEXT;
-  const parts = partsOf(document, schema, new Set());
+  if (depth === DEEPEST) return ANYTHING;
+  const parts = partsOf(document, schema);
   const inner = (part: unknown): Shape => {
     const node = document.object(part);
-    return node ? shapeOf(document, node, depth + 1) : TEXT;
+    return node ? shapeOf(document, node, depth + 1) : ANYTHING;
   };
   const items = parts.find((part) => part.items !== undefined)?.items;
   const members = parts.flatMap(({ properties }) => document.members(properties));
   const others = parts.map(({ additionalProperties }) => additionalProperties).find((value) => value !== undefined);
   return {
     types: asRead(typesOf(document, schema, new Set()), document.reading.integers),
-    items: items === undefined ? TEXT : inner(items),
+    items: items === undefined ? ANYTHING : inner(items),
     members: new Map(members.map(([name, member]) => [name, inner(member)])),
     others: others === false ? null : inner(others),
+    binary: parts.some(isBinary) && parts.every((part) => part.type !== 'string' || isBinary(part)),
   };
 }
+
+const isBinary = ({ format }: Json): boolean => format === 'binary';
 
 /** With `any`, a text such as `1.0` is read as a number, and the check finds that it is an integer. */
 function asRead(types: Types, integers: 'plain' | 'any' | undefined): Types {
@@ -42,7 +48,7 @@ function asRead(types: Types, integers: 'plain' | 'any' | undefined): Types {
 }
 
 /** The schema and all schemas that it combines for the same value. */
-function partsOf(document: Document, schema: Json, seen: Set<Json>): Json[] {
+export function partsOf(document: Document, schema: Json, seen = new Set<Json>()): Json[] {
   const node = document.object(schema);
   if (!node || seen.has(node)) return [];
   seen.add(node);

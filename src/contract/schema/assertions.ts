@@ -75,10 +75,14 @@ export class Assertions {
     if (said.nullable === true && type === undefined) {
       this.#findings.note(schema, 'nullable', 'nullable has no effect without a type, as OpenAPI 3.0.3 says');
     }
+    const binary = said.format === 'binary' && (type === 'string' || type === undefined);
+    if (binary && said.pattern !== undefined) {
+      this.#findings.note(schema, 'pattern', 'is enforced on text only, not on bytes (format: binary)');
+    }
     return {
-      ...typeOf(type, said.nullable === true, this.#plain),
+      ...(binary || type === undefined ? contentOf(said) : typeOf(type, said.nullable === true, this.#plain)),
       ...numbers(said),
-      ...pick(said, ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties']),
+      ...pick(said, binary || type === undefined ? SIZES : [...LENGTHS, ...SIZES]),
       ...(said.uniqueItems === true && { different: true }),
       ...this.#pattern(schema, said.pattern as string | undefined),
       ...this.#format(schema, type, said.format as string | undefined),
@@ -129,8 +133,19 @@ export class Assertions {
   }
 }
 
-function typeOf(type: string | undefined, nullable: boolean, plain: boolean): Json {
-  if (type === undefined) return {};
+const LENGTHS = ['minLength', 'maxLength'];
+const SIZES = ['minItems', 'maxItems', 'minProperties', 'maxProperties'];
+
+/** A string of `format: binary` may be bytes, see `Binary`, and so may a value of any type. */
+function contentOf({ type, nullable, minLength, maxLength }: Json): Json {
+  return {
+    ...(type === 'string' && { content: { nullable: nullable === true } }),
+    ...(minLength !== undefined && { shortest: minLength }),
+    ...(maxLength !== undefined && { longest: maxLength }),
+  };
+}
+
+function typeOf(type: string, nullable: boolean, plain: boolean): Json {
   if (type === 'integer' || type === 'number') return { numeric: { integer: type === 'integer', nullable, plain } };
   return { type: nullable ? [type, 'null'] : type };
 }

@@ -1,5 +1,6 @@
 import { _, type Code, type CodeKeywordDefinition, type KeywordCxt, type KeywordErrorDefinition } from 'ajv';
 import { type Limit, limitOf } from '../../errors/fault.ts';
+import { isContent, sizeOf } from '../binary.ts';
 import { MAX_FAULTS } from '../faults.ts';
 import { isMultiple, RANGES } from '../numbers.ts';
 import type { Pattern } from '../patterns/pattern.ts';
@@ -37,11 +38,22 @@ function limit(keyword: string, outside: (data: Code, limit: Code) => Code): Cod
   };
 }
 
+/** A keyword that bounds the length of a string in characters, or of a Binary in bytes. */
+function size(keyword: string, outside: (size: Code, limit: Code) => Code): CodeKeywordDefinition {
+  return {
+    keyword,
+    code(cxt) {
+      cxt.fail(outside(_`${constant(cxt, sizeOf)}(${cxt.data})`, _`${cxt.schema as number}`));
+    },
+    error: tells(({ schema, data }) => _`{limit: ${schema}, bytes: typeof ${data} != "string"}`),
+  };
+}
+
 /** A value that the compiled code can use. */
 export const constant = (cxt: Pick<KeywordCxt, 'gen'>, ref: unknown): Code => cxt.gen.scopeValue('keyword', { ref });
 
 /**
- * The keywords that OpenAPI needs and ajv lacks: numbers that may be bigints, patterns with bounded time, refused
+ * The keywords that OpenAPI needs and ajv lacks: numbers that may be bigints, patterns with bounded time, files, refused
  * properties, and limits on work and faults. Only the translation from OpenAPI writes these keywords; no document can.
  */
 export const KEYWORDS: readonly CodeKeywordDefinition[] = [
@@ -100,6 +112,17 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
     },
     error: tells(({ schema }) => _`{pattern: ${schema.source}}`),
   },
+  {
+    keyword: 'content',
+    code(cxt) {
+      const { nullable } = cxt.schema as { nullable: boolean };
+      const fits = _`${constant(cxt, isContent)}(${cxt.data})`;
+      cxt.fail(nullable ? _`!${fits} && ${cxt.data} !== null` : _`!${fits}`);
+    },
+    error: tells(({ schema }) => _`{type: "string", nullable: ${schema.nullable}}`),
+  },
+  size('shortest', (size, limit) => _`${size} < ${limit}`),
+  size('longest', (size, limit) => _`${size} > ${limit}`),
   {
     keyword: 'different',
     code: (cxt) => cxt.fail(_`Array.isArray(${cxt.data}) && !${constant(cxt, allDifferent)}(${cxt.data})`),

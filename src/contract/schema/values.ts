@@ -1,3 +1,5 @@
+import { Binary } from '../binary.ts';
+
 /**
  * A canonical form of a JSON value, in which a Set finds equal values: arrays and objects become a text that no JSON
  * string can be. Sent numbers have one form only (see `exact`); numbers of a contract may be floats instead of bigints.
@@ -9,6 +11,7 @@ export function canonical(value: unknown): unknown {
 }
 
 function text(value: unknown): string {
+  if (value instanceof Binary) return `bytes ${value.digest}`;
   if (Array.isArray(value)) return `[${value.map(text).join()}]`;
   if (typeof value === 'object' && value !== null) {
     const members = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}:${text(member)}`);

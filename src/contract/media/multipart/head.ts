@@ -1,0 +1,104 @@
+import { decodeUtf8 } from '../../utf8.ts';
+import { type MediaType, parseMediaType } from '../type.ts';
+
+/** The headers of a part of a form. */
+export interface Head {
+  readonly name: string;
+  /** Only files have one. */
+  readonly filename: string | null;
+  /** `null` if the part names none. */
+  readonly type: MediaType | null;
+  /** All headers: name, value, name, value, … */
+  readonly fields: readonly string[];
+}
+
+/** A line that ends with a space is none. */
+const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+): *([^ ].*[^ ]|[^ ]|)$/;
+/** Control characters, the tab among them, which readers cut off or keep. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for.
+const CONTROL = /[\0-\x1f\x7f]/;
+const FORM_DATA = /^form-data(?=;|$)/i;
+const PARAMETER = /; *(name|filename|filename\*)=(?:"([^"]*)"|([!#$%&'*+.^_`|~0-9A-Za-z-]+))/iy;
+/** Some readers decode these and others do not: escapes (RFC 822), `%22` (WHATWG) and encoded words (RFC 2047). */
+const ENCODED = /\\|%22|%0[ad]|=\?/i;
+const UNENCODED = /^(?:binary|8bit|7bit)$/i;
+
+/**
+ * Reads the headers of a part (RFC 7578 section 4), strictly: each header once, in one line; a Content-Disposition of a name and
+ * perhaps a filename, both in UTF-8 and with nothing that readers decode differently; nothing that encodes the content.
+ * Answers a sentence if something is wrong.
+ */
+export function readHead(bytes: Uint8Array, contentLength: number): Head | string {
+  const text = decodeUtf8(bytes);
+  if (text === null) return 'has headers that are not UTF-8';
+  const fields: string[] = [];
+  const known = new Map<string, string>();
+  for (const line of text.split('\r\n')) {
+    const [, name, value] = FIELD.exec(line) ?? [];
+    if (name === undefined || value === undefined || CONTROL.test(line)) return 'has a header line that is none';
+    if (known.has(name.toLowerCase())) return 'has a header twice';
+    known.set(name.toLowerCase(), value);
+    fields.push(name, value);
+  }
+  const complaint = complaintOf(known, contentLength);
+  if (complaint !== null) return complaint;
+  const disposition = readDisposition(known.get('content-disposition') ?? '');
+  if (typeof disposition === 'string') return disposition;
+  const written = known.get('content-type');
+  const type = written === undefined ? null : parseMediaType(written);
+  if (written !== undefined && type === null) return 'has a Content-Type that is none';
+  const chosen = disposition.filename !== '' || (contentLength === 0 && isBytes(type));
+  return chosen ? { ...disposition, type, fields } : 'has a file without a filename';
+}
+
+/** Browsers send a file that nobody chose as no bytes of this type. To some readers all else of no filename is text. */
+const isBytes = (type: MediaType | null): boolean => type?.type === 'application' && type.subtype === 'octet-stream';
+
+/** What these headers say must change nothing: most readers ignore them (RFC 7578 section 4.8). */
+function complaintOf(known: ReadonlyMap<string, string>, contentLength: number): string | null {
+  const length = known.get('content-length');
+  if (length !== undefined && length !== String(contentLength)) return 'has a Content-Length that is not its length';
+  const encoding = known.get('content-transfer-encoding');
+  if (encoding !== undefined && !UNENCODED.test(encoding)) return 'must not have a Content-Transfer-Encoding';
+  return known.has('content-encoding') ? 'must not have a Content-Encoding' : null;
+}
+
+function readDisposition(text: string): Pick<Head, 'name' | 'filename'> | string {
+  const start = FORM_DATA.exec(text)?.[0];
+  if (start === undefined) return 'must have a Content-Disposition of form-data';
+  const values = new Map<string, string>();
+  for (let at = start.length; at < text.length; at = PARAMETER.lastIndex) {
+    PARAMETER.lastIndex = at;
+    const [whole, key, quoted, token] = PARAMETER.exec(text) ?? [];
+    if (whole === undefined || key === undefined)
+      return 'must have nothing but name and filename in Content-Disposition';
+    if (values.has(key.toLowerCase())) return `has a ${key.toLowerCase()} twice`;
+    values.set(key.toLowerCase(), quoted ?? token!);
+  }
+  const name = values.get('name');
+  if (name === undefined || name === '') return 'has no name';
+  if (ENCODED.test(name)) return 'has a name that readers decode differently';
+  const filename = values.get('filename') ?? null;
+  if (filename !== null && isUnclear(filename)) return 'has a filename that readers read differently';
+  const extended = values.get('filename*');
+  if (extended !== undefined && decodeExtended(extended) !== filename) {
+    return 'has a filename* that is not the filename, and no form may have one';
+  }
+  return { name, filename };
+}
+
+/** Some readers also keep only what is behind the last slash. */
+const isUnclear = (filename: string): boolean =>
+  ENCODED.test(filename) || filename.includes('/') || filename === '.' || filename === '..';
+
+/** RFC 8187, which RFC 7578 section 4.2 forbids in forms; .NET writes it beside each filename. */
+function decodeExtended(text: string): string | undefined {
+  const [, encoded] = /^utf-8''(.*)$/i.exec(text) ?? [];
+  if (encoded === undefined) return undefined;
+  try {
+    return decodeURIComponent(encoded);
+  } catch (error) {
+    if (error instanceof URIError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,118 @@
+import { isObject, type Json } from '../../document/source.ts';
+import { MAX_FAULTS, type ValueFault } from '../../faults.ts';
+import { Bag } from '../../json.ts';
+import { escapeToken, shown } from '../../names.ts';
+import { partsOf, shapeOf } from '../../parameters/shape.ts';
+import type { Check } from '../../schema/schemas.ts';
+import { unlikeIntegers } from '../../written.ts';
+import { parseMediaType } from '../type.ts';
+import { createField, type Field, opaqueType, type Sources } from './fields.ts';
+import { readHead } from './head.ts';
+import { type Part, readField } from './part.ts';
+import { isBoundary, nth, split } from './split.ts';
+
+/** Checks the bytes of a body with this Content-Type. */
+export type CheckMultipart = (bytes: Uint8Array, contentType: string) => readonly ValueFault[];
+
+/**
+ * Checks `multipart/form-data` bodies of object schemas (RFC 7578; OpenAPI 3.0.3, "Special Considerations for `multipart`
+ * Content"). Each property is a part, and each entry of a list is a part of that name. Answers why not if the schema
+ * describes no object, or a part that cannot be checked.
+ */
+export function createMultipartCheck(sources: Sources, media: Json, check: Check): CheckMultipart | string {
+  const { document, findings } = sources;
+  const schema = document.object(media.schema) ?? {};
+  const shape = shapeOf(document, schema);
+  if (shape.types !== null && !shape.types.has('object')) return 'the schema describes no object';
+  const fields = new Map<string, Field>();
+  const encodings = document.object(media.encoding) ?? {};
+  for (const [name, property] of membersOf(sources, schema)) {
+    const encoding = document.object(encodings[name]);
+    fields.set(name, createField(sources, property, encoding));
+    for (const key of ['style', 'explode', 'allowReserved']) {
+      if (encoding && key in encoding) findings.note(encoding, key, 'is ignored in multipart, as OpenAPI 3.0 says');
+    }
+  }
+  for (const name of Object.keys(encodings)) {
+    if (!fields.has(name)) findings.note(encodings, name, 'is ignored: the schema has no such property');
+  }
+  for (const [name, field] of fields) {
+    const type = opaqueType(field);
+    if (type !== null) return `the part ${name} cannot be checked as ${type}`;
+  }
+  const other = createField(sources, othersOf(sources, schema), null);
+  return (bytes, contentType) => checkForm(bytes, contentType, (name) => fields.get(name) ?? other, check);
+}
+
+/** The properties of a schema, of those too that it is combined from. */
+function membersOf({ document }: Sources, schema: Json): Map<string, Json> {
+  const all = partsOf(document, schema).flatMap(({ properties }) => document.members(properties));
+  return new Map(all.filter((member): member is [string, Json] => isObject(member[1])));
+}
+
+function othersOf({ document }: Sources, schema: Json): Json | null {
+  const described = partsOf(document, schema).map(({ additionalProperties }) => additionalProperties);
+  return described.find(isObject) ?? null;
+}
+
+/** The charset of all texts, for readers that look at it (RFC 7578 section 4.6). */
+const CHARSET = '_charset_';
+const OTHER_CHARSET: ValueFault = {
+  pointer: `/${CHARSET}`,
+  message: 'must name UTF-8, the only charset of forms here',
+  rule: 'encoding',
+};
+const isUtf8 = ({ content }: Part): boolean => /^utf-8$/i.test(content.toString('latin1', 0, 6));
+
+const NO_BOUNDARY: ValueFault = {
+  pointer: '',
+  message: 'needs a Content-Type with one plain boundary and no more',
+  rule: 'mediaType',
+};
+
+function checkForm(
+  bytes: Uint8Array,
+  contentType: string,
+  fieldOf: (name: string) => Field,
+  check: Check,
+): readonly ValueFault[] {
+  const boundary = boundaryOf(contentType);
+  if (boundary === null) return [NO_BOUNDARY];
+  const { parts, fault } = split(bytes, boundary);
+  if (fault) return [fault];
+  const byName = new Map<string, Part[]>();
+  for (const [index, { head, content }] of parts.entries()) {
+    const read = readHead(head, content.length);
+    if (typeof read === 'string') return [{ pointer: '', message: `${nth(index)} ${read}`, rule: 'headers' }];
+    const part = { head: read, content };
+    const same = byName.get(read.name);
+    if (same) same.push(part);
+    else byName.set(read.name, [part]);
+  }
+  return checkParts(byName, fieldOf, check);
+}
+
+/** The boundary; `null` if readers could take different ones. */
+function boundaryOf(contentType: string): string | null {
+  const parameters = parseMediaType(contentType)?.parameters;
+  const boundary = parameters?.get('boundary');
+  if (boundary === undefined || contentType.includes('\\') || !isBoundary(boundary)) return null;
+  return [...parameters!.keys()].every((name) => name === 'boundary' || name === 'charset') ? boundary : null;
+}
+
+function checkParts(
+  byName: ReadonlyMap<string, readonly Part[]>,
+  fieldOf: (name: string) => Field,
+  check: Check,
+): readonly ValueFault[] {
+  const value = new Bag();
+  const faults: ValueFault[] = byName.get(CHARSET)?.every(isUtf8) === false ? [OTHER_CHARSET] : [];
+  for (const [name, parts] of byName) {
+    const { value: member, fault, unlikeInteger } = readField(parts, fieldOf(name));
+    if (fault) faults.push({ ...fault, pointer: `/${escapeToken(shown(name))}${fault.pointer}` });
+    else value[name] = member;
+    if (unlikeInteger) unlikeIntegers.add(value, name);
+    if (faults.length === MAX_FAULTS) break;
+  }
+  return faults.length > 0 ? faults : check(value);
+}

@@ -1,0 +1,133 @@
+import type { Document } from '../../document/document.ts';
+import { isObject, type Json } from '../../document/source.ts';
+import { partsOf, type Shape, shapeOf } from '../../parameters/shape.ts';
+
+/** What the contract says of the name of an element or attribute. */
+export interface Naming {
+  /** `null`: nothing. */
+  readonly local: string | null;
+  readonly namespace: string | undefined;
+  readonly prefix: string | undefined;
+}
+
+/** A property of an object: an attribute, an element, or the elements of a list that nothing wraps. */
+export interface Member {
+  readonly property: string;
+  readonly naming: Naming;
+  readonly attribute: boolean;
+  /** Whether every element of that name is an entry of a list. */
+  readonly repeated: boolean;
+  /** Of the attribute, or of one element. */
+  readonly schema: Json;
+}
+
+/** How values of a schema are written (OpenAPI 3.0.3, XML Object). */
+export interface Plan {
+  readonly kind: 'object' | 'list' | 'text' | 'any';
+  readonly shape: Shape;
+  /** The name of the element, where the schema itself says it. */
+  readonly naming: Naming;
+  readonly members: readonly Member[];
+  /** The same by the names of their attributes and elements, without prefixes. */
+  readonly byName: ReadonlyMap<string, readonly Member[]>;
+  /** The names of the properties. */
+  readonly properties: ReadonlySet<string>;
+  /** Required lists that nothing wraps: an empty one leaves no trace. */
+  readonly always: readonly string[];
+  /** The schema of members that the contract does not name; `null` if there must be none. */
+  readonly others: Json | null;
+  /** The schema of the entries of a list. */
+  readonly items: Json;
+}
+
+/** The schema that says nothing. */
+const NOTHING: Json = {};
+
+/** Makes the plans of schemas, each once. */
+export class Plans {
+  readonly #document: Document;
+  readonly #plans = new Map<Json, Plan>();
+
+  constructor(document: Document) {
+    this.#document = document;
+  }
+
+  /** `schema` may be a reference. */
+  of(schema: Json): Plan {
+    const node = this.#document.object(schema) ?? schema;
+    const plan = this.#plans.get(node) ?? this.#make(node);
+    this.#plans.set(node, plan);
+    return plan;
+  }
+
+  /** Why XML cannot express values of a schema, or of one in it; `null` if it can. */
+  complaint(schema: Json): string | null {
+    const reached = new Set([this.of(schema)]);
+    for (const { members, others, items } of reached) {
+      for (const member of members) {
+        const { kind } = this.of(member.schema);
+        const complex = member.repeated || kind === 'object' || kind === 'list';
+        if (member.attribute && complex) return `${member.property} is an attribute, but an object or a list`;
+        if (member.repeated && kind === 'list')
+          return `${member.property} is a list of lists without their own elements`;
+        reached.add(this.of(member.schema));
+      }
+      reached.add(this.of(others ?? NOTHING)).add(this.of(items));
+    }
+    return null;
+  }
+
+  #make(node: Json): Plan {
+    const shape = shapeOf(this.#document, node);
+    const parts = partsOf(this.#document, node);
+    const members = parts.flatMap(({ properties }) =>
+      this.#document
+        .members(properties)
+        .flatMap(([name, schema]) => (isObject(schema) ? [this.#member(name, schema)] : [])),
+    );
+    const required = new Set(parts.flatMap(({ required: names }) => (Array.isArray(names) ? names : [])));
+    const lists = members.filter(({ repeated, property }) => repeated && required.has(property));
+    return {
+      kind: kindOf(shape),
+      shape,
+      naming: namingOf(node, null),
+      members,
+      byName: Map.groupBy(members, ({ naming }) => naming.local!),
+      properties: new Set(members.map(({ property }) => property)),
+      always: lists.map(({ property }) => property),
+      others: shape.others && (parts.map(({ additionalProperties }) => additionalProperties).find(isObject) ?? NOTHING),
+      items: this.#items(node),
+    };
+  }
+
+  #member(property: string, schema: Json): Member {
+    const node = this.#document.object(schema) ?? {};
+    const { wrapped, attribute } = isObject(node.xml) ? node.xml : {};
+    const common = { property, attribute: attribute === true };
+    const isList = kindOf(shapeOf(this.#document, node)) === 'list';
+    if (!isList || wrapped === true) return { ...common, naming: namingOf(node, property), repeated: false, schema };
+    const items = this.#items(node);
+    return { ...common, naming: namingOf(this.#document.object(items) ?? {}, property), repeated: true, schema: items };
+  }
+
+  #items(schema: Json): Json {
+    const items = partsOf(this.#document, schema).find((part) => isObject(part.items))?.items;
+    return isObject(items) ? items : NOTHING;
+  }
+}
+
+function kindOf({ types }: Shape): Plan['kind'] {
+  if (types === null) return 'any';
+  if (types.has('object')) return 'object';
+  return types.has('array') ? 'list' : 'text';
+}
+
+/** What an XML Object says; `##default` is how JAXB says nothing. */
+function namingOf({ xml }: Json, fallback: string | null): Naming {
+  const { name, namespace, prefix } = isObject(xml) ? xml : {};
+  return {
+    local: typeof name === 'string' && name !== '##default' ? name : fallback,
+    namespace: typeof namespace === 'string' && namespace !== '##default' ? namespace : undefined,
+    prefix: typeof prefix === 'string' && prefix !== '' ? prefix : undefined,
+  };
+}

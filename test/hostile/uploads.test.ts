@@ -1,0 +1,190 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Rule } from '../../src/errors/fault.ts';
+import { isAnError, Stand } from './stand.ts';
+
+const FORM = 'multipart/form-data; boundary=b0undary';
+let folder: string;
+let stand: Stand;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'storegate-uploads-'));
+  const item = {
+    type: 'object',
+    required: ['name'],
+    properties: {
+      name: { type: 'string', maxLength: 8 },
+      photo: { type: 'string', format: 'binary', maxLength: 600_000 },
+    },
+    additionalProperties: false,
+  };
+  const content = {
+    'multipart/form-data': { schema: item, encoding: { photo: { contentType: 'image/*' } } },
+    'application/xml': { schema: { ...item, xml: { name: 'item' } } },
+    'text/plain': { schema: { type: 'string', pattern: '^[a-zä]+$', maxLength: 8 } },
+    'application/octet-stream': { schema: { type: 'string', format: 'binary', maxLength: 8 } },
+  };
+  const responses = { 200: { description: 'Good.' } };
+  const document = {
+    openapi: '3.0.3',
+    info: { title: 'Items', version: '1' },
+    paths: {
+      '/items': { post: { operationId: 'makeItem', requestBody: { required: true, content }, responses } },
+      '/raw': {
+        post: {
+          operationId: 'makeRaw',
+          'x-storegate-unchecked-body': true,
+          requestBody: { content: { 'application/x-protobuf': { schema: item } } },
+          responses,
+        },
+      },
+      '/categories': { get: { operationId: 'listCategories', responses } },
+    },
+  };
+  writeFileSync(join(folder, 'openapi.json'), JSON.stringify(document));
+  stand = await Stand.start({
+    settings: `contract: {file: "${join(folder, 'openapi.json')}"}\ndoor: {maxBodyBytes: 1MiB}`,
+  });
+});
+afterAll(async () => {
+  await stand.stop();
+  rmSync(folder, { recursive: true });
+});
+
+/** `body` has one character per byte. */
+const post = (type: string, body: string, path = '/items') =>
+  stand.request(`POST ${path}`, [`Content-Type: ${type}`, `Content-Length: ${body.length}`], body);
+const latin1 = (text: string) => Buffer.from(text).toString('latin1');
+const send = (request: string) => stand.ask(Buffer.from(request, 'latin1'));
+
+const part = (headers: string, content: string) => `--b0undary\r\n${headers}\r\n\r\n${content}\r\n`;
+const text = (name: string, content: string) => part(`Content-Disposition: form-data; name="${name}"`, content);
+const photo = (content: string, type = 'image/png') =>
+  part(`Content-Disposition: form-data; name="photo"; filename="p.png"\r\nContent-Type: ${type}`, content);
+const form = (...parts: string[]) => `${parts.join('')}--b0undary--\r\n`;
+
+describe('the very bytes of an upload that were checked go on', () => {
+  test.each<[what: string, type: string, body: string]>([
+    ['a form', FORM, form(text('name', latin1('Tür')), photo('\x89PNG\r\n\x1a\n\0\xff'))],
+    ['a form of half a megabyte', FORM, form(photo('\0\xff\r\n--b0undar'.repeat(40_000)), text('name', 'a'))],
+    ['a form in another spelling', 'Multipart/Form-Data;BOUNDARY="b0undary"', form(text('name', 'a')).slice(0, -2)],
+    ['XML', 'application/xml', '<?xml version="1.0"?>\n<item> <name>a&lt;b</name></item>\n'],
+    ['text', 'text/plain', latin1('käse')],
+    ['bytes', 'application/octet-stream', '\0\xff\r\n\r\n'],
+  ])('%s', async (_what, type, body) => {
+    const before = stand.store.requests.length;
+    expect(await send(post(type, body))).toMatchObject({ status: 200 });
+    expect(stand.store.requests.slice(before)).toMatchObject([{ line: 'POST /items HTTP/1.1', body }]);
+    expect(stand.store.complaints).toEqual([]);
+  });
+
+  test('and bytes that nobody can check, where the contract lets them pass', async () => {
+    const before = stand.store.requests.length;
+    expect(await send(post('application/x-protobuf', '\x08\x96\x01', '/raw'))).toMatchObject({ status: 200 });
+    expect(stand.store.requests.slice(before)).toMatchObject([{ body: '\x08\x96\x01' }]);
+  });
+});
+
+describe('an upload that does not fit, or that readers read differently, never reaches the store', () => {
+  const good = form(text('name', 'a'));
+  test.each<[what: string, type: string, body: string, pointer: string, rule: Rule]>([
+    ['a form without what is required', FORM, form(photo('x')), '/name', 'required'],
+    ['a file of another type', FORM, form(text('name', 'a'), photo('x', 'text/html')), '/photo', 'mediaType'],
+    ['a file too large', FORM, form(text('name', 'a'), photo('x'.repeat(600_001))), '/photo', 'maxLength'],
+    ['an unknown part', FORM, form(text('name', 'a'), text('admin', '1')), '/admin', 'additionalProperties'],
+    ['a part twice', FORM, form(text('name', 'a'), text('name', 'b')), '/name', 'repeated'],
+    ['a part behind the end', FORM, good + form(text('admin', '1')), '', 'syntax'],
+    ['a part before the first boundary', FORM, `${text('admin', '1').replaceAll('\r', '')}${good}`, '', 'syntax'],
+    ['a boundary with a bare line feed', FORM, form(text('name', `a\n${text('admin', '1')}`)), '', 'syntax'],
+    [
+      'two names of a part',
+      FORM,
+      form(part('Content-Disposition: form-data; name="name"; name="admin"', 'a')),
+      '',
+      'headers',
+    ],
+    ['an escaped name', FORM, form(part('Content-Disposition: form-data; name="na\\me"', 'a')), '', 'headers'],
+    [
+      'a part in base64',
+      FORM,
+      form(part('Content-Disposition: form-data; name="name"\r\nContent-Transfer-Encoding: base64', 'YQ==')),
+      '',
+      'headers',
+    ],
+    ['no end', FORM, good.slice(0, -6), '', 'syntax'],
+    ['no boundary', 'multipart/form-data', good, '', 'mediaType'],
+    [
+      'XML with a DTD',
+      'application/xml',
+      '<!DOCTYPE item [<!ENTITY x SYSTEM "file:///etc/passwd">]><item><name>&x;</name></item>',
+      '',
+      'syntax',
+    ],
+    [
+      'XML of a billion laughs',
+      'application/xml',
+      '<!DOCTYPE l [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]><item><name>&b;</name></item>',
+      '',
+      'syntax',
+    ],
+    ['XML nested without end', 'application/xml', '<item>'.repeat(50_000), '', 'depth'],
+    ['XML with a comment in a value', 'application/xml', '<item><name>ad<!-- -->min</name></item>', '/name', 'style'],
+    ['XML that is none', 'application/xml', '<item><name>a</name>', '', 'syntax'],
+    [
+      'XML with an unknown element',
+      'application/xml',
+      '<item><name>a</name><admin>1</admin></item>',
+      '/admin',
+      'additionalProperties',
+    ],
+    ['text that does not match', 'text/plain', 'A', '', 'pattern'],
+    ['text that is not UTF-8', 'text/plain', '\xff', '', 'encoding'],
+    ['too many bytes', 'application/octet-stream', '123456789', '', 'maxLength'],
+  ])('%s', async (_what, type, body, pointer, rule) => {
+    const before = stand.store.requests.length;
+    const answer = await send(post(type, body));
+    expect(answer).toMatchObject({ status: 400, code: 'invalid_request' });
+    isAnError(answer);
+    const { limit: _limit, ...fault } = JSON.parse(answer.body).details[0];
+    expect(fault).toEqual({ in: 'body', pointer, message: expect.any(String), rule });
+    await stand.standsUnharmed(before);
+  });
+
+  test.each([
+    'multipart/mixed; boundary=b0undary',
+    `${FORM}; boundary=other`,
+    `${FORM}; charset=utf-16`,
+    'application/x-protobuf',
+    'text/plain; charset=latin1',
+    'application/xml; charset=utf-7',
+  ])('and %s is 415', async (type) => {
+    const before = stand.store.requests.length;
+    expect(await send(post(type, form(text('name', 'a'))))).toMatchObject({ status: 415 });
+    await stand.standsUnharmed(before);
+  });
+});
+
+test('a refusal of an upload says nothing of what was sent', async () => {
+  const secret = 'VERYPRIVATE';
+  const bodies: [type: string, body: string][] = [
+    [
+      FORM,
+      form(
+        text('name', secret),
+        part(`Content-Disposition: form-data; name="photo"; filename="${secret}"\r\nX-Y: ${secret}`, secret),
+      ),
+    ],
+    [FORM, form(part(`Content-Disposition: form-data; name="name"; ${secret}=1`, secret))],
+    ['application/xml', `<item><name>${secret}</name><photo>${secret}${secret}</photo></item>`],
+    ['application/xml', `<item><name ${secret}="${secret}">${secret}</name></item>`],
+    ['application/xml', `<item><name>&${secret};</name></item>`],
+    ['text/plain', secret],
+  ];
+  for (const [type, body] of bodies) {
+    const answer = await send(post(type, body));
+    expect(answer.status).toBe(400);
+    expect(answer.body).not.toContain(secret);
+  }
+  expect(JSON.stringify(stand.gateway.log)).not.toContain(secret);
+});

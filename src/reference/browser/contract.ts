@@ -12,6 +12,7 @@ export interface Operation {
   readonly 'x-stability-level'?: 'stable' | 'beta' | 'experimental';
   readonly 'x-ratelimit-cost'?: number;
   readonly 'x-try-it'?: boolean;
+  readonly 'x-storegate-unchecked-body'?: boolean;
 }
 
 export interface Contract {

@@ -48,6 +48,7 @@ function sentences(operation: Operation): string[] {
     ...(operation['x-stability-level'] === 'beta' ? ['Beta: it may still change, with notice.'] : []),
     ...(operation['x-stability-level'] === 'experimental' ? ['Experimental: it may change or go at any time.'] : []),
     ...(operation['x-try-it'] === false ? ['It cannot be tried from this page.'] : []),
+    ...(operation['x-storegate-unchecked-body'] === true ? ['Some bodies go on without a check.'] : []),
   ];
 }
 

@@ -79,8 +79,9 @@ const walls: readonly Wall[] = [
     planted: { from: 'cli/commands/serve.ts', to: 'gateway/stages/door.ts' },
   },
   {
-    name: 'only workers know that there are several processes',
-    breaks: ({ from, to }) => /^(node:)?(cluster|child_process)$/.test(to) && !inside('workers')(from),
+    name: 'only workers know that there are several processes, and only the loader of contracts starts another one',
+    breaks: ({ from, to }) =>
+      /^(node:)?(cluster|child_process)$/.test(to) && !inside('workers')(from) && from !== 'run/contracts/loader.ts',
     planted: { from: 'run/gateway.ts', to: 'node:cluster' },
   },
   {

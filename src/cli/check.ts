@@ -1,12 +1,12 @@
 import type { Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import {
-  type Contract,
   ContractError,
   formatExempted,
   formatProblems,
   loadContract,
   type Problem,
+  type ReadContract,
 } from '../contract/contract.ts';
 import { keysLeftBehind, leftBehindText } from '../run/left-behind.ts';
 import { peekKeys } from '../state/embedded/peek.ts';
@@ -31,7 +31,7 @@ export async function check(terminal: Terminal): Promise<void> {
 }
 
 /** Tells the notes of the contract, also if it has mistakes. */
-function readContract({ contract: { file, ...reading } }: Config, terminal: Terminal): Contract {
+function readContract({ contract: { file, ...reading } }: Config, terminal: Terminal): ReadContract {
   const tell = (notes: readonly Problem[]) => {
     for (const note of formatProblems(notes, 1)) terminal.err(`note: ${note}\n`);
   };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** A strong entity tag (RFC 9110 section 8.8.3) of exactly these bytes. */
-export function entityTag(content: string | Buffer): string {
+export function entityTag(content: string | Uint8Array): string {
   return `"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"`;
 }
 

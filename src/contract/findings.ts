@@ -1,4 +1,4 @@
-import type { Places } from './document/places.ts';
+import { Places } from './document/places.ts';
 import { formatProblem, type Problem } from './problems.ts';
 
 /** A mistake, and where it is: an object of the document, or its member `key`; `null` for a file that cannot be read. */
@@ -42,6 +42,19 @@ export class Findings {
   get notes(): readonly Problem[] {
     return [...this.#notes.values()];
   }
+}
+
+/** For a document that has been checked: whoever reads a part of it again finds the same, which is told already. */
+export class Told extends Findings {
+  constructor() {
+    super(new Places());
+  }
+
+  override problem(): void {}
+
+  override add(): void {}
+
+  override note(): void {}
 }
 
 /** The order of the document. */

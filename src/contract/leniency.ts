@@ -1,10 +1,10 @@
 import type { Json } from './document/source.ts';
-import { NONE } from './faults.ts';
 import { byPlace } from './findings.ts';
 import type { Judgement } from './judgement.ts';
+import type { Description } from './operations.ts';
 import type { Treatment } from './options.ts';
 import { formatProblem, type Problem } from './problems.ts';
-import type { Exempted, Operation } from './types.ts';
+import type { Exempted } from './types.ts';
 
 /** What is left of the mistakes of a document. */
 interface Treated {
@@ -14,15 +14,15 @@ interface Treated {
   readonly tolerated: readonly Problem[];
   readonly exempted: readonly Exempted[];
   /** The operations that exist. */
-  readonly operations: readonly Operation[];
+  readonly operations: readonly Description[];
 }
 
 /** Treats the operations that have mistakes. `canMatch`: whether requests can match an operation; if not, it is omitted. */
 export function treat(
-  described: readonly (readonly [Operation, Json])[],
+  described: readonly (readonly [Description, Json])[],
   judged: Judgement,
   leniency: 'none' | Treatment,
-  canMatch: (operation: Operation) => boolean,
+  canMatch: (operation: Description) => boolean,
 ): Treated {
   if (leniency === 'none') {
     const all = [...judged.unreadable, ...judged.document, ...[...judged.operations.values()].flat()];
@@ -46,10 +46,10 @@ export function treat(
   };
 }
 
-function exempt(operation: Operation, treatment: Treatment): Operation | null {
+/** Whoever serves it makes no checks for one that passes. */
+function exempt(operation: Description, treatment: Treatment): Description | null {
   if (treatment === 'omit') return null;
-  if (treatment === 'report') return { ...operation, exempt: treatment, reportOnly: true };
-  return { ...operation, exempt: treatment, checkParameters: () => NONE, body: null, checkResponse: () => NONE };
+  return { ...operation, exempt: treatment, ...(treatment === 'report' && { reportOnly: true }) };
 }
 
 const TREATED: Readonly<Record<Treatment, string>> = {

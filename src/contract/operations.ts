@@ -7,8 +7,9 @@ import { MediaRules } from './media/rules.ts';
 import type { UnknownQuery } from './options.ts';
 import { createParameterCheck } from './parameters/checker.ts';
 import { type Parameter, Parameters } from './parameters/parameter.ts';
-import { createResponseCheck } from './responses.ts';
+import { type CheckResponse, createResponseCheck } from './responses.ts';
 import type { Schemas } from './schema/schemas.ts';
+import { namesIn } from './template.ts';
 import type { BodyRule, Operation } from './types.ts';
 
 /** An operation as the document describes it. */
@@ -33,8 +34,14 @@ const WITHOUT_BODY = new Set(['head', 'trace']);
 /** The methods that a path item describes, in lower case. */
 export const methodsIn = (item: Json): string[] => NAMES.filter((name) => isObject(item[name]));
 
+/** What an operation says of itself, without its checks: plain data. */
+export type Description = Omit<Operation, keyof RequestChecks | 'checkResponse' | 'ready'>;
+
+/** The checks of the requests of one operation. */
+export type RequestChecks = Pick<Operation, 'checkParameters' | 'body'>;
+
 /** An operation without the fields that depend on other operations. */
-type Draft = Omit<Operation, 'replyHeaders'> & Described & { readonly extensions: Extensions };
+type Draft = Omit<Description, 'replyHeaders'> & Described & { readonly extensions: Extensions };
 
 /** Reads the operations of path items and reports their mistakes. */
 export class Operations {
@@ -45,12 +52,12 @@ export class Operations {
   readonly #rules: MediaRules;
   readonly #unknownQuery: UnknownQuery;
 
-  constructor(document: Document, schemas: Schemas, findings: Findings, unknownQuery: UnknownQuery) {
+  constructor(document: Document, schemas: Schemas, findings: Findings) {
     this.#document = document;
     this.#findings = findings;
     this.#parameters = new Parameters(document, schemas, findings);
     this.#rules = new MediaRules(document, schemas, findings);
-    this.#unknownQuery = unknownQuery;
+    this.#unknownQuery = document.reading.unknownQuery ?? 'refuse';
   }
 
   /** Reads one path item. `names`: the templates of its path, in their order. */
@@ -66,6 +73,27 @@ export class Operations {
     return this.#drafts.values().toArray();
   }
 
+  /** The checks of the requests of an operation that has been read before. */
+  requestChecks({ path, method, uncheckedBody }: Description): RequestChecks {
+    const { node, item } = this.#find(path, method);
+    const names = namesIn(path);
+    const nodes = [...objectsIn(node.parameters), ...objectsIn(item.parameters)];
+    return {
+      checkParameters: createParameterCheck(this.#readParameters(nodes, node, names), names, this.#unknownQuery),
+      body: this.#body(method.toLowerCase(), node, { uncheckedBody }),
+    };
+  }
+
+  /** The check of the answers to an operation that has been read before. */
+  responseCheck({ path, method }: Description): CheckResponse {
+    return createResponseCheck(this.#find(path, method).node, this.#document, this.#rules, this.#findings);
+  }
+
+  #find(path: string, method: string): { readonly item: Json; readonly node: Json } {
+    const item = this.#document.object((this.#document.root.paths as Json)[path])!;
+    return { item, node: item[method.toLowerCase()] as Json };
+  }
+
   /** Reports successors that do not exist. Call it after reading every path item. */
   link(): void {
     for (const { node, successor } of this.#drafts.values()) {
@@ -75,7 +103,7 @@ export class Operations {
   }
 
   /** All operations, with their Operation Objects. `prefix`: what stands in front of every path. */
-  finish(prefix: string): readonly (readonly [Operation, Json])[] {
+  finish(prefix: string): readonly (readonly [Description, Json])[] {
     return [...this.#drafts.values()].map(({ node, item, extensions, ...draft }) => {
       const successor = draft.successor === null ? undefined : this.#drafts.get(draft.successor);
       const operation = {
@@ -90,6 +118,9 @@ export class Operations {
     const id = this.#id(path, method, node);
     const extensions = readExtensions(node, this.#findings);
     const parameters = this.#readParameters([...objectsIn(node.parameters), ...shared], node, names);
+    createParameterCheck(parameters, names, this.#unknownQuery);
+    this.#body(method, node, extensions);
+    createResponseCheck(node, this.#document, this.#rules, this.#findings);
     const draft: Draft = {
       id,
       method: method.toUpperCase(),
@@ -98,10 +129,7 @@ export class Operations {
       tags: Object.freeze(Array.isArray(node.tags) ? node.tags.filter((tag) => typeof tag === 'string') : []),
       deprecated: node.deprecated === true,
       ...extensions,
-      checkParameters: createParameterCheck(parameters, names, this.#unknownQuery),
       exempt: null,
-      body: this.#body(method, node, extensions),
-      checkResponse: createResponseCheck(node, this.#document, this.#rules, this.#findings),
       item,
       node,
       extensions,

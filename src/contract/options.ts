@@ -35,5 +35,8 @@ const READING = [
   'maxDepth',
 ] as const satisfies readonly (keyof Reading)[];
 
+/** These settings alone, of an object that may have others. */
+export const readingOf = (settings: Reading): Reading => Object.fromEntries(READING.map((key) => [key, settings[key]]));
+
 /** Whether a document read in one way is the same as read in the other. */
 export const isSameReading = (one: Reading, other: Reading): boolean => READING.every((key) => one[key] === other[key]);

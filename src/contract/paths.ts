@@ -2,23 +2,15 @@ import type { Document } from './document/document.ts';
 import type { Json } from './document/source.ts';
 import type { Findings } from './findings.ts';
 import { methodsIn, type Operations } from './operations.ts';
-import { Router } from './router.ts';
 import { namesIn, outlineOf, parseTemplate, type Segment, TemplateError } from './template.ts';
 import type { Operation } from './types.ts';
-
-/** A path that requests can match: `/a/{x}` and `/a/{y}` are one path. */
-interface Path {
-  readonly segments: readonly Segment[];
-  /** Its spelling in the document, for each method in lower case. */
-  readonly spellings: Map<string, string>;
-}
 
 /** The paths of a document. */
 export class Paths {
   readonly #document: Document;
   readonly #findings: Findings;
-  /** By the outline of their templates. */
-  readonly #paths = new Map<string, Path>();
+  /** By the outline of their templates: the spelling in the document, for each method in lower case. */
+  readonly #spellings = new Map<string, Map<string, string>>();
 
   constructor(document: Document, findings: Findings) {
     this.#document = document;
@@ -39,19 +31,7 @@ export class Paths {
 
   /** Whether requests can match the operation: its path is sound, and no other operation has the same path and method. */
   canMatch({ path, method }: Pick<Operation, 'path' | 'method'>): boolean {
-    return this.#paths.values().some(({ spellings }) => spellings.get(method.toLowerCase()) === path);
-  }
-
-  /** Routes requests to these operations. */
-  route(operations: readonly Operation[]): Router<Operation> {
-    const byPlace = new Map(operations.map((operation) => [`${operation.method} ${operation.path}`, operation]));
-    const router = new Router<Operation>();
-    for (const { spellings, segments } of this.#paths.values()) {
-      const own = [...spellings].map(([method, path]) => byPlace.get(`${method.toUpperCase()} ${path}`));
-      const methods = own.filter((operation) => operation !== undefined).map((one) => [one.method, one] as const);
-      if (methods.length > 0) router.add(segments, new Map(methods));
-    }
-    return router;
+    return this.#spellings.values().some((spellings) => spellings.get(method.toLowerCase()) === path);
   }
 
   /**
@@ -63,8 +43,7 @@ export class Paths {
     const segments = this.#template(paths, path);
     if (!segments) return;
     const outline = outlineOf(segments);
-    const known = this.#paths.get(outline);
-    const { spellings } = known ?? { spellings: new Map<string, string>() };
+    const spellings = this.#spellings.get(outline) ?? new Map<string, string>();
     const [first] = spellings.values();
     let rivals = 0;
     for (const method of methodsIn(item)) {
@@ -77,7 +56,7 @@ export class Paths {
     }
     if (first !== undefined && rivals === 0)
       this.#findings.note(paths, path, `is one path with ${first}, which has other methods`);
-    if (!known) this.#paths.set(outline, { segments, spellings });
+    this.#spellings.set(outline, spellings);
   }
 
   #template(paths: object, path: string): readonly Segment[] | null {

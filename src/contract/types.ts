@@ -20,21 +20,33 @@ export interface Contract {
   readonly title: string;
   readonly version: string;
   readonly operations: readonly Operation[];
-  /** The text of each of its files, by absolute path. */
+  /** The fingerprint of the text of each of its files, by absolute path; see `fingerprintOf`. */
   readonly files: ReadonlyMap<string, string>;
+  /** The fingerprint of the document as one file. */
+  readonly fingerprint: string;
   /** The document as one file: `components` has the contents of the others. Integers beyond 2^53 are bigints. */
   readonly document: Readonly<Record<string, unknown>>;
-  /** The document as JSON and as YAML, every digit kept. */
+  /** The document as JSON and as YAML, every digit kept; made anew each time. */
   readonly json: string;
   readonly yaml: string;
-  /** The parts of the document that the gateway does not enforce, with their places. */
-  readonly notes: readonly Problem[];
   readonly exempted: readonly Exempted[];
+  /** The names of all members and parameters in the document. */
+  readonly names: ReadonlySet<string>;
   /**
    * The operation of a request. `method` is in capitals; `path` is canonical (RFC 3986 section 6.2.2), percent-encoded,
    * begins with `/` and has no query. GET also serves HEAD.
    */
   match(method: string, path: string): Match;
+  /**
+   * Compiles the checks of all requests, little by little, in the pauses of the event loop. Resolves when all are compiled, or
+   * when `signal` says so. A check that is needed before compiles itself.
+   */
+  prepare(signal: AbortSignal): Promise<void>;
+}
+
+/** A contract with the parts of its document that the gateway does not enforce, and their places. */
+export interface ReadContract extends Contract {
+  readonly notes: readonly Problem[];
 }
 
 /**
@@ -70,7 +82,15 @@ export interface Operation extends Extensions {
   checkParameters(parameters: readonly string[], query: string, headers: readonly string[]): readonly Fault[];
   /** Checks status, media type and body of an answer to any method but HEAD. */
   checkResponse(status: number, contentType: string | undefined, body: Uint8Array): readonly Fault[];
+  /**
+   * `null` once the checks of one side are compiled. Until then whoever does not want to stop the event loop waits for the
+   * promise; checks work before, too.
+   */
+  ready(side: Side): Promise<void> | null;
 }
+
+/** What a check is for. */
+export type Side = 'request' | 'response';
 
 /** The bodies an operation takes. */
 export interface BodyRule {

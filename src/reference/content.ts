@@ -40,7 +40,10 @@ export class Content {
   }
 
   get plain(): Buffer {
-    this.#plain ??= Buffer.from(this.#make());
+    if (!this.#plain) {
+      const made = this.#make();
+      this.#plain = typeof made === 'string' ? Buffer.from(made) : made;
+    }
     return this.#plain;
   }
 

@@ -1,31 +1,62 @@
 import { stringify } from 'yaml';
+import { entityTag } from '../common/entity-tag.ts';
 import { CONTRACT_JSON_PATH, CONTRACT_YAML_PATH } from '../common/own-paths.ts';
-import type { Contract } from '../contract/contract.ts';
+import type { Exempted } from '../contract/contract.ts';
 import { Document } from '../contract/document/document.ts';
 import type { Json } from '../contract/document/source.ts';
 import { Content } from './content.ts';
 import { publish } from './publish.ts';
 import { withUsage } from './usage.ts';
 
-/** The published contract by its path. It keeps every digit of an int64. */
-export function publishedDocuments(contract: Contract): ReadonlyMap<string, Content> {
-  const document = publish(withUsage(withoutOmitted(contract)));
-  const yaml = () => stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 });
+/** A text to be served, in UTF-8, and its entity tag. */
+interface Written {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly tag: string;
+}
+
+/** The published contract. It keeps every digit of an int64. */
+export interface Published {
+  readonly json: Written;
+  readonly yaml: Written;
+}
+
+/** Writes the contract of this document. It takes a second for a large one, which a process that serves has not got. */
+export function writeDocuments(root: Readonly<Json>, exempted: readonly Exempted[]): Published {
+  const document = publish(withUsage(withoutOmitted(root, exempted)));
+  return {
+    json: written(JSON.stringify(document, exactly)),
+    yaml: written(stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 })),
+  };
+}
+
+function written(text: string): Written {
+  const bytes = new TextEncoder().encode(text);
+  return { bytes, tag: entityTag(bytes) };
+}
+
+/** The published contract by its path. */
+export function publishedDocuments({ json, yaml }: Published): ReadonlyMap<string, Content> {
   return new Map([
-    [CONTRACT_JSON_PATH, new Content('application/json', () => JSON.stringify(document, exactly))],
-    [CONTRACT_YAML_PATH, new Content('application/yaml', yaml)],
+    [CONTRACT_JSON_PATH, contentOf('application/json', json)],
+    [CONTRACT_YAML_PATH, contentOf('application/yaml', yaml)],
   ]);
 }
 
+function contentOf(type: string, { bytes, tag }: Written): Content {
+  return new Content(type, () => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), tag);
+}
+
 /** The document without the operations that do not exist because of mistakes in them. */
-function withoutOmitted({ document, exempted }: Contract): Readonly<Json> {
-  const paths = { ...(document.paths as Json) };
+function withoutOmitted(root: Readonly<Json>, exempted: readonly Exempted[]): Readonly<Json> {
+  if (exempted.length === 0) return root;
+  const document = new Document(root);
+  const paths = { ...(root.paths as Json) };
   for (const { path, method, treatment } of exempted) {
     if (treatment !== 'omit') continue;
-    const { [method.toLowerCase()]: _, ...rest } = new Document(document).object(paths[path]) ?? {};
+    const { [method.toLowerCase()]: _, ...rest } = document.object(paths[path]) ?? {};
     paths[path] = rest;
   }
-  return exempted.length === 0 ? document : { ...document, paths };
+  return { ...root, paths };
 }
 
 /** JSON.stringify cannot write a bigint by itself. */

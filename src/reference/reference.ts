@@ -3,7 +3,7 @@ import type { Contract } from '../contract/contract.ts';
 import type { Plans } from '../limits/plans.ts';
 import { loadAssets } from './assets.ts';
 import { Content, type Page } from './content.ts';
-import { publishedDocuments } from './documents.ts';
+import { type Published, publishedDocuments } from './documents.ts';
 import { renderPage } from './page/page.ts';
 
 const PAGE_PATH = `${REFERENCE_PATH}/`;
@@ -43,9 +43,13 @@ const TO_THE_PAGE: Page = { status: 308, headers: ['Location', PAGE_PATH], body:
 export type Reference = (path: string, asked: readonly string[]) => Promise<Page | null>;
 
 /** The published contract, and the page drawn from it. */
-export function createReference(contract: Contract, { page, plans }: ReferenceOptions): Reference {
+export function createReference(
+  contract: Contract,
+  published: Published,
+  { page, plans }: ReferenceOptions,
+): Reference {
   const served = new Map<string, [content: Content, headers: readonly string[]]>();
-  for (const [path, content] of publishedDocuments(contract)) served.set(path, [content, REVALIDATE]);
+  for (const [path, content] of publishedDocuments(published)) served.set(path, [content, REVALIDATE]);
   if (page) {
     const assets = loadAssets(`${PAGE_PATH}assets/`);
     for (const [path, content] of assets.contents) served.set(path, [content, ASSET_HEADERS]);

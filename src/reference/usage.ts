@@ -119,13 +119,16 @@ export const usageOperation = {
   deprecated: false,
 } satisfies Partial<Operation>;
 
+/** The groups of tags of a contract, if it has any, with that of the operations that the gateway itself answers. */
+export const withUsageGroup = (groups: unknown): unknown => (Array.isArray(groups) ? [...groups, GROUP] : groups);
+
 /** A copy of a contract's document with the operations that the gateway itself answers. */
 export function withUsage(document: Readonly<Json>): Json {
   const { paths, tags, 'x-tagGroups': groups } = document;
   return {
     ...document,
     tags: [...(Array.isArray(tags) ? tags : []), TAG],
-    ...(Array.isArray(groups) && { 'x-tagGroups': [...groups, GROUP] }),
+    ...(groups !== undefined && { 'x-tagGroups': withUsageGroup(groups) }),
     paths: { ...(isObject(paths) ? paths : {}), [USAGE_PATH]: { get: OPERATION } },
   };
 }

@@ -1,7 +1,6 @@
 import type { Guard } from '../callers/guard.ts';
 import type { Eventually } from '../common/eventually.ts';
 import type { Config } from '../config/config.ts';
-import type { Contract } from '../contract/contract.ts';
 import { createReport } from '../gateway/contract-reports.ts';
 import type { Exchange } from '../gateway/exchange.ts';
 import { createPages } from '../gateway/own/pages.ts';
@@ -27,6 +26,7 @@ import type { CallsOfDeprecated, Uses } from '../keys/uses.ts';
 import type { Observe } from '../observe/events.ts';
 import { createReference, REFERENCE_PATHS } from '../reference/reference.ts';
 import type { State } from '../state/state.ts';
+import type { ActiveConfig } from './reload.ts';
 
 /** The parts that outlive a reload: those that count, remember or hold connections. */
 export interface Lasting {
@@ -43,7 +43,7 @@ export interface Lasting {
 }
 
 /** The pipeline of one configuration. A request stays on the pipeline it began on, even across a reload. */
-export function buildPipeline(config: Config, contract: Contract, lasting: Lasting): Pipeline {
+export function buildPipeline({ config, contract, prepared }: ActiveConfig<Config>, lasting: Lasting): Pipeline {
   const { state, keyring, keys, uses, deprecatedBy, guard, upstream, bodies, observe, clock } = lasting;
   const cors = createCors(config.cors);
   const answer = createAnswer({ cors, guard, observe });
@@ -85,7 +85,7 @@ export function buildPipeline(config: Config, contract: Contract, lasting: Lasti
     relay: createRelay({ answer }),
     mounts: createMounts({ mounts: config.mounts, timeouts: config.upstream, maxBodyBytes, answer, observe }),
     pages: createPages({
-      find: createReference(contract, { page: config.reference.enabled, plans: config.plans }),
+      find: createReference(contract, prepared.published, { page: config.reference.enabled, plans: config.plans }),
       paths: REFERENCE_PATHS,
       guard,
       answer,

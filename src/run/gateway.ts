@@ -1,13 +1,13 @@
 import type { Reloaded } from '../admin/context.ts';
 import { createGuard } from '../callers/guard.ts';
 import type { Config } from '../config/config.ts';
-import { loadContract } from '../contract/contract.ts';
 import { toAll } from '../observe/events.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { makeToken } from '../operators/tokens.ts';
 import { openEmbedded } from '../state/embedded/open.ts';
 import { openRedis } from '../state/redis/open.ts';
+import { ContractLoader } from './contracts/loader.ts';
 import { type LeftBehind, tellLeftBehind } from './left-behind.ts';
 import { createOperating, type Operating } from './operating.ts';
 import { createServing, type ServedConfig } from './serving.ts';
@@ -43,7 +43,8 @@ export interface Overrides {
  */
 export async function createGateway(config: ServedConfig, overrides: Overrides = {}): Promise<Gateway> {
   const { clock = Date.now, load } = overrides;
-  const contract = loadContract(config.contract.file, config.contract);
+  const contracts = new ContractLoader();
+  const settings = { config, ...(await contracts.loadFirst(config.contract)) };
   const log = overrides.log ?? createLog(config.log);
   const metrics = createMetrics({
     inFlight: () => serving.inFlight,
@@ -59,13 +60,15 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
     ? await openRedis(config.redis, { observe, audit: config.audit, folder: config.data })
     : openEmbedded(config.data, { clock, audit: config.audit, observe });
   const guard = createGuard(config.door.guard);
-  const serving = createServing({ config, contract, storage, guard, observe, clock });
+  const serving = createServing({ settings, storage, guard, observe, clock });
   const ownToken = makeToken();
   let operating: Operating;
   try {
     operating = createOperating({
-      initial: { config, contract },
+      initial: settings,
       load,
+      contracts,
+      prepare: serving.prepare,
       swap: serving.use,
       records: storage,
       state: storage.state,
@@ -94,6 +97,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
 
   async function drainAndLetGo(): Promise<void> {
     observe({ type: 'stopping', inFlight: serving.inFlight });
+    contracts.close();
     const cutOff = await serving.drain();
     await letGo();
     observe({ type: 'stopped', cutOff });

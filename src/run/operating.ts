@@ -8,13 +8,17 @@ import type { Observe } from '../observe/events.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { State } from '../state/state.ts';
 import type { Records } from '../state/storage.ts';
-import { type ActiveConfig, createReloader, FILE_CHANGED, ReloadRefused } from './reload.ts';
+import type { ContractLoader } from './contracts/loader.ts';
+import { type ActiveConfig, createReloader, FILE_CHANGED, type ReloaderParts, ReloadRefused } from './reload.ts';
 import { urlOf } from './url.ts';
 
 export interface OperatingParts<C extends Config> {
   readonly initial: ActiveConfig<C>;
   /** Reads the configuration again for a reload. Without it the gateway watches no files and keeps its configuration. */
   readonly load: (() => Config) | undefined;
+  /** Its owner closes it. */
+  readonly contracts: ContractLoader;
+  readonly prepare: ReloaderParts<C>['prepare'];
   /** Puts new settings in force in every process that carries requests. */
   readonly swap: (settings: ActiveConfig<C>) => Eventually<void>;
   /** Its owner closes them. */
@@ -42,10 +46,24 @@ export interface Operating {
 
 /** Throws as `createAdminApi`; then nothing is left open here. */
 export function createOperating<C extends Config>(parts: OperatingParts<C>): Operating {
-  const { initial, load, swap, records, state, uses, metrics, ownToken, readiness, observe, clock } = parts;
+  const {
+    initial,
+    load,
+    contracts,
+    prepare,
+    swap,
+    records,
+    state,
+    uses,
+    metrics,
+    ownToken,
+    readiness,
+    observe,
+    clock,
+  } = parts;
   const { config } = initial;
   const { keys, auditLog, tokens } = records;
-  const reloader = createReloader({ initial, load: load ?? (() => config), keys, observe, swap });
+  const reloader = createReloader({ initial, load: load ?? (() => config), contracts, keys, observe, prepare, swap });
   const context: AdminContext = {
     keys,
     auditLog,

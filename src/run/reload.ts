@@ -1,27 +1,27 @@
-import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import type { AroundReload, Reloaded } from '../admin/context.ts';
 import type { Eventually } from '../common/eventually.ts';
 import { Turns } from '../common/turns.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError, formatProblem } from '../config/problems/problems.ts';
 import { differences, inForce, needsRestart } from '../config/restart.ts';
+import { fingerprintOf } from '../contract/checked.ts';
 import {
   type Contract,
   ContractError,
   formatProblems as formatContractProblems,
   formatExempted,
   isSameReading,
-  loadContract,
 } from '../contract/contract.ts';
 import { Outage } from '../errors/outage.ts';
 import type { KeyStore } from '../keys/store.ts';
 import type { Plans } from '../limits/plans.ts';
 import type { Observe } from '../observe/events.ts';
+import { type ContractLoader, type Loaded, LoadingEnded } from './contracts/loader.ts';
 
 /** The settings that can change between two requests; frozen. */
-export interface ActiveConfig<C extends Config> {
+export interface ActiveConfig<C extends Config> extends Loaded {
   readonly config: C;
-  readonly contract: Contract;
 }
 
 /** The reason of a reload that no operator asked for. */
@@ -42,7 +42,10 @@ export interface ReloaderParts<C extends Config> {
   readonly initial: ActiveConfig<C>;
   /** Reads the configuration. Throws ConfigError with every mistake. */
   readonly load: () => Config;
+  readonly contracts: Pick<ContractLoader, 'load'>;
   readonly keys: KeyStore;
+  /** Does what can be done before a contract is in force. */
+  readonly prepare: (contract: Contract) => Promise<void>;
   /** Puts new settings in force; done once every process has them. */
   readonly swap: (settings: ActiveConfig<C>) => Eventually<void>;
   readonly observe: Observe;
@@ -58,7 +61,7 @@ export interface Reloader<C extends Config> {
 }
 
 export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloader<C> {
-  const { load, keys, swap, observe } = parts;
+  const { load, contracts, keys, prepare, swap, observe } = parts;
   const turns = new Turns();
   let current = parts.initial;
   tellExempted(current.contract, observe);
@@ -93,16 +96,17 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
   /** What the files say, checked, and how it differs from what is in force. */
   async function read(): Promise<{ next: ActiveConfig<C>; reloaded: Reloaded }> {
     const loaded = load();
-    const sameContract = sameReading(current.config, loaded) && isUnchanged(current.contract);
-    const contract = sameContract ? current.contract : contractOf(loaded);
+    const sameContract = sameReading(current.config, loaded) && (await isUnchanged(current.contract));
+    const { contract, prepared } = sameContract ? current : await contracts.load(loaded.contract);
     await refuseLostPlans(current.config.plans, loaded.plans, keys);
 
     const different = differences(current.config, loaded);
     const changed = different.filter((name) => !needsRestart(name));
     if (plansText(loaded.plans) !== plansText(current.config.plans)) changed.push('plans');
-    if (!sameContract && contract.json !== current.contract.json) changed.push('contract');
+    if (contract.fingerprint !== current.contract.fingerprint) changed.push('contract');
+    if (!sameContract) await prepare(contract);
     return {
-      next: Object.freeze({ config: inForce(current.config, loaded), contract }),
+      next: Object.freeze({ config: inForce(current.config, loaded), contract, prepared }),
       reloaded: { changed, needRestart: different.filter(needsRestart) },
     };
   }
@@ -116,9 +120,12 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
 }
 
 /** Whether all files of a contract still have the text that was read. */
-function isUnchanged({ files }: Contract): boolean {
+async function isUnchanged({ files }: Contract): Promise<boolean> {
   try {
-    return [...files].every(([file, text]) => readFileSync(file, 'utf8') === text);
+    for (const [file, fingerprint] of files) {
+      if (fingerprintOf(await readFile(file)) !== fingerprint) return false;
+    }
+    return true;
   } catch {
     // The loader reports what is wrong with the file.
     return false;
@@ -132,10 +139,6 @@ function tellExempted({ exempted }: Contract, observe: Observe): void {
 
 function sameReading(one: Config, other: Config): boolean {
   return one.contract.file === other.contract.file && isSameReading(one.contract, other.contract);
-}
-
-function contractOf({ contract }: Config): Contract {
-  return loadContract(contract.file, contract);
 }
 
 /** A plan that keys still have must not disappear: the gateway would refuse their requests. */
@@ -164,6 +167,7 @@ function problemsOf(error: unknown): readonly string[] {
   if (error instanceof ConfigError) return error.problems.map(formatProblem);
   if (error instanceof ContractError) return formatContractProblems(error.problems);
   if (error instanceof ReloadRefused) return error.problems;
+  if (error instanceof LoadingEnded) return ['the gateway is stopping'];
   if (error instanceof Outage)
     return ['the state is away, so that nobody can tell which plans keys have: try again later'];
   return BUG;

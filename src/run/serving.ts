@@ -15,12 +15,14 @@ import { buildPipeline } from './build.ts';
 import type { ActiveConfig } from './reload.ts';
 import { urlOf } from './url.ts';
 
+/** Milliseconds in which a contract is compiled before it is in force. What is left is compiled when a request needs it. */
+const PATIENCE = 5_000;
+
 /** A configuration that has the store's URL. */
 export type ServedConfig = Config & { readonly upstream: { readonly url: string } };
 
 export interface ServingParts {
-  readonly config: ServedConfig;
-  readonly contract: Contract;
+  readonly settings: ActiveConfig<ServedConfig>;
   /** Its owner closes it. */
   readonly storage: Storage;
   readonly guard: Guard;
@@ -38,6 +40,8 @@ export interface Serving {
   readonly uses: Uses;
   /** Resolves with the URL for clients; called again, it keeps the port. Rejects with ListenError. */
   listen(options?: ListenOptions): Promise<string>;
+  /** Compiles the checks of a contract that will be in force soon, without making any request wait; most of them, if it is large. */
+  prepare(contract: Contract): Promise<void>;
   /** Puts these settings in force from the next request on. */
   use(settings: ActiveConfig<ServedConfig>): void;
   /** Stops taking requests, lets those in flight finish; resolves with the number cut off. */
@@ -46,7 +50,8 @@ export interface Serving {
 }
 
 export function createServing(parts: ServingParts): Serving {
-  const { config, contract, storage, guard, observe, clock } = parts;
+  const { settings, storage, guard, observe, clock } = parts;
+  const { config } = settings;
   const { state, keys } = storage;
   const keyring = new Keyring(keys, config.plans, { recheckAfter: storage.recheckKeysAfter });
   const uses = new Uses(storage.uses, { clock, failed: (error) => observe({ type: 'uses.unsaved', error }) });
@@ -55,13 +60,23 @@ export function createServing(parts: ServingParts): Serving {
   const bodies = new Bodies(bodiesSettings(config));
   const lasting = { state, keyring, keys, uses, deprecatedBy, guard, upstream, bodies, observe, clock };
 
-  let pipeline = buildPipeline(config, contract, lasting);
+  let pipeline = buildPipeline(settings, lasting);
+  const closing = new AbortController();
+  let compiling = new AbortController();
   const current: Pipeline = {
     handle: (call) => pipeline.handle(call),
   };
   const answerUnparsed = createUnparsedAnswers({ guard, observe });
   const limits = new ConnectionLimits(config.door, observe);
   const listener = createListener({ config, pipeline: current, limits, answerUnparsed });
+
+  /** Compiles what is left of the contract in force. */
+  function compileRest(contract: Contract): void {
+    compiling.abort();
+    compiling = new AbortController();
+    const signal = AbortSignal.any([closing.signal, compiling.signal]);
+    contract.prepare(signal).catch((error: unknown) => observe({ type: 'bug', id: 'contract', error }));
+  }
 
   return {
     get inFlight() {
@@ -71,15 +86,22 @@ export function createServing(parts: ServingParts): Serving {
       return bodies.held;
     },
     uses,
-    listen: async (options) => urlOf(config.listen.host, await listener.listen(options)),
+    async listen(options) {
+      const url = urlOf(config.listen.host, await listener.listen(options));
+      compileRest(settings.contract);
+      return url;
+    },
+    prepare: (contract) => contract.prepare(AbortSignal.any([closing.signal, AbortSignal.timeout(PATIENCE)])),
     use(settings) {
       keyring.usePlans(settings.config.plans);
       bodies.use(bodiesSettings(settings.config));
       limits.use(settings.config.door);
-      pipeline = buildPipeline(settings.config, settings.contract, lasting);
+      pipeline = buildPipeline(settings, lasting);
+      compileRest(settings.contract);
     },
     drain: (options) => listener.drain(options),
     async close() {
+      closing.abort();
       bodies.close();
       upstream.close();
       keyring.close();

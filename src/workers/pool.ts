@@ -144,8 +144,8 @@ export class WorkerPool {
   }
 
   #sent(): StartOrder['settings'] {
-    const { config, contract } = this.#settings;
-    return packed({ config: shareOf(config, this.#size), contract });
+    const { config, prepared } = this.#settings;
+    return packed({ config: shareOf(config, this.#size), prepared });
   }
 
   #fork(number: number): WorkerHandle {

@@ -1,9 +1,9 @@
 import { createGuard } from '../callers/guard.ts';
-import { loadContract } from '../contract/contract.ts';
 import { toAll } from '../observe/events.ts';
 import { totalText } from '../observe/figures.ts';
 import { createLog } from '../observe/log.ts';
 import { createMetrics } from '../observe/metrics.ts';
+import { ContractLoader } from '../run/contracts/loader.ts';
 import type { Gateway, Overrides } from '../run/gateway.ts';
 import { tellLeftBehind } from '../run/left-behind.ts';
 import { createOperating, type Operating } from '../run/operating.ts';
@@ -20,8 +20,8 @@ export async function createPrimary(
   config: ServedConfig,
   { load, clock = Date.now, log = createLog(config.log) }: Overrides = {},
 ): Promise<Gateway> {
-  const contract = loadContract(config.contract.file, config.contract);
-  const initial = { config, contract };
+  const contracts = new ContractLoader();
+  const initial = { config, ...(await contracts.loadFirst(config.contract)) };
   const metrics = createMetrics({
     workers: () => pool.serving,
     exempted: () => operating.exempted,
@@ -39,6 +39,9 @@ export async function createPrimary(
     operating = createOperating<ServedConfig>({
       initial,
       load,
+      contracts,
+      // The workers prepare what they serve.
+      prepare: async () => {},
       swap: (settings) => pool.use(settings),
       records,
       state,
@@ -71,6 +74,7 @@ export async function createPrimary(
   }
 
   async function drainAndLetGo(): Promise<void> {
+    contracts.close();
     observe({ type: 'stopping', inFlight: await pool.inFlight() });
     const cutOff = await pool.drain();
     await letGo();

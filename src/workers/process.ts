@@ -111,7 +111,7 @@ async function begin(
   primary: Channel<PrimaryCalls, WorkerCalls>,
 ): Promise<Work> {
   let settings = unpacked(sent);
-  const { config, contract } = settings;
+  const { config } = settings;
   const log = createLog(config.log, { worker });
   const metrics = createMetrics({
     inFlight: () => serving.inFlight,
@@ -136,8 +136,7 @@ async function begin(
   tellReady();
   const guard = createSharedGuard({ primary, ...config.door.guard, workers, observe });
   const serving: Serving = createServing({
-    config,
-    contract,
+    settings,
     storage,
     guard,
     observe,
@@ -160,8 +159,9 @@ async function begin(
       serving,
       metrics,
       observe,
-      use(next) {
+      async use(next) {
         settings = unpacked(next, settings);
+        await serving.prepare(settings.contract);
         serving.use(settings);
       },
       close,

@@ -1,19 +1,21 @@
 import type { Guard } from '../callers/guard.ts';
 import { deepFreeze } from '../common/freeze.ts';
-import { type Contract, isSameReading, loadContract } from '../contract/contract.ts';
+import { isSameReading } from '../contract/contract.ts';
 import type { DrainOptions } from '../gateway/wire/listener.ts';
 import type { CallsOfDeprecated } from '../keys/uses.ts';
 import type { Figures } from '../observe/figures.ts';
+import { type Loaded, loadedOf } from '../run/contracts/loader.ts';
+import type { Prepared } from '../run/contracts/read.ts';
 import type { ActiveConfig } from '../run/reload.ts';
 import type { ServedConfig } from '../run/serving.ts';
 
 /**
- * Settings sent to a worker. The contract is one document: its files may have changed since, and every worker must have the
- * same text.
+ * Settings sent to a worker, with the contract as the primary process has read it: its files may have changed since, every worker
+ * must have the same, and no request may wait until it is read.
  */
 export interface SentConfig {
   readonly config: ServedConfig;
-  readonly contract: string;
+  readonly prepared: Prepared;
 }
 
 /** What a worker needs to start. */
@@ -60,16 +62,19 @@ export interface LastReport {
 }
 
 /** Leaves out the admin token, which no request needs. */
-export function packed({ config, contract }: ActiveConfig<ServedConfig>): SentConfig {
-  return { config: { ...config, admin: { ...config.admin, token: null } }, contract: contract.json };
+export function packed({ config, prepared }: Pick<ActiveConfig<ServedConfig>, 'config' | 'prepared'>): SentConfig {
+  return { config: { ...config, admin: { ...config.admin, token: null } }, prepared };
 }
 
-/** Compiles the contract only if it differs from the one in `before`. */
+/** Keeps the contract of `before`, and what is compiled of it, if it is the same. */
 export function unpacked(
-  { config, contract: text }: SentConfig,
+  { config, prepared }: SentConfig,
   before: ActiveConfig<ServedConfig> | null = null,
 ): ActiveConfig<ServedConfig> {
-  const same = before?.contract.json === text && isSameReading(before.config.contract, config.contract);
-  const contract: Contract = same ? before.contract : loadContract(config.contract.file, { ...config.contract, text });
-  return { config: deepFreeze(config), contract };
+  const same =
+    before?.contract.fingerprint === prepared.carried.fingerprint &&
+    isSameReading(before.prepared.carried.reading, prepared.carried.reading);
+  return { config: deepFreeze(config), ...(same ? loadedIn(before) : loadedOf(prepared)) };
 }
+
+const loadedIn = ({ contract, prepared }: ActiveConfig<ServedConfig>): Loaded => ({ contract, prepared });

@@ -6,13 +6,14 @@ import {
   ContractError,
   loadContract,
   type Operation,
+  type ReadContract,
   type Reading,
 } from '../../src/contract/contract.ts';
 
 type Json = Record<string, unknown>;
 
 /** Loads the text of a document from a temporary file. */
-export function loadText(text: string, options?: Reading, name = 'openapi.yaml'): Contract {
+export function loadText(text: string, options?: Reading, name = 'openapi.yaml'): ReadContract {
   const folder = mkdtempSync(join(tmpdir(), 'contract-'));
   try {
     const file = join(folder, name);
@@ -26,7 +27,7 @@ export function loadText(text: string, options?: Reading, name = 'openapi.yaml')
 export const head = { openapi: '3.0.3', info: { title: 'Test', version: '1' } };
 
 /** Loads a document of these paths and components. */
-export function load(paths: Json, components: Json = {}, options?: Reading): Contract {
+export function load(paths: Json, components: Json = {}, options?: Reading): ReadContract {
   return loadText(JSON.stringify({ ...head, paths, components }, bigints, 1), options);
 }
 
@@ -58,7 +59,7 @@ export function responseChecker(schema: Json, schemas: Json = {}): (text: string
 }
 
 /** The notes of a contract, except those about missing operationIds, which most tests here have. */
-export const notesOf = ({ notes }: Contract): string[] =>
+export const notesOf = ({ notes }: ReadContract): string[] =>
   notes.map(({ message }) => message).filter((message) => !message.includes('has no operationId'));
 
 /** The problems of a document, as `line:column pointer: message`. */

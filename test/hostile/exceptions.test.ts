@@ -7,6 +7,7 @@ import { type Answer, createAnswer } from '../../src/gateway/reply/answer.ts';
 import { type Cors, createCors } from '../../src/gateway/reply/cors.ts';
 import { createDoor } from '../../src/gateway/stages/door.ts';
 import { type Event, type Observe, toAll } from '../../src/observe/events.ts';
+import { writeDocuments } from '../../src/reference/documents.ts';
 import { createReference, REFERENCE_PATHS } from '../../src/reference/reference.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type Served, serve } from '../support/serve.ts';
@@ -102,7 +103,7 @@ describe('an exception costs its own request only: 500, an id, one line, no deta
 
   test('in the reference, whatever it had said of its page before', async () => {
     const contract = loadContract(gateway.config.contract.file);
-    const find = createReference(contract, { page: true, plans: null as never });
+    const find = createReference(contract, writeDocuments(contract.document, []), { page: true, plans: null as never });
     const { wire, events } = await pipelineWith((made) => ({
       pages: createPages({ find, paths: REFERENCE_PATHS, ...made }),
     }));

@@ -159,3 +159,15 @@ test('under load no request fails and every one is counted', async () => {
   expect([...statuses]).toEqual([200]);
   expect((await admin('GET', `/usage/${id}`)).body.usage[0].windows[0].used).toBe(sent);
 });
+
+test('a stop ends the reading of a contract', async () => {
+  const item = { get: { responses: { 200: { description: 'Done.' } } } };
+  const paths = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`/p${i}`, item]));
+  writeFileSync(file('large.json'), JSON.stringify({ openapi: '3.0.3', info: { title: 'x', version: '1' }, paths }));
+  writeFileSync(file('gateway.yaml'), 'contract: { file: large.json }\n');
+  const isReading = () => process.getActiveResourcesInfo().includes('ProcessWrap');
+  await until('the contract is being read', isReading);
+  await gateway.close();
+  await until('nothing is read any more', () => told('reload.refused').length > 0 && !isReading());
+  expect(told('reload.refused').map(({ problems }) => problems)).toEqual([['the gateway is stopping']]);
+});

@@ -1,19 +1,27 @@
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { withStore } from '../../src/config/describe.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { loadContract } from '../../src/contract/contract.ts';
+import { ContractLoader } from '../../src/run/contracts/loader.ts';
 import { packed, unpacked } from '../../src/workers/protocol.ts';
 import { shareOf } from '../../src/workers/share.ts';
 import { folderWith } from '../config/folder.ts';
+import { done, head } from '../contract/documents.ts';
 
 const token = randomUUID();
 const env = { STOREGATE_ADMIN_TOKEN: token, REDIS_URL: 'redis://127.0.0.1', STOREGATE_WORKERS: '3' };
 const config = withStore(loadConfig({ env, cwd: folderWith() }), 'http://127.0.0.1:1');
-const contract = loadContract(config.contract.file);
+const { contract, prepared } = await new ContractLoader().loadFirst(config.contract);
+
+/** The configuration with a contract of these paths. */
+function withContract(paths: object): typeof config {
+  const file = join(folderWith({ 'openapi.json': JSON.stringify({ ...head, paths }) }), 'openapi.json');
+  return { ...config, contract: { ...config.contract, file } };
+}
 
 test('settings arrive at a worker as they were sent, but for the admin token', () => {
-  const sent = structuredClone(packed({ config, contract }));
+  const sent = structuredClone(packed({ config, prepared }));
   expect(JSON.stringify(sent)).not.toContain(token);
   const arrived = unpacked(sent);
   expect(arrived.config).toEqual({ ...config, admin: { ...config.admin, token: null } });
@@ -22,11 +30,29 @@ test('settings arrive at a worker as they were sent, but for the admin token', (
   expect(arrived.contract.operations.map(({ id }) => id)).toEqual(contract.operations.map(({ id }) => id));
 });
 
-test('a contract that is the same is not compiled again, one that is read in another way is', () => {
-  const before = unpacked(structuredClone(packed({ config, contract })));
-  expect(unpacked(structuredClone(packed({ config, contract })), before).contract).toBe(before.contract);
-  const passing = { ...config, contract: { ...config.contract, unknownQuery: 'pass' as const } };
-  expect(unpacked(structuredClone(packed({ config: passing, contract })), before).contract).not.toBe(before.contract);
+test('a contract that is the same is not compiled again, one that is read in another way is', async () => {
+  const ours = withContract({ '/': { get: { operationId: 'good', responses: done } } });
+  const { prepared } = await new ContractLoader().loadFirst(ours.contract);
+  const before = unpacked(structuredClone(packed({ config: ours, prepared })));
+  expect(unpacked(structuredClone(packed({ config: ours, prepared })), before).contract).toBe(before.contract);
+  for (const other of [{ unknownQuery: 'pass' }, { integers: 'any' }, { maxDepth: 3 }] as const) {
+    const changed = { ...ours, contract: { ...ours.contract, ...other } };
+    const { prepared } = await new ContractLoader().loadFirst(changed.contract);
+    expect(unpacked(structuredClone(packed({ config: changed, prepared })), before).contract).not.toBe(before.contract);
+  }
+});
+
+test('a worker treats operations with mistakes as the primary process does', async () => {
+  const wrong = { name: 'q', in: 'query', schema: { type: 'string', pattern: '(' } };
+  const paths = { '/': { get: { operationId: 'bad', parameters: [wrong], responses: done } } };
+  const { contract: settings } = withContract(paths);
+  const lenient = { ...config, contract: { ...settings, leniency: 'pass' as const } };
+  const { contract, prepared } = await new ContractLoader().load(lenient.contract);
+  const arrived = unpacked(structuredClone(packed({ config: lenient, prepared })));
+  expect(arrived.contract.exempted).toEqual(contract.exempted);
+  expect(arrived.contract.exempted).toMatchObject([{ id: 'bad', treatment: 'pass' }]);
+  const { operation } = arrived.contract.match('GET', '/');
+  expect([operation!.exempt, operation!.checkParameters([], 'odd', [])]).toEqual(['pass', []]);
 });
 
 test('workers share the connections of the gateway, never to less than one', () => {

@@ -2,12 +2,31 @@ import { isCollection, isMap, isScalar, type LineCounter, type Node } from 'yaml
 import { pointerTo } from '../names.ts';
 import type { Problem } from '../problems.ts';
 
-/** The place of an object in the files of the document. */
+/** The place of an object or array in the files of the document. */
 export interface Origin {
   readonly file: string;
-  readonly lines: LineCounter;
-  readonly node: Node;
   readonly tokens: readonly (string | number)[];
+  /** Its line and column; with a key, those of that member's name or entry, if there is one. */
+  place(key: string | number | null): { readonly line: number; readonly col: number };
+}
+
+/** An origin in a file of YAML. */
+export class YamlOrigin implements Origin {
+  readonly file: string;
+  readonly tokens: readonly (string | number)[];
+  readonly #lines: LineCounter;
+  readonly #node: Node;
+
+  constructor(file: string, lines: LineCounter, node: Node, tokens: readonly (string | number)[]) {
+    this.file = file;
+    this.tokens = tokens;
+    this.#lines = lines;
+    this.#node = node;
+  }
+
+  place(key: string | number | null): { readonly line: number; readonly col: number } {
+    return this.#lines.linePos(offset(this.#node, key));
+  }
 }
 
 /** Remembers the original place of every object and array of the document, even after the bundler has moved it. */
@@ -27,8 +46,9 @@ export class Places {
 
   /** A finding about an object, or about its member `key`. */
   of(value: object, key: string | number | null, message: string): Problem {
-    const { file, lines, node, tokens } = this.origin(value);
-    const { line, col } = lines.linePos(offset(node, key));
+    const origin = this.origin(value);
+    const { file, tokens } = origin;
+    const { line, col } = origin.place(key);
     return { file, place: `${line}:${col} ${pointerTo(key === null ? tokens : [...tokens, key])}`.trimEnd(), message };
   }
 }

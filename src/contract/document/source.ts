@@ -3,7 +3,8 @@ import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument,
 import { pointerTo, shown, unescapeToken } from '../names.ts';
 import { exact } from '../numbers.ts';
 import { ContractError, type Problem } from '../problems.ts';
-import type { Places } from './places.ts';
+import { readJsonSource } from './json-source.ts';
+import { type Places, YamlOrigin } from './places.ts';
 
 /** An object of the document. */
 export type Json = Record<string, unknown>;
@@ -35,6 +36,8 @@ export interface Source {
  * @throws ContractError if it cannot be read, is not YAML 1.2 or has a value that JSON cannot express (RFC 8259).
  */
 export function readSource({ file, text = readText(file) }: Written, places: Places): Source {
+  const json = readJsonSource(file, text, places);
+  if (json) return { file, text, root: json };
   const lines = new LineCounter();
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -63,7 +66,7 @@ export function readSource({ file, text = readText(file) }: Written, places: Pla
   function collection(node: Node, tokens: readonly (string | number)[]): unknown {
     read.set(node, undefined);
     const result: Json | unknown[] = isSeq(node) ? [] : {};
-    places.set(result, { file, lines, node, tokens });
+    places.set(result, new YamlOrigin(file, lines, node, tokens));
     if (isSeq(node))
       node.items.forEach((item, i) => void (result as unknown[]).push(value(item as Node, [...tokens, i])));
     if (isMap(node)) {

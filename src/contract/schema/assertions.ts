@@ -4,7 +4,7 @@ import type { Findings } from '../findings.ts';
 import { STRING_FORMATS } from '../formats.ts';
 import { RANGES } from '../numbers.ts';
 import { PatternError, Patterns } from '../patterns/pattern.ts';
-import type { Allowed } from './keywords.ts';
+import type { Allowed, Matched } from './keywords.ts';
 import { canonical } from './values.ts';
 
 const TYPES = new Set(['array', 'boolean', 'integer', 'number', 'object', 'string']);
@@ -103,7 +103,8 @@ export class Assertions {
   #pattern(schema: Json, source: string | undefined): Json {
     if (source === undefined) return {};
     try {
-      return { matches: { pattern: this.#patterns.compile(source), source } };
+      const pattern = this.#patterns.compile(source);
+      return { matches: { source, native: pattern instanceof RegExp ? pattern : null } satisfies Matched };
     } catch (error) {
       if (!(error instanceof PatternError)) throw error;
       this.#findings.problem(schema, 'pattern', `the pattern ${error.message}`);

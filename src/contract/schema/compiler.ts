@@ -1,25 +1,111 @@
-import { _, Ajv, type CodeKeywordDefinition, Name, str, type ValidateFunction } from 'ajv';
+import { _, Ajv, type CodeKeywordDefinition, type ErrorObject, Name, str, type ValidateFunction } from 'ajv';
 import { STRING_FORMATS } from '../formats.ts';
+import { cut } from './cut.ts';
 import { constant, KEYWORDS } from './keywords.ts';
 import type { Translated } from './translate.ts';
 
-/** A schema that others refer to by name; it has `validate` once it is compiled. */
-interface Definition {
-  validate?: ValidateFunction;
+/** Leaves the errors of its last call behind. */
+export interface Validator {
+  (value: unknown, context?: Parameters<ValidateFunction>[1]): boolean;
+  errors?: null | ErrorObject[];
 }
 
+/** A schema and its validator, which is compiled at its first call or in `Compiler.steps`, whichever comes first. */
+export interface Unit {
+  /** Not to be kept: the compiled validator takes the place of the first one. */
+  readonly validate: Validator;
+}
+
+interface OwnUnit {
+  validate: Validator;
+  /** `null` once it is compiled. */
+  schema: (() => Translated) | null;
+  /** The definitions that the compiled schema refers to. */
+  readonly refers: Set<OwnUnit>;
+  /** Whether everything that it leads to is compiled. */
+  complete: boolean;
+}
+
+/** An ajv keeps every schema that it has compiled, so another one takes its place after so many. */
+const RENEWED_AFTER = 100;
+
+/** Thrown by a check that would have to compile too much first. */
+export const NOT_COMPILED = Symbol('too much is not compiled yet');
+
 /**
- * Compiles translated schemas. It compiles definitions one by one and looks them up at run time, because ajv would
- * compile everything reachable inside each other, which overflows the stack for large documents.
+ * Compiles translated schemas, each when it is needed. It compiles definitions one by one and looks them up at run time,
+ * because ajv would compile everything reachable inside each other, which overflows the stack for large documents.
  */
 export class Compiler {
-  readonly #definitions = new Map<string, Definition>();
-  readonly #ajv: Ajv;
+  /** So many schemas may still be compiled by calls; then a call that needs one more throws NOT_COMPILED. */
+  allowance = Number.POSITIVE_INFINITY;
+  readonly #definitions = new Map<string, OwnUnit>();
+  readonly #find: (name: string) => Translated;
+  readonly #thorough: boolean;
+  #ajv: Ajv | null = null;
+  /** Schemas that the current ajv has compiled. */
+  #compiled = 0;
+  #compiling: OwnUnit | null = null;
+  #parts = 0;
 
-  /** With `thorough`, checks find all faults, not only the first. */
-  constructor(thorough: boolean) {
-    this.#ajv = new Ajv({
-      allErrors: thorough,
+  /** With `thorough`, checks find all faults, not only the first. `find` knows the definitions that schemas refer to. */
+  constructor(thorough: boolean, find: (name: string) => Translated) {
+    this.#thorough = thorough;
+    this.#find = find;
+  }
+
+  unit(schema: Translated): Unit {
+    const { refers, ...rest } = schema;
+    return Object.keys(rest).length === 0 ? this.#definition(refers as string) : this.#unit(() => schema);
+  }
+
+  /** Compiles a unit and all that it leads to, one schema a step. */
+  *steps(unit: Unit): Generator<void, void, void> {
+    const reached = new Set([unit as OwnUnit]);
+    for (const one of reached) {
+      if (one.complete) continue;
+      if (one.schema) {
+        this.#compile(one, one.schema());
+        yield;
+      }
+      for (const next of one.refers) reached.add(next);
+    }
+    for (const one of reached) one.complete = true;
+  }
+
+  #unit(schema: () => Translated): OwnUnit {
+    const unit: OwnUnit = {
+      schema,
+      refers: new Set(),
+      complete: false,
+      validate: (value, context) => {
+        if (this.allowance-- <= 0) throw NOT_COMPILED;
+        this.#compile(unit, schema());
+        return unit.validate(value, context);
+      },
+    };
+    return unit;
+  }
+
+  #compile(unit: OwnUnit, schema: Translated): void {
+    this.#compiling = unit;
+    const whole = cut(schema, (part) => {
+      const name = `part ${this.#parts++}`;
+      this.#definitions.set(
+        name,
+        this.#unit(() => part),
+      );
+      return name;
+    });
+    if (this.#compiled++ % RENEWED_AFTER === 0) this.#ajv = this.#createAjv();
+    // Without what ajv leaves at the function: it does not need it, and all schemas would stay in memory.
+    unit.validate = Object.assign(this.#ajv!.compile(whole), { schema: undefined, schemaEnv: undefined });
+    unit.schema = null;
+  }
+
+  #createAjv(): Ajv {
+    const ajv = new Ajv({
+      allErrors: this.#thorough,
       formats: { ...STRING_FORMATS },
       strictSchema: true,
       strictTypes: false,
@@ -32,33 +118,30 @@ export class Compiler {
       logger: false,
       code: { optimize: true },
     });
-    for (const keyword of KEYWORDS) this.#ajv.addKeyword(keyword);
-    this.#ajv.addKeyword(refers((name) => this.#definition(name)));
+    for (const keyword of KEYWORDS) ajv.addKeyword(keyword);
+    ajv.addKeyword(refers((name) => this.#referred(name)));
+    return ajv;
   }
 
-  /** @throws Error if ajv cannot compile the schema. */
-  compile(schema: Translated): ValidateFunction {
-    const { refers, ...rest } = schema;
-    const known = Object.keys(rest).length === 0 ? this.#definition(refers as string).validate : undefined;
-    return known ?? this.#ajv.compile(schema);
+  #definition(name: string): OwnUnit {
+    const known = this.#definitions.get(name);
+    if (known) return known;
+    const unit = this.#unit(() => this.#find(name));
+    this.#definitions.set(name, unit);
+    return unit;
   }
 
-  /** Compiles the definition that `refers` finds under this name. @throws Error if ajv cannot. */
-  define(name: string, schema: Translated): void {
-    this.#definition(name).validate = this.compile(schema);
-  }
-
-  #definition(name: string): Definition {
-    const definition = this.#definitions.get(name) ?? {};
-    this.#definitions.set(name, definition);
-    return definition;
+  #referred(name: string): OwnUnit {
+    const unit = this.#definition(name);
+    this.#compiling?.refers.add(unit);
+    return unit;
   }
 }
 
 const instancePath = new Name('instancePath');
 
 /** `refers: name` applies a definition to the value. */
-function refers(find: (name: string) => Definition): CodeKeywordDefinition {
+function refers(find: (name: string) => Unit): CodeKeywordDefinition {
   return {
     keyword: 'refers',
     code(cxt) {

@@ -3,7 +3,7 @@ import { type Limit, limitOf } from '../../errors/fault.ts';
 import { isContent, sizeOf } from '../binary.ts';
 import { MAX_FAULTS } from '../faults.ts';
 import { isMultiple, RANGES } from '../numbers.ts';
-import type { Pattern } from '../patterns/pattern.ts';
+import { Patterns } from '../patterns/pattern.ts';
 import { unlikeIntegers } from '../written.ts';
 import { EXHAUSTED, purse } from './purse.ts';
 import { allDifferent, canonical } from './values.ts';
@@ -17,7 +17,15 @@ export interface Allowed {
   readonly limit: Limit | undefined;
 }
 
+/** A pattern that can be used; `native` is the expression that the engine may match by itself, if there is one. */
+export interface Matched {
+  readonly source: string;
+  readonly native: RegExp | null;
+}
+
 type Numeric = number | bigint;
+
+const patterns = new Patterns();
 
 const isNumeric = (data: Code): Code => _`(typeof ${data} == "number" || typeof ${data} == "bigint")`;
 
@@ -107,7 +115,8 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
   {
     keyword: 'matches',
     code(cxt) {
-      const { pattern } = cxt.schema as { pattern: Pattern };
+      const { source, native } = cxt.schema as Matched;
+      const pattern = native ?? patterns.compile(source);
       cxt.fail(_`typeof ${cxt.data} == "string" && !${constant(cxt, pattern)}.test(${cxt.data})`);
     },
     error: tells(({ schema }) => _`{pattern: ${schema.source}}`),

@@ -1,42 +1,81 @@
+import { serialize } from 'node:v8';
 import type { ErrorObject } from 'ajv';
 import type { Document } from '../document/document.ts';
 import type { Json } from '../document/source.ts';
 import { faultOf, MAX_FAULTS, NONE, type ValueFault } from '../faults.ts';
 import type { Findings } from '../findings.ts';
 import { unlikeIntegers } from '../written.ts';
-import { Compiler } from './compiler.ts';
+import { Compiler, NOT_COMPILED, type Unit } from './compiler.ts';
 import { EXHAUSTED, purse } from './purse.ts';
-import { type Direction, type Translated, Translator } from './translate.ts';
+import { type Definitions, type Direction, type Translated, Translator } from './translate.ts';
 
 /** Answers the faults of a value; for a good value, the shared empty list. `written`: how its JSON text is written. */
 export type Check = (value: unknown, written?: { readonly unlikeInteger?: boolean }) => readonly ValueFault[];
 
-/** Compiles the schemas of a document. */
+/** The most schemas that a bad value makes the search for all its faults compile; it takes about a millisecond for each. */
+const MOST_COMPILED = 20;
+
+/** The longest schema of which equal ones share a check, in bytes. Parameters of large documents are the same few, often. */
+const LONGEST_SHARED = 500;
+
+interface Made {
+  readonly check: Check;
+  /** `null` for a schema that every value fits. */
+  readonly unit: Unit | null;
+}
+
+/** Makes the checks of the schemas of a document. A check compiles its schema when it is first called. */
 export class Schemas {
   readonly #document: Document;
   readonly #translator: Translator;
-  readonly #findings: Findings;
   /** Stops at the first fault; every request uses it. */
-  readonly #quick = new Compiler(false);
+  readonly #quick: Compiler;
   /** Finds all faults; only values known to be bad use it. */
-  readonly #thorough = new Compiler(true);
-  readonly #defined = new Set<string>();
-  readonly #checks = { request: new Map<Json, Check>(), response: new Map<Json, Check>() };
+  readonly #thorough: Compiler;
+  readonly #made = { request: new Map<Json, Made>(), response: new Map<Json, Made>() };
+  readonly #shared = new Map<string, Made>();
+  #gathered: Set<Unit> | null = null;
 
-  constructor(document: Document, findings: Findings) {
+  /** `known` are the definitions that another instance has found in the same document. */
+  constructor(document: Document, findings: Findings, known?: Definitions) {
     this.#document = document;
-    this.#translator = new Translator(document, findings);
-    this.#findings = findings;
+    this.#translator = new Translator(document, findings, known);
+    const find = (name: string) => this.#translator.definition(name);
+    this.#quick = new Compiler(false, find);
+    this.#thorough = new Compiler(true, find);
   }
 
-  /** Reports a schema that cannot be compiled; its check finds no fault. */
+  get definitions(): Definitions {
+    return this.#translator.found;
+  }
+
+  /** Reports what is wrong with the schema, and with all that it refers to. */
   check(schema: Json, direction: Direction): Check {
-    let check = this.#checks[direction].get(schema);
-    if (!check) {
-      check = this.#compile(schema, direction);
-      this.#checks[direction].set(schema, check);
+    let made = this.#made[direction].get(schema);
+    if (!made) {
+      made = this.#make(this.#translator.translate(schema, direction));
+      this.#made[direction].set(schema, made);
     }
-    return check;
+    if (made.unit) this.#gathered?.add(made.unit);
+    return made.check;
+  }
+
+  /** What `work` returns, and the steps that compile the checks it asked for, each a part of what has to be compiled. */
+  gather<T>(work: () => T): { readonly made: T; readonly steps: () => Generator<void, void, void> } {
+    const units = new Set<Unit>();
+    this.#gathered = units;
+    try {
+      const made = work();
+      const compiler = this.#quick;
+      return {
+        made,
+        *steps() {
+          for (const unit of units) yield* compiler.steps(unit);
+        },
+      };
+    } finally {
+      this.#gathered = null;
+    }
   }
 
   /** Checks the schemas that nothing uses, and reports circles. Call it once, after the last schema. */
@@ -49,28 +88,20 @@ export class Schemas {
     this.#translator.reportCircles();
   }
 
-  #compile(schema: Json, direction: Direction): Check {
-    const translated = this.#translator.translate(schema, direction);
-    if (Object.keys(translated).length === 0) return () => NONE;
-    try {
-      for (const [name, definition] of this.#translator.definitions) this.#define(name, definition);
-      return this.#createCheck(translated);
-    } catch (error) {
-      this.#findings.problem(schema, null, `the schema cannot be compiled: ${(error as Error).message}`);
-      return () => NONE;
-    }
+  #make(translated: Translated): Made {
+    if (Object.keys(translated).length === 0) return { check: () => NONE, unit: null };
+    const content = serialize(translated);
+    if (content.length > LONGEST_SHARED) return this.#createCheck(translated);
+    const key = content.toString('latin1');
+    const made = this.#shared.get(key) ?? this.#createCheck(translated);
+    this.#shared.set(key, made);
+    return made;
   }
 
-  #define(name: string, definition: Translated): void {
-    if (this.#defined.has(name)) return;
-    this.#defined.add(name);
-    this.#quick.define(name, definition);
-    this.#thorough.define(name, definition);
-  }
-
-  #createCheck(schema: Translated): Check {
-    const quick = this.#quick.compile(schema);
-    const thorough = this.#thorough.compile(schema);
+  #createCheck(schema: Translated): Made {
+    const quick = this.#quick.unit(schema);
+    const thorough = this.#thorough.unit(schema);
+    const compiler = this.#thorough;
     const translator = this.#translator;
     let alternatives: boolean | undefined;
     const hasAlternatives = () => {
@@ -80,25 +111,27 @@ export class Schemas {
     function find(value: unknown): readonly ValueFault[] {
       purse.refill();
       try {
-        if (quick(value)) return NONE;
+        if (quick.validate(value)) return NONE;
       } catch (error) {
         if (!isTooMuch(error)) throw error;
         return [
           { pointer: '', message: 'has too many alternatives inside each other to be checked', rule: 'complexity' },
         ];
       }
-      const first = quick.errors ?? [];
+      const first = quick.validate.errors ?? [];
+      compiler.allowance = MOST_COMPILED;
       const all = errorsOf(thorough, value, hasAlternatives);
       return all ? faultsOf(all) : [...faultsOf(first), MORE];
     }
 
-    return function check(value, written) {
+    const check: Check = (value, written) => {
       unlikeIntegers.root = written?.unlikeInteger === true;
       const faults = find(value);
       // Behind the check nobody asks for them, and the next one is quick.
       unlikeIntegers.any = false;
       return faults;
     };
+    return { check, unit: quick };
   }
 }
 
@@ -106,17 +139,13 @@ export class Schemas {
  * All errors of a bad value, up to a limit. At the limit the search throws the errors found so far; in a schema with
  * alternatives they may belong to an alternative that does not count. `null` means that the first error must do.
  */
-function errorsOf(
-  thorough: { (value: unknown): boolean; errors?: null | ErrorObject[] },
-  value: unknown,
-  hasAlternatives: () => boolean,
-): readonly ErrorObject[] | null {
+function errorsOf(thorough: Unit, value: unknown, hasAlternatives: () => boolean): readonly ErrorObject[] | null {
   purse.refill();
   try {
-    thorough(value);
-    return thorough.errors ?? null;
+    thorough.validate(value);
+    return thorough.validate.errors ?? null;
   } catch (thrown) {
-    if (isTooMuch(thrown)) return null;
+    if (isTooMuch(thrown) || thrown === NOT_COMPILED) return null;
     if (!Array.isArray(thrown)) throw thrown;
     return hasAlternatives() ? null : thrown;
   }

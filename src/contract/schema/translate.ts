@@ -30,11 +30,21 @@ const BARRED = {
   response: 'writeOnly',
 } as const satisfies Record<Direction, Bar>;
 
+/** What a translator has found out about a document; another one can go on with it. */
+export interface Definitions {
+  /** The names of definitions, by what makes each of them different from all others. */
+  readonly names: ReadonlyMap<string, string>;
+  /** The definitions that have alternatives, in themselves or in what they refer to. */
+  readonly alternatives: ReadonlySet<string>;
+  /** The definition of a name that `refers` in a translated schema has. */
+  readonly definition: (name: string) => Translated;
+}
+
 /** Translates Schema Objects. A reference becomes a definition, which is translated once for each setting. */
 export class Translator {
-  /** The definitions that `refers` in translated schemas names. */
-  readonly definitions = new Map<string, Translated>();
-  readonly #names = new Map<string, string>();
+  readonly #definitions = new Map<string, Translated>();
+  readonly #known: Definitions | undefined;
+  readonly #names: Map<string, string>;
   readonly #nodes = new Map<string, Json>();
   readonly #recursive = new Set<string>();
   /** The definitions that each definition applies to the same value. */
@@ -44,11 +54,23 @@ export class Translator {
   readonly #assertions: Assertions;
   readonly #polymorphism: Polymorphism;
 
-  constructor(document: Document, findings: Findings) {
+  /** With `known`, it translates only what is not among those definitions. */
+  constructor(document: Document, findings: Findings, known?: Definitions) {
     this.#document = document;
     this.#findings = findings;
+    this.#known = known;
+    this.#names = new Map(known?.names);
     this.#assertions = new Assertions(findings, document.reading.integers ?? 'plain');
     this.#polymorphism = new Polymorphism(document, findings);
+  }
+
+  definition(name: string): Translated {
+    return this.#definitions.get(name) ?? this.#known!.definition(name);
+  }
+
+  /** All that is known now; it holds nothing else of this translator. */
+  get found(): Definitions {
+    return definitionsOf(this.#names, this.#definitions, this.#known);
   }
 
   translate(schema: Json, direction: Direction): Translated {
@@ -57,14 +79,11 @@ export class Translator {
 
   /** Whether a translated schema has alternatives, in itself or in what it refers to. */
   hasAlternatives(schema: Translated): boolean {
-    const parts = new Set<object>([schema]);
-    for (const part of parts) {
-      const { oneOf, anyOf, not, refers } = part as Translated;
-      if (oneOf ?? anyOf ?? not) return true;
-      const definition = typeof refers === 'string' ? this.definitions.get(refers) : undefined;
-      for (const inner of [definition, ...Object.values(part)]) {
-        if (typeof inner === 'object' && inner !== null) parts.add(inner);
-      }
+    const names = new Set<string>();
+    if (showsAlternatives(schema, names)) return true;
+    for (const name of names) {
+      const own = this.#definitions.get(name);
+      if (own ? showsAlternatives(own, names) : this.#known?.alternatives.has(name)) return true;
     }
     return false;
   }
@@ -76,6 +95,11 @@ export class Translator {
       for (const next of reached) for (const further of this.#applies.get(next) ?? []) reached.add(further);
       if (reached.has(name)) this.#findings.problem(node, null, 'the schema refers to itself without going deeper');
     }
+  }
+
+  /** Whether the definition is just being translated. */
+  #isOpen(name: string): boolean {
+    return this.#nodes.has(name) && !this.#definitions.has(name);
   }
 
   #schema(schema: Json, setting: Setting, pointer: string | null): Translated {
@@ -121,8 +145,8 @@ export class Translator {
       this.#nodes.set(name, node);
       this.#applies.set(name, new Set());
       const translated = this.#schema(node, { direction, barred, parent: asParent, owner: name }, pointer);
-      this.definitions.set(name, this.#recursive.has(name) ? { ...translated, steps: true } : translated);
-    } else if (!this.definitions.has(name)) {
+      this.#definitions.set(name, this.#recursive.has(name) ? { ...translated, steps: true } : translated);
+    } else if (this.#isOpen(name)) {
       this.#recursive.add(name);
     }
     return { refers: name };
@@ -150,8 +174,9 @@ export class Translator {
    * Properties with few values come first: they are cheap, and they tell alternatives apart before a check goes deeper.
    */
   #rank(property: Translated): number {
-    const schema = 'refers' in property ? this.definitions.get(property.refers as string) : property;
-    return schema && 'among' in schema ? 0 : 1;
+    const { refers } = property;
+    if (typeof refers !== 'string') return 'among' in property ? 0 : 1;
+    return !this.#isOpen(refers) && 'among' in this.definition(refers) ? 0 : 1;
   }
 
   /** Names of properties that a schema, or a part of its `allOf`, does not allow in a direction. */
@@ -190,6 +215,40 @@ export class Translator {
       }));
     return { type: 'object', required: [property], properties: is(values), allOf: cases };
   }
+}
+
+function definitionsOf(
+  names: ReadonlyMap<string, string>,
+  own: ReadonlyMap<string, Translated>,
+  known: Definitions | undefined,
+): Definitions {
+  const alternatives = withAlternatives(own, known?.alternatives ?? NONE);
+  return { names, alternatives, definition: (name) => own.get(name) ?? known!.definition(name) };
+}
+
+/** The names of these definitions that lead to alternatives, and those known before. */
+function withAlternatives(own: ReadonlyMap<string, Translated>, known: ReadonlySet<string>): ReadonlySet<string> {
+  const found = new Set(known);
+  const users = new Map<string, string[]>();
+  for (const [name, definition] of own) {
+    const names = new Set<string>();
+    if (showsAlternatives(definition, names)) found.add(name);
+    for (const used of names) users.set(used, [...(users.get(used) ?? []), name]);
+  }
+  for (const name of found) for (const user of users.get(name) ?? []) found.add(user);
+  return found;
+}
+
+/** Whether a translated schema has alternatives itself; if not, the names that it refers to are added to `names`. */
+function showsAlternatives(schema: Translated, names: Set<string>): boolean {
+  const parts = new Set<object>([schema]);
+  for (const part of parts) {
+    const { oneOf, anyOf, not, refers } = part as Translated;
+    if (oneOf ?? anyOf ?? not) return true;
+    if (typeof refers === 'string') names.add(refers);
+    for (const inner of Object.values(part)) if (typeof inner === 'object' && inner !== null) parts.add(inner);
+  }
+  return false;
 }
 
 /** A schema for any number of values: here the check stops once it has enough faults. */

@@ -29,8 +29,10 @@ export function createContract({
   clock,
   report,
 }: ContractSettings): CheckContract {
-  return function contract(exchange, client, target, route) {
+  return function contract(exchange, client, target, route): Eventually<Checked> {
     const { operation, parameters } = operationOf(route);
+    const compiling = operation.ready('request');
+    if (compiling) return compiling.then(() => contract(exchange, client, target, route));
     if (refuseAfterSunset && operation.sunset !== null && operation.sunset * 1000 <= clock()) {
       throw new Refusal('operation_sunset');
     }

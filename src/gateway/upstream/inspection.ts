@@ -29,6 +29,7 @@ export function createInspection({ mode, maxBodyBytes, report }: InspectionParts
   return async function inspect(exchange, { operation }, stored) {
     // The answer to HEAD has the headers of a body that does not come.
     if (exchange.call.method === 'HEAD') return stored;
+    await operation.ready('response');
     const body = stored.body instanceof BodyStream ? await gather(stored.body, maxBodyBytes) : stored.body;
     const faults = faultsIn(operation, stored, body);
     if (faults.length > 0) report(exchange, 'response', faults);

@@ -2,7 +2,7 @@ import { CONTRACT_JSON_PATH, CONTRACT_YAML_PATH } from '../../common/own-paths.t
 import type { Contract, Operation } from '../../contract/contract.ts';
 import { groupTags, type TagGroup } from '../browser/groups.ts';
 import { operationHash } from '../browser/places.ts';
-import { usageOperation, withUsage } from '../usage.ts';
+import { usageOperation, withUsageGroup } from '../usage.ts';
 import { type Html, html } from './html.ts';
 
 type Listed = Pick<Operation, 'id' | 'method' | 'path' | 'summary' | 'tags' | 'deprecated'>;
@@ -16,7 +16,7 @@ export function navigation(contract: Contract): Html {
   const others = contract.operations.filter(({ path }) => path !== usageOperation.path);
   const operations: readonly Listed[] = [...others, usageOperation];
   const tags = new Set(operations.flatMap(({ tags }) => (tags.length > 0 ? tags : ['default'])));
-  const groups = groupTags([...tags], withUsage(contract.document)['x-tagGroups']);
+  const groups = groupTags([...tags], withUsageGroup(contract.document['x-tagGroups']));
   return html`<nav id="contents" aria-label="Contents" popover>
 <ul class="guide">
 <li><a href="#start">Start here</a></li>

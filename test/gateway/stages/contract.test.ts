@@ -20,6 +20,7 @@ function operation(given: Partial<Operation> = {}): Operation {
     method: 'POST',
     sunset: null,
     reportOnly: false,
+    ready: () => null,
     checkParameters: (_parameters: unknown, query: string) => (query === 'wrong' ? [fault('must be a number')] : []),
     body: {
       required: true,

@@ -1,0 +1,138 @@
+import { deserialize, serialize } from 'node:v8';
+import type { Checked } from './checked.ts';
+import { Document } from './document/document.ts';
+import { isObject, type Json } from './document/source.ts';
+import type { Reading } from './options.ts';
+import type { Translated } from './schema/translate.ts';
+
+/** Values in the form of structured clone, each of which can be read by itself. */
+interface Parts {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Where each part ends. */
+  readonly ends: Uint32Array<ArrayBuffer>;
+}
+
+/** An object whose members become parts: their names, and the number of the first. */
+interface Members {
+  readonly names: readonly string[];
+  readonly first: number;
+}
+
+/**
+ * A checked document on its way to another process. The large parts of it are bytes, which cost nothing to hand over,
+ * and which the other side reads only where it needs them: to read all of a large document at once stops a process for long.
+ */
+export interface Carried extends Omit<Checked, 'document' | 'definitions'> {
+  /** How the document was read. */
+  readonly reading: Reading;
+  /** The document with nothing in the place of its paths and of the sections of its components. */
+  readonly frame: Json;
+  /** `null` if it has none, which is a mistake that may be tolerated. */
+  readonly paths: Members | null;
+  /** Sections of the components by name. */
+  readonly components: ReadonlyMap<string, Members>;
+  readonly parts: Parts;
+  readonly definitions: {
+    readonly names: ReadonlyMap<string, string>;
+    readonly alternatives: ReadonlySet<string>;
+    /** The part of each definition. */
+    readonly parts: ReadonlyMap<string, number>;
+  };
+}
+
+export function carry({ document, definitions, ...rest }: Checked): Carried {
+  const parts = new Packer();
+  const { root, reading } = document;
+  const sections = isObject(root.components) ? root.components : {};
+  const { names, alternatives } = definitions;
+  return {
+    ...rest,
+    reading,
+    frame: {
+      ...root,
+      ...(isObject(root.paths) && { paths: null }),
+      ...(isObject(root.components) && {
+        components: mapMembers(sections, (section) => (isObject(section) ? null : section)),
+      }),
+    },
+    paths: isObject(root.paths) ? parts.members(root.paths) : null,
+    components: new Map(
+      Object.entries(sections).flatMap(([name, section]) =>
+        isObject(section) ? [[name, parts.members(section)]] : [],
+      ),
+    ),
+    definitions: {
+      names,
+      alternatives,
+      parts: new Map([...names.values()].map((name) => [name, parts.add(definitions.definition(name))])),
+    },
+    parts: parts.finish(),
+  };
+}
+
+export function arrived({ reading, frame, paths, components, parts, definitions, ...rest }: Carried): Checked {
+  const { names, alternatives, parts: numbers } = definitions;
+  const root: Json = {
+    ...frame,
+    ...(paths && { paths: lazy(paths, parts) }),
+    ...(isObject(frame.components) && {
+      components: mapMembers(frame.components, (section, name) => {
+        const members = components.get(name);
+        return members ? lazy(members, parts) : section;
+      }),
+    }),
+  };
+  return {
+    ...rest,
+    document: new Document(root, undefined, reading),
+    definitions: { names, alternatives, definition: (name) => read(parts, numbers.get(name)!) as Translated },
+  };
+}
+
+function mapMembers(object: Json, change: (value: unknown, name: string) => unknown): Json {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value, name)]));
+}
+
+class Packer {
+  readonly #chunks: Buffer[] = [];
+
+  add(value: unknown): number {
+    return this.#chunks.push(serialize(value)) - 1;
+  }
+
+  members(value: Json): Members {
+    const first = this.#chunks.length;
+    for (const member of Object.values(value)) this.add(member);
+    return { names: Object.keys(value), first };
+  }
+
+  finish(): Parts {
+    const ends = new Uint32Array(this.#chunks.length);
+    let end = 0;
+    for (const [i, { length }] of this.#chunks.entries()) {
+      end += length;
+      ends[i] = end;
+    }
+    const bytes = new Uint8Array(end);
+    for (const [i, chunk] of this.#chunks.entries()) bytes.set(chunk, ends[i]! - chunk.length);
+    return { bytes, ends };
+  }
+}
+
+function read({ bytes, ends }: Parts, part: number): unknown {
+  return deserialize(bytes.subarray(part === 0 ? 0 : ends[part - 1], ends[part]));
+}
+
+/** Reads each member when it is asked for first. */
+function lazy({ names, first }: Members, parts: Parts): Json {
+  const object: Json = {};
+  for (const [i, name] of names.entries()) {
+    const get = () => {
+      const value = read(parts, first + i);
+      Object.defineProperty(object, name, { value, enumerable: true });
+      return value;
+    };
+    Object.defineProperty(object, name, { get, enumerable: true, configurable: true });
+  }
+  return object;
+}

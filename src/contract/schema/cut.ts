@@ -1,0 +1,64 @@
+import type { Translated } from './translate.ts';
+
+/** The most keywords that are compiled in one go, those of schemas inside included. It takes about a millisecond. */
+const LARGE = 40;
+/** A schema inside with fewer keywords stays where it is: a reference to it would cost as much. */
+const SMALL = 5;
+
+/** Members that hold one schema, and those that hold a list of schemas. */
+const ONE = ['items', 'additionalProperties', 'not', 'if', 'then'] as const;
+const LISTS = ['allOf', 'oneOf', 'anyOf'] as const;
+
+interface Cut {
+  schema: Translated;
+  /** Its keywords, those of schemas inside included. */
+  readonly size: number;
+}
+
+/**
+ * Makes a large schema small: schemas inside become references to the names that `take` gives them. A schema is compiled in one
+ * go, and nothing may stop the event loop for long.
+ */
+export function cut(schema: Translated, take: (part: Translated) => string): Translated {
+  return cutUp(schema, take).schema;
+}
+
+function cutUp(schema: Translated, take: (part: Translated) => string): Cut {
+  const inner = new Map<Translated, Cut>();
+  for (const part of insideOf(schema)) inner.set(part, cutUp(part, take));
+  let size = Object.keys(schema).length;
+  for (const part of inner.values()) size += part.size;
+  const largest = [...inner.values()].sort((a, b) => b.size - a.size);
+  for (const part of largest) {
+    if (size <= LARGE || part.size < SMALL) break;
+    size -= part.size - 1;
+    part.schema = reference(part.schema, take);
+  }
+  return { schema: mapInside(schema, (part) => inner.get(part)!.schema), size };
+}
+
+/** Whoever looks at many values counts the faults of all of them, so the end of faults stays with the reference. */
+function reference({ endOfFaults, ...part }: Translated, take: (part: Translated) => string): Translated {
+  return { refers: take(part), ...(endOfFaults === true && { endOfFaults }) };
+}
+
+function insideOf(schema: Translated): Translated[] {
+  const parts: Translated[] = [];
+  mapInside(schema, (part) => {
+    parts.push(part);
+    return part;
+  });
+  return parts;
+}
+
+/** A copy of a schema with other schemas inside. */
+function mapInside(schema: Translated, change: (part: Translated) => Translated): Translated {
+  const result = { ...schema };
+  for (const key of ONE) if (key in schema) result[key] = change(schema[key] as Translated);
+  for (const key of LISTS) if (key in schema) result[key] = (schema[key] as Translated[]).map(change);
+  if ('properties' in schema) {
+    const members = Object.entries(schema.properties as Record<string, Translated>);
+    result.properties = Object.fromEntries(members.map(([name, member]) => [name, change(member)]));
+  }
+  return result;
+}

@@ -1,0 +1,117 @@
+import { stringify } from 'yaml';
+import { type Checked, toJson } from './checked.ts';
+import { NONE } from './faults.ts';
+import { Told } from './findings.ts';
+import { type Description, Operations, type RequestChecks } from './operations.ts';
+import type { CheckResponse } from './responses.ts';
+import { NOT_FOUND, Router } from './router.ts';
+import { Schemas } from './schema/schemas.ts';
+import { behind } from './servers.ts';
+import { inPauses, Slices } from './slices.ts';
+import { outlineOf, parseTemplate } from './template.ts';
+import type { Contract, Operation, Side } from './types.ts';
+
+/** Makes what one side of an operation needs, and says how to compile it. */
+type Make<T> = () => { readonly made: T; readonly steps: () => Generator<void, void, void> };
+
+/** A contract that serves requests. It costs little: everything is made when it is needed first. */
+export function createContract(checked: Checked): Contract {
+  const { title, version, document, files, fingerprint, names, exempted, prefixes } = checked;
+  const told = new Told();
+  const schemas = new Schemas(document, told, checked.definitions);
+  const reader = new Operations(document, schemas, told);
+  const slices = new Slices();
+  const all = checked.operations.map((description) => createOperation(description, reader, schemas, slices));
+  const operations = Object.freeze(all.map(({ operation }) => operation));
+  const router = routerOf(operations);
+  return {
+    title,
+    version,
+    operations,
+    files,
+    fingerprint,
+    names,
+    exempted,
+    document: document.root,
+    get json() {
+      return toJson(document.root, 2);
+    },
+    get yaml() {
+      return stringify(document.root, { aliasDuplicateObjects: false, lineWidth: 0 });
+    },
+    match(method: string, path: string) {
+      const rest = behind(prefixes, path);
+      return rest === null ? NOT_FOUND : router.match(method, rest);
+    },
+    prepare: (signal: AbortSignal) =>
+      inPauses(
+        all
+          .map(({ requests }) => requests)
+          .values()
+          .flatMap((part) => part.steps()),
+        signal,
+      ),
+  };
+}
+
+/** Two spellings of one path are one: the values of templates are told apart by their order. */
+function routerOf(operations: readonly Operation[]): Router<Operation> {
+  const router = new Router<Operation>();
+  const paths = Map.groupBy(operations, ({ path }) => outlineOf(parseTemplate(path)));
+  for (const own of paths.values()) {
+    router.add(parseTemplate(own[0]!.path), new Map(own.map((operation) => [operation.method, operation])));
+  }
+  return router;
+}
+
+/** The checks of an operation that is forwarded unchecked, because the document has mistakes in it. */
+const UNCHECKED: RequestChecks = { checkParameters: () => NONE, body: null };
+const ANY_ANSWER: CheckResponse = () => NONE;
+
+function createOperation(description: Description, reader: Operations, schemas: Schemas, slices: Slices) {
+  const passes = description.exempt === 'pass';
+  const requests = new Part(() => schemas.gather(() => (passes ? UNCHECKED : reader.requestChecks(description))));
+  const responses = new Part(() => schemas.gather(() => (passes ? ANY_ANSWER : reader.responseCheck(description))));
+  const operation: Operation = Object.freeze({
+    ...description,
+    get body() {
+      return requests.made.body;
+    },
+    checkParameters: (...call: Parameters<Operation['checkParameters']>) => requests.made.checkParameters(...call),
+    checkResponse: (...call: Parameters<Operation['checkResponse']>) => responses.made(...call),
+    ready: (side: Side) => (side === 'request' ? requests : responses).ready(slices),
+  });
+  return { operation, requests };
+}
+
+/** One side of an operation, which is made and compiled when it is first needed. */
+class Part<T> {
+  readonly #make: Make<T>;
+  #own: ReturnType<Make<T>> | null = null;
+  #complete = false;
+  #completing: Promise<void> | null = null;
+
+  constructor(make: Make<T>) {
+    this.#make = make;
+  }
+
+  get made(): T {
+    this.#own ??= this.#make();
+    return this.#own.made;
+  }
+
+  /** Makes and compiles it. */
+  *steps(): Generator<void, void, void> {
+    if (this.#complete) return;
+    this.#own ??= this.#make();
+    yield;
+    yield* this.#own.steps();
+    this.#complete = true;
+  }
+
+  ready(slices: Slices): Promise<void> | null {
+    if (this.#complete) return null;
+    this.#completing ??= slices.run(this.steps());
+    return this.#completing;
+  }
+}

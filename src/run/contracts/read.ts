@@ -1,0 +1,20 @@
+import { type Carried, carry } from '../../contract/carried.ts';
+import { checkContract, type Reading } from '../../contract/contract.ts';
+import { type Published, writeDocuments } from '../../reference/documents.ts';
+
+/** Which contract to read, and how. Plain data. */
+export interface Order extends Reading {
+  readonly file: string;
+}
+
+/** A contract that has been read and checked, in a form that other processes take without work. */
+export interface Prepared {
+  readonly carried: Carried;
+  readonly published: Published;
+}
+
+/** Takes seconds for a large contract. @throws ContractError with every mistake. */
+export function readContract({ file, ...reading }: Order): Prepared {
+  const { checked } = checkContract(file, reading);
+  return { carried: carry(checked), published: writeDocuments(checked.document.root, checked.exempted) };
+}

@@ -1,0 +1,22 @@
+import { constants, setPriority } from 'node:os';
+import { ContractError } from '../../contract/contract.ts';
+import { type Answer, give } from './answer.ts';
+import { type Order, readContract } from './read.ts';
+
+// Supervisors and terminals signal all processes, but the one that started this one decides when it ends.
+for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) process.on(signal, () => {});
+// Requests come first.
+setPriority(constants.priority.PRIORITY_LOW);
+
+const order: Order = JSON.parse(process.argv[2]!);
+give(answer());
+
+function answer(): Answer {
+  try {
+    return { kind: 'prepared', prepared: readContract(order) };
+  } catch (error) {
+    return error instanceof ContractError
+      ? { kind: 'unfit', problems: error.problems, notes: error.notes }
+      : { kind: 'bug', error };
+  }
+}

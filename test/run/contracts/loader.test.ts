@@ -1,0 +1,84 @@
+import { resolve } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { shippedFiles } from '../../../src/config/load.ts';
+import { ContractError, checkContract, loadContract } from '../../../src/contract/contract.ts';
+import { ContractLoader, LoadingEnded } from '../../../src/run/contracts/loader.ts';
+import { until } from '../../support/until.ts';
+
+const here = import.meta.dirname;
+const broken = (name: string) => resolve(here, `../../contract/broken/${name}`);
+const order = (file: string) => ({ file, unknownQuery: 'refuse' as const });
+const reader = (name: string) => new ContractLoader(resolve(here, `readers/${name}.ts`));
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+test('a contract that another process has read is the same as one that is read here', async () => {
+  const loader = new ContractLoader();
+  const [there, here] = await Promise.all([
+    loader.load(order(shippedFiles.contract)),
+    loader.loadFirst(order(shippedFiles.contract)),
+  ]);
+  expect(there.contract.json).toBe(here.contract.json);
+  expect(there.contract.files).toEqual(here.contract.files);
+  expect(there.prepared.published).toEqual(here.prepared.published);
+  expect(there.contract.match('GET', '/pets')).toMatchObject({ operation: { id: 'listPets' } });
+  expect(loader.reading).toEqual([]);
+});
+
+test.each(['schemas.yaml', 'references.yaml', 'not-yaml.txt', 'nowhere.yaml'])(
+  '%s has the same mistakes there',
+  async (name) => {
+    const mistakes = (error: unknown) =>
+      error instanceof ContractError ? { problems: error.problems, notes: error.notes } : error;
+    const there = await new ContractLoader().load(order(broken(name))).catch(mistakes);
+    let here: unknown;
+    try {
+      checkContract(broken(name));
+    } catch (error) {
+      here = mistakes(error);
+    }
+    expect(there).toEqual(here);
+  },
+);
+
+test('mistakes that are tolerated arrive here', async () => {
+  const tolerant = { ...order(broken('schemas.yaml')), leniency: 'report' as const };
+  const { contract } = await new ContractLoader().load(tolerant);
+  expect(contract.exempted).toEqual(loadContract(tolerant.file, tolerant).exempted);
+  expect(contract.exempted.length).toBeGreaterThan(0);
+});
+
+describe('a process that does not answer', () => {
+  test('is ended with the loader', async () => {
+    const loader = reader('silent');
+    const loading = loader.load(order(shippedFiles.contract));
+    const [pid] = loader.reading;
+    expect(isAlive(pid!)).toBe(true);
+    loader.close();
+    await expect(loading).rejects.toThrow(LoadingEnded);
+    await until('the process is gone', () => !isAlive(pid!));
+    await expect(loader.load(order(shippedFiles.contract))).rejects.toThrow(LoadingEnded);
+  });
+
+  test('is told by how it ended', async () => {
+    const wrong = 'the process that reads the contract ended with';
+    await expect(reader('crashing').load(order('a'))).rejects.toThrow(`${wrong} code 3`);
+    const loader = reader('silent');
+    const loading = loader.load(order('a'));
+    process.kill(loader.reading[0]!, 'SIGKILL');
+    await expect(loading).rejects.toThrow(`${wrong} SIGKILL`);
+  });
+});
+
+test('a bug of the process arrives here', async () => {
+  await expect(reader('mistaken').load(order('a'))).rejects.toMatchObject({
+    name: 'TypeError',
+    message: 'a mistake of ours',
+  });
+});

@@ -1,0 +1,53 @@
+import { expect, test } from '@jest/globals';
+import { withStore } from '../../src/config/describe.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import type { Event } from '../../src/observe/events.ts';
+import { ContractLoader, type Loaded } from '../../src/run/contracts/loader.ts';
+import { createReloader, ReloadRefused } from '../../src/run/reload.ts';
+import { folderWith } from '../config/folder.ts';
+
+const config = withStore(loadConfig({ env: {}, cwd: folderWith() }), 'http://127.0.0.1:1');
+const initial = { config, ...(await new ContractLoader().loadFirst(config.contract)) };
+/** The same settings, but for the way to read the contract, so that every reload reads it again. */
+const other = loadConfig({
+  env: { STOREGATE_CONFIG: 'gateway.yaml' },
+  cwd: folderWith({ 'gateway.yaml': 'contract: { unknownQuery: pass }\n' }),
+});
+
+function reloaderWith(load: () => Promise<Loaded>) {
+  const events: Event[] = [];
+  const swapped: unknown[] = [];
+  const reloader = createReloader({
+    initial,
+    load: () => other,
+    contracts: { load },
+    keys: { list: async () => [] } as never,
+    prepare: async () => {},
+    swap: (settings) => void swapped.push(settings),
+    observe: (event) => void events.push(event),
+  });
+  return { reloader, events, swapped };
+}
+
+test('a second reload waits until the first has read its contract and put it in force', async () => {
+  const waiting: ((loaded: Loaded) => void)[] = [];
+  const { reloader, swapped } = reloaderWith(() => new Promise((resolve) => waiting.push(resolve)));
+  const reloads = [reloader.reload('one'), reloader.reload('two')];
+  while (waiting.length === 0) await new Promise(setImmediate);
+  for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+  expect([waiting.length, swapped.length]).toEqual([1, 0]);
+  waiting[0]!(initial);
+  // The second finds the contract of the first in force, and need not read it.
+  await Promise.all(reloads);
+  expect([waiting.length, swapped.length]).toEqual([1, 2]);
+});
+
+test('a reading process that crashes is told as a bug, and nothing changes', async () => {
+  const { reloader, events, swapped } = reloaderWith(async () => {
+    throw new Error('the process that reads the contract ended with code 3');
+  });
+  await expect(reloader.reload('test')).rejects.toThrow(ReloadRefused);
+  expect(events.map(({ type }) => type)).toEqual(['bug', 'reload.refused']);
+  expect(swapped).toEqual([]);
+  expect(reloader.current).toBe(initial);
+});

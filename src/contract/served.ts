@@ -8,8 +8,8 @@ import { NOT_FOUND, Router } from './router.ts';
 import { Schemas } from './schema/schemas.ts';
 import { behind } from './servers.ts';
 import { inPauses, Slices } from './slices.ts';
-import { outlineOf, parseTemplate } from './template.ts';
-import type { Contract, Operation, Side } from './types.ts';
+import { outlineOf, parseTemplate, type Segment, TemplateError } from './template.ts';
+import type { Contract, Exempted, Operation, Side } from './types.ts';
 
 /** Makes what one side of an operation needs, and says how to compile it. */
 type Make<T> = () => { readonly made: T; readonly steps: () => Generator<void, void, void> };
@@ -23,7 +23,7 @@ export function createContract(checked: Checked): Contract {
   const slices = new Slices();
   const all = checked.operations.map((description) => createOperation(description, reader, schemas, slices));
   const operations = Object.freeze(all.map(({ operation }) => operation));
-  const router = routerOf(operations);
+  const router = routerOf(operations, exempted);
   return {
     title,
     version,
@@ -54,14 +54,31 @@ export function createContract(checked: Checked): Contract {
   };
 }
 
-/** Two spellings of one path are one: the values of templates are told apart by their order. */
-function routerOf(operations: readonly Operation[]): Router<Operation> {
+/**
+ * Two spellings of one path are one: the values of templates are told apart by their order. A path all of whose operations are left
+ * out is there without methods, so that its requests are none of another template's, or of a mount's.
+ */
+function routerOf(operations: readonly Operation[], exempted: readonly Exempted[]): Router<Operation> {
   const router = new Router<Operation>();
   const paths = Map.groupBy(operations, ({ path }) => outlineOf(parseTemplate(path)));
   for (const own of paths.values()) {
     router.add(parseTemplate(own[0]!.path), new Map(own.map((operation) => [operation.method, operation])));
   }
+  for (const { path } of exempted) {
+    const segments = segmentsIn(path);
+    if (segments !== null && !paths.has(outlineOf(segments))) router.add(segments, new Map());
+  }
   return router;
+}
+
+/** `null`: it is no template, and an operation without one was left out. */
+function segmentsIn(path: string): readonly Segment[] | null {
+  try {
+    return parseTemplate(path);
+  } catch (error) {
+    if (error instanceof TemplateError) return null;
+    throw error;
+  }
 }
 
 /** The checks of an operation that is forwarded unchecked, because the document has mistakes in it. */

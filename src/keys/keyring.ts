@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Cache } from '../common/cache.ts';
 import type { Eventually } from '../common/eventually.ts';
 import { Outage } from '../errors/outage.ts';
@@ -136,7 +137,7 @@ export class Keyring {
     const asked = this.#store.find(hash);
     if (!(asked instanceof Promise)) return this.#remember(hash, asked, this.#recheckAfter);
     const lookup: Promise<Client | null> = asked.then(
-      (record) => this.#arrived(hash, lookup, record, this.#recheckAfter),
+      (record) => this.#arrived(hash, lookup, withKnownLimits(stale, record), this.#recheckAfter),
       (error) => {
         // While the store is away, a known key stays as it was: an outage must not lock everybody out.
         if (stale && error instanceof Outage)
@@ -202,4 +203,10 @@ export class Keyring {
     }
     return limits;
   }
+}
+
+/** The record with the limits of the one that was known, where they are the same: counters tell limits apart by their identity. */
+function withKnownLimits(known: Found | undefined, record: KeyRecord | null): KeyRecord | null {
+  const windows = known?.record?.windows;
+  return record && windows && isDeepStrictEqual(windows, record.windows) ? { ...record, windows } : record;
 }

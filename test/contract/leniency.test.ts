@@ -57,6 +57,18 @@ describe('an operation with a mistake', () => {
   });
 });
 
+test('a path whose operations are left out is no other template that fits it', () => {
+  const parameters = [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }];
+  const wrong = [{ name: 'q', in: 'query', schema: { type: 'string', pattern: '(' } }];
+  const both = {
+    '/users/{id}': { post: { operationId: 'some', parameters, responses: done } },
+    '/users/admin': { post: { operationId: 'admin', parameters: wrong, responses: done } },
+  };
+  const contract = load(both, {}, { leniency: 'omit' });
+  expect(contract.match('POST', '/users/admin')).toEqual({ operation: null, allow: [] });
+  expect(contract.match('POST', '/users/7').operation?.id).toBe('some');
+});
+
 test.each<Treatment>(['omit', 'report', 'pass'])('what no request can reach is left out (%s)', (leniency) => {
   const get = (operationId: string) => ({ get: { operationId, responses: done }, put: { responses: done } });
   const contract = lenient(leniency, {

@@ -191,6 +191,24 @@ describe('a form fits as it is written by', () => {
   });
 });
 
+describe('quotes that PHP reads and others do not are refused in', () => {
+  test.each([
+    ['a name', "Content-Disposition: form-data; name='role'", 'has a name that readers read differently'],
+    [
+      'a filename',
+      "Content-Disposition: form-data; name=photo; filename=f'",
+      'has a filename that readers read differently',
+    ],
+    [
+      'a filename*',
+      `Content-Disposition: form-data; filename*=utf-8''a'b; filename="a'b"; name="photo"`,
+      'has a filename* that is not the filename, and no form may have one',
+    ],
+  ])('%s', (_what, header, fault) => {
+    expect(post(body(name, part(header, 'x'))).join()).toContain(fault);
+  });
+});
+
 describe('what readers could read differently is refused:', () => {
   const good = body(name);
   test.each<[what: string, fault: string, body: string]>([

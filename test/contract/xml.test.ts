@@ -72,6 +72,8 @@ describe('without a schema', () => {
     ['<?php x?><a/>', 'must not have processing instructions'],
     ['<a><?x?></a>', 'must not have processing instructions'],
     ['<?xml version="1.1"?><a/>', 'must be XML 1.0'],
+    ['<a xmlns=" "/>', 'has a namespace that begins or ends with white space'],
+    ['<p:a xmlns:p="urn:x&#xA0;"/>', 'has a namespace that begins or ends with white space'],
     ['<?xml version="1.0" encoding="iso-8859-1"?><a/>', 'must be in UTF-8'],
     [
       `<a ${Array.from({ length: MAX_ATTRIBUTES + 1 }, (_, i) => `a${i}=""`).join(' ')}/>`,

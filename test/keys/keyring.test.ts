@@ -161,6 +161,18 @@ describe('while the store is away', () => {
     expect(await back).toMatchObject({ revoked: true });
   });
 
+  test('own limits stay the same object when the key is found again, so that what was counted in them goes on', async () => {
+    const { store, clock, keyring } = open();
+    const own = { ...RECORD, windows: [window(7, MINUTE)] };
+    const asked = keyring.find('h1');
+    store.lookups[0]!.answer(own);
+    const first = await asked;
+    clock.pass(30_000);
+    const again = keyring.find('h1');
+    store.lookups[1]!.answer({ ...own, windows: own.windows.map((one) => ({ ...one })) });
+    expect((await again)!.limits).toBe(first!.limits);
+  });
+
   test('a key that was never seen is an outage, and is asked for again', async () => {
     const { store, keyring } = open();
     const asked = keyring.find('h1');

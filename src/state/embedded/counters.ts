@@ -156,7 +156,11 @@ export class EmbeddedState implements State {
       get size() {
         return ledgers.size;
       },
-      names: () => ledgers.keys(),
+      // A subject whose first change is pending has no ledger yet.
+      *names() {
+        yield* ledgers.keys();
+        yield* pending.subjects();
+      },
       read: (subject) => pending.after(subject, ledgers.get(subject)),
       readEntry: (subject, ledger) => (pending.isEmpty ? ledger : pending.after(subject, ledger)),
     };

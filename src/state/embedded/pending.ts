@@ -15,6 +15,10 @@ export class PendingChanges {
     return this.#bySubject.size === 0;
   }
 
+  subjects(): Iterable<string> {
+    return this.#bySubject.keys();
+  }
+
   has(subject: string): boolean {
     return this.#bySubject.has(subject);
   }

@@ -104,6 +104,8 @@ export class Keeper<V> {
   /** Writes what is left. Rejects with NotWritten if that cannot be. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
+    // No other beat may follow the one under way: the journal is closed behind it.
+    this.#isLate = false;
     await this.#beating;
     try {
       await this.flush();

@@ -80,8 +80,9 @@ export function isBanned({ conduct }: Ledger, now: number): boolean {
 export class KnownEntries {
   readonly #prints = new Fingerprints();
   readonly #keep: number;
-  #oldest: number | null = null;
+  #newest = 0;
   #count = 0;
+  #added = 0;
 
   /** `keep`: how many entries the log keeps. */
   constructor(keep: number) {
@@ -94,14 +95,17 @@ export class KnownEntries {
 
   /** Notes an entry of the log, oldest first. */
   note(entry: AuditDraft): void {
-    this.#oldest ??= entry.at;
+    this.#newest = entry.at;
     this.#count += 1;
     this.#prints.add(entryPrint(entry));
   }
 
-  /** What to do with an entry. One that a full log may have dropped is not brought back. */
+  /** What to do with an entry. Where there is no room left, one that is older than the newest here must not take its place. */
   judge(entry: AuditDraft): 'added' | 'same' | 'over' {
     if (this.#prints.has(entryPrint(entry))) return 'same';
-    return this.#count >= this.#keep && entry.at <= this.#oldest! ? 'over' : 'added';
+    const isFull = this.#count > 0 && this.#count + this.#added >= this.#keep;
+    if (isFull && entry.at <= this.#newest) return 'over';
+    this.#added += 1;
+    return 'added';
   }
 }

@@ -211,6 +211,16 @@ describe.each(PLACES)('$name', (place) => {
     expect(await numbers()).toEqual([6, 7, 8, 9]);
   });
 
+  test('gives up none of its own audit entries for older ones', async () => {
+    const newer = [movableEntry(11), movableEntry(12)];
+    await give({ audit: newer }, { keep: 4 });
+    const moved = await give({ audit: [movableEntry(1), movableEntry(2), movableEntry(3)] }, { keep: 4 });
+    expect(moved.outcomes.audit).toMatchObject({ added: 1, over: 2 });
+    expect((await stateIn(place)).audit.map(({ requestId }) => requestId)).toEqual(
+      expect.arrayContaining(['request-12', 'request-1']),
+    );
+  });
+
   test('takes the later of two last uses, and says which tokens only it has', async () => {
     const token = (name: string) => ({ name, hash: hashOf(name), role: 'read' as const, createdAt: 1 });
     await give({ use: [{ id: idOf(1), at: 50 }], token: [token('ci'), token('gone')] });
@@ -267,6 +277,17 @@ describe('a Redis that gateways use', () => {
     const moved = await moveAll(sourceOf({ key: [movable(1), movable(2)] }), await target());
     expect(moved.outcomes.key).toMatchObject({ added: 1, conflict: 1 });
     expect((await readWhole(await openRedisSource(settingsOf('a Redis')))).key).toEqual([movable(1)]);
+  });
+
+  test('finishes a changed key that was left half-way', async () => {
+    const next = movable(1, { version: 2, hash: hashOf('next') });
+    await moveAll(sourceOf({ key: [movable(1)] }), await target());
+    await redis.admin.set(`sg:k:{${next.hash}}`, JSON.stringify(next));
+    const moved = await moveAll(sourceOf({ key: [next] }), await target());
+    expect(moved.outcomes.key).toMatchObject({ changed: 1 });
+    expect(await redis.admin.get(`sg:i:{${next.id}}`)).toBe(next.hash);
+    expect(await redis.admin.get(`sg:k:{${movable(1).hash}}`)).toBeNull();
+    expect((await readWhole(await openRedisSource(settingsOf('a Redis')))).key).toEqual([next]);
   });
 
   test('loses no charge that comes while a ledger is taken in', async () => {

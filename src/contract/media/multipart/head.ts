@@ -19,6 +19,8 @@ const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+): *([^ ].*[^ ]|[^ ]|)$/;
 const CONTROL = /[\0-\x1f\x7f]/;
 const FORM_DATA = /^form-data(?=;|$)/i;
 const PARAMETER = /; *(name|filename|filename\*)=(?:"([^"]*)"|([!#$%&'*+.^_`|~0-9A-Za-z-]+))/iy;
+/** PHP takes these for quotes as well. */
+const SINGLE_QUOTE = "'";
 /** Some readers decode these and others do not: escapes (RFC 822), `%22` (WHATWG) and encoded words (RFC 2047). */
 const ENCODED = /\\|%22|%0[ad]|=\?/i;
 const UNENCODED = /^(?:binary|8bit|7bit)$/i;
@@ -73,6 +75,8 @@ function readDisposition(text: string): Pick<Head, 'name' | 'filename'> | string
     if (whole === undefined || key === undefined)
       return 'must have nothing but name and filename in Content-Disposition';
     if (values.has(key.toLowerCase())) return `has a ${key.toLowerCase()} twice`;
+    if (token?.includes(SINGLE_QUOTE) && key.toLowerCase() !== 'filename*')
+      return `has a ${key.toLowerCase()} that readers read differently`;
     values.set(key.toLowerCase(), quoted ?? token!);
   }
   const name = values.get('name');
@@ -93,7 +97,7 @@ const isUnclear = (filename: string): boolean =>
 
 /** RFC 8187, which RFC 7578 section 4.2 forbids in forms; .NET writes it beside each filename. */
 function decodeExtended(text: string): string | undefined {
-  const [, encoded] = /^utf-8''(.*)$/i.exec(text) ?? [];
+  const [, encoded] = /^utf-8''([^']*)$/i.exec(text) ?? [];
   if (encoded === undefined) return undefined;
   try {
     return decodeURIComponent(encoded);

@@ -102,7 +102,10 @@ class Builder {
       if (++this.#elements > MAX_ELEMENTS) throw new Refused(`has more than ${MAX_ELEMENTS} elements`, 'complexity');
       if (this.#open.length === MAX_DEPTH) throw new Refused(`is nested deeper than ${MAX_DEPTH} levels`, 'depth');
     });
-    parser.on('attribute', () => {
+    parser.on('attribute', ({ name, prefix, value }) => {
+      // The parser ignores it there, and the specification does not (Namespaces in XML 1.0, section 2.3).
+      if ((name === 'xmlns' || prefix === 'xmlns') && value !== value.trim())
+        throw new Refused('has a namespace that begins or ends with white space');
       if (++this.#attributes > MAX_ATTRIBUTES)
         throw new Refused(`has more than ${MAX_ATTRIBUTES} attributes`, 'complexity');
     });

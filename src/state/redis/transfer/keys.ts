@@ -82,9 +82,12 @@ async function add(redis: Connection, keys: readonly KeyRecord[]): Promise<Map<s
     keys.map(({ id, hash }) => ({ ...idNamed(id), args: [hash] })),
   );
   await asked(redis.zadd(keyOf.apiKeys, ...keys.flatMap(({ id, createdAt }) => [createdAt, id])));
-  const records = keys.flatMap((key) => places(key).map((hash) => ({ key, hash })));
+  // The record to which the id leads comes last: it alone tells a repeat that nothing is left to do.
+  const earlier = keys.flatMap((key) => (key.previous ? [{ key, hash: key.previous.hash }] : []));
+  const records = [...earlier, ...keys.map((key) => ({ key, hash: key.hash }))];
   const put = ({ key, hash }: (typeof records)[number]) => ({ ...recordNamed(hash), args: [JSON.stringify(key)] });
-  const written = await scriptOnAll(redis, NEW, records.map(put));
+  const written = await scriptOnAll(redis, NEW, earlier.map(put));
+  written.push(...(await scriptOnAll(redis, NEW, records.slice(earlier.length).map(put))));
   const doubtful = new Set([
     ...keys.filter((_, i) => begun[i] !== DONE),
     ...records.filter((_, i) => written[i] !== DONE).map(({ key }) => key),
@@ -95,20 +98,25 @@ async function add(redis: Connection, keys: readonly KeyRecord[]): Promise<Map<s
   return new Map(after.filter(({ taken }) => taken !== 'same').map(({ key, taken }) => [key.id, taken]));
 }
 
-/** Changes nothing where somebody else has made a change of the same or a later version meanwhile. */
-async function change(redis: Connection, { key, at, stored }: Judged): Promise<Taken> {
+/**
+ * Changes nothing where somebody else has made a change of the same or a later version meanwhile. The record to which the id leads
+ * is written when all others are right: it alone tells a repeat that nothing is left to do.
+ */
+async function change(redis: Connection, { key, at }: Judged): Promise<Taken> {
   return exclusively(redis, [key.id, key.hash], async () => {
+    const there = (await recordsAt(redis, [at!])).get(at!) ?? null;
+    if (there?.id !== key.id || there.version >= key.version) return 'kept';
     const text = JSON.stringify(key);
     const replace = (hash: string) => asked(runScript(redis, CHANGE, [keyOf.apiKey(hash)], [ANY_OLDER, text]));
     if (key.imported) await asked(redis.set(keyOf.imported, '1'));
-    if (changeOutcome(await replace(at!)) !== 'changed') return 'kept';
     for (const hash of places(key).filter((one) => one !== at)) {
       if ((await asked(redis.setnx(keyOf.apiKey(hash), text))) !== DONE) await replace(hash);
     }
+    const forgotten = places(there).filter((hash) => hash !== at && !places(key).includes(hash));
+    for (const hash of forgotten) await asked(redis.del(keyOf.apiKey(hash)));
+    if (changeOutcome(await replace(at!)) !== 'changed') return 'kept';
     await asked(redis.set(keyOf.apiKeyId(key.id), key.hash));
-    const forgotten = [stored!.hash, stored!.previous?.hash].filter(isText);
-    for (const hash of forgotten.filter((one) => !places(key).includes(one)))
-      await asked(redis.del(keyOf.apiKey(hash)));
+    if (!places(key).includes(at!)) await asked(redis.del(keyOf.apiKey(at!)));
     return 'changed';
   });
 }

@@ -75,6 +75,10 @@ export async function takeLedgers(
       attempt.write = null;
     }
   }
+  // Also those that were there: a move that ended half-way may have left them unnoted.
+  for (const { subject, stored, taken } of attempts)
+    if ((taken === 'same' || taken === 'kept') && stored && isBanned(stored.ledger, now))
+      written.push({ subject, until: stored.ledger.conduct!.bannedUntil });
   await note(written);
   return attempts.map(({ taken }) => taken);
 }

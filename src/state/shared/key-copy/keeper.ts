@@ -212,11 +212,11 @@ export class KeyCopyKeeper {
     this.#changes = 0;
     this.#seen = new Bits();
     try {
-      const imported = await source.hasImported();
+      const [imported, tokens] = await Promise.all([source.hasImported(), source.tokens()]);
       if (!(await this.#takePages())) return;
       if (!(await this.#removeUnseen())) return;
       const file = this.#file!;
-      file.stand({ ...file.standing, swept: began, fresh: began, imported });
+      file.stand({ ...file.standing, swept: began, fresh: began, imported, tokens });
     } catch (error) {
       this.#nextSweep = 0;
       throw error;

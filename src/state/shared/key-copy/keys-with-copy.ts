@@ -1,7 +1,7 @@
 import { Outage } from '../../../errors/outage.ts';
 import type { KeyRecord } from '../../../keys/key.ts';
 import type { KeyStore } from '../../../keys/store.ts';
-import type { TokenStore } from '../../../operators/tokens.ts';
+import type { TokenRecord, TokenStore } from '../../../operators/tokens.ts';
 import type { KeyCopy } from './copy.ts';
 
 export interface KeysWithCopyOptions {
@@ -52,14 +52,20 @@ export function keysWithCopy(keys: KeyStore, { copy, correct }: KeysWithCopyOpti
   };
 }
 
-/** The tokens of operators, from the copy while the store is away: metrics are read in an outage too. */
+/**
+ * The tokens of operators, while the store is away as this process knew them last, or else from the copy: metrics are read in an
+ * outage too. The copy has them some seconds later than the store, so it must not bring back one that is known to be gone.
+ */
 export function tokensWithCopy(tokens: TokenStore, copy: Pick<KeyCopy, 'tokens'>): TokenStore {
+  let last: readonly TokenRecord[] | null = null;
   return {
     async list() {
       try {
-        return await tokens.list();
+        const listed = await tokens.list();
+        last = listed;
+        return listed;
       } catch (error) {
-        const copied = error instanceof Outage ? copy.tokens : null;
+        const copied = error instanceof Outage ? (last ?? copy.tokens) : null;
         if (copied === null) throw error;
         return [...copied];
       }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Ladder, Window } from '../../../limits/limits.ts';
 import { JournalError } from '../../journal/format.ts';
 import type { Packer } from '../../journal/keeper.ts';
@@ -76,11 +77,19 @@ export function unpackStandings(payload: Buffer, file: string, each: (subject: s
   for (const [subject, known, dues] of entries)
     each(subject, {
       known: known && knownIn(known, windows),
-      dues: dues.map(([places, ladder, reconciliation]) => ({
-        limits: { windows: places.map((place) => windows[place]!), ladder },
-        reconciliation,
-      })),
+      dues: dues.map(([places, ladder, reconciliation]) => {
+        const own = places.map((place) => windows[place]!);
+        return { limits: { windows: own, ladder }, reconciliation: withLimitOf(own, reconciliation) };
+      }),
     });
+}
+
+/** The limit of a ban is known by its identity. */
+function withLimitOf(windows: readonly Window[], reconciliation: Reconciliation): Reconciliation {
+  const { ban } = reconciliation;
+  if (!ban?.limit) return reconciliation;
+  const limit = windows.find((window) => isDeepStrictEqual(window, ban.limit)) ?? ban.limit;
+  return { ...reconciliation, ban: { ...ban, limit } };
 }
 
 function knownIn(

@@ -2,6 +2,9 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { folderSource } from '../../../src/state/embedded/transfer/source.ts';
 import { folderTarget } from '../../../src/state/embedded/transfer/target.ts';
+import { type Connection, connect } from '../../../src/state/redis/client.ts';
+import { disconnect } from '../../../src/state/redis/lasting.ts';
+import { takeKeys } from '../../../src/state/redis/transfer/keys.ts';
 import { openRedisSource, openRedisTarget } from '../../../src/state/redis/transfer/open.ts';
 import { checkFile, fileSource } from '../../../src/state/transfer/file-source.ts';
 import { createFile } from '../../../src/state/transfer/file-target.ts';
@@ -75,6 +78,22 @@ const PLACES: readonly Place[] = [
 async function stateIn(place: Place): Promise<Whole> {
   const whole = await readWhole(await place.source());
   return { ...whole, audit: whole.audit.filter(({ action }) => action !== 'state.import') };
+}
+
+/** The connection until so many commands were sent; then none is sent any more. */
+function dyingAfter(connection: Connection, commands: number): Connection {
+  let left = commands;
+  return new Proxy(connection, {
+    get(target, name) {
+      const value = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]) => {
+        if (left-- > 0) return value.apply(target, args);
+        const gone = () => Promise.reject(new Error('the connection is gone'));
+        return name === 'pipeline' ? { exec: gone } : gone();
+      };
+    },
+  });
 }
 
 const sorted = (whole: Whole): Promise<Whole> => readWhole(sourceOf(whole));
@@ -279,15 +298,45 @@ describe('a Redis that gateways use', () => {
     expect((await readWhole(await openRedisSource(settingsOf('a Redis')))).key).toEqual([movable(1)]);
   });
 
-  test('finishes a changed key that was left half-way', async () => {
-    const next = movable(1, { version: 2, hash: hashOf('next') });
-    await moveAll(sourceOf({ key: [movable(1)] }), await target());
-    await redis.admin.set(`sg:k:{${next.hash}}`, JSON.stringify(next));
-    const moved = await moveAll(sourceOf({ key: [next] }), await target());
-    expect(moved.outcomes.key).toMatchObject({ changed: 1 });
-    expect(await redis.admin.get(`sg:i:{${next.id}}`)).toBe(next.hash);
-    expect(await redis.admin.get(`sg:k:{${movable(1).hash}}`)).toBeNull();
-    expect((await readWhole(await openRedisSource(settingsOf('a Redis')))).key).toEqual([next]);
+  const until9 = 9_000_000_000_000;
+  test.each([
+    [
+      'a rotated key',
+      movable(1),
+      movable(1, { version: 2, hash: hashOf('next'), previous: { hash: movable(1).hash, until: until9 } }),
+    ],
+    ['a key with another secret', movable(1), movable(1, { version: 2, hash: hashOf('next') })],
+    [
+      'a revoked key that had two secrets',
+      movable(1, { previous: { hash: hashOf('before'), until: until9 } }),
+      movable(1, { version: 2, revokedAt: 5 }),
+    ],
+    ['a new key with two secrets', null, movable(1, { previous: { hash: hashOf('before'), until: until9 } })],
+  ])('finishes %s wherever taking it in has ended', async (_what, there, given) => {
+    const opened = await openShared({ url: redis.url });
+    const connection = await connect(settingsOf('a Redis'));
+    try {
+      for (let commands = 0, ended = false; !ended; commands++) {
+        await redis.admin.flushall();
+        if (there) await takeKeys(connection, [there], false);
+        ended = await takeKeys(dyingAfter(connection, commands), [given], false).then(
+          () => true,
+          () => false,
+        );
+        const locks = await redis.admin.keys('sg:l:*');
+        if (locks.length > 0) await redis.admin.del(...locks);
+        await takeKeys(connection, [given], false);
+        expect(await redis.admin.get(`sg:i:{${given.id}}`)).toBe(given.hash);
+        const secrets = [movable(1).hash, hashOf('next'), hashOf('before')];
+        const good = secrets.filter((hash) => [given.hash, given.previous?.hash].includes(hash));
+        expect(await opened.keys.findMany(secrets)).toEqual(
+          secrets.map((hash) => (good.includes(hash) ? given : null)),
+        );
+      }
+    } finally {
+      disconnect(connection);
+      await opened.close();
+    }
   });
 
   test('loses no charge that comes while a ledger is taken in', async () => {

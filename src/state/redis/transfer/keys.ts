@@ -34,7 +34,8 @@ export async function takeKeys(redis: Connection, keys: readonly KeyRecord[], dr
   const refused = await add(redis, added);
   const outcomes: Taken[] = [];
   for (const one of judged) {
-    const { key, taken } = one;
+    const { key, at, taken } = one;
+    if (taken === 'same' && at !== key.hash) await exclusively(redis, [key.id], () => lead(redis, key, at!));
     if (taken === 'changed') outcomes.push(await change(redis, one));
     else outcomes.push(refused.get(key.id) ?? taken);
   }
@@ -115,10 +116,15 @@ async function change(redis: Connection, { key, at }: Judged): Promise<Taken> {
     const forgotten = places(there).filter((hash) => hash !== at && !places(key).includes(hash));
     for (const hash of forgotten) await asked(redis.del(keyOf.apiKey(hash)));
     if (changeOutcome(await replace(at!)) !== 'changed') return 'kept';
-    await asked(redis.set(keyOf.apiKeyId(key.id), key.hash));
-    if (!places(key).includes(at!)) await asked(redis.del(keyOf.apiKey(at!)));
+    await lead(redis, key, at!);
     return 'changed';
   });
+}
+
+/** Ends a change: the id leads to the key's hash, and no longer to `at`. */
+async function lead(redis: Connection, key: KeyRecord, at: string): Promise<void> {
+  await asked(redis.set(keyOf.apiKeyId(key.id), key.hash));
+  if (!places(key).includes(at)) await asked(redis.del(keyOf.apiKey(at)));
 }
 
 function idNamed(id: string): Named {

@@ -80,6 +80,18 @@ describe('in front of a backend that fails', () => {
     expect(await left('key:a')).toBe(0);
   });
 
+  test('what was counted under limits that a reload has replaced is added too', async () => {
+    await times(1, 'key:a');
+    backend.troubles.set('key', 'away');
+    expect(await times(3, 'key:a')).toEqual(admitted(3));
+    const replaced = limits([window(10, HOUR)], null);
+    expect(await times(4, 'key:a', replaced)).toEqual(admitted(4));
+    backend.troubles.clear();
+    await recovered();
+    await until('nothing is left to add', () => gateway.state.unreconciled === 0);
+    expect(await left('key:a')).toBe(2);
+  });
+
   test('one shard that is away is no outage of the others', async () => {
     backend.troubles.set('key', 'away');
     await times(4, 'key:a');

@@ -2,9 +2,9 @@ import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { syncFolder } from '../../common/folder.ts';
+import { transaction } from '../../common/transaction.ts';
 import { Outage } from '../../errors/outage.ts';
 import { UnsavedError } from '../state.ts';
-import { transaction } from './file.ts';
 
 const UNSYNCED = 'the change holds, but may be lost when the machine stops, because the data folder cannot be synced';
 

@@ -7,8 +7,6 @@ import { transaction } from '../../common/transaction.ts';
 import { type Conduct, type Ledger, newConduct } from '../../limits/ledger.ts';
 import type { Window } from '../../limits/limits.ts';
 
-export { transaction };
-
 /** The step at index i brings a file of version i to version i + 1. Never edit a step that was released. */
 const MIGRATIONS = [
   `CREATE TABLE keys (

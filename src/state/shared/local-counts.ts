@@ -33,6 +33,8 @@ export interface LocalCountsOptions {
   readonly gateways: () => number;
   /** Called when a standing or a count has changed. */
   readonly changed?: (subject: string) => void;
+  /** Takes what was counted under limits that no longer hold: from now on the subject is counted under others. */
+  readonly superseded?: (subject: string, due: Due) => void;
 }
 
 /** Counts in this process while the backend is away, on from what was last known. Adds up what the backend must be told. */
@@ -44,10 +46,12 @@ export class LocalCounts {
   readonly #counts = new Map<string, Count>();
   readonly #inDoubt = new Map<string, number>();
   readonly #changed: (subject: string) => void;
+  readonly #superseded: (subject: string, due: Due) => void;
   #reconciliations = 0;
 
-  constructor({ gateway, clock, gateways, changed = () => {} }: LocalCountsOptions) {
+  constructor({ gateway, clock, gateways, changed = () => {}, superseded = () => {} }: LocalCountsOptions) {
     this.#changed = changed;
+    this.#superseded = superseded;
     this.#gateway = gateway;
     this.#clock = clock;
     this.#gateways = gateways;
@@ -161,6 +165,8 @@ export class LocalCounts {
     if (counted?.limits === limits) return counted;
     if (!counted && this.#counts.size >= MOST)
       throw new Outage('state_unavailable', { cause: 'too many subjects to count here' });
+    const past = counted ? this.due(subject) : null;
+    if (past) this.#superseded(subject, past);
     const gateways = Math.max(1, this.#gateways());
     const share = gateways === 1 ? limits : shareOf(limits, gateways);
     const known = this.#known.get(subject);

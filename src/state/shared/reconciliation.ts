@@ -39,9 +39,9 @@ export class Reconciler {
     return this.#due.size + this.#local.size;
   }
 
-  /** Takes over what an earlier process of this gateway may not have sent. */
-  restore(subject: string, dues: readonly Due[]): void {
-    if (dues.length > 0) this.#due.set(subject, [...dues]);
+  /** Takes over what is no longer counted here and may not have been sent: by an earlier process, or under earlier limits. */
+  add(subject: string, dues: readonly Due[]): void {
+    if (dues.length > 0) this.#due.set(subject, [...(this.#due.get(subject) ?? []), ...dues]);
   }
 
   /** What the backend may not have yet, also of what is counted still. */

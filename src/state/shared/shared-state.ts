@@ -67,6 +67,7 @@ export class SharedState implements State {
       clock: clock.read,
       gateways: settings.divide ? gateways : () => 1,
       changed,
+      superseded: (subject, due) => this.#reconciler.add(subject, [due]),
     });
     this.#reconciler = new Reconciler({ backend, local: this.#local, breakers, changed });
     if (standings) this.#takeUp(standings);
@@ -143,7 +144,7 @@ export class SharedState implements State {
     const [local, reconciler] = [this.#local, this.#reconciler];
     for (const [subject, { known, dues }] of standings.load()) {
       if (known) local.restore(subject, known);
-      reconciler.restore(subject, dues);
+      reconciler.add(subject, dues);
     }
     standings.begin({
       get size() {

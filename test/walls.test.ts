@@ -8,7 +8,8 @@ const LAYERS: readonly (readonly string[])[] = [
   ['errors'],
   ['callers', 'operators', 'contract', 'config', 'http1'],
   ['keys', 'observe'],
-  ['state'],
+  ['fleet'],
+  ['state', 'requests'],
   ['gateway', 'admin', 'reference', 'store'],
   ['run'],
   ['workers'],
@@ -81,7 +82,7 @@ const walls: readonly Wall[] = [
   {
     name: 'only workers know that there are several processes, and only the loader of contracts starts another one',
     breaks: ({ from, to }) =>
-      /^(node:)?(cluster|child_process)$/.test(to) && !inside('workers')(from) && from !== 'run/contracts/loader.ts',
+      /^(node:)?(cluster|child_process)$/.test(to) && !inside('workers')(from) && from !== 'run/contracts/starter.ts',
     planted: { from: 'run/gateway.ts', to: 'node:cluster' },
   },
   {

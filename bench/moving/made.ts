@@ -40,6 +40,7 @@ function keyOf(n: number, now: number): KeyRecord {
     label: `key number ${n}`,
     windows: null,
     addresses: null,
+    scopes: [],
     metadata: {},
     createdAt: now - n,
     expiresAt: null,

@@ -40,6 +40,7 @@ function typicalKey(i: number, hash: string): KeyRecord {
     label: i % 2 === 0 ? `production key ${i}` : null,
     windows: null,
     addresses: null,
+    scopes: [],
     metadata: {},
     createdAt: Date.now() - i,
     expiresAt: i % 4 === 0 ? Date.now() + 31_536_000_000 : null,

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { listen } from '../common/listen.ts';
 import type { Config } from '../config/config.ts';
+import type { Readiness } from '../fleet/readiness.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { AdminError, errorBody } from './admin-error.ts';
@@ -14,9 +15,6 @@ export interface Admin {
   listen(): Promise<number>;
   close(): Promise<void>;
 }
-
-/** Whether the gateway takes requests now, and if not, why. */
-export type Readiness = 'ready' | 'stopping' | 'state_away' | 'no_worker';
 
 export interface AdminOptions {
   readonly config: Pick<Config, 'admin'>;

@@ -1,44 +1,152 @@
+import { targetIn } from '../keys/counting.ts';
 import type { AuditEntry, AuditLog } from '../operators/audit-log.ts';
+import type { AdminContext } from './context.ts';
+import { shownTime } from './shown.ts';
 
 /** Entries read at once. */
-const PAGE = 50;
-/** The state has its own clock: a ban may end so many milliseconds earlier or later than its entry says. */
-const CLOCKS_DIFFER = 10_000;
+const PAGE = 500;
+/** Bans of an outage are written when it is over, so entries may stand among younger ones. Milliseconds. */
+const OUT_OF_ORDER = 86_400_000;
 
-/**
- * Who imposed, or extended, the ban of `subject` that ends at `until` (Unix milliseconds), and why; `null`: the ladder
- * did.
- */
-export async function impositionOf(
-  auditLog: AuditLog,
-  subject: string,
-  until: number,
-): Promise<{ by: string; reason: string | null } | null> {
-  const failed = new Set<string>();
-  for await (const { action, actor, after, requestId } of bansOf(auditLog, subject)) {
-    const ban = Object(after) as { until?: string | null; reason?: string };
-    if (action.endsWith('.failed')) failed.add(requestId);
-    // A failed one that fits was made: the state was away, and its answer was lost.
-    else if (typeof ban.until === 'string' && Math.abs(Date.parse(ban.until) - until) < CLOCKS_DIFFER)
-      return { by: actor, reason: ban.reason ?? null };
-    else if (!failed.has(requestId)) return null;
-  }
-  return null;
+/** What became of a ban. */
+export interface BanEnd {
+  readonly at: string;
+  /** `expired`: it lasted as long as it was to; `extended`, `replaced`: another entry has the ban that took its place. */
+  readonly how: 'expired' | 'pardoned' | 'extended' | 'replaced' | 'failed';
+  /** Who ended it; `null`: nobody. */
+  readonly by: string | null;
 }
 
-/** Entries about bans and pardons of a subject, newest first. */
-async function* bansOf(auditLog: AuditLog, subject: string): AsyncGenerator<AuditEntry> {
-  const [, plan, account] = /^account:([^:]*):(.*)$/.exec(subject) ?? [];
-  const target = account ?? subject.replace(/^key:/, '');
-  // Bans of an account are told apart by their plan. Older entries have the subject itself as their target.
-  const fits = (entry: AuditEntry) =>
-    entry.action.startsWith('bans.') &&
-    (entry.target === subject ||
-      (entry.target === target && (plan === undefined || (Object(entry.after) as { plan?: string }).plan === plan)));
-  for (let below: number | undefined; ; ) {
-    const entries = await auditLog.list({ target, below, limit: PAGE });
-    yield* entries.filter(fits);
-    if (entries.length < PAGE) return;
-    below = entries.at(-1)!.number;
+/** For how long before now bans are counted where parties are shown, milliseconds. */
+const RECENT = 30 * 86_400_000;
+
+/** The bans of a party in some time, as far as the log of bans has them. */
+export interface BanRecord {
+  /** How many began. */
+  readonly bans: number;
+  /** The last pardon. */
+  readonly pardoned: { readonly at: string; readonly by: string } | null;
+}
+
+type Log = Pick<AuditLog, 'list'>;
+
+/** Actions that begin a ban, or give it another end. */
+const BEGINS = ['bans.begin', 'bans.impose', 'bans.extend'];
+const ENDS: Readonly<Record<string, BanEnd['how']>> = {
+  'bans.pardon': 'pardoned',
+  'bans.extend': 'extended',
+  'bans.impose': 'replaced',
+  'bans.begin': 'replaced',
+};
+
+/** The entries from a time on (Unix milliseconds), newest first; only those below a number, if there is one. */
+export async function* entriesSince(log: Log, since: number, below?: number): AsyncGenerator<AuditEntry> {
+  for (let before = below; ; ) {
+    const entries = await log.list({ below: before, limit: PAGE });
+    yield* entries.filter(({ at }) => at >= since);
+    const oldest = entries.at(-1);
+    if (entries.length < PAGE || oldest!.at < since - OUT_OF_ORDER) return;
+    before = oldest!.number;
   }
+}
+
+/** What became of the bans among these entries, by their numbers; those without an answer are in force, or are no bans. */
+export async function endsOf(log: Log, entries: readonly AuditEntry[], now: number): Promise<Map<number, BanEnd>> {
+  const bans = entries.filter(({ action }) => BEGINS.includes(action));
+  const later = await entriesAbout(log, bans);
+  const failed = new Set(later.filter(({ action }) => action.endsWith('.failed')).map(callOf));
+  const ends = new Map<number, BanEnd>();
+  for (const ban of bans) {
+    const until = untilOf(ban);
+    const next = later.find(
+      (entry) =>
+        entry.number > ban.number && ENDS[entry.action] && !failed.has(callOf(entry)) && isOfSameBan(entry, ban),
+    );
+    if (failed.has(callOf(ban))) ends.set(ban.number, { at: shownTime(ban.at), how: 'failed', by: null });
+    else if (next && next.at < until)
+      ends.set(ban.number, { at: shownTime(next.at), how: ENDS[next.action]!, by: next.actor });
+    else if (until <= now) ends.set(ban.number, { at: shownTime(until), how: 'expired', by: null });
+  }
+  return ends;
+}
+
+/** All entries about the parties of these bans from the oldest of them on, oldest first, as far as they may tell of an end. */
+async function entriesAbout(log: Log, bans: readonly AuditEntry[]): Promise<AuditEntry[]> {
+  const targets = new Set(bans.map(({ target }) => target));
+  const last = Math.max(...bans.map(untilOf)) + OUT_OF_ORDER;
+  const found: AuditEntry[] = [];
+  for (let above = Math.min(...bans.map(({ number }) => number)) - 1; bans.length > 0; ) {
+    const entries = await log.list({ above, limit: PAGE });
+    found.push(...entries.filter(({ target }) => targets.has(target)));
+    const newest = entries.at(-1);
+    if (entries.length < PAGE || newest!.at > last) break;
+    above = newest!.number;
+  }
+  return found;
+}
+
+/** What the log says of each party since a time. */
+export class RecentBans {
+  readonly #entries = new Map<string, AuditEntry[]>();
+  readonly #failed = new Set<string>();
+
+  static async since(log: Log, since: number): Promise<RecentBans> {
+    const recent = new RecentBans();
+    for await (const entry of entriesSince(log, since)) recent.#add(entry);
+    return recent;
+  }
+
+  /** The last 30 days, or what is kept of them. */
+  static async before(now: number, { banLog, config }: Pick<AdminContext, 'banLog' | 'config'>): Promise<RecentBans> {
+    return await RecentBans.since(banLog, now - Math.min(RECENT, config().audit.bans.for));
+  }
+
+  /** `subject` is a key or an account. */
+  of(subject: string): BanRecord {
+    const entries = this.#about(subject);
+    const pardon = entries.find(({ action }) => action === 'bans.pardon');
+    return {
+      bans: entries.filter(({ action }) => action === 'bans.begin' || action === 'bans.impose').length,
+      pardoned: pardon ? { at: shownTime(pardon.at), by: pardon.actor } : null,
+    };
+  }
+
+  /** Why the ladder gave the ban that ends then; `null`: the log does not say. */
+  reasonOf(subject: string, until: number): string | null {
+    const begun = this.#about(subject).find((entry) => entry.action === 'bans.begin' && untilOf(entry) === until);
+    return begun ? (begun.after as { reason: string }).reason : null;
+  }
+
+  #add(entry: AuditEntry): void {
+    if (entry.action.endsWith('.failed')) this.#failed.add(callOf(entry));
+    const entries = this.#entries.get(entry.target);
+    if (entries) entries.push(entry);
+    else this.#entries.set(entry.target, [entry]);
+  }
+
+  #about(subject: string): AuditEntry[] {
+    const { target, plan } = targetIn(subject);
+    const entries = this.#entries.get(target) ?? [];
+    return entries.filter((entry) => !this.#failed.has(callOf(entry)) && (plan === null || planOf(entry) === plan));
+  }
+}
+
+function isOfSameBan(one: AuditEntry, other: AuditEntry): boolean {
+  return one.target === other.target && (one.target.startsWith('key_') || planOf(one) === planOf(other));
+}
+
+/** An entry of a change that failed is taken back by another one of the same call. */
+function callOf(entry: AuditEntry): string {
+  const { requestId, action, target } = entry;
+  return JSON.stringify([requestId, action.replace(/\.failed$/, ''), target, planOf(entry)]);
+}
+
+function planOf({ after, before }: AuditEntry): string | undefined {
+  return (Object(after ?? before) as { plan?: string }).plan;
+}
+
+/** Unix milliseconds. */
+function untilOf({ after, at }: AuditEntry): number {
+  const { until } = Object(after) as { until?: string };
+  return until === undefined ? at : Date.parse(until);
 }

@@ -1,8 +1,11 @@
 import type { Config } from '../config/config.ts';
+import type { Fleet } from '../fleet/fleet.ts';
 import type { Uses } from '../keys/uses.ts';
+import type { Window } from '../limits/limits.ts';
 import type { Plans } from '../limits/plans.ts';
 import type { State } from '../state/state.ts';
 import type { Records } from '../state/storage.ts';
+import type { Configured } from './differences.ts';
 
 /** What a reload changes. */
 export interface Reloaded {
@@ -12,6 +15,13 @@ export interface Reloaded {
   readonly needRestart: readonly string[];
 }
 
+/** What the files say, checked, beside what is in force, and what a reload would change now. */
+export interface Compared {
+  readonly inForce: Configured;
+  readonly inFiles: Configured;
+  readonly reloaded: Reloaded;
+}
+
 /**
  * Called when the files were read and are good, before anything changes: `apply` puts them in force. A reload that is
  * refused never calls it.
@@ -19,13 +29,22 @@ export interface Reloaded {
 export type AroundReload = (reloaded: Reloaded, apply: () => Promise<void>) => Promise<void>;
 
 /** All that the operations of the admin API work with, in a running gateway or beside one. */
-export interface AdminContext extends Pick<Records, 'keys' | 'auditLog' | 'tokens'> {
+export interface AdminContext extends Pick<Records, 'keys' | 'auditLog' | 'banLog' | 'tokens'> {
   /** Throws AdminError if counters and bans are out of reach. */
   readonly state: () => State;
+  /** The gateways that share the state. Throws AdminError if this process is none of them and cannot ask them. */
+  readonly fleet: () => Fleet;
   readonly uses: Pick<Uses, 'lastUsed'>;
   readonly config: () => Config;
   readonly plans: () => Plans;
+  /** The windows of the contract. Throws AdminError if it cannot be used. */
+  readonly scoped: () => readonly Window[];
   /** Reads the configuration again and puts it in force. Throws AdminError with every mistake, and what `around` throws. */
   readonly reload: (reason: string, around?: AroundReload) => Promise<Reloaded>;
+  /**
+   * Reads and checks the files as `reload` does, and changes nothing. Throws AdminError with every mistake, and where this
+   * process is no running gateway.
+   */
+  readonly compare: () => Promise<Compared>;
   readonly clock: () => number;
 }

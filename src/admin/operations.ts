@@ -7,10 +7,14 @@ import { accountOperations } from './operations/accounts.ts';
 import { auditOperations } from './operations/audit.ts';
 import { banOperations } from './operations/bans.ts';
 import { configOperations } from './operations/config.ts';
+import { historyOperations } from './operations/history.ts';
 import { keyImportOperations } from './operations/key-imports.ts';
 import { keyOperations } from './operations/keys.ts';
 import { planOperations } from './operations/plans.ts';
+import { requestOperations } from './operations/requests.ts';
+import { statusOperations } from './operations/status.ts';
 import { tokenOperations } from './operations/tokens.ts';
+import { topOperations } from './operations/top.ts';
 import { usageOperations } from './operations/usage.ts';
 
 /** Every operation of the admin API, by its operationId. */
@@ -25,6 +29,10 @@ export function createOperations(context: AdminContext, change: Change): AdminOp
     ...configOperations(context, change),
     ...auditOperations(context),
     ...tokenOperations(context, change),
+    ...statusOperations(context),
+    ...topOperations(context),
+    ...historyOperations(context),
+    ...requestOperations(context),
   };
 }
 

@@ -1,6 +1,7 @@
-import { subjectOf, windowsOf } from '../keys/counting.ts';
+import { limitsOf, subjectOf, windowsOf } from '../keys/counting.ts';
 import type { KeyRecord } from '../keys/key.ts';
 import type { Limits } from '../limits/limits.ts';
+import { fullNameOf } from '../limits/scopes.ts';
 import { AdminError } from './admin-error.ts';
 import type { AdminContext } from './context.ts';
 import { time } from './shown.ts';
@@ -50,7 +51,7 @@ export function partyOf(context: AdminContext, record: KeyRecord): Party {
     key: subject.startsWith('key:') ? record.id : null,
     account: record.account,
     plan: record.plan,
-    limits: windows && { windows, ladder: plans.ladder },
+    limits: windows && limitsOf(windows, { ladder: plans.ladder, scoped: context.scoped() }),
   };
 }
 
@@ -62,6 +63,16 @@ export function countedOnes(parties: readonly Party[]): CountedParty[] {
     'conflict',
     'No limits are set for this party, so nothing of it is counted: give the key limits first.',
   );
+}
+
+/** All that logs have called the key with this id, or the account with this name and its keys, whatever became of them. */
+export async function targetsOf(context: AdminContext, name: string): Promise<ReadonlySet<string>> {
+  if (KEY_ID.test(name)) {
+    const record = await context.keys.get(name);
+    return new Set(record ? [name, targetOf(partyOf(context, record))] : [name]);
+  }
+  const records = (await context.keys.list()).filter(({ account }) => account === name);
+  return new Set([name, ...records.map(({ id }) => id)]);
 }
 
 /** What the audit log calls a party. */
@@ -90,13 +101,13 @@ export async function standingOf(context: AdminContext, { subject, key, account,
     state.look(subject, limits),
     state.rung(subject, limits),
   ]);
-  const windows = readings.map(({ window: { name, kind, limit }, remaining, resetAt }) => ({
-    name,
-    kind,
-    limit,
-    used: limit - remaining,
+  const windows = readings.map(({ window, remaining, resetAt }) => ({
+    name: fullNameOf(window),
+    kind: window.kind,
+    limit: window.limit,
+    used: window.limit - remaining,
     remaining,
-    resets: remaining === limit ? null : time(resetAt),
+    resets: remaining === window.limit ? null : time(resetAt),
   }));
   return { ...who, windows, banned: bannedUntil > 0 ? time(bannedUntil) : null, strikes, rung };
 }

@@ -1,8 +1,14 @@
+import { formatDuration } from '../config/units.ts';
 import { formatWindows } from '../config/windows.ts';
 import type { KeyRecord } from '../keys/key.ts';
+import type { Ladder } from '../limits/limits.ts';
 
 export function time(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString();
+  return at === null ? null : shownTime(at);
+}
+
+export function shownTime(at: number): string {
+  return new Date(at).toISOString();
 }
 
 export type KeyStatus = 'active' | 'disabled' | 'expired' | 'revoked';
@@ -29,6 +35,7 @@ export function shownKey(record: KeyRecord, now: number, lastUsed: number | null
     revoked: time(record.revokedAt),
     lastUsed: time(lastUsed),
     addresses: record.addresses,
+    scopes: record.scopes,
     metadata: record.metadata,
     imported: record.imported,
     rotation:
@@ -42,4 +49,10 @@ export function shownKey(record: KeyRecord, now: number, lastUsed: number | null
 export function auditedKey(record: KeyRecord, now: number) {
   const { created: _created, lastUsed: _lastUsed, ...rest } = shownKey(record, now, null);
   return rest;
+}
+
+/** The ladder of bans with its times in words. */
+export function shownLadder({ strikes, within, grace, lengths, forget }: Ladder) {
+  const span = formatDuration;
+  return { strikes, within: span(within), grace: span(grace), lengths: lengths.map(span), forget: span(forget) };
 }

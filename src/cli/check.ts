@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
+import { formatLimit } from '../config/windows.ts';
 import {
   ContractError,
   formatExempted,
@@ -21,13 +22,16 @@ import { withKeys } from './with-keystore.ts';
 export async function check(terminal: Terminal): Promise<void> {
   const config = loadConfig(terminal);
   const contract = readContract(config, terminal);
+  for (const note of moreThanTheDoor(config, contract)) terminal.err(`note: ${note}\n`);
   const exempted = formatExempted(contract.exempted);
   for (const line of exempted) terminal.err(`lenient: ${line}\n`);
   const left = await noteLeftBehind(config);
   if (left !== null) terminal.err(`note: ${left}\n`);
   const { plans } = config.plans;
   const but = exempted.length === 0 ? '' : `, but ${exempted.length} are not enforced`;
-  terminal.out(`All is well: ${plans.size} plans, ${contract.operations.length} operations${but}.\n`);
+  const version = `OpenAPI ${contract.document.openapi}`;
+  const all = `${plans.size} plans, ${contract.operations.length} operations${but} (${version})`;
+  terminal.out(`All is well: ${all}.\n${scopesNeeded(contract)}${limitsHeld(contract)}`);
 }
 
 /** Tells the notes of the contract, also if it has mistakes. */
@@ -43,6 +47,29 @@ function readContract({ contract: { file, ...reading } }: Config, terminal: Term
     if (error instanceof ContractError) tell(error.notes);
     throw error;
   }
+}
+
+/** Tells the limits of operations and tags; empty if there are none. */
+function limitsHeld({ windows }: ReadContract): string {
+  return windows.length === 0 ? '' : `Limits beside those of plans: ${windows.map(formatLimit).join(', ')}.\n`;
+}
+
+/** Tells what keys may need, to compare with the scopes that they have; empty if no operation needs any. */
+function scopesNeeded({ operations }: ReadContract): string {
+  const needing = operations.filter(({ requiredScopes }) => requiredScopes.length > 0);
+  if (needing.length === 0) return '';
+  const scopes = [...new Set(needing.flatMap(({ requiredScopes }) => requiredScopes))].sort();
+  return `${needing.length === 1 ? '1 operation needs' : `${needing.length} operations need`} scopes: ${scopes.join(', ')}.\n`;
+}
+
+/** Operations whose own limit of a body is above that of the door. The contract does not know the settings. */
+function moreThanTheDoor({ door }: Config, { operations }: ReadContract): string[] {
+  return operations
+    .filter(({ maxBodyBytes }) => (maxBodyBytes ?? 0) > door.maxBodyBytes)
+    .map(
+      ({ id, method, path, maxBodyBytes }) =>
+        `${id} (${method} ${path}): x-max-body-bytes is ${maxBodyBytes}, but door.maxBodyBytes is less and holds: ${door.maxBodyBytes} bytes`,
+    );
 }
 
 /** Asks Redis only if the data folder has keys. A Redis that is away is no mistake of the configuration. */

@@ -7,13 +7,18 @@ import { bansCommand } from './commands/bans.ts';
 import { addCheck } from './commands/check.ts';
 import { completionCommand } from './commands/completion.ts';
 import { configCommand, reloadCommand } from './commands/config.ts';
+import { explainCommand } from './commands/explain.ts';
 import { helpCommand } from './commands/help.ts';
+import { historyCommand } from './commands/history.ts';
 import { keysCommand } from './commands/keys.ts';
 import { plansCommand } from './commands/plans.ts';
+import { requestsCommand } from './commands/requests.ts';
 import { addServe } from './commands/serve.ts';
 import { stateCommand } from './commands/state.ts';
+import { statusCommand } from './commands/status.ts';
 import { addStore } from './commands/store.ts';
 import { tokensCommand } from './commands/tokens.ts';
+import { topCommand } from './commands/top.ts';
 import { usageCommand } from './commands/usage.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -36,6 +41,11 @@ export function createProgram(terminal: Terminal): Command {
   addStore(program, terminal);
   addCheck(program, terminal);
   for (const command of [
+    statusCommand(terminal),
+    topCommand(terminal),
+    historyCommand(terminal),
+    explainCommand(terminal),
+    requestsCommand(terminal),
     configCommand(terminal),
     reloadCommand(terminal),
     keysCommand(terminal),

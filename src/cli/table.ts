@@ -31,7 +31,8 @@ export function card(fields: Readonly<Record<string, unknown>>, colour: boolean)
   return `${names.map(line).join('\n')}\n`;
 }
 
-function textOf(value: unknown): string {
+/** A value in a cell or a line, safe to show. */
+export function textOf(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-';
   if (Array.isArray(value)) return value.length === 0 ? '-' : value.map(textOf).join(', ');
   if (typeof value === 'object') {

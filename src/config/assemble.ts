@@ -87,7 +87,11 @@ export function assemble(read: SettingsReader, { plans, gateway, cwd }: Surround
     mounts: read.list<MountEntry>('mounts').map(mountOf),
     cors: { origins: [...read.list<string>('cors.origins')], maxAge: span('cors.maxAge') },
     reference: { enabled: read.flag('reference.enabled') },
-    audit: { keep: read.number('audit.keep') },
+    audit: {
+      keep: read.number('audit.keep'),
+      bans: { keep: read.number('audit.bans.keep'), for: span('audit.bans.for') },
+    },
+    explain: { requests: read.number('explain.requests'), sample: read.number('explain.sample') },
     log: {
       level: read.text('log.level') as LogLevel,
       requests: read.flag('log.requests'),

@@ -37,6 +37,8 @@ export interface Config {
   };
   readonly reference: { readonly enabled: boolean };
   readonly audit: AuditSettings;
+  /** What each process keeps of the last requests: how many, and the share of the good ones. */
+  readonly explain: { readonly requests: number; readonly sample: number };
   readonly log: {
     readonly level: LogLevel;
     readonly requests: boolean;
@@ -112,10 +114,15 @@ export interface Mount {
   readonly websocket: boolean;
 }
 
-/** How long the audit log grows. */
+/** How long the audit log and the log of bans grow. */
 export interface AuditSettings {
   /** Entries that are kept; of more, the oldest go. */
   readonly keep: number;
+  readonly bans: {
+    readonly keep: number;
+    /** Milliseconds for which an entry is kept. */
+    readonly for: number;
+  };
 }
 
 /** The address of Redis and the policy for outages. Times are milliseconds. */

@@ -1,21 +1,13 @@
 import { deepFreeze } from '../common/freeze.ts';
-import { DEFAULT_KIND } from '../limits/kinds.ts';
 import type { Window } from '../limits/limits.ts';
+import { scopeInWords } from '../limits/scopes.ts';
+import { formatWindows, nameOfSpan, readShort, spanOf, toWindows, type WindowEntry } from '../limits/written.ts';
 import { dotted, step } from './problems/pointers.ts';
 import { ConfigError } from './problems/problems.ts';
 import { quote } from './problems/quote.ts';
 import { type Flaw, schemaFlaws } from './schema/flaws.ts';
-import { formatDuration, parseDuration } from './units.ts';
 
-/** A window as people write it. */
-export interface WindowEntry {
-  readonly limit: number;
-  /** `second`, `minute`, `hour`, `day`, or a duration. */
-  readonly per: string;
-  readonly kind?: Window['kind'];
-}
-
-const named: Readonly<Record<string, number>> = { second: 1000, minute: 60_000, hour: 3_600_000, day: 86_400_000 };
+export { formatWindows, toWindows, type WindowEntry } from '../limits/written.ts';
 
 /**
  * Reads the own limits of a key: the short form `60/minute,1000/day` (`10/10s:sliding`), or a list of
@@ -26,21 +18,16 @@ const named: Readonly<Record<string, number>> = { second: 1000, minute: 60_000, 
  * @throws {ConfigError} with every mistake
  */
 export function parseWindows(value: unknown, source = 'limits'): readonly Window[] {
-  const entries = typeof value === 'string' ? readShort(value, source) : value;
+  const entries = typeof value === 'string' ? entriesIn(value, source) : value;
   refuse(schemaFlaws(entries, 'plans', 'windows'), source);
   refuse(windowFlaws(entries as readonly WindowEntry[], ''), source);
   return deepFreeze(toWindows(entries as readonly WindowEntry[]));
 }
 
-/** Writes windows in the short form; the reverse of `parseWindows`. */
-export function formatWindows(windows: readonly Window[]): string {
-  return windows.map(({ limit, name, kind }) => `${limit}/${name}${kind === DEFAULT_KIND ? '' : `:${kind}`}`).join(',');
-}
-
-/** Writes a limit whose window is known by its span alone, such as `60/minute`; equal to what people write for it. */
-export function formatLimit({ kind, limit, span }: Pick<Window, 'kind' | 'limit' | 'span'>): string {
-  const name = Object.keys(named).find((one) => named[one] === span) ?? formatDuration(span);
-  return formatWindows([{ name, kind, limit, span }]);
+/** Writes a limit whose window is known by its span alone, such as `60/minute`; equal to what people write for it. The name of its scope follows. */
+export function formatLimit(limit: Omit<Window, 'name'>): string {
+  const text = formatWindows([{ ...limit, name: nameOfSpan(limit.span) }]);
+  return limit.scope === undefined ? text : `${text} ${scopeInWords(limit.scope)}`;
 }
 
 /** The flaws between windows that are each valid by themselves. */
@@ -53,30 +40,13 @@ export function windowFlaws(entries: readonly WindowEntry[], pointer: string): r
   });
 }
 
-/** The windows of checked entries, from the shortest span to the longest. */
-export function toWindows(entries: readonly WindowEntry[]): Window[] {
-  return entries
-    .map(({ limit, per, kind = DEFAULT_KIND }) => ({ name: per, kind, limit, span: spanOf(per) }))
-    .sort((a, b) => a.span - b.span);
-}
-
-function spanOf(per: string): number {
-  const span = named[per] ?? parseDuration(per);
-  if (span === null) throw new TypeError(`no span: ${per}`);
-  return span;
-}
-
-function readShort(text: string, source: string): readonly unknown[] {
-  const entries = text.split(',', 100).map((part) => /^\s*(\d{1,15})\/(\w+)(?::(\w+))?\s*$/.exec(part) ?? part);
+function entriesIn(text: string, source: string): readonly unknown[] {
+  const entries = readShort(text);
   refuse(
     entries.flatMap((entry, index) => (typeof entry === 'string' ? [notShort(entry, index)] : [])),
     source,
   );
-  return (entries as RegExpExecArray[]).map(([, limit, per, kind]) => ({
-    limit: Number(limit),
-    per,
-    ...(kind !== undefined && { kind }),
-  }));
+  return entries;
 }
 
 function notShort(entry: string, index: number): Flaw {

@@ -1,9 +1,10 @@
 import { deserialize, serialize } from 'node:v8';
 import type { Checked } from './checked.ts';
 import { Document } from './document/document.ts';
+import type { Dynamics } from './document/dynamics.ts';
 import { isObject, type Json } from './document/source.ts';
 import type { Reading } from './options.ts';
-import type { Translated } from './schema/translate.ts';
+import type { Translated } from './schema/definitions.ts';
 
 /** Values in the form of structured clone, each of which can be read by itself. */
 interface Parts {
@@ -25,6 +26,7 @@ interface Members {
 export interface Carried extends Omit<Checked, 'document' | 'definitions'> {
   /** How the document was read. */
   readonly reading: Reading;
+  readonly dynamics: Dynamics | null;
   /** The document with nothing in the place of its paths and of the sections of its components. */
   readonly frame: Json;
   /** `null` if it has none, which is a mistake that may be tolerated. */
@@ -42,12 +44,13 @@ export interface Carried extends Omit<Checked, 'document' | 'definitions'> {
 
 export function carry({ document, definitions, ...rest }: Checked): Carried {
   const parts = new Packer();
-  const { root, reading } = document;
+  const { root, reading, dynamics } = document;
   const sections = isObject(root.components) ? root.components : {};
   const { names, alternatives } = definitions;
   return {
     ...rest,
     reading,
+    dynamics,
     frame: {
       ...root,
       ...(isObject(root.paths) && { paths: null }),
@@ -70,7 +73,16 @@ export function carry({ document, definitions, ...rest }: Checked): Carried {
   };
 }
 
-export function arrived({ reading, frame, paths, components, parts, definitions, ...rest }: Carried): Checked {
+export function arrived({
+  reading,
+  dynamics,
+  frame,
+  paths,
+  components,
+  parts,
+  definitions,
+  ...rest
+}: Carried): Checked {
   const { names, alternatives, parts: numbers } = definitions;
   const root: Json = {
     ...frame,
@@ -84,7 +96,7 @@ export function arrived({ reading, frame, paths, components, parts, definitions,
   };
   return {
     ...rest,
-    document: new Document(root, undefined, reading),
+    document: new Document(root, undefined, reading, dynamics),
     definitions: { names, alternatives, definition: (name) => read(parts, numbers.get(name)!) as Translated },
   };
 }

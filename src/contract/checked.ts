@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import type { Window } from '../limits/limits.ts';
 import type { Document } from './document/document.ts';
 import { isObject } from './document/source.ts';
 import type { Description } from './operations.ts';
-import type { Definitions } from './schema/translate.ts';
+import type { Definitions } from './schema/definitions.ts';
 import type { Exempted } from './types.ts';
 
 /** All that serving needs of a document without mistakes, or with mistakes that are tolerated. */
@@ -10,6 +11,8 @@ export interface Checked {
   readonly title: string;
   readonly version: string;
   readonly operations: readonly Description[];
+  /** See `Contract`. */
+  readonly windows: readonly Window[];
   readonly exempted: readonly Exempted[];
   /** What the paths of requests begin with, longest first; see `serverPaths`. */
   readonly prefixes: readonly string[];
@@ -19,18 +22,12 @@ export interface Checked {
   /** See `Contract`. */
   readonly files: ReadonlyMap<string, string>;
   readonly fingerprint: string;
+  readonly digests: ReadonlyMap<string, string>;
   readonly names: ReadonlySet<string>;
 }
 
 /** Equal for equal texts, and for no others that anybody can find. */
 export const fingerprintOf = (text: string | Uint8Array): string => createHash('sha256').update(text).digest('base64');
-
-/** The value as JSON, every digit kept. */
-export const toJson = (value: unknown, indent?: number): string => JSON.stringify(value, exactly, indent);
-
-/** JSON.stringify cannot write a bigint by itself. */
-const exactly = (_name: string, value: unknown): unknown =>
-  typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value;
 
 /** Names of all members and parameters in a document. */
 export function namesOf(document: unknown): ReadonlySet<string> {

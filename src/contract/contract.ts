@@ -1,7 +1,10 @@
-import { type Checked, fingerprintOf, namesOf, toJson } from './checked.ts';
+import { type Checked, fingerprintOf, namesOf } from './checked.ts';
+import { digestsOf } from './digests.ts';
 import { type Document, loadDocument } from './document/document.ts';
 import { Places } from './document/places.ts';
 import { isObject } from './document/source.ts';
+import { toJson } from './exact-json.ts';
+import { refuseStray } from './extensions.ts';
 import { byPlace, Findings } from './findings.ts';
 import { judge } from './judgement.ts';
 import { treat } from './leniency.ts';
@@ -9,6 +12,7 @@ import { Operations } from './operations.ts';
 import { type Reading, readingOf } from './options.ts';
 import { Paths } from './paths.ts';
 import { ContractError, type Problem } from './problems.ts';
+import { Ratelimits } from './ratelimits.ts';
 import { Schemas } from './schema/schemas.ts';
 import { createContract } from './served.ts';
 import { serverPaths } from './servers.ts';
@@ -27,7 +31,7 @@ export interface ContractOptions extends Reading {
 }
 
 /**
- * Reads an OpenAPI 3.0 document (YAML or JSON) and the files it refers to, and checks all of it. This takes seconds for a large
+ * Reads an OpenAPI document (3.0, 3.1 or 3.2, YAML or JSON) and the files it refers to, and checks all of it. This takes seconds for a large
  * one: `run/contracts/` does it in another process.
  *
  * @throws ContractError with every mistake.
@@ -52,11 +56,12 @@ export function checkContract(
   const paths = new Paths(document, findings);
   paths.read(operations);
   operations.link();
+  refuseStray(document, findings);
   schemas.finish();
+  const finished = operations.finish(prefixes[0]!);
+  const ratelimits = new Ratelimits(document, finished, findings);
   const judged = judge(document, findings, operations.described, { answers: options.responses !== 'off' });
-  const treated = treat(operations.finish(prefixes[0]!), judged, options.leniency ?? 'none', (operation) =>
-    paths.canMatch(operation),
-  );
+  const treated = treat(finished, judged, options.leniency ?? 'none', (operation) => paths.canMatch(operation));
   const notes = [...findings.notes, ...judged.unused, ...treated.tolerated].sort(byPlace);
   if (treated.refused.length > 0) throw new ContractError(treated.refused, notes);
 
@@ -64,13 +69,14 @@ export function checkContract(
   const checked: Checked = {
     title,
     version,
-    operations: treated.operations,
+    ...ratelimits.of(treated.operations),
     exempted: treated.exempted,
     prefixes,
     document,
     definitions: schemas.definitions,
     files: new Map([...texts].map(([path, text]) => [path, fingerprintOf(text)])),
     fingerprint: fingerprintOf(toJson(root)),
+    digests: digestsOf(treated.operations, document),
     names: namesOf(root),
   };
   return { checked, notes };

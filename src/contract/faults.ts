@@ -37,6 +37,7 @@ interface Params {
   readonly values: Limit | undefined;
   readonly pattern: string;
   readonly why: Bar;
+  readonly property: string;
   readonly passingSchemas: readonly number[] | null;
 }
 
@@ -45,6 +46,9 @@ export const BARS = {
   readOnly: 'is read-only: it must not be sent',
   writeOnly: 'is write-only: it must not be in an answer',
   additionalProperties: 'is not a member that the contract has',
+  unevaluatedProperties: 'is not a member that the contract has',
+  unevaluatedItems: 'is not an entry that the contract has',
+  items: 'is an entry too many',
 } as const satisfies Partial<Record<Rule, string>>;
 
 export type Bar = keyof typeof BARS;
@@ -57,6 +61,7 @@ const RULE_OF: Readonly<Record<string, readonly [rule: Rule, limit?: (params: Pa
   required: ['required'],
   type: ['type', typesOf],
   numeric: ['type', typesOf],
+  kinds: ['type', typesOf],
   atLeast: ['minimum', limit],
   atMost: ['maximum', limit],
   moreThan: ['exclusiveMinimum', limit],
@@ -64,6 +69,7 @@ const RULE_OF: Readonly<Record<string, readonly [rule: Rule, limit?: (params: Pa
   width: ['format', ({ format }) => format],
   multiple: ['multipleOf', limit],
   among: ['enum', ({ values }) => values],
+  exactly: ['const', ({ values }) => (Array.isArray(values) ? values[0] : values)],
   minLength: ['minLength', limit],
   maxLength: ['maxLength', limit],
   content: ['type', typesOf],
@@ -76,6 +82,11 @@ const RULE_OF: Readonly<Record<string, readonly [rule: Rule, limit?: (params: Pa
   different: ['uniqueItems'],
   minProperties: ['minProperties', limit],
   maxProperties: ['maxProperties', limit],
+  contains: ['contains'],
+  minContains: ['minContains', limit],
+  maxContains: ['maxContains', limit],
+  propertyNames: ['propertyNames'],
+  dependentRequired: ['dependentRequired', ({ property }) => property],
   oneOf: ['oneOf'],
   anyOf: ['anyOf'],
   not: ['not'],
@@ -86,6 +97,7 @@ const SENTENCES: Readonly<Record<string, (params: Params) => string>> = {
   required: () => 'is required',
   type: ({ type }) => `must be ${oneOf([type].flat())}`,
   numeric: ({ type, nullable }) => `must be ${oneOf([type, nullable ? ['null'] : []].flat(2))}`,
+  kinds: ({ type }) => `must be ${oneOf([type].flat())}`,
   atLeast: ({ limit }) => `must be at least ${limit}`,
   atMost: ({ limit }) => `must be at most ${limit}`,
   moreThan: ({ limit }) => `must be more than ${limit}`,
@@ -93,6 +105,7 @@ const SENTENCES: Readonly<Record<string, (params: Params) => string>> = {
   width: ({ format }) => `must fit the format ${format}`,
   multiple: ({ limit }) => `must be a multiple of ${limit}`,
   among: ({ text }) => `must be ${text}`,
+  exactly: ({ text }) => `must be ${text}`,
   minLength: ({ limit }) => `must have at least ${count(limit, 'character', 'characters')}`,
   maxLength: ({ limit }) => `must have at most ${count(limit, 'character', 'characters')}`,
   content: () => 'must be a string',
@@ -105,6 +118,11 @@ const SENTENCES: Readonly<Record<string, (params: Params) => string>> = {
   different: () => 'must not have the same entry twice',
   minProperties: ({ limit }) => `must have at least ${count(limit, 'member', 'members')}`,
   maxProperties: ({ limit }) => `must have at most ${count(limit, 'member', 'members')}`,
+  contains: () => 'must have an entry that fits what the contract asks for',
+  minContains: ({ limit }) => `must have at least ${count(limit, 'entry', 'entries')} that the contract asks for`,
+  maxContains: ({ limit }) => `must have at most ${count(limit, 'entry', 'entries')} of those that the contract limits`,
+  propertyNames: () => 'has a name that no member may have',
+  dependentRequired: ({ property }) => `is required beside ${property}`,
   refused: ({ why }) => BARS[why],
   oneOf: ({ passingSchemas }) =>
     passingSchemas ? 'must fit only one of the described forms' : 'must fit one of the described forms',
@@ -126,7 +144,8 @@ export function faultOf({ keyword, instancePath, params }: ErrorObject): ValueFa
     .split('/')
     .map((token) => escapeToken(shown(unescapeToken(token))))
     .join('/');
-  const missing = keyword === 'required' ? `/${escapeToken(params.missingProperty)}` : '';
+  const missing =
+    keyword === 'required' || keyword === 'dependentRequired' ? `/${escapeToken(params.missingProperty)}` : '';
   const told = params as Params;
   const [rule, limitFrom] = keyword === 'refused' ? [told.why] : RULE_OF[keyword]!;
   const bound = limitFrom?.(told);

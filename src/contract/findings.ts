@@ -1,7 +1,7 @@
 import { Places } from './document/places.ts';
 import { formatProblem, type Problem } from './problems.ts';
 
-/** A mistake, and where it is: an object of the document, or its member `key`; `null` for a file that cannot be read. */
+/** A mistake, and where it is: an object of the document, or its member `key`; `null` for one that refuses the whole document. */
 export interface Mistake {
   readonly problem: Problem;
   readonly node: object | null;
@@ -22,6 +22,11 @@ export class Findings {
   problem(node: object, key: string | number | null, message: string): void {
     const problem = this.#places.of(node, key, message);
     this.#mistakes.set(formatProblem(problem), { problem, node, key });
+  }
+
+  /** A mistake that nobody can tolerate, whatever `contract.leniency` says: it decides who is let in, or how often. */
+  refuse(node: object, key: string | number | null, message: string): void {
+    this.add(this.#places.of(node, key, message));
   }
 
   /** A mistake in a file that cannot be read because of it. */
@@ -51,6 +56,8 @@ export class Told extends Findings {
   }
 
   override problem(): void {}
+
+  override refuse(): void {}
 
   override add(): void {}
 

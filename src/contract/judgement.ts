@@ -11,8 +11,8 @@ export interface Judgement {
   readonly operations: ReadonlyMap<Json, readonly Problem[]>;
   /** Those of no operation. */
   readonly document: readonly Problem[];
-  /** Those in files that could not be read because of them. */
-  readonly unreadable: readonly Problem[];
+  /** Those that nobody can tolerate: in files that could not be read because of them, and in who is let in. */
+  readonly intolerable: readonly Problem[];
   /** Those in parts that nothing enforces. */
   readonly unused: readonly Problem[];
 }
@@ -47,7 +47,7 @@ export function judge(
     operations: new Map([...byOperation].map(([node, problems]) => [node, [...problems].sort(byPlace)])),
     document: sorted(of),
     unused: sorted(unused),
-    unreadable: sorted(mistakes.filter(({ node }) => node === null)),
+    intolerable: sorted(mistakes.filter(({ node }) => node === null)),
   };
 }
 

@@ -25,7 +25,7 @@ export function treat(
   canMatch: (operation: Description) => boolean,
 ): Treated {
   if (leniency === 'none') {
-    const all = [...judged.unreadable, ...judged.document, ...[...judged.operations.values()].flat()];
+    const all = [...judged.intolerable, ...judged.document, ...[...judged.operations.values()].flat()];
     const operations = described.map(([operation]) => operation);
     return { refused: [...new Set(all)].sort(byPlace), tolerated: [], exempted: [], operations };
   }
@@ -39,7 +39,7 @@ export function treat(
     return exempt(operation, treatment);
   });
   return {
-    refused: judged.unreadable,
+    refused: judged.intolerable,
     tolerated: judged.document,
     exempted,
     operations: operations.filter((operation) => operation !== null),

@@ -1,8 +1,9 @@
+import { NO_SCOPES } from '../limits/scopes.ts';
 import type { Document } from './document/document.ts';
 import { isObject, isReference, type Json, objectsIn } from './document/source.ts';
-import { type Extensions, readExtensions, replyHeaders, UNCHECKED_BODY } from './extensions.ts';
+import { type Extensions, MAX_BODY_BYTES, readExtensions, replyHeaders, UNCHECKED_BODY } from './extensions.ts';
 import type { Findings } from './findings.ts';
-import { createContent } from './media/content.ts';
+import { createContent, prepareContent } from './media/content.ts';
 import { MediaRules } from './media/rules.ts';
 import type { UnknownQuery } from './options.ts';
 import { createParameterCheck } from './parameters/checker.ts';
@@ -84,6 +85,12 @@ export class Operations {
     };
   }
 
+  /** Does beforehand what takes `requestChecks` long, in small steps. */
+  *prepareRequestChecks({ path, method }: Description): Generator<void, void, void> {
+    const { content } = this.#document.object(this.#find(path, method).node.requestBody) ?? {};
+    if (isObject(content) && !WITHOUT_BODY.has(method.toLowerCase())) yield* prepareContent(content, this.#rules);
+  }
+
   /** The check of the answers to an operation that has been read before. */
   responseCheck({ path, method }: Description): CheckResponse {
     return createResponseCheck(this.#find(path, method).node, this.#document, this.#rules, this.#findings);
@@ -120,6 +127,9 @@ export class Operations {
     const parameters = this.#readParameters([...objectsIn(node.parameters), ...shared], node, names);
     createParameterCheck(parameters, names, this.#unknownQuery);
     this.#body(method, node, extensions);
+    if (extensions.maxBodyBytes !== null && (node.requestBody === undefined || WITHOUT_BODY.has(method))) {
+      this.#findings.note(node, MAX_BODY_BYTES, 'has no effect: the operation takes no request body');
+    }
     createResponseCheck(node, this.#document, this.#rules, this.#findings);
     const draft: Draft = {
       id,
@@ -128,6 +138,8 @@ export class Operations {
       summary: typeof node.summary === 'string' ? node.summary : '',
       tags: Object.freeze(Array.isArray(node.tags) ? node.tags.filter((tag) => typeof tag === 'string') : []),
       deprecated: node.deprecated === true,
+      // Ratelimits finds them, once all operations and tags are known.
+      scopes: NO_SCOPES,
       ...extensions,
       exempt: null,
       item,
@@ -190,7 +202,7 @@ export class Operations {
       this.#findings.note(
         operation,
         'requestBody',
-        `the body of a ${method.toUpperCase()} request is ignored, as OpenAPI 3.0 says`,
+        `the body of a ${method.toUpperCase()} request is ignored, as ${this.#document.dialect.name} says`,
       );
       return null;
     }

@@ -20,7 +20,7 @@ export class Paths {
   /** Hands every path item to `operations`, and reports paths that no request can match. */
   read(operations: Operations): void {
     const { root } = this.#document;
-    if (root.paths === undefined) this.#findings.problem(root, null, 'an OpenAPI document needs paths');
+    if (root.paths === undefined) this.#findings.problem(root, null, this.#document.dialect.withoutPaths);
     for (const [path, value] of this.#document.members(root.paths)) {
       const item = this.#document.object(value);
       if (!item || path.startsWith('x-')) continue;

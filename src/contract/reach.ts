@@ -48,7 +48,7 @@ export class Reach {
   }
 
   #targets(node: Json): Json[] {
-    const refs = typeof node.$ref === 'string' ? [node.$ref] : [];
+    const refs = [node.$ref, node.$dynamicRef].filter(isText);
     if (isObject(node.discriminator)) {
       refs.push(...Object.values(this.#document.object(node.discriminator.mapping) ?? {}).filter(isText));
       refs.push(...this.#heirsOf(node));

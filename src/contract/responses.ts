@@ -23,6 +23,10 @@ export function createResponseCheck(
 ): CheckResponse {
   const responses = new Map<string, Content | null>();
   const { responses: described } = operation;
+  if (described === undefined && document.dialect.optional.has('responses')) {
+    findings.note(operation, null, 'the operation describes no answers: none is checked');
+    return () => NONE;
+  }
   if (!isObject(described)) {
     if (!isReference(operation)) findings.problem(operation, null, 'an operation needs responses');
   } else {

@@ -1,5 +1,8 @@
 import { stringify } from 'yaml';
-import { type Checked, toJson } from './checked.ts';
+import { deepFreeze } from '../common/freeze.ts';
+import { NO_SCOPES, type Scopes } from '../limits/scopes.ts';
+import type { Checked } from './checked.ts';
+import { toJson } from './exact-json.ts';
 import { NONE } from './faults.ts';
 import { Told } from './findings.ts';
 import { type Description, Operations, type RequestChecks } from './operations.ts';
@@ -16,20 +19,25 @@ type Make<T> = () => { readonly made: T; readonly steps: () => Generator<void, v
 
 /** A contract that serves requests. It costs little: everything is made when it is needed first. */
 export function createContract(checked: Checked): Contract {
-  const { title, version, document, files, fingerprint, names, exempted, prefixes } = checked;
+  const { title, version, windows, document, files, fingerprint, digests, names, exempted, prefixes } = checked;
   const told = new Told();
   const schemas = new Schemas(document, told, checked.definitions);
   const reader = new Operations(document, schemas, told);
   const slices = new Slices();
-  const all = checked.operations.map((description) => createOperation(description, reader, schemas, slices));
+  const lists = new Map<string, Scopes>();
+  const all = checked.operations.map((description) =>
+    createOperation({ ...description, scopes: listOf(description.scopes, lists) }, reader, schemas, slices),
+  );
   const operations = Object.freeze(all.map(({ operation }) => operation));
   const router = routerOf(operations, exempted);
   return {
     title,
     version,
     operations,
+    windows: deepFreeze(windows),
     files,
     fingerprint,
+    digests,
     names,
     exempted,
     document: document.root,
@@ -60,15 +68,31 @@ export function createContract(checked: Checked): Contract {
  */
 function routerOf(operations: readonly Operation[], exempted: readonly Exempted[]): Router<Operation> {
   const router = new Router<Operation>();
-  const paths = Map.groupBy(operations, ({ path }) => outlineOf(parseTemplate(path)));
-  for (const own of paths.values()) {
-    router.add(parseTemplate(own[0]!.path), new Map(own.map((operation) => [operation.method, operation])));
+  const templates = new Map<string, { readonly segments: readonly Segment[]; readonly own: Operation[] }>();
+  for (const [path, own] of Map.groupBy(operations, ({ path }) => path)) {
+    const segments = parseTemplate(path);
+    const outline = outlineOf(segments);
+    const same = templates.get(outline);
+    if (same) same.own.push(...own);
+    else templates.set(outline, { segments, own });
+  }
+  for (const { segments, own } of templates.values()) {
+    router.add(segments, new Map(own.map((operation) => [operation.method, operation])));
   }
   for (const { path } of exempted) {
     const segments = segmentsIn(path);
-    if (segments !== null && !paths.has(outlineOf(segments))) router.add(segments, new Map());
+    if (segments !== null && !templates.has(outlineOf(segments))) router.add(segments, new Map());
   }
   return router;
+}
+
+/** One list for equal ones: counters compare lists by identity. */
+function listOf(scopes: Scopes, known: Map<string, Scopes>): Scopes {
+  if (scopes.length === 0) return NO_SCOPES;
+  const key = scopes.join();
+  const list = known.get(key) ?? Object.freeze(scopes);
+  known.set(key, list);
+  return list;
 }
 
 /** `null`: it is no template, and an operation without one was left out. */
@@ -87,7 +111,10 @@ const ANY_ANSWER: CheckResponse = () => NONE;
 
 function createOperation(description: Description, reader: Operations, schemas: Schemas, slices: Slices) {
   const passes = description.exempt === 'pass';
-  const requests = new Part(() => schemas.gather(() => (passes ? UNCHECKED : reader.requestChecks(description))));
+  const requests = new Part(
+    () => schemas.gather(() => (passes ? UNCHECKED : reader.requestChecks(description))),
+    passes ? undefined : () => reader.prepareRequestChecks(description),
+  );
   const responses = new Part(() => schemas.gather(() => (passes ? ANY_ANSWER : reader.responseCheck(description))));
   const operation: Operation = Object.freeze({
     ...description,
@@ -104,12 +131,15 @@ function createOperation(description: Description, reader: Operations, schemas: 
 /** One side of an operation, which is made and compiled when it is first needed. */
 class Part<T> {
   readonly #make: Make<T>;
+  readonly #before: (() => Generator<void, void, void>) | undefined;
   #own: ReturnType<Make<T>> | null = null;
   #complete = false;
   #completing: Promise<void> | null = null;
 
-  constructor(make: Make<T>) {
+  /** `before` does a part of what takes `make` long. */
+  constructor(make: Make<T>, before?: () => Generator<void, void, void>) {
     this.#make = make;
+    this.#before = before;
   }
 
   get made(): T {
@@ -120,6 +150,7 @@ class Part<T> {
   /** Makes and compiles it. */
   *steps(): Generator<void, void, void> {
     if (this.#complete) return;
+    if (this.#own === null && this.#before) yield* this.#before();
     this.#own ??= this.#make();
     yield;
     yield* this.#own.steps();

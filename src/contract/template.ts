@@ -29,7 +29,12 @@ export function parseTemplate(path: string): readonly Segment[] {
   return segments;
 }
 
+/** Most segments are such text, and a large document has thousands of them. */
+const PLAIN = /^[A-Za-z0-9_~-]*$/;
+const NO_NAMES: readonly string[] = [];
+
 function parseSegment(text: string): Segment {
+  if (PLAIN.test(text)) return { literals: [text], names: NO_NAMES };
   const parts = text.split(EXPRESSION);
   const literals = parts.filter((_, i) => i % 2 === 0);
   const names = parts.filter((_, i) => i % 2 === 1);
@@ -37,6 +42,8 @@ function parseSegment(text: string): Segment {
   if (names.includes('')) throw new TemplateError('has {} without a name');
   if (literals.slice(1, -1).includes('')) throw new TemplateError('has two templates with nothing between them');
   if (text === '.' || text === '..') throw new TemplateError(`has a segment ${text}, which no canonical path has`);
+  if (/;|%3b/i.test(literals.join()))
+    throw new TemplateError('has a semicolon, which the gateway refuses in every path');
   return { literals: literals.map(canonicalLiteral), names };
 }
 

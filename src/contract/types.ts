@@ -1,4 +1,6 @@
 import type { Fault } from '../errors/fault.ts';
+import type { Window } from '../limits/limits.ts';
+import type { Scopes } from '../limits/scopes.ts';
 import type { Extensions } from './extensions.ts';
 import type { MediaRule } from './media/rules.ts';
 import type { Treatment } from './options.ts';
@@ -20,10 +22,14 @@ export interface Contract {
   readonly title: string;
   readonly version: string;
   readonly operations: readonly Operation[];
+  /** The windows of its operations and tags (`x-ratelimit`), each with its scope. */
+  readonly windows: readonly Window[];
   /** The fingerprint of the text of each of its files, by absolute path; see `fingerprintOf`. */
   readonly files: ReadonlyMap<string, string>;
   /** The fingerprint of the document as one file. */
   readonly fingerprint: string;
+  /** The fingerprint of each operation with all that it refers to, by its id. */
+  readonly digests: ReadonlyMap<string, string>;
   /** The document as one file: `components` has the contents of the others. Integers beyond 2^53 are bigints. */
   readonly document: Readonly<Record<string, unknown>>;
   /** The document as JSON and as YAML, every digit kept; made anew each time. */
@@ -65,6 +71,8 @@ export interface Operation extends Extensions {
   readonly path: string;
   readonly summary: string;
   readonly tags: readonly string[];
+  /** The windows that its requests count in, by their scopes. Operations with the same ones share one list. */
+  readonly scopes: Scopes;
   readonly deprecated: boolean;
   /**
    * Headers for every answer, as name, value, name, value, …: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), `Link` to

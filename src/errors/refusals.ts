@@ -1,4 +1,4 @@
-import { CONTRACT_JSON_PATH, REFERENCE_PATH } from '../common/own-paths.ts';
+import { CONTRACT_JSON_PATH, REFERENCE_PATH, USAGE_PATH } from '../common/own-paths.ts';
 import type { Fault } from './fault.ts';
 
 /**
@@ -47,6 +47,11 @@ export const CATALOGUE = {
     status: 403,
     title: 'This API key may not be used from this address.',
     advice: 'Use it from where it belongs, or ask whoever issued it to allow the address.',
+  },
+  scope_missing: {
+    status: 403,
+    title: 'This API key lacks a scope that the operation needs.',
+    advice: `Ask whoever issued the key for the scopes that the message names; \`${USAGE_PATH}\` tells those that it has. Sending the request again changes nothing, and counts as any other.`,
   },
   key_banned: {
     status: 403,

@@ -1,6 +1,8 @@
 import type { Operation } from '../contract/contract.ts';
+import type { Refusal } from '../errors/refusals.ts';
 import type { Client } from '../keys/key.ts';
 import type { Admission, Standing } from '../limits/admission.ts';
+import type { Scopes } from '../limits/scopes.ts';
 import type { Call } from './wire/call.ts';
 import type { Head } from './wire/head.ts';
 
@@ -18,15 +20,23 @@ export interface Exchange {
   readonly behindProxy: boolean;
   /** On the clock of `performance.now()`, milliseconds. */
   readonly startedAt: number;
+  /** On the same clock, as all times below; 0: it was not reached. */
+  authenticatedAt: number;
+  admittedAt: number;
   /** The route, from a fixed set of words: an operationId, `mount <path>`, `usage`, `reference`; `null` while unknown. */
   route: string | null;
   client: Client | null;
   operation: Operation | null;
   /** The standing in the answer's limit headers; `null` before anything is counted. */
   standing: Standing | null;
-  verdict: Admission['verdict'] | null;
+  admission: Admission | null;
+  /** The units that admission was asked for, and the scopes whose windows it counted in. */
+  cost: number;
+  scopes: Scopes;
   /** The code with which the request, or the part the store has not seen, was refused or failed. */
   code: string | null;
+  /** What the caller was told then. */
+  refusal: Refusal | null;
   /** When the gateway sent the request to the store, and when the head of the answer came. */
   forwardedAt: number;
   answeredAt: number;

@@ -62,7 +62,10 @@ export function createPipeline(parts: Parts): Pipeline {
       if (target.path === USAGE_PATH) return await usage.serve(exchange, client);
 
       const way = route(exchange, target);
-      const admitting = admit(exchange, client, way.kind === 'operation' ? way.operation.cost : 1);
+      const admitting =
+        way.kind === 'operation'
+          ? admit(exchange, client, way.operation.cost, way.operation.scopes)
+          : admit(exchange, client, 1);
       const admitted = admitting instanceof Promise ? await admitting : admitting;
       if (admitted instanceof Refusal) return answer.fail(exchange, admitted);
       if (way.kind === 'mount') return relay(exchange, await mounts.forward(exchange, admitted, target, way.mount));

@@ -66,6 +66,12 @@ export class Pool {
     };
   }
 
+  /** How many connections are open, how many of them are unused, how many questions wait for one, and the most there may be. */
+  get status() {
+    const { connections } = this.#options;
+    return { open: this.#all.size, idle: this.#idle.length, waiting: this.#waiting.length, most: connections };
+  }
+
   /** A connection for one question, at once if one is free. Rejects or throws PoolBusy. */
   take(): ClientConnection | Promise<ClientConnection> {
     if (this.#isClosed) throw new PoolBusy();

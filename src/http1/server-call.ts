@@ -48,6 +48,8 @@ export class ServerCall {
   status = 0;
   /** The caller has closed its connection before its answer was whole. */
   left = false;
+  /** Bytes of the body that have come, without those of their coding. */
+  bodyBytes = 0;
   readonly #carrier: Carrier;
   #sink: BodySink | null = null;
   /** What came of the body before anybody asked for it. */
@@ -231,6 +233,7 @@ export class ServerCall {
 
   /** The connection calls these. */
   takeBody(bytes: Buffer): void {
+    this.bodyBytes += bytes.length;
     if (this.#sink === null) this.#held.push(bytes);
     if (!this.#sink?.chunk(bytes)) this.#carrier.pauseBody();
   }

@@ -1,5 +1,6 @@
-import type { Window } from '../limits/limits.ts';
+import type { Limits, Window } from '../limits/limits.ts';
 import type { Plans } from '../limits/plans.ts';
+import { withScoped } from '../limits/scopes.ts';
 import type { KeyRecord } from './key.ts';
 
 /** The subject whose counters a key moves: the key itself, or its account if the plan counts accounts. */
@@ -7,7 +8,13 @@ export function subjectOf({ id, plan, account }: Pick<KeyRecord, 'id' | 'plan' |
   return plans.plans.get(plan)?.count === 'account' ? `account:${plan}:${account}` : `key:${id}`;
 }
 
-/** The limits that hold for a key: its own, else its account's, else its plan's; `null` if none of them has any. */
+/** What logs call a subject: the id of its key, or its account, whose bans are told apart by their plan; `null` for a key. */
+export function targetIn(subject: string): { readonly target: string; readonly plan: string | null } {
+  const [, plan, account] = /^account:([^:]*):(.*)$/.exec(subject) ?? [];
+  return plan === undefined ? { target: subject.replace(/^key:/, ''), plan: null } : { target: account!, plan };
+}
+
+/** The windows that a key has: its own, else its account's, else its plan's; `null` if none of them has any. */
 export function windowsOf(
   record: Pick<KeyRecord, 'windows' | 'account' | 'plan'>,
   plans: Plans,
@@ -17,4 +24,12 @@ export function windowsOf(
   // Keys that share counters must share limits: the same count would mean something else for each of them.
   const own = plan.count === 'account' ? null : record.windows;
   return own ?? plans.accounts.get(record.account) ?? plan.windows;
+}
+
+/** All that a party with these windows is counted in, those of the contract included: a ledger keeps no other counts. */
+export function limitsOf(
+  windows: readonly Window[],
+  { ladder, scoped = [] }: Pick<Plans, 'ladder' | 'scoped'>,
+): Limits {
+  return { windows: withScoped(windows, scoped), ladder };
 }

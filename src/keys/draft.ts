@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { ExpectedError } from '../common/expected-error.ts';
+import { MAX_SCOPE_LENGTH, MOST_SCOPES, SCOPE_FORM, scopesFlaw } from '../common/scopes.ts';
 import type { Window } from '../limits/limits.ts';
 import type { Plans } from '../limits/plans.ts';
 import { windowsOf } from './counting.ts';
@@ -12,6 +13,8 @@ export interface KeyDraft {
   readonly windows?: readonly Window[] | null;
   /** Addresses or CIDR blocks that the key may be used from. */
   readonly addresses?: readonly string[] | null;
+  /** What the key may do where the contract asks for a scope. */
+  readonly scopes?: readonly string[];
   readonly metadata?: Readonly<Record<string, string>>;
   /** Unix milliseconds. */
   readonly expiresAt?: number | null;
@@ -33,7 +36,7 @@ export class KeyError extends ExpectedError {
 /** One mistake of a draft. */
 export interface DraftFlaw {
   /** The field's name in the admin API. */
-  readonly field: 'account' | 'plan' | 'label' | 'limits' | 'expires' | 'addresses' | 'metadata';
+  readonly field: 'account' | 'plan' | 'label' | 'limits' | 'expires' | 'addresses' | 'scopes' | 'metadata';
   /** Without any value of the draft, which may be a secret that stands in the wrong place. */
   readonly message: string;
   /** The message with the value, for whoever typed it. */
@@ -60,6 +63,7 @@ export function draftFlaws(plans: Plans, draft: KeyDraft, now: number): DraftFla
     ...labelFlaws(draft),
     ...(past ? [{ field: 'expires', message: 'the expiry is in the past' } as const] : []),
     ...addressFlaws(draft.addresses ?? []),
+    ...scopeFlaws(draft.scopes ?? []),
     ...metadataFlaws(draft.metadata ?? {}),
   ];
 }
@@ -70,6 +74,7 @@ export function formFlaws(draft: Omit<KeyDraft, 'plan'>): DraftFlaw[] {
     ...accountFlaws(draft),
     ...labelFlaws(draft),
     ...addressFlaws(draft.addresses ?? []),
+    ...scopeFlaws(draft.scopes ?? []),
     ...metadataFlaws(draft.metadata ?? {}),
   ];
 }
@@ -116,6 +121,15 @@ function isBlock(block: string): boolean {
   const family = isIP(address);
   if (family === 0 || more.length > 0 || address.includes('%')) return false;
   return bits === undefined || (/^(0|[1-9]\d{0,2})$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
+
+function scopeFlaws(scopes: readonly string[]): DraftFlaw[] {
+  const flaw = scopesFlaw(scopes);
+  if (flaw === null) return [];
+  if (flaw.kind === 'many') return [{ field: 'scopes', message: `a key has at most ${MOST_SCOPES} scopes` }];
+  const wrong = flaw.kind === 'twice' ? 'is there before' : `is no name of a scope: ${SCOPE_FORM}`;
+  const quoting = `${JSON.stringify(scopes[flaw.at]!.slice(0, MAX_SCOPE_LENGTH))} ${wrong}`;
+  return [{ field: 'scopes', message: `scope ${flaw.at + 1} ${wrong}`, quoting }];
 }
 
 function metadataFlaws(metadata: Readonly<Record<string, string>>): DraftFlaw[] {

@@ -94,6 +94,7 @@ function differences(there: KeyRecord, key: ForeignKey): Omit<ImportFlaw, 'index
     ['limits', there.windows, key.windows ?? null],
     ['expires', there.expiresAt, key.expiresAt ?? null],
     ['addresses', there.addresses, key.addresses ?? null],
+    ['scopes', there.scopes.toSorted(), key.scopes?.toSorted() ?? []],
     ['metadata', sorted(there.metadata), sorted(key.metadata ?? {})],
     ['disabled', there.disabledAt !== null, key.disabled ?? false],
   ];
@@ -106,6 +107,7 @@ const NAMES: Readonly<Record<string, string>> = {
   limits: 'set of limits',
   expires: 'expiry',
   addresses: 'list of addresses',
+  scopes: 'set of scopes',
   metadata: 'set of metadata',
   disabled: 'state: one is disabled, the other is not',
 };

@@ -15,6 +15,8 @@ export interface KeyRecord {
   readonly windows: readonly Window[] | null;
   /** CIDR blocks from which the key may be used; `null`: from anywhere. */
   readonly addresses: readonly string[] | null;
+  /** What the key may do where the contract asks for a scope; each once, in no order. */
+  readonly scopes: readonly string[];
   /** Free for the operator's own use. */
   readonly metadata: Readonly<Record<string, string>>;
   readonly createdAt: number;
@@ -34,6 +36,7 @@ export interface KeyRecord {
 const EARLIER = {
   version: 1,
   addresses: null,
+  scopes: [],
   metadata: {},
   disabledAt: null,
   rotatedAt: null,
@@ -43,7 +46,12 @@ const EARLIER = {
 
 /** Reads a stored record of any version. */
 export function readRecord(text: string): KeyRecord {
-  return { ...EARLIER, ...JSON.parse(text) } as KeyRecord;
+  return wholeRecord(JSON.parse(text));
+}
+
+/** A record of any version, with the fields that it may not have. */
+export function wholeRecord(record: Partial<KeyRecord>): KeyRecord {
+  return { ...EARLIER, ...record } as KeyRecord;
 }
 
 /** The holder of a key that was found, with all that the request path needs, worked out once. */
@@ -62,6 +70,7 @@ export interface Client {
   /** Revoked or disabled. */
   readonly revoked: boolean;
   readonly addresses: readonly string[] | null;
+  readonly scopes: readonly string[];
   /** The key was found by the secret before its last rotation, which works until then; `null`: by the one in force. */
   readonly retiresAt: number | null;
 }

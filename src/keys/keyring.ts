@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { Cache } from '../common/cache.ts';
 import type { Eventually } from '../common/eventually.ts';
 import { Outage } from '../errors/outage.ts';
-import type { Ladder, Limits, Window } from '../limits/limits.ts';
+import type { Limits, Window } from '../limits/limits.ts';
 import type { Plans } from '../limits/plans.ts';
-import { subjectOf, windowsOf } from './counting.ts';
+import { limitsOf, subjectOf, windowsOf } from './counting.ts';
 import type { Client, KeyRecord } from './key.ts';
 import type { KeyStore } from './store.ts';
 
@@ -75,7 +75,7 @@ export class Keyring {
     return this.#takesForeign;
   }
 
-  /** Puts plans in force from the next request on. Known keys need no new look-up. */
+  /** Puts plans, with the windows of a contract, in force from the next request on. Known keys need no new look-up. */
   usePlans(plans: Plans): void {
     this.#plans = plans;
     this.#limits = new WeakMap();
@@ -186,19 +186,20 @@ export class Keyring {
       account: record.account,
       plan: record.plan,
       subject: subjectOf(record, this.#plans),
-      limits: windows && this.#limitsOf(windows, this.#plans.ladder),
+      limits: windows && this.#limitsOf(windows),
       expiresAt: record.expiresAt,
       revoked: record.revokedAt !== null || record.disabledAt !== null,
       addresses: record.addresses,
+      scopes: record.scopes,
       retiresAt: record.previous?.hash === hash && record.hash !== hash ? record.previous.until : null,
     };
   }
 
   /** One object for each set of windows: all clients of a plan share it, and counters compare it by identity. */
-  #limitsOf(windows: readonly Window[], ladder: Ladder | null): Limits {
+  #limitsOf(windows: readonly Window[]): Limits {
     let limits = this.#limits.get(windows);
     if (!limits) {
-      limits = { windows, ladder };
+      limits = limitsOf(windows, this.#plans);
       this.#limits.set(windows, limits);
     }
     return limits;

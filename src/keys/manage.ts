@@ -174,6 +174,7 @@ export function newRecord(draft: KeyDraft, hash: string, imported: boolean, now:
     label: draft.label ?? null,
     windows: draft.windows ?? null,
     addresses: draft.addresses ?? null,
+    scopes: draft.scopes ?? [],
     metadata: draft.metadata ?? {},
     createdAt: now,
     expiresAt: draft.expiresAt ?? null,

@@ -1,6 +1,7 @@
 import { noteRefusal, recentStrikes } from './ladder.ts';
 import { adoptWindows, eachWindow, type Ledger, newConduct } from './ledger.ts';
 import type { Ladder, Limits, Window } from './limits.ts';
+import { countsIn, NO_SCOPES, type Scopes } from './scopes.ts';
 
 /** Where a caller stands: in its own windows, or in the guard window of its address before it is known. */
 export interface Standing {
@@ -8,6 +9,8 @@ export interface Standing {
   readonly readings: readonly Reading[];
   /** The clock that the times of the readings belong to, Unix milliseconds; waits are counted from here. */
   readonly now: number;
+  /** Strikes that count towards the next ban; absent before the caller is known. */
+  readonly strikes?: number;
 }
 
 /** The answer to "may this request go on", by the state's clock. Times are Unix milliseconds. */
@@ -23,6 +26,13 @@ export interface Admission extends Standing {
   readonly bannedUntil: number;
   /** This very request was the last strike: the ban begins with it. */
   readonly banBegins: boolean;
+  /** Bans that are not forgotten, the one that begins with this request included; absent where none does. */
+  readonly rung?: number;
+  /**
+   * Who decided in place of the state: the process that knows of an earlier refusal, or `alone` without a state that is away. Absent:
+   * the state.
+   */
+  readonly by?: 'memory' | 'alone';
 }
 
 /** Where one window stands. */
@@ -34,18 +44,27 @@ export interface Reading {
 }
 
 /**
- * Decides and charges in one step, as its twin state/redis/lua/admit-n.lua does. Either every window is charged `cost` or none is: a refused request is free. A refusal
+ * Decides and charges in one step, as its twin state/redis/lua/admit-n.lua does. Either every window that the request counts in (its
+ * own ones, and those of `scopes`) is charged `cost` or none is: a refused request is free. The other windows are only read. A refusal
  * while refused is a strike, enough strikes are a ban. Updates `ledger` in place; its owner holds it alone meanwhile.
  */
-export function admit(ledger: Ledger, limits: Limits, cost: number, now: number): Admission {
+export function admit(
+  ledger: Ledger,
+  limits: Limits,
+  cost: number,
+  now: number,
+  scopes: Scopes = NO_SCOPES,
+): Admission {
   adoptWindows(ledger, limits.windows);
   const bannedUntil = banEnd(ledger, now);
-  const violated = longestViolated(ledger, cost, now);
+  const violated = longestViolated(ledger, cost, now, scopes);
   if (!violated && bannedUntil === 0) {
-    eachWindow(limits.windows, (window, at, meter) => meter.charge(ledger.cells, at, window, cost, now));
+    eachWindow(limits.windows, (window, at, meter) => {
+      if (countsIn(window, scopes)) meter.charge(ledger.cells, at, window, cost, now);
+    });
     return answer(ledger, limits.ladder, now, 'admitted', null, 0, false);
   }
-  const fitsAt = violated ? latestFit(ledger, cost, now) : 0;
+  const fitsAt = violated ? latestFit(ledger, cost, now, scopes) : 0;
   if (bannedUntil > 0) return answer(ledger, limits.ladder, now, 'banned', violated, fitsAt, false);
   const banBegins = refuse(ledger, limits.ladder, violated, fitsAt, now);
   return answer(ledger, limits.ladder, now, banBegins ? 'banned' : 'limited', violated, fitsAt, banBegins);
@@ -60,13 +79,14 @@ export function look(looked: Ledger, limits: Limits, now: number): Admission {
   return answer(ledger, limits.ladder, now, verdict, null, 0, false);
 }
 
-/** The window that decides what a client may still do: the fewest remaining, then the longer one. */
+/** The window that decides what a client may still do: of its own ones that with the fewest remaining, then the longer one. */
 export function bindingReading(readings: readonly Reading[]): Reading {
-  let binding = readings[0]!;
+  let binding: Reading | null = null;
   for (const reading of readings) {
-    if (reading.remaining <= binding.remaining) binding = reading;
+    if (reading.window.scope !== undefined) continue;
+    if (binding === null || reading.remaining <= binding.remaining) binding = reading;
   }
-  return binding;
+  return binding!;
 }
 
 function answer(
@@ -85,7 +105,9 @@ function answer(
   });
   const bannedUntil = banEnd(ledger, now);
   const strikes = ledger.conduct && ladder ? recentStrikes(ledger.conduct, ladder, now).length : 0;
-  return { verdict, now, readings, retryAt: Math.max(fitsAt, bannedUntil), violated, strikes, bannedUntil, banBegins };
+  const retryAt = Math.max(fitsAt, bannedUntil);
+  const answered = { verdict, now, readings, retryAt, violated, strikes, bannedUntil, banBegins };
+  return banBegins ? { ...answered, rung: ledger.conduct!.rung } : answered;
 }
 
 function refuse(ledger: Ledger, ladder: Ladder | null, violated: Window | null, fitsAt: number, now: number): boolean {
@@ -98,18 +120,18 @@ function banEnd(ledger: Ledger, now: number): number {
   return ledger.conduct && ledger.conduct.bannedUntil > now ? ledger.conduct.bannedUntil : 0;
 }
 
-function longestViolated(ledger: Ledger, cost: number, now: number): Window | null {
+function longestViolated(ledger: Ledger, cost: number, now: number, scopes: Scopes): Window | null {
   let violated: Window | null = null;
   eachWindow(ledger.windows, (window, at, meter) => {
-    if (meter.used(ledger.cells, at, window, now) + cost > window.limit) violated = window;
+    if (meter.used(ledger.cells, at, window, now) + cost > window.limit && countsIn(window, scopes)) violated = window;
   });
   return violated;
 }
 
-function latestFit(ledger: Ledger, cost: number, now: number): number {
+function latestFit(ledger: Ledger, cost: number, now: number, scopes: Scopes): number {
   let latest = 0;
   eachWindow(ledger.windows, (window, at, meter) => {
-    latest = Math.max(latest, meter.fitsAt(ledger.cells, at, window, cost, now));
+    if (countsIn(window, scopes)) latest = Math.max(latest, meter.fitsAt(ledger.cells, at, window, cost, now));
   });
   return latest;
 }

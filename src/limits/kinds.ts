@@ -60,12 +60,17 @@ export function meterOf(window: Window): Meter {
   return kindOf(window).meter;
 }
 
-/** Tells a subject's counters apart across a change of plan: the same kind and span means the same counter. */
-export function windowId(window: Window): string {
-  return `${window.kind}:${window.span}`;
+/** Tells a subject's counters apart across a change of plan: the same kind, span and scope means the same counter. */
+export function windowId({ kind, span, scope }: Pick<Window, 'kind' | 'span' | 'scope'>): string {
+  return scope === undefined ? `${kind}:${span}` : `${kind}:${span}@${scope}`;
 }
 
 /** Whether two windows of a subject have one counter: they do when their `windowId` is the same. */
 export function isSameCounter(a: Window, b: Window): boolean {
-  return a.kind === b.kind && a.span === b.span;
+  return a.kind === b.kind && a.span === b.span && a.scope === b.scope;
+}
+
+/** A limit without the name of its span, as it is told and moved. */
+export function unnamed({ kind, span, limit, scope }: Omit<Window, 'name'>): Omit<Window, 'name'> {
+  return scope === undefined ? { kind, span, limit } : { kind, span, limit, scope };
 }

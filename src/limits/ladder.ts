@@ -1,4 +1,4 @@
-import type { Conduct } from './ledger.ts';
+import type { Conduct, RefusedIn } from './ledger.ts';
 import type { Ladder, Window } from './limits.ts';
 
 /** What one refusal did to a subject's conduct. All rules here have a twin in state/redis/lua/rules/ladder.lua. */
@@ -6,7 +6,8 @@ export type Consequence = 'none' | 'strike' | 'ban';
 
 /**
  * Takes note of a refusal at `now` by the limit `violated`, whose caller is told to come back at `retryAt`. It is a strike when an earlier refusal
- * of the same limit was answered at least `grace` ago: a burst that was in flight when the limit was reached earns none.
+ * of the same limit was answered at least `grace` ago: a burst that was in flight when the limit was reached earns none. The
+ * client's own windows are one limit here, and the windows of each scope another.
  */
 export function noteRefusal(
   conduct: Conduct,
@@ -15,12 +16,35 @@ export function noteRefusal(
   retryAt: number,
   now: number,
 ): Consequence {
-  if (now >= conduct.refusedUntil) {
-    conduct.refusedAt = now;
-    conduct.refusedUntil = retryAt;
-    return 'none';
+  const scope = violated?.scope;
+  const isFirst = scope === undefined ? noteOwn(conduct, retryAt, now) : noteIn(toldIn(conduct, scope), retryAt, now);
+  if (isFirst) return 'none';
+  const refusedAt = scope === undefined ? conduct.refusedAt : toldIn(conduct, scope).at;
+  return now < refusedAt + ladder.grace ? 'none' : strike(conduct, ladder, violated, now);
+}
+
+function noteOwn(conduct: Conduct, retryAt: number, now: number): boolean {
+  if (now < conduct.refusedUntil) return false;
+  conduct.refusedAt = now;
+  conduct.refusedUntil = retryAt;
+  return true;
+}
+
+function noteIn(told: RefusedIn, retryAt: number, now: number): boolean {
+  if (now < told.until) return false;
+  told.at = now;
+  told.until = retryAt;
+  return true;
+}
+
+function toldIn(conduct: Conduct, scope: string): RefusedIn {
+  conduct.refusedIn ??= [];
+  let told = conduct.refusedIn.find((one) => one.scope === scope);
+  if (!told) {
+    told = { scope, at: 0, until: 0 };
+    conduct.refusedIn.push(told);
   }
-  return now < conduct.refusedAt + ladder.grace ? 'none' : strike(conduct, ladder, violated, now);
+  return told;
 }
 
 /** One strike by a refusal of the limit `violated`; enough of them within the ladder's span are a ban. */

@@ -14,9 +14,11 @@ export interface Ledger {
 
 /** What refusals have left behind. Times are Unix milliseconds; 0 is never. */
 export interface Conduct {
-  /** The first refusal of the limit in force, and when the caller was told to come back. */
+  /** The first refusal by the client's own windows, and when the caller was told to come back. */
   refusedAt: number;
   refusedUntil: number;
+  /** The same for scopes, each by itself: who was refused for one operation has heard nothing of another. Absent: none. */
+  refusedIn?: RefusedIn[] | undefined;
   /** When strikes happened, oldest first; never more than the ladder needs. */
   strikes: number[];
   bannedUntil: number;
@@ -27,6 +29,13 @@ export interface Conduct {
   rung: number;
   /** Since when there was neither strike nor ban. */
   cleanSince: number;
+}
+
+/** A scope, the first refusal by its windows, and when the caller was told to come back. */
+export interface RefusedIn {
+  readonly scope: string;
+  at: number;
+  until: number;
 }
 
 export function newLedger(windows: readonly Window[]): Ledger {
@@ -47,7 +56,7 @@ export function newConduct(): Conduct {
 }
 
 /**
- * Makes the ledger count in `windows`. A window of the same kind and span keeps its count, whatever its limit is now;
+ * Makes the ledger count in `windows`. A window of the same kind, span and scope keeps its count, whatever its limit is now;
  * an unknown one starts fresh. What was told about coming back is void when limits change; bans and rungs stay.
  */
 export function adoptWindows(ledger: Ledger, windows: readonly Window[]): void {
@@ -60,10 +69,16 @@ export function adoptWindows(ledger: Ledger, windows: readonly Window[]): void {
   });
   if (!sameLimits(ledger.windows, windows) && ledger.conduct) {
     ledger.conduct.refusedAt = 0;
-    ledger.conduct.refusedUntil = 0;
+    forgiveRefusals(ledger.conduct);
   }
   ledger.windows = windows;
   ledger.cells = cells;
+}
+
+/** What was told about coming back no longer holds: the next refusal is a first one again. */
+export function forgiveRefusals(conduct: Conduct): void {
+  conduct.refusedUntil = 0;
+  conduct.refusedIn = undefined;
 }
 
 /**
@@ -79,7 +94,8 @@ export function staleAt(ledger: Ledger, ladder: Ladder | null | undefined): numb
   if (!conduct) return stale;
   if (ladder === undefined && (conduct.rung > 0 || conduct.strikes.length > 0)) return Number.POSITIVE_INFINITY;
   const memory = ladder ? Math.max(ladder.within, conduct.rung * ladder.forget) : 0;
-  return Math.max(stale, conduct.refusedUntil, conduct.bannedUntil, conduct.cleanSince + memory);
+  const told = (conduct.refusedIn ?? []).map(({ until }) => until);
+  return Math.max(stale, conduct.refusedUntil, ...told, conduct.bannedUntil, conduct.cleanSince + memory);
 }
 
 function freshCells(windows: readonly Window[]): number[] {

@@ -1,5 +1,5 @@
 /**
- * One limit over one span. A subject has one counter per window; kind and span tell its counters apart (`windowId`).
+ * One limit over one span. A subject has one counter per window; kind, span and scope tell its counters apart (`windowId`).
  *
  * Make each window, and each list of windows, once and keep it: the hot path recognises them by identity (see `Limits`). A
  * caller that builds equal ones for each request gets the right counts, but each request then copies the ledger's cells and
@@ -18,6 +18,11 @@ export interface Window {
   readonly limit: number;
   /** Length in milliseconds. */
   readonly span: number;
+  /**
+   * What alone it counts: the requests of one operation, or of all operations with one tag (`scopes.ts`). Absent: every request,
+   * as windows of plans, keys and accounts do. It is absent and not `null` because stored windows have none.
+   */
+  readonly scope?: string;
 }
 
 /** How keys that keep sending after a refusal are banned, longer each time. All times in milliseconds. */
@@ -46,7 +51,10 @@ export interface Ladder {
  * object changes, and Redis never learns of the units admitted under the object before.
  */
 export interface Limits {
-  /** Never empty; ordered from the shortest span to the longest. */
+  /**
+   * Never empty; ordered from the shortest span to the longest. The client's own ones and all that the contract has, whichever of
+   * them a request counts in: a ledger keeps no counts of windows that are not among its limits.
+   */
   readonly windows: readonly Window[];
   /** `null`: keys of this plan are never banned. */
   readonly ladder: Ladder | null;

@@ -22,7 +22,9 @@ export function mergeLedgers(one: Ledger, other: Ledger): Ledger {
   const told = laterTold(one, other);
   const isTold = told !== null && sameWindows(told, { windows });
   const { refusedAt, refusedUntil } = isTold ? told.conduct! : newConduct();
-  return { windows: isTold ? told.windows : windows, cells, conduct: { ...conduct, refusedAt, refusedUntil } };
+  // Of scopes it is forgotten: at worst one more refusal is no strike.
+  const merged = { ...conduct, refusedAt, refusedUntil, refusedIn: undefined };
+  return { windows: isTold ? told.windows : windows, cells, conduct: merged };
 }
 
 function mergeConducts(one: Conduct | null, other: Conduct | null): Conduct | null {
@@ -70,7 +72,9 @@ function sameWindows(a: Pick<Ledger, 'windows'>, b: Pick<Ledger, 'windows'>): bo
 
 function allWindows({ windows }: Ledger, other: Ledger): Window[] {
   const more = other.windows.filter((window) => !windows.some((known) => isSameCounter(known, window)));
-  return [...windows, ...more].sort((a, b) => a.span - b.span || a.kind.localeCompare(b.kind));
+  return [...windows, ...more].sort(
+    (a, b) => a.span - b.span || a.kind.localeCompare(b.kind) || (a.scope ?? '').localeCompare(b.scope ?? ''),
+  );
 }
 
 function cellsOf(ledger: Ledger, wanted: Window): number[] | null {

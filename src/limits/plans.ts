@@ -6,6 +6,8 @@ export interface Plans {
   readonly ladder: Ladder | null;
   /** Own limits of accounts, by account name; they replace the plan's windows. */
   readonly accounts: ReadonlyMap<string, readonly Window[]>;
+  /** Windows of the contract in force, which hold for every client beside its own ones. Absent: it has none. */
+  readonly scoped?: readonly Window[];
 }
 
 /** A named set of limits. */

@@ -1,10 +1,16 @@
 import { inspect } from 'node:util';
+import type { Fault } from '../errors/fault.ts';
+import type { Admission, Standing } from '../limits/admission.ts';
+import type { Ladder } from '../limits/limits.ts';
+import type { Scopes } from '../limits/scopes.ts';
 
 /** The events of the gateway. Code emits events; listeners (log, metrics) decide what to do with them. */
 export type Event =
   | RequestEvent
   | { readonly type: 'outage' | 'bug'; readonly id: string; readonly error: unknown }
   | { readonly type: 'ban'; readonly id: string; readonly keyId: string; readonly plan: string; readonly until: number }
+  /** Bans that will never be in the log of bans, as they were too many at once, or the gateway stopped. */
+  | { readonly type: 'bans.unrecorded'; readonly count: number }
   /** A request came with the secret from before the last rotation. */
   | { readonly type: 'key.retiring'; readonly id: string; readonly keyId: string; readonly plan: string }
   | {
@@ -15,6 +21,13 @@ export type Event =
     }
   /** A reload failed and changed nothing; `problems` has every mistake. */
   | { readonly type: 'reload.refused'; readonly reason: string; readonly problems: readonly string[] }
+  /** What decides about requests from now on, as digests that can be compared with those of other gateways. */
+  | {
+      readonly type: 'configuration.used';
+      readonly settings: string;
+      readonly plans: string;
+      readonly contract: string;
+    }
   | { readonly type: 'uses.unsaved'; readonly error: unknown }
   | ContractFaultEvent
   /** Operations that the contract has and that are not enforced, because of mistakes in it; each with the first of them. */
@@ -28,6 +41,8 @@ export type Event =
   | { readonly type: 'state.unfit'; readonly reason: string }
   /** All of the shared state is back, `after` milliseconds later. */
   | { readonly type: 'state.recovered'; readonly after: number }
+  /** The shared state answered a request after `duration` milliseconds. */
+  | { readonly type: 'state.answered'; readonly duration: number }
   /** The gateway decided a request without the shared state. */
   | { readonly type: 'state.alone'; readonly policy: string }
   /** One of the two connections to the shared state was lost, or is back: that of the requests, or the one that listens. */
@@ -71,6 +86,12 @@ export interface RequestEvent {
   readonly complete: boolean;
   readonly code: string | null;
   readonly verdict: string | null;
+  /** Admitted, and a fifth or less is left of one of the windows that it counts in. */
+  readonly nearLimit: boolean;
+  /** Refused by limits while the caller has strikes, or is banned: it goes on although it was told to wait. */
+  readonly unheeding: boolean;
+  /** The contract calls the operation deprecated. */
+  readonly deprecated: boolean;
   readonly keyId: string | null;
   readonly account: string | null;
   readonly plan: string | null;
@@ -78,7 +99,44 @@ export interface RequestEvent {
   /** Milliseconds; `upstream` until the head of the store's answer, `null` if the store was not asked. */
   readonly duration: number;
   readonly upstream: number | null;
+  /** More about it, to explain it later; absent if it never became a request. */
+  readonly trace?: RequestTrace;
 }
+
+/**
+ * How a request was decided. Plain values: whoever keeps one must not keep the request's connection, headers or body in memory with it.
+ * Holds nothing that a caller sent but a well-formed `traceparent`.
+ */
+export interface RequestTrace {
+  /** The path of the operation as the contract has it: `/pets/{petId}`. */
+  readonly path: string | null;
+  readonly subject: string | null;
+  /** What the caller was told with `code`. */
+  readonly message: string | null;
+  /** Why it was refused as not fitting the contract; the first faults of `faultCount`. */
+  readonly faults: readonly ToldFault[] | null;
+  readonly faultCount: number;
+  /** As in the limit headers of the answer. */
+  readonly standing: Standing | null;
+  /** `null`: nothing was to be charged, or it came not so far. */
+  readonly admission: Admission | null;
+  readonly ladder: Ladder | null;
+  /** The units that admission was asked for, and the scopes whose windows it counted in beside the client's own. */
+  readonly cost: number;
+  readonly scopes: Scopes;
+  /** Bytes of the body: those the head tells of (`null`: it does not say how many), and those that came. */
+  readonly declared: number | null;
+  readonly received: number;
+  /** Milliseconds from its begin until the key was found good, admission had decided, and it left for the store; `null`: never. */
+  readonly authenticated: number | null;
+  readonly admitted: number | null;
+  readonly forwarded: number | null;
+  /** At most 55 characters. */
+  readonly traceparent: string | null;
+}
+
+/** A fault by its place and the rule that it breaks. A name that the contract does not have is `*`. */
+export type ToldFault = Pick<Fault, 'in' | 'pointer' | 'rule'>;
 
 /** A connection was closed as soon as it was accepted: its address, or all callers together, had as many as allowed. */
 export interface RefusedConnectionEvent {
@@ -109,7 +167,7 @@ export interface ContractFaultEvent {
   readonly side: 'request' | 'response';
   /** The number of all faults; `faults` has the first of them. */
   readonly count: number;
-  readonly faults: readonly { readonly in: string; readonly pointer: string; readonly message: string }[];
+  readonly faults: readonly (ToldFault & Pick<Fault, 'message'>)[];
 }
 
 export type Observe = (event: Event) => void;

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import type { Config } from '../config/config.ts';
 import { Outage } from '../errors/outage.ts';
-import type { Observe } from './events.ts';
+import type { Observe, RequestTrace } from './events.ts';
 import { prettyLine } from './pretty.ts';
 import { seldom } from './seldom.ts';
 
@@ -41,8 +41,9 @@ export function createLog(
     switch (event.type) {
       case 'request': {
         if (!requests || !logger.isLevelEnabled('info')) return;
-        const { type, ...fields } = event;
-        logger.info({ ...fields, duration: rounded(fields.duration), upstream: rounded(fields.upstream) }, type);
+        const { type, trace, unheeding, deprecated, ...fields } = event;
+        const { duration, upstream } = fields;
+        logger.info({ ...fields, duration: rounded(duration), upstream: rounded(upstream), ...moreIn(trace) }, type);
         return;
       }
       case 'connection.refused': {
@@ -52,6 +53,8 @@ export function createLog(
         return;
       }
       case 'key.retiring':
+      case 'configuration.used':
+      case 'state.answered':
       case 'state.alone':
       case 'state.connection':
         return;
@@ -90,6 +93,9 @@ export function createLog(
         logger.warn(fields, type);
         return;
       }
+      case 'bans.unrecorded':
+        logger.warn({ count: event.count }, event.type);
+        return;
       case 'contract.exempted':
         logger.warn({ count: event.operations.length, operations: event.operations }, event.type);
         return;
@@ -139,6 +145,13 @@ function timeOf(): () => string {
     }
     return text;
   };
+}
+
+/** What only some lines of requests have: faults, and the trace that the request belongs to. */
+function moreIn(trace: RequestTrace | undefined): object | null {
+  if (trace === undefined || (trace.faults === null && trace.traceparent === null)) return null;
+  const { faults, faultCount, traceparent } = trace;
+  return { ...(faults && { faults, faultCount }), ...(traceparent && { traceparent }) };
 }
 
 function rounded(milliseconds: number | null): number | null {

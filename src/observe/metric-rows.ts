@@ -7,6 +7,14 @@ export interface RequestGauges {
   readonly subjects: () => number;
   /** Bytes that bodies under way hold. */
   readonly bodies: () => number;
+  /** Bytes that they may hold. */
+  readonly bodyBudget: () => number;
+  /** Connections to the store that are open, those of them that are unused, and the most there may be. */
+  readonly storeOpen: () => number;
+  readonly storeIdle: () => number;
+  readonly storeMost: () => number;
+  /** Requests that wait for a connection to the store. */
+  readonly storeWaiting: () => number;
   /** Seconds for which counters could not be written to disk. */
   readonly unsaved: () => number;
 }
@@ -21,6 +29,12 @@ export interface PrimaryGauges {
 export interface OperatingGauges {
   /** The number of operations that `contract.leniency` exempts from the contract. */
   readonly exempted: () => number;
+  /** 1 if the gateway takes requests, otherwise 0. */
+  readonly ready: () => number;
+  /** 1 if the files were good when they were read last, 0 if they were refused. */
+  readonly reloadSuccess: () => number;
+  /** When that was, Unix seconds. */
+  readonly reloadTime: () => number;
 }
 
 /** The gauge of the process that keeps a copy of the keys of the shared state. */
@@ -68,6 +82,8 @@ export interface CounterRow<T extends EventType = EventType, L extends LabelName
 export interface HistogramRow<T extends EventType = EventType, L extends LabelNames = LabelNames>
   extends RowOfEvents<T, L> {
   readonly kind: 'histogram';
+  /** Upper bounds in seconds, rising; those of most histograms if absent. */
+  readonly buckets?: readonly number[];
   count(add: (seconds: number, ...values: ValuesFor<L>) => void): Counting<T>;
 }
 
@@ -75,8 +91,8 @@ export interface HistogramRow<T extends EventType = EventType, L extends LabelNa
 export interface StandingRow<T extends EventType = EventType, L extends LabelNames = LabelNames>
   extends RowOfEvents<T, L> {
   readonly kind: 'standing';
-  /** The labels before the first event. */
-  readonly initially: ValuesFor<L>;
+  /** The labels before the first event; there are none if absent. */
+  readonly initially?: ValuesFor<L>;
   count(set: (...values: ValuesFor<L>) => void): Counting<T>;
 }
 

@@ -1,6 +1,9 @@
 import { readVersion } from '../common/version.ts';
 import { counter, gauge, histogram, type MetricRow, standing } from './metric-rows.ts';
 
+/** A Redis nearby answers in less than a millisecond, where most requests take longer. */
+const STATE_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+
 /**
  * Every metric of the gateway, in the order of the exposition. Every label value comes from a fixed set (operations, plans,
  * codes), never from a request.
@@ -35,6 +38,16 @@ export const METRICS: readonly MetricRow[] = [
       (add) =>
       ({ plan, verdict }) =>
         verdict !== null && add(plan ?? 'none', verdict),
+  }),
+  counter({
+    on: ['request'],
+    name: 'storegate_near_limit_admissions_total',
+    help: 'Admitted requests that left a fifth or less of a window that they count in, by plan.',
+    labelNames: ['plan'],
+    count:
+      (add) =>
+      ({ nearLimit, plan }) =>
+        nearLimit && add(plan ?? 'none'),
   }),
   counter({
     on: ['ban'],
@@ -85,6 +98,32 @@ export const METRICS: readonly MetricRow[] = [
       (add) =>
       ({ type }) =>
         add(type === 'reload.done' ? 'done' : 'refused'),
+  }),
+  gauge({
+    name: 'storegate_reload_last_success',
+    help: 'Whether the files were good when they were read last, at the start or by a reload: 1, or 0 if they were refused.',
+    reads: 'reloadSuccess',
+  }),
+  gauge({
+    name: 'storegate_reload_last_timestamp_seconds',
+    help: 'When the files were read last: at the start, by a reload that was asked for, or because they changed.',
+    reads: 'reloadTime',
+  }),
+  standing({
+    on: ['configuration.used'],
+    name: 'storegate_configuration_info',
+    help: 'Digests of what decides about requests; gateways that do the same have the same. Always 1.',
+    labelNames: ['settings', 'plans', 'contract'],
+    count:
+      (set) =>
+      ({ settings, plans, contract }) =>
+        set(settings, plans, contract),
+    onlyWith: 'exempted',
+  }),
+  gauge({
+    name: 'storegate_ready',
+    help: 'Whether the gateway wants requests: 1, or 0 while it stops, has no worker, or cannot decide without the shared state.',
+    reads: 'ready',
   }),
   counter({
     on: ['contract.fault'],
@@ -156,6 +195,38 @@ export const METRICS: readonly MetricRow[] = [
       ({ operation, upstream }) =>
         upstream !== null && add(upstream / 1000, operation),
   }),
+  histogram({
+    on: ['state.answered'],
+    name: 'storegate_state_duration_seconds',
+    help: 'From asking the shared state about a request to its answer.',
+    labelNames: [],
+    buckets: STATE_SECONDS,
+    count:
+      (add) =>
+      ({ duration }) =>
+        add(duration / 1000),
+    onlyWith: 'inFlight',
+  }),
+  gauge({
+    name: 'storegate_upstream_connections_open',
+    help: 'Connections to the store that are open.',
+    reads: 'storeOpen',
+  }),
+  gauge({
+    name: 'storegate_upstream_connections_idle',
+    help: 'Connections to the store that are open and unused.',
+    reads: 'storeIdle',
+  }),
+  gauge({
+    name: 'storegate_upstream_connections_limit',
+    help: 'How many connections to the store there may be: upstream.connections.',
+    reads: 'storeMost',
+  }),
+  gauge({
+    name: 'storegate_upstream_waiting_requests',
+    help: 'Requests that wait for a connection to the store.',
+    reads: 'storeWaiting',
+  }),
   gauge({
     name: 'storegate_contract_exempted_operations',
     help: 'Operations that contract.leniency exempts from the contract, because it has mistakes there.',
@@ -175,6 +246,11 @@ export const METRICS: readonly MetricRow[] = [
     name: 'storegate_body_bytes',
     help: 'Memory that bodies of requests under way hold, of what door.bodyBudget allows.',
     reads: 'bodies',
+  }),
+  gauge({
+    name: 'storegate_body_budget_bytes',
+    help: 'Memory that bodies of requests under way may hold: door.bodyBudget.',
+    reads: 'bodyBudget',
   }),
   gauge({
     name: 'storegate_state_unsaved_seconds',

@@ -70,8 +70,8 @@ function prepare(registry: Registry, row: Exclude<MetricRow, GaugeRow>): Observe
     case 'counter':
       return row.count(counterTally(registry, row));
     case 'histogram':
-      return row.count(histogramTally(registry, row, SECONDS));
+      return row.count(histogramTally(registry, row, row.buckets ?? SECONDS));
     case 'standing':
-      return row.count(standingGauge(registry, row, row.initially));
+      return row.count(standingGauge(registry, row, row.initially ?? null));
   }
 }

@@ -66,11 +66,11 @@ export function histogramTally(registry: Registry, { name, help, labelNames }: T
   };
 }
 
-/** Makes a gauge whose labels are its value, and returns the function that sets them. The labels set last are 1; there are no others. */
+/** Makes a gauge whose labels are its value, and returns the function that sets them. The labels set last are 1; there are no others. `initially` null: none before they are set. */
 export function standingGauge(
   registry: Registry,
   { name, help, labelNames }: TallyName,
-  initially: readonly LabelValue[],
+  initially: readonly LabelValue[] | null,
 ) {
   let now = initially;
   new Gauge({
@@ -82,7 +82,7 @@ export function standingGauge(
     registers: [registry],
     collect() {
       this.reset();
-      this.labels(...now.map(String)).set(1);
+      if (now !== null) this.labels(...now.map(String)).set(1);
     },
   });
   return (...values: readonly LabelValue[]): void => {

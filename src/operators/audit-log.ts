@@ -79,6 +79,14 @@ export interface AuditLog {
   answered(name: string, now: number): Eventually<IdempotentAnswer | null>;
 }
 
+/**
+ * Whether an action is about bans. What people do about bans stands in the audit log, and in the same step in the log of bans,
+ * beside those that the ladder gave: these must not push what people did out of the audit log.
+ */
+export function isOfBans({ action }: Pick<AuditDraft, 'action'>): boolean {
+  return action.startsWith('bans.');
+}
+
 /** The entry that takes back `entry`: its change was told, and then could not be made. */
 export function failedEntry(entry: AuditDraft): AuditDraft {
   return { ...entry, action: `${entry.action}.failed`, after: entry.before };

@@ -4,6 +4,7 @@ import { CONTRACT_JSON_PATH, CONTRACT_YAML_PATH } from '../common/own-paths.ts';
 import type { Exempted } from '../contract/contract.ts';
 import { Document } from '../contract/document/document.ts';
 import type { Json } from '../contract/document/source.ts';
+import { toJson } from '../contract/exact-json.ts';
 import { Content } from './content.ts';
 import { publish } from './publish.ts';
 import { withUsage } from './usage.ts';
@@ -24,7 +25,7 @@ export interface Published {
 export function writeDocuments(root: Readonly<Json>, exempted: readonly Exempted[]): Published {
   const document = publish(withUsage(withoutOmitted(root, exempted)));
   return {
-    json: written(JSON.stringify(document, exactly)),
+    json: written(toJson(document)),
     yaml: written(stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 })),
   };
 }
@@ -58,7 +59,3 @@ function withoutOmitted(root: Readonly<Json>, exempted: readonly Exempted[]): Re
   }
   return { ...root, paths };
 }
-
-/** JSON.stringify cannot write a bigint by itself. */
-const exactly = (_name: string, value: unknown): unknown =>
-  typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value;

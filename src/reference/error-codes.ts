@@ -28,7 +28,8 @@ export function errorCodes(): string {
   return `# Error codes
 
 Every error of the gateway is \`{"code", "message", "status"}\` with \`Content-Type: application/json\`. Programs look at \`code\`,
-people at \`message\`. The answer's \`X-Request-Id\` finds the request in the gateway's log. The store has codes of its own for what
+people at \`message\`. The answer's \`X-Request-Id\` finds the request in the gateway's log, and
+\`storegate explain\` tells operators why it was refused. The store has codes of its own for what
 it refuses (such as \`unknown_category\`), in the same form.
 
 \`400 invalid_request\` adds \`details\`: one \`{"in", "pointer", "message", "rule", "limit"}\` for each fault, where \`in\` is \`path\`,

@@ -10,6 +10,8 @@ const WINDOW = {
   required: ['name', 'kind', 'limit', 'used', 'remaining', 'reset'],
   properties: {
     name: { type: 'string' },
+    operation: { type: 'string', description: 'The operation whose requests alone it counts, if there is one.' },
+    tag: { type: 'string', description: 'The tag whose operations alone it counts, if there is one.' },
     kind: { type: 'string', enum: [...KIND_NAMES] },
     limit: { type: 'integer' },
     used: { type: 'integer' },
@@ -36,10 +38,15 @@ const BAN = {
 const KEY = {
   type: 'object',
   nullable: true,
-  required: ['id', 'label', 'created', 'ageDays', 'expires', 'rotated', 'retires'],
+  required: ['id', 'label', 'scopes', 'created', 'ageDays', 'expires', 'rotated', 'retires'],
   properties: {
     id: { type: 'string' },
     label: { type: 'string', nullable: true },
+    scopes: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'What the key may do where an operation needs scopes.',
+    },
     created: time('When the key was issued.'),
     ageDays: { type: 'integer' },
     expires: time('When the key ends.'),
@@ -122,6 +129,19 @@ export const usageOperation = {
 /** The groups of tags of a contract, if it has any, with that of the operations that the gateway itself answers. */
 export const withUsageGroup = (groups: unknown): unknown => (Array.isArray(groups) ? [...groups, GROUP] : groups);
 
+/** The operation in the language of the document: in OpenAPI 3.0 `nullable` adds null to a type, and later a list of types does. */
+function operationFor({ openapi }: Readonly<Json>): Json {
+  return String(openapi).startsWith('3.0.') ? OPERATION : (withTypeLists(OPERATION) as Json);
+}
+
+function withTypeLists(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withTypeLists);
+  if (!isObject(value)) return value;
+  const { nullable, ...rest } = value;
+  const own = Object.fromEntries(Object.entries(rest).map(([name, member]) => [name, withTypeLists(member)]));
+  return nullable === true ? { ...own, type: [own.type, 'null'] } : own;
+}
+
 /** A copy of a contract's document with the operations that the gateway itself answers. */
 export function withUsage(document: Readonly<Json>): Json {
   const { paths, tags, 'x-tagGroups': groups } = document;
@@ -129,6 +149,6 @@ export function withUsage(document: Readonly<Json>): Json {
     ...document,
     tags: [...(Array.isArray(tags) ? tags : []), TAG],
     ...(groups !== undefined && { 'x-tagGroups': withUsageGroup(groups) }),
-    paths: { ...(isObject(paths) ? paths : {}), [USAGE_PATH]: { get: OPERATION } },
+    paths: { ...(isObject(paths) ? paths : {}), [USAGE_PATH]: { get: operationFor(document) } },
   };
 }

@@ -1,7 +1,7 @@
 import type { Guard } from '../callers/guard.ts';
 import type { Eventually } from '../common/eventually.ts';
 import type { Config } from '../config/config.ts';
-import { createReport } from '../gateway/contract-reports.ts';
+import { createReport, createTellFaults } from '../gateway/contract-reports.ts';
 import type { Exchange } from '../gateway/exchange.ts';
 import { createPages } from '../gateway/own/pages.ts';
 import { createUsage } from '../gateway/own/usage.ts';
@@ -25,12 +25,14 @@ import type { KeyStore } from '../keys/store.ts';
 import type { CallsOfDeprecated, Uses } from '../keys/uses.ts';
 import type { Observe } from '../observe/events.ts';
 import { createReference, REFERENCE_PATHS } from '../reference/reference.ts';
+import type { BanRecorder } from '../state/ban-recorder.ts';
 import type { State } from '../state/state.ts';
 import type { ActiveConfig } from './reload.ts';
 
 /** The parts that outlive a reload: those that count, remember or hold connections. */
 export interface Lasting {
   readonly state: State;
+  readonly bans: BanRecorder;
   readonly keyring: Keyring;
   readonly keys: KeyStore;
   readonly uses: Uses;
@@ -44,7 +46,7 @@ export interface Lasting {
 
 /** The pipeline of one configuration. A request stays on the pipeline it began on, even across a reload. */
 export function buildPipeline({ config, contract, prepared }: ActiveConfig<Config>, lasting: Lasting): Pipeline {
-  const { state, keyring, keys, uses, deprecatedBy, guard, upstream, bodies, observe, clock } = lasting;
+  const { state, bans, keyring, keys, uses, deprecatedBy, guard, upstream, bodies, observe, clock } = lasting;
   const cors = createCors(config.cors);
   const answer = createAnswer({ cors, guard, observe });
   const { maxBodyBytes } = config.door;
@@ -69,10 +71,10 @@ export function buildPipeline({ config, contract, prepared }: ActiveConfig<Confi
   }
 
   return createPipeline({
-    door: createDoor(config.door, observe),
+    door: createDoor(config.door, observe, createTellFaults(contract)),
     authenticate: createAuthenticate({ keyring, guard, clock }),
     usage: createUsage({ state, keys, deprecatedBy, answer, operations: contract.operations, clock }),
-    admit: createAdmit({ state, observe }),
+    admit: createAdmit({ state, bans, observe }),
     contract: createContract({
       maxBodyBytes,
       bodies,

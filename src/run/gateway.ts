@@ -1,16 +1,27 @@
 import type { Reloaded } from '../admin/context.ts';
 import { createGuard } from '../callers/guard.ts';
 import type { Config } from '../config/config.ts';
+import { gatewayName } from '../fleet/fleet.ts';
+import type { GatewayStatus } from '../fleet/status.ts';
+import { readTopQuestion, type TopAnswer } from '../fleet/top.ts';
 import { toAll } from '../observe/events.ts';
+import { Recorder } from '../observe/history/recorder.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { createMetrics } from '../observe/metrics.ts';
+import { Top } from '../observe/top/top.ts';
 import { makeToken } from '../operators/tokens.ts';
+import { RecentRequests } from '../requests/recent.ts';
 import { openEmbedded } from '../state/embedded/open.ts';
 import { openRedis } from '../state/redis/open.ts';
 import { ContractLoader } from './contracts/loader.ts';
+import { operatingGauges, requestGauges } from './gauges.ts';
+import { GatewayHistory } from './history.ts';
 import { type LeftBehind, tellLeftBehind } from './left-behind.ts';
 import { createOperating, type Operating } from './operating.ts';
+import { requestAnswers } from './request-answers.ts';
 import { createServing, type ServedConfig } from './serving.ts';
+import { Standing } from './standing.ts';
+import { gatewayStatus, processStatus } from './status.ts';
 
 export interface Started {
   readonly url: string;
@@ -43,25 +54,45 @@ export interface Overrides {
  */
 export async function createGateway(config: ServedConfig, overrides: Overrides = {}): Promise<Gateway> {
   const { clock = Date.now, load } = overrides;
+  const startedAt = Date.now();
   const contracts = new ContractLoader();
   const settings = { config, ...(await contracts.loadFirst(config.contract)) };
   const log = overrides.log ?? createLog(config.log);
+  const standing = new Standing();
   const metrics = createMetrics({
-    inFlight: () => serving.inFlight,
-    subjects: () => storage.state.size,
-    bodies: () => serving.bodies,
-    unsaved: () => storage.unsavedFor() / 1_000,
-    exempted: () => operating.exempted,
+    ...requestGauges(
+      () => serving,
+      () => storage,
+    ),
+    ...operatingGauges({ operating: () => operating, readiness: () => readiness(), standing, startedAt }),
     ...(config.redis?.keyCopy.enabled ? { keyCopyAge: () => (storage.keyCopyAge?.() ?? 0) / 1_000 } : {}),
   });
-  const observe = toAll(metrics.observe, log.observe);
+  const recent = new RecentRequests(config.explain, { worker: null });
+  const counted = new Top(clock);
+  const past = new GatewayHistory();
+  const recorder = new Recorder(clock, past.add);
+  const observe = toAll(
+    metrics.observe,
+    log.observe,
+    standing.observe,
+    recent.observe,
+    counted.observe,
+    recorder.observe,
+  );
 
   const storage = config.redis
     ? await openRedis(config.redis, { observe, audit: config.audit, folder: config.data })
     : openEmbedded(config.data, { clock, audit: config.audit, observe });
+  past.open(config.data, observe);
+  recorder.watch();
   const guard = createGuard(config.door.guard);
   const serving = createServing({ settings, storage, guard, observe, clock });
   const ownToken = makeToken();
+  const readiness = () => (stopping !== null ? 'stopping' : storage.ready() ? 'ready' : 'state_away');
+  const fleet = storage.join(
+    { name: gatewayName(), answers: { status, ...requestAnswers(recent), top, history } },
+    (error) => observe({ type: 'bug', id: 'fleet', error }),
+  );
   let operating: Operating;
   try {
     operating = createOperating({
@@ -69,29 +100,61 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
       load,
       contracts,
       prepare: serving.prepare,
-      swap: serving.use,
+      swap(settings) {
+        serving.use(settings);
+        recent.use(settings.config.explain);
+      },
       records: storage,
       state: storage.state,
       uses: serving.uses,
       metrics,
       ownToken,
-      readiness: () => (stopping !== null ? 'stopping' : storage.ready() ? 'ready' : 'state_away'),
+      readiness,
+      fleet,
+      lastReload: () => standing.lastReload,
       observe,
       clock,
     });
   } catch (error) {
+    await fleet.close();
     await letGoOfServing();
     throw error;
   }
   let stopping: Promise<void> | null = null;
+  let started: Started | null = null;
+
+  function status(): GatewayStatus {
+    return gatewayStatus({
+      startedAt,
+      urls: started,
+      readiness: readiness(),
+      state: storage.kind,
+      workers: 0,
+      processes: [processStatus(null, serving, standing)],
+      configuration: operating.configuration,
+    });
+  }
+
+  function top(asked: unknown): TopAnswer | null {
+    const question = readTopQuestion(asked);
+    return question && { ...counted.counts(question.window, question.by), missing: 0 };
+  }
+
+  function history(asked: unknown) {
+    recorder.turn();
+    return past.answer(asked);
+  }
 
   async function letGoOfServing(): Promise<void> {
     await serving.close();
+    recorder.close();
+    await past.close();
     await storage.close();
   }
 
   async function letGo(): Promise<void> {
     await operating.close();
+    await fleet.close();
     await letGoOfServing();
   }
 
@@ -110,7 +173,8 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
         const url = await serving.listen();
         storage.announce?.({ url: adminUrl, token: ownToken });
         observe({ type: 'started', url, adminUrl, state: storage.kind });
-        return { url, adminUrl, leftBehind: await tellLeftBehind(config, storage.keys, observe) };
+        started = { url, adminUrl, leftBehind: await tellLeftBehind(config, storage.keys, observe) };
+        return started;
       } catch (error) {
         stopping = letGo();
         await stopping;

@@ -1,15 +1,19 @@
-import { createAdmin, type Readiness } from '../admin/admin.ts';
+import { createAdmin } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
 import type { AdminContext, Reloaded } from '../admin/context.ts';
 import type { Eventually } from '../common/eventually.ts';
 import type { Config } from '../config/config.ts';
 import { watchFiles } from '../config/watch.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import type { Readiness } from '../fleet/readiness.ts';
+import type { ConfigurationStatus, LastReload } from '../fleet/status.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { State } from '../state/state.ts';
 import type { Records } from '../state/storage.ts';
 import type { ContractLoader } from './contracts/loader.ts';
 import { type ActiveConfig, createReloader, FILE_CHANGED, type ReloaderParts, ReloadRefused } from './reload.ts';
+import { configurationStatus, digestsOf } from './status.ts';
 import { urlOf } from './url.ts';
 
 export interface OperatingParts<C extends Config> {
@@ -22,13 +26,17 @@ export interface OperatingParts<C extends Config> {
   /** Puts new settings in force in every process that carries requests. */
   readonly swap: (settings: ActiveConfig<C>) => Eventually<void>;
   /** Its owner closes them. */
-  readonly records: Pick<Records, 'keys' | 'auditLog' | 'tokens'>;
+  readonly records: Pick<Records, 'keys' | 'auditLog' | 'banLog' | 'tokens'>;
   readonly state: State;
   readonly uses: AdminContext['uses'];
   readonly metrics: Pick<Metrics, 'contentType' | 'text'>;
   /** Valid for this run only; admits the gateway's own user, see `state/embedded/lock.ts`. */
   readonly ownToken: string | null;
   readonly readiness: () => Readiness;
+  /** The fleet that this gateway is one of. Its owner closes it. */
+  readonly fleet: Fleet;
+  /** How the last reload ended. */
+  readonly lastReload: () => LastReload | null;
   readonly observe: Observe;
   readonly clock: () => number;
 }
@@ -37,6 +45,7 @@ export interface OperatingParts<C extends Config> {
 export interface Operating {
   /** Operations that the contract in force does not enforce. */
   readonly exempted: number;
+  readonly configuration: ConfigurationStatus;
   /** Resolves with the URL for operators. Rejects with ListenError. */
   listen(): Promise<string>;
   /** All of the files holds from the next request on, or nothing changes. Rejects with ReloadRefused. */
@@ -58,25 +67,47 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
     metrics,
     ownToken,
     readiness,
+    fleet,
+    lastReload,
     observe,
     clock,
   } = parts;
   const { config } = initial;
-  const { keys, auditLog, tokens } = records;
-  const reloader = createReloader({ initial, load: load ?? (() => config), contracts, keys, observe, prepare, swap });
+  const { keys, auditLog, banLog, tokens } = records;
+  const reloader = createReloader({
+    initial,
+    load: load ?? (() => config),
+    contracts,
+    keys,
+    observe,
+    prepare,
+    async swap(settings) {
+      await swap(settings);
+      tellUsed(settings);
+    },
+  });
+  tellUsed(initial);
   const context: AdminContext = {
     keys,
     auditLog,
+    banLog,
     tokens,
     uses,
     clock,
     state: () => state,
+    fleet: () => fleet,
     config: () => reloader.current.config,
     plans: () => reloader.current.config.plans,
-    reload: (reason, around) => reloader.reload(reason, around).catch(refusedToOperator),
+    reload: (reason, around) => reloader.reload(reason, around).catch(refusing('Nothing was changed')),
+    compare: () => reloader.compare().catch(refusing('A reload would be refused')),
+    scoped: () => reloader.current.contract.windows,
   };
   const admin = createAdmin({ config, context, metrics, observe, ownToken, readiness });
   const watch = load ? watchFiles(filesOf, reloadUnasked) : null;
+
+  function tellUsed(settings: ActiveConfig<C>): void {
+    observe({ type: 'configuration.used', ...digestsOf(settings) });
+  }
 
   function filesOf(): readonly string[] {
     const { config, contract } = reloader.current;
@@ -92,6 +123,9 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
     get exempted() {
       return reloader.current.contract.exempted.length;
     },
+    get configuration() {
+      return configurationStatus(reloader.current, reloader.waiting, lastReload());
+    },
     listen: async () => urlOf(config.admin.host, await admin.listen()),
     reload: (reason) => reloader.reload(reason),
     async close() {
@@ -101,14 +135,16 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
   };
 }
 
-/** The answer tells the operator every mistake. */
-function refusedToOperator(error: unknown): never {
-  if (!(error instanceof ReloadRefused)) throw error;
-  const details = error.problems.map((message) => ({
-    in: 'body' as const,
-    pointer: '',
-    message,
-    rule: 'unfit' as const,
-  }));
-  throw new AdminError('configuration_unfit', `Nothing was changed: ${error.problems.join('; ')}`, { details });
+/** Makes the answer of a ReloadRefused, which tells the operator every mistake. */
+function refusing(words: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof ReloadRefused)) throw error;
+    const details = error.problems.map((message) => ({
+      in: 'body' as const,
+      pointer: '',
+      message,
+      rule: 'unfit' as const,
+    }));
+    throw new AdminError('configuration_unfit', `${words}: ${error.problems.join('; ')}`, { details });
+  };
 }

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { AroundReload, Reloaded } from '../admin/context.ts';
+import type { AroundReload, Compared, Reloaded } from '../admin/context.ts';
 import type { Eventually } from '../common/eventually.ts';
 import { Turns } from '../common/turns.ts';
 import type { Config } from '../config/config.ts';
@@ -53,34 +53,50 @@ export interface ReloaderParts<C extends Config> {
 
 export interface Reloader<C extends Config> {
   readonly current: ActiveConfig<C>;
+  /** Settings that are different in the files and wait for a restart, as of the last time that they were read. */
+  readonly waiting: readonly string[];
   /**
    * Checks everything, then swaps everything. One at a time. Rejects with ReloadRefused for every mistake or failure, and
    * with what `around` throws.
    */
   reload(reason: string, around?: AroundReload): Promise<Reloaded>;
+  /** Reads and checks as `reload` does, in turn with it, and neither changes nor tells anything. Rejects with ReloadRefused. */
+  compare(): Promise<Compared>;
 }
 
 export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloader<C> {
   const { load, contracts, keys, prepare, swap, observe } = parts;
   const turns = new Turns();
   let current = parts.initial;
+  let waiting: readonly string[] = [];
+  let refused = false;
   tellExempted(current.contract, observe);
 
-  async function orRefuse<T>(reason: string, work: () => Promise<T>): Promise<T> {
+  async function orProblems<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
       const problems = problemsOf(error);
       if (problems === BUG) observe({ type: 'bug', id: 'reload', error });
-      observe({ type: 'reload.refused', reason, problems });
       throw new ReloadRefused(problems);
     }
+  }
+
+  function orRefuse<T>(reason: string, work: () => Promise<T>): Promise<T> {
+    return orProblems(work).catch((error: ReloadRefused) => {
+      refused = true;
+      observe({ type: 'reload.refused', reason, problems: error.problems });
+      throw error;
+    });
   }
 
   async function reloadNow(reason: string, around: AroundReload): Promise<Reloaded> {
     const { next, reloaded } = await orRefuse(reason, read);
     const { changed, needRestart } = reloaded;
-    if (reason === FILE_CHANGED && changed.length + needRestart.length === 0) return reloaded;
+    waiting = needRestart;
+    // Files that were put back as they were are told after a refusal: it is over.
+    if (reason === FILE_CHANGED && !refused && changed.length + needRestart.length === 0) return reloaded;
+    if (next.contract !== current.contract) await orRefuse(reason, () => prepare(next.contract));
     await around(reloaded, () =>
       orRefuse(reason, async () => {
         const before = current;
@@ -89,12 +105,13 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
         if (next.contract !== before.contract) tellExempted(next.contract, observe);
       }),
     );
+    refused = false;
     observe({ type: 'reload.done', reason, ...reloaded });
     return reloaded;
   }
 
   /** What the files say, checked, and how it differs from what is in force. */
-  async function read(): Promise<{ next: ActiveConfig<C>; reloaded: Reloaded }> {
+  async function read(): Promise<{ loaded: Config; next: ActiveConfig<C>; reloaded: Reloaded }> {
     const loaded = load();
     const sameContract = sameReading(current.config, loaded) && (await isUnchanged(current.contract));
     const { contract, prepared } = sameContract ? current : await contracts.load(loaded.contract);
@@ -104,18 +121,27 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
     const changed = different.filter((name) => !needsRestart(name));
     if (plansText(loaded.plans) !== plansText(current.config.plans)) changed.push('plans');
     if (contract.fingerprint !== current.contract.fingerprint) changed.push('contract');
-    if (!sameContract) await prepare(contract);
     return {
+      loaded,
       next: Object.freeze({ config: inForce(current.config, loaded), contract, prepared }),
       reloaded: { changed, needRestart: different.filter(needsRestart) },
     };
+  }
+
+  async function compareNow(): Promise<Compared> {
+    const { loaded, next, reloaded } = await orProblems(read);
+    return { inForce: current, inFiles: { config: loaded, contract: next.contract }, reloaded };
   }
 
   return {
     get current() {
       return current;
     },
+    get waiting() {
+      return waiting;
+    },
     reload: (reason, around = (_reloaded, apply) => apply()) => turns.take('reload', () => reloadNow(reason, around)),
+    compare: () => turns.take('reload', compareNow),
   };
 }
 
@@ -157,7 +183,8 @@ async function refuseLostPlans({ plans: before }: Plans, { plans }: Plans, keys:
   );
 }
 
-function plansText({ plans, ladder, accounts }: Plans): string {
+/** Plans as one text, to be compared with that of others. */
+export function plansText({ plans, ladder, accounts }: Plans): string {
   return JSON.stringify([[...plans], ladder, [...accounts]]);
 }
 

@@ -1,6 +1,7 @@
 import type { Guard } from '../callers/guard.ts';
 import type { Config } from '../config/config.ts';
 import type { Contract } from '../contract/contract.ts';
+import type { StoreStatus } from '../fleet/status.ts';
 import type { Pipeline } from '../gateway/pipeline.ts';
 import { createUnparsedAnswers } from '../gateway/reply/unparsed.ts';
 import { createUpstream } from '../gateway/upstream/connections.ts';
@@ -9,7 +10,9 @@ import { ConnectionLimits } from '../gateway/wire/connection-limits.ts';
 import { createListener, type DrainOptions, type ListenOptions } from '../gateway/wire/listener.ts';
 import { Keyring } from '../keys/keyring.ts';
 import { type CallsOfDeprecated, Uses } from '../keys/uses.ts';
+import type { Plans } from '../limits/plans.ts';
 import type { Observe } from '../observe/events.ts';
+import { BanRecorder } from '../state/ban-recorder.ts';
 import type { Storage } from '../state/storage.ts';
 import { buildPipeline } from './build.ts';
 import type { ActiveConfig } from './reload.ts';
@@ -35,8 +38,8 @@ export interface ServingParts {
 /** Everything that carries requests: the public listener, the pipeline behind it, and the connections to the store. */
 export interface Serving {
   readonly inFlight: number;
-  /** Bytes that bodies under way hold. */
-  readonly bodies: number;
+  readonly bodies: Pick<Bodies, 'held' | 'budget'>;
+  readonly store: StoreStatus;
   readonly uses: Uses;
   /** Resolves with the URL for clients; called again, it keeps the port. Rejects with ListenError. */
   listen(options?: ListenOptions): Promise<string>;
@@ -53,12 +56,20 @@ export function createServing(parts: ServingParts): Serving {
   const { settings, storage, guard, observe, clock } = parts;
   const { config } = settings;
   const { state, keys } = storage;
-  const keyring = new Keyring(keys, config.plans, { recheckAfter: storage.recheckKeysAfter });
+  const keyring = new Keyring(keys, plansIn(settings), { recheckAfter: storage.recheckKeysAfter });
   const uses = new Uses(storage.uses, { clock, failed: (error) => observe({ type: 'uses.unsaved', error }) });
+  const bans = new BanRecorder({
+    log: storage.banLog,
+    toldLater: storage.hearBans !== undefined,
+    clock,
+    dropped: (count) => observe({ type: 'bans.unrecorded', count }),
+    failed: (error) => observe({ type: 'bug', id: 'bans', error }),
+  });
+  storage.hearBans?.((ban) => bans.begun(ban));
   const upstream = createUpstream(config.upstream.url, config.upstream);
   const deprecatedBy = parts.deprecatedAtAll ?? ((keyId) => uses.deprecatedBy(keyId));
   const bodies = new Bodies(bodiesSettings(config));
-  const lasting = { state, keyring, keys, uses, deprecatedBy, guard, upstream, bodies, observe, clock };
+  const lasting = { state, bans, keyring, keys, uses, deprecatedBy, guard, upstream, bodies, observe, clock };
 
   let pipeline = buildPipeline(settings, lasting);
   const closing = new AbortController();
@@ -82,8 +93,9 @@ export function createServing(parts: ServingParts): Serving {
     get inFlight() {
       return listener.inFlight;
     },
-    get bodies() {
-      return bodies.held;
+    bodies,
+    get store() {
+      return upstream.pool.status;
     },
     uses,
     async listen(options) {
@@ -93,7 +105,7 @@ export function createServing(parts: ServingParts): Serving {
     },
     prepare: (contract) => contract.prepare(AbortSignal.any([closing.signal, AbortSignal.timeout(PATIENCE)])),
     use(settings) {
-      keyring.usePlans(settings.config.plans);
+      keyring.usePlans(plansIn(settings));
       bodies.use(bodiesSettings(settings.config));
       limits.use(settings.config.door);
       pipeline = buildPipeline(settings, lasting);
@@ -105,9 +117,15 @@ export function createServing(parts: ServingParts): Serving {
       bodies.close();
       upstream.close();
       keyring.close();
+      await bans.close();
       await uses.close();
     },
   };
+}
+
+/** The plans with the windows of the contract that is in force with them. */
+function plansIn({ config: { plans }, contract: { windows } }: ActiveConfig<ServedConfig>): Plans {
+  return windows.length === 0 ? plans : { ...plans, scoped: windows };
 }
 
 function bodiesSettings({ door: { bodyBudget, minBodyRate } }: ServedConfig): BodiesSettings {

@@ -1,6 +1,7 @@
 import type { Eventually } from '../common/eventually.ts';
 import type { Admission } from '../limits/admission.ts';
 import type { Limits, Window } from '../limits/limits.ts';
+import type { Scopes } from '../limits/scopes.ts';
 
 /** A ban in force. Times are Unix milliseconds. */
 export interface Ban {
@@ -14,7 +15,27 @@ export interface Ban {
   readonly rung: number;
 }
 
-export type BanLimit = Pick<Window, 'kind' | 'limit' | 'span'>;
+/** A ban of the ladder that began. `until` in Unix milliseconds. */
+export interface BegunBan {
+  readonly subject: string;
+  readonly limits: Limits;
+  readonly until: number;
+  /** Bans that are not forgotten, this one included. */
+  readonly rung: number;
+  /** The limit whose refusals were not heeded; `null`: not known. */
+  readonly violated: Window | null;
+}
+
+/** The ban that began with the request that got this admission; `null`: none did, or somebody else tells of it. */
+export function begunBan(
+  subject: string,
+  limits: Limits,
+  { banBegins, rung, bannedUntil, violated }: Admission,
+): BegunBan | null {
+  return banBegins && rung !== undefined ? { subject, limits, until: bannedUntil, rung, violated } : null;
+}
+
+export type BanLimit = Omit<Window, 'name'>;
 
 /**
  * The state holds something else where one subject's counters should be; all other subjects are well. The message tells
@@ -34,7 +55,8 @@ export class UnsavedError extends Error {
  *
  * Every implementation keeps these promises:
  * - `admit` decides and charges in one atomic step, however many callers and gateways ask at once. No window admits more
- *   than its limit. Either all windows are charged or none is.
+ *   than its limit. Either all windows that a request counts in are charged or none is. It counts in those without a scope, and in
+ *   those of its own scopes.
  * - A refused request changes no window. Another request while refused is a strike, and enough strikes are a ban. Each ban
  *   is longer than the one before; clean time makes the next one shorter again.
  * - A window keeps its count when limits change. The new limit holds from the next request on.
@@ -44,15 +66,18 @@ export class UnsavedError extends Error {
  *   cause is a `LedgerError`, and nothing was changed.
  */
 export interface State {
-  /** Charges `cost` units (an integer, at least 0) to all windows, or refuses and charges nothing. */
-  admit(subject: string, limits: Limits, cost: number): Eventually<Admission>;
+  /**
+   * Charges `cost` units (an integer, at least 0) to all windows that the request counts in, or refuses and charges nothing.
+   * `scopes`: none if left out. The readings are of all windows.
+   */
+  admit(subject: string, limits: Limits, cost: number, scopes?: Scopes): Eventually<Admission>;
   /** How the subject stands; charges and notes nothing. */
   look(subject: string, limits: Limits): Eventually<Admission>;
   /** Ends a ban and forgets strikes and earlier bans. Windows stay as they are. */
   pardon(subject: string): Eventually<void>;
   /** Opens all windows afresh. A ban stays. */
   reset(subject: string): Eventually<void>;
-  /** Gives back up to `units` of what was used, in the window of this name or in all of them. */
+  /** Gives back up to `units` of what was used, in the window of this full name (`fullNameOf`) or in all of them. */
   grant(subject: string, limits: Limits, units: number, window: string | null): Eventually<void>;
   /** Bans from now on for `length` milliseconds, whatever happened before. Counts on the ladder as every ban does. */
   ban(subject: string, limits: Limits, length: number): Eventually<void>;

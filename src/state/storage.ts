@@ -1,13 +1,16 @@
+import type { Answers, Fleet } from '../fleet/fleet.ts';
 import type { KeyStore } from '../keys/store.ts';
 import type { LastUseStore } from '../keys/uses.ts';
 import type { AuditLog } from '../operators/audit-log.ts';
 import type { TokenStore } from '../operators/tokens.ts';
-import type { State } from './state.ts';
+import type { BegunBan, State } from './state.ts';
 
 /** What people manage. All of it outlives the process, and other processes may change it beside a running gateway. */
 export interface Records {
   readonly keys: KeyStore;
   readonly auditLog: AuditLog;
+  /** All bans, those of the ladder too, and what people did about bans. Its entries have numbers of their own. */
+  readonly banLog: AuditLog;
   readonly tokens: TokenStore;
   readonly uses: LastUseStore;
 }
@@ -17,6 +20,8 @@ export interface Storage extends Records {
   readonly state: State & { readonly size: number };
   /** Milliseconds after which a key is looked up again although no change was told; Infinity where every change is told. */
   readonly recheckKeysAfter: number;
+  /** Bans that no answer tells of; absent where every answer tells of the ban that it begins. */
+  readonly hearBans?: (hear: (ban: BegunBan) => void) => void;
   /** What kind of state this is, in words for people. */
   readonly kind: string;
   /** Whether the state lets this gateway take requests. */
@@ -25,10 +30,18 @@ export interface Storage extends Records {
   readonly unsavedFor: () => number;
   /** How old the copy of the keys in the data folder is, milliseconds; absent where there is to be none. */
   readonly keyCopyAge?: () => number;
+  /** Takes this gateway into the fleet of those that share the state. To be closed before the storage. */
+  readonly join: Join;
   /** Tells commands where this gateway is. Absent where counters are shared: commands reach those by themselves. */
   readonly announce?: (announcement: Announcement) => void;
   close(): Promise<void>;
 }
+
+/** `failed` is told of an answer of this gateway that could not be made. */
+export type Join = (
+  self: { readonly name: string; readonly answers: Answers },
+  failed: (error: unknown) => void,
+) => Fleet;
 
 /**
  * How commands reach the gateway that has locked a folder. The token is good for this run alone, so another gateway at the

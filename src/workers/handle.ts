@@ -1,8 +1,12 @@
 import type { Worker } from 'node:cluster';
 import { setTimeout } from 'node:timers/promises';
+import type { Explained, ListedRequest, RequestFilter } from '../fleet/requests.ts';
+import type { ProcessStatus } from '../fleet/status.ts';
+import type { TopQuestion } from '../fleet/top.ts';
 import type { DrainOptions } from '../gateway/wire/listener.ts';
 import type { CallsOfDeprecated } from '../keys/uses.ts';
 import type { Figures } from '../observe/figures.ts';
+import type { TopCounts } from '../observe/top/top.ts';
 import { Channel, type Handlers, NoAnswer } from './channel.ts';
 import type { LastReport, PrimaryCalls, SentConfig, StartOrder, WorkerCalls } from './protocol.ts';
 import { RemoteError, WorkersError } from './remote-error.ts';
@@ -112,6 +116,22 @@ export class WorkerHandle {
 
   inFlight(): Promise<number> {
     return this.#channel.call('inFlight', null, FIGURES);
+  }
+
+  status(): Promise<ProcessStatus | null> {
+    return this.#channel.call('status', null, FIGURES);
+  }
+
+  top(question: TopQuestion): Promise<TopCounts | null> {
+    return this.#channel.call('top', question, FIGURES);
+  }
+
+  explain(id: string): Promise<Explained | null> {
+    return this.#channel.call('explain', id, FIGURES);
+  }
+
+  refusals(filter: RequestFilter): Promise<readonly ListedRequest[]> {
+    return this.#channel.call('refusals', filter, FIGURES);
   }
 
   async refresh(): Promise<void> {

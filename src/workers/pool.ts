@@ -2,6 +2,9 @@ import cluster from 'node:cluster';
 import { resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Guard } from '../callers/guard.ts';
+import { type Explained, type ListedRequest, mergeExplained, newestOf, type RequestFilter } from '../fleet/requests.ts';
+import type { ProcessStatus } from '../fleet/status.ts';
+import { mergeTop, type TopAnswer, type TopQuestion } from '../fleet/top.ts';
 import type { CallsOfDeprecated } from '../keys/uses.ts';
 import type { Observe } from '../observe/events.ts';
 import { type Figures, lastingFigures } from '../observe/figures.ts';
@@ -22,6 +25,8 @@ const SETTLED = 10_000;
 export interface WorkerPoolParts {
   readonly settings: ActiveConfig<ServedConfig>;
   readonly guard: Guard;
+  /** Told what happened at a worker in a minute that has ended. */
+  readonly minute: (minute: Uint8Array) => void;
   readonly observe: Observe;
 }
 
@@ -29,6 +34,7 @@ export interface WorkerPoolParts {
 export class WorkerPool {
   readonly #size: number;
   readonly #guard: Guard;
+  readonly #minute: WorkerPoolParts['minute'];
   readonly #observe: Observe;
   readonly #handles = new Map<number, WorkerHandle>();
   readonly #stop = new AbortController();
@@ -40,10 +46,11 @@ export class WorkerPool {
   #retirements: Promise<void> = Promise.resolve();
   #kept: Promise<void>[] = [];
 
-  constructor({ settings, guard, observe }: WorkerPoolParts) {
+  constructor({ settings, guard, minute, observe }: WorkerPoolParts) {
     this.#size = settings.config.workers;
     this.#settings = settings;
     this.#guard = guard;
+    this.#minute = minute;
     this.#observe = observe;
   }
 
@@ -93,6 +100,33 @@ export class WorkerPool {
       await last;
     }
     return [this.#retired, ...[...this.#handles.values()].map(({ figures }) => figures)];
+  }
+
+  /** How the serving workers stand that answer in time, in the order of their numbers. */
+  async statuses(): Promise<readonly ProcessStatus[]> {
+    const asked = this.#serving().map((handle) => handle.status().catch(() => null));
+    const statuses = (await Promise.all(asked)).filter((status) => status !== null);
+    return statuses.sort((one, other) => one.worker! - other.worker!);
+  }
+
+  /** What the serving workers have counted that answer in time; `null`: none does. */
+  async top(question: TopQuestion): Promise<TopAnswer | null> {
+    const asked = this.#serving().map((handle) => handle.top(question).catch(() => null));
+    const counts = (await Promise.all(asked)).filter((one) => one !== null);
+    if (counts.length === 0) return null;
+    return { ...mergeTop(question.by, counts), missing: asked.length - counts.length };
+  }
+
+  /** What the serving workers that answer in time have of a request. */
+  async explain(id: string): Promise<Explained> {
+    const asked = this.#serving().map((handle) => handle.explain(id).catch(() => null));
+    return mergeExplained((await Promise.all(asked)).filter((one) => one !== null));
+  }
+
+  /** Their last refusals that fit, newest first. */
+  async refusals(filter: RequestFilter): Promise<readonly ListedRequest[]> {
+    const asked = this.#serving().map((handle) => handle.refusals(filter).catch(() => []));
+    return newestOf(await Promise.all(asked), filter.limit);
   }
 
   async inFlight(): Promise<number> {
@@ -153,6 +187,7 @@ export class WorkerPool {
       fail: this.#guard.fail,
       look: this.#guard.look,
       deprecated: (keyId) => this.#deprecatedBy(keyId),
+      minute: this.#minute,
       leave: () => void this.#letLeave(handle),
     });
     this.#handles.set(number, handle);

@@ -1,13 +1,21 @@
 import { createGuard } from '../callers/guard.ts';
+import { gatewayName } from '../fleet/fleet.ts';
+import type { GatewayStatus } from '../fleet/status.ts';
+import { readTopQuestion, type TopAnswer } from '../fleet/top.ts';
 import { toAll } from '../observe/events.ts';
 import { totalText } from '../observe/figures.ts';
 import { createLog } from '../observe/log.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { ContractLoader } from '../run/contracts/loader.ts';
 import type { Gateway, Overrides } from '../run/gateway.ts';
+import { operatingGauges } from '../run/gauges.ts';
+import { GatewayHistory } from '../run/history.ts';
 import { tellLeftBehind } from '../run/left-behind.ts';
 import { createOperating, type Operating } from '../run/operating.ts';
+import { requestAnswers } from '../run/request-answers.ts';
 import type { ServedConfig } from '../run/serving.ts';
+import { Standing } from '../run/standing.ts';
+import { gatewayStatus } from '../run/status.ts';
 import { openForWorkers } from '../state/redis/open.ts';
 import { WorkerPool } from './pool.ts';
 
@@ -22,18 +30,31 @@ export async function createPrimary(
 ): Promise<Gateway> {
   const contracts = new ContractLoader();
   const initial = { config, ...(await contracts.loadFirst(config.contract)) };
+  const startedAt = Date.now();
+  const standing = new Standing();
   const metrics = createMetrics({
     workers: () => pool.serving,
-    exempted: () => operating.exempted,
+    ...operatingGauges({ operating: () => operating, readiness, standing, startedAt }),
     ...(config.redis!.keyCopy.enabled ? { keyCopyAge: () => (keyCopyAge?.() ?? 0) / 1_000 } : {}),
   });
-  const observe = toAll(metrics.observe, log.observe);
-  const { state, kind, close, keyCopyAge, ...records } = await openForWorkers(config.redis!, {
+  const observe = toAll(metrics.observe, log.observe, standing.observe);
+  const { state, kind, close, keyCopyAge, join, ...records } = await openForWorkers(config.redis!, {
     observe,
     audit: config.audit,
     folder: config.data,
   });
-  const pool = new WorkerPool({ settings: initial, guard: createGuard(config.door.guard), observe });
+  const past = new GatewayHistory();
+  past.open(config.data, observe);
+  const pool = new WorkerPool({
+    settings: initial,
+    guard: createGuard(config.door.guard),
+    minute: past.add,
+    observe,
+  });
+  const fleet = join(
+    { name: gatewayName(), answers: { status, ...requestAnswers(pool), top, history: (asked) => past.answer(asked) } },
+    (error) => observe({ type: 'bug', id: 'fleet', error }),
+  );
   let operating: Operating;
   try {
     operating = createOperating<ServedConfig>({
@@ -53,14 +74,36 @@ export async function createPrimary(
       // Commands on this machine ask Redis themselves.
       ownToken: null,
       readiness,
+      fleet,
+      lastReload: () => standing.lastReload,
       observe,
       clock,
     });
   } catch (error) {
+    await fleet.close();
+    await past.close();
     close();
     throw error;
   }
   let stopping: Promise<void> | null = null;
+  let started: Awaited<ReturnType<Gateway['start']>> | null = null;
+
+  async function status(): Promise<GatewayStatus> {
+    return gatewayStatus({
+      startedAt,
+      urls: started,
+      readiness: readiness(),
+      state: kind,
+      workers: config.workers,
+      processes: await pool.statuses(),
+      configuration: operating.configuration,
+    });
+  }
+
+  async function top(asked: unknown): Promise<TopAnswer | null> {
+    const question = readTopQuestion(asked);
+    return question && (await pool.top(question));
+  }
 
   function readiness() {
     if (stopping !== null) return 'stopping';
@@ -70,6 +113,8 @@ export async function createPrimary(
 
   async function letGo(): Promise<void> {
     await operating.close();
+    await fleet.close();
+    await past.close();
     close();
   }
 
@@ -87,7 +132,8 @@ export async function createPrimary(
         const adminUrl = await operating.listen();
         const url = await pool.start();
         observe({ type: 'started', url, adminUrl, state: kind });
-        return { url, adminUrl, leftBehind: await tellLeftBehind(config, records.keys, observe) };
+        started = { url, adminUrl, leftBehind: await tellLeftBehind(config, records.keys, observe) };
+        return started;
       } catch (error) {
         stopping = letGo();
         await stopping;

@@ -1,8 +1,15 @@
+import type { ProcessStatus } from '../fleet/status.ts';
 import type { DrainOptions } from '../gateway/wire/listener.ts';
 import { type Observe, toAll } from '../observe/events.ts';
+import { Recorder } from '../observe/history/recorder.ts';
 import { createLog } from '../observe/log.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
+import { Top } from '../observe/top/top.ts';
+import { RecentRequests } from '../requests/recent.ts';
+import { requestGauges } from '../run/gauges.ts';
 import { createServing, type Serving } from '../run/serving.ts';
+import { Standing } from '../run/standing.ts';
+import { processStatus } from '../run/status.ts';
 import { urlOf } from '../run/url.ts';
 import { openRedis } from '../state/redis/open.ts';
 import type { Storage } from '../state/storage.ts';
@@ -25,6 +32,9 @@ interface Work {
   readonly serving: Serving;
   readonly metrics: Metrics;
   readonly observe: Observe;
+  readonly status: () => ProcessStatus;
+  readonly top: Top;
+  readonly recent: RecentRequests;
   use: Handlers<WorkerCalls>['use'];
   close(): Promise<void>;
 }
@@ -46,6 +56,10 @@ export class WorkerProcess {
       use: (settings) => this.#inTurn(async () => this.#work?.use(settings)),
       deprecated: (keyId) => this.#work?.serving.uses.deprecatedBy(keyId) ?? new Map(),
       inFlight: () => this.#work?.serving.inFlight ?? 0,
+      explain: (id) => this.#work?.recent.explain(id) ?? null,
+      refusals: (filter) => this.#work?.recent.refusals(filter) ?? [],
+      status: () => this.#work?.status() ?? null,
+      top: ({ window, by }) => this.#work?.top.counts(window, by) ?? null,
       figures: async () => (await this.#work?.metrics.figures()) ?? [],
       drain: (options) => this.#drain(options),
     };
@@ -113,16 +127,25 @@ async function begin(
   let settings = unpacked(sent);
   const { config } = settings;
   const log = createLog(config.log, { worker });
-  const metrics = createMetrics({
-    inFlight: () => serving.inFlight,
-    subjects: () => storage.state.size,
-    bodies: () => serving.bodies,
-    unsaved: () => storage.unsavedFor() / 1_000,
-  });
+  const metrics = createMetrics(
+    requestGauges(
+      () => serving,
+      () => storage,
+    ),
+  );
   // A failed call does not matter: a primary process that is gone needs no news.
   const tellReady = () => void primary.call('ready', storage.ready(), TELLING).catch(() => {});
   let isOpen = false;
-  const observe = toAll(metrics.observe, log.observe, ({ type }) => {
+  const standing = new Standing();
+  const recent = new RecentRequests(config.explain, { worker });
+  const top = new Top(Date.now);
+  const recorder = new Recorder(
+    Date.now,
+    // Without a primary process nobody keeps it.
+    (minute) => void primary.call('minute', minute, TELLING).catch(() => {}),
+  );
+  const listeners = [metrics.observe, log.observe, standing.observe, recent.observe, top.observe, recorder.observe];
+  const observe = toAll(...listeners, ({ type }) => {
     if (isOpen && (type === 'state.outage' || type === 'state.recovered')) tellReady();
   });
   const storage: Storage = await openRedis(config.redis!, {
@@ -145,9 +168,12 @@ async function begin(
       primary.call('deprecated', keyId, TELLING).catch(() => serving.uses.deprecatedBy(keyId)),
   });
 
+  recorder.watch();
+
   async function close(): Promise<void> {
     guard.close();
     await serving.close();
+    recorder.close();
     await storage.close();
   }
 
@@ -159,10 +185,14 @@ async function begin(
       serving,
       metrics,
       observe,
+      status: () => processStatus(worker, serving, standing),
+      top,
+      recent,
       async use(next) {
         settings = unpacked(next, settings);
         await serving.prepare(settings.contract);
         serving.use(settings);
+        recent.use(settings.config.explain);
       },
       close,
     };

@@ -1,9 +1,13 @@
 import type { Guard } from '../callers/guard.ts';
 import { deepFreeze } from '../common/freeze.ts';
 import { isSameReading } from '../contract/contract.ts';
+import type { Explained, ListedRequest, RequestFilter } from '../fleet/requests.ts';
+import type { ProcessStatus } from '../fleet/status.ts';
+import type { TopQuestion } from '../fleet/top.ts';
 import type { DrainOptions } from '../gateway/wire/listener.ts';
 import type { CallsOfDeprecated } from '../keys/uses.ts';
 import type { Figures } from '../observe/figures.ts';
+import type { TopCounts } from '../observe/top/top.ts';
 import { type Loaded, loadedOf } from '../run/contracts/loader.ts';
 import type { Prepared } from '../run/contracts/read.ts';
 import type { ActiveConfig } from '../run/reload.ts';
@@ -37,6 +41,13 @@ export type WorkerCalls = {
   /** Deprecated operations that a key called at this worker. */
   deprecated: (keyId: string) => CallsOfDeprecated;
   figures: (nothing: null) => Figures;
+  /** What the worker has of a request, and of the last refusals; `null`: it does not serve yet. */
+  explain: (id: string) => Explained | null;
+  refusals: (filter: RequestFilter) => readonly ListedRequest[];
+  /** How the worker stands; `null`: it does not serve yet. */
+  status: (nothing: null) => ProcessStatus | null;
+  /** What it has counted; `null` as above. */
+  top: (question: TopQuestion) => TopCounts | null;
   /** Finishes the requests in flight and closes everything. */
   drain: (options: DrainOptions) => LastReport;
 };
@@ -48,6 +59,8 @@ export type PrimaryCalls = {
   look: (address: string) => Awaited<ReturnType<Guard['look']>>;
   /** Deprecated operations that a key called at any worker. */
   deprecated: (keyId: string) => CallsOfDeprecated;
+  /** A minute has ended, and this is what happened in it at this worker: packed as in observe/history. */
+  minute: (minute: Uint8Array) => void;
   /** Whether the state lets this worker take requests. */
   ready: (isReady: boolean) => void;
   /** The worker got a SIGTERM and wants to be told to drain. */

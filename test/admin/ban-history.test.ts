@@ -3,24 +3,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { impositionOf } from '../../src/admin/ban-history.ts';
+import { endsOf, entriesSince, RecentBans } from '../../src/admin/ban-history.ts';
 import { type AuditLog, failedEntry } from '../../src/operators/audit-log.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
 import { recordsInFile } from '../../src/state/embedded/open.ts';
 import { KEPT } from '../support/audit.ts';
 
 const KEY = 'key_0123456789abcdef';
-const UNTIL = Date.parse('2030-01-01T00:00:00Z');
-const LATER = UNTIL + 3_600_000;
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+const NOW = Date.parse('2030-01-01T00:00:00Z');
 
 let folder: string;
 let db: DatabaseSync;
-let auditLog: AuditLog;
+let log: AuditLog;
 let requests: number;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'storegate-bans-'));
   db = openStateFile(folder);
-  ({ auditLog } = recordsInFile(db, KEPT));
+  ({ banLog: log } = recordsInFile(db, KEPT));
   requests = 0;
 });
 afterEach(() => {
@@ -28,51 +29,92 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-const entryOf = (actor: string, action: string, until: number | null, { target = KEY, plan = 'free' } = {}) => ({
-  ...{ at: 1, actor, action, target, before: null, requestId: `request ${++requests}` },
-  after: { plan, until: until === null ? null : new Date(until).toISOString(), reason: `of ${actor}` },
-});
-const tell = async (...[actor, action, until, of]: Parameters<typeof entryOf>) => {
-  const entry = entryOf(actor, action, until, of);
-  await auditLog.append({ entry, idempotent: null });
+/** `at` and `until` in minutes from now. */
+async function tell(
+  actor: string,
+  action: string,
+  at: number,
+  until: number | null,
+  { target = KEY, plan = 'free' } = {},
+) {
+  const entry = {
+    ...{ at: NOW + at * MINUTE, actor, action: `bans.${action}`, target, requestId: `request ${++requests}` },
+    before: { plan, until: null },
+    after: { plan, until: until === null ? null : new Date(NOW + until * MINUTE).toISOString(), reason: `of ${actor}` },
+  };
+  await log.append({ entry, idempotent: null });
   return entry;
-};
-const found = async (subject = `key:${KEY}`, until = UNTIL) => await impositionOf(auditLog, subject, until);
+}
 
-test('the last one that fits the end of the ban is who imposed it, however much happened since', async () => {
-  await tell('anna', 'bans.impose', UNTIL);
-  for (let i = 0; i < 120; i++) await tell('bob', 'keys.update', null);
-  expect(await found()).toEqual({ by: 'anna', reason: 'of anna' });
-  expect(await found(`key:${KEY}`, UNTIL + 9_000)).toEqual({ by: 'anna', reason: 'of anna' });
-  expect(await found(`key:${KEY}`, LATER)).toBeNull();
-  expect(await found('key:key_another')).toBeNull();
+/** What became of each ban, by number. */
+async function ends(): Promise<string[]> {
+  const entries = await log.list({ limit: 1_000 });
+  const found = await endsOf(log, entries, NOW);
+  return [...found]
+    .sort(([a], [b]) => a - b)
+    .map(([number, { how, by, at }]) => {
+      return `${number} ${how} ${by ?? '-'} ${Math.round((Date.parse(at) - NOW) / MINUTE)}`;
+    });
+}
+
+test('a ban ends by itself, by a pardon, or with the ban that takes its place', async () => {
+  await tell('storegate', 'begin', -60, -50);
+  await tell('storegate', 'begin', -40, -10);
+  await tell('alice', 'pardon', -30, null);
+  await tell('storegate', 'begin', -25, -20);
+  await tell('bob', 'extend', -22, 10);
+  await tell('bob', 'impose', -5, 60);
+  expect(await ends()).toEqual(['1 expired - -50', '2 pardoned alice -30', '4 extended bob -22', '5 replaced bob -5']);
 });
 
-test("a ban that came after a pardon is nobody's, even one that ends at the same time", async () => {
-  await tell('anna', 'bans.impose', UNTIL);
-  await tell('bob', 'bans.pardon', null);
-  expect(await found()).toBeNull();
+test('a pardon that came when a ban was over has not ended it', async () => {
+  await tell('storegate', 'begin', -60, -50);
+  await tell('alice', 'pardon', -30, null);
+  expect(await ends()).toEqual(['1 expired - -50']);
 });
 
-test('what failed has changed nothing, unless the ban is there all the same', async () => {
-  await tell('anna', 'bans.impose', UNTIL);
-  for (const [action, until] of [
-    ['bans.extend', LATER],
-    ['bans.pardon', null],
-  ] as const) {
-    const entry = await tell('bob', action, until);
-    await auditLog.append({ entry: failedEntry(entry), idempotent: null });
-  }
-  expect(await found()).toEqual({ by: 'anna', reason: 'of anna' });
-  expect(await found(`key:${KEY}`, LATER)).toEqual({ by: 'bob', reason: 'of bob' });
+test('what failed has ended nothing, and was no ban', async () => {
+  await tell('storegate', 'begin', -10, 10);
+  const pardon = await tell('alice', 'pardon', -5, null);
+  await log.append({ entry: failedEntry(pardon), idempotent: null });
+  const imposed = await tell('alice', 'impose', -4, 60);
+  await log.append({ entry: failedEntry(imposed), idempotent: null });
+  expect(await ends()).toEqual(['4 failed - -4']);
+  expect((await RecentBans.since(log, NOW - DAY)).of(`key:${KEY}`)).toEqual({ bans: 1, pardoned: null });
 });
 
-test('bans of an account are told apart by the plan', async () => {
-  await tell('anna', 'bans.impose', UNTIL, { target: 'acme', plan: 'team' });
-  await tell('bob', 'bans.impose', UNTIL, { target: 'acme', plan: 'crew' });
-  await tell('eve', 'bans.impose', UNTIL, { target: 'account:old:acme', plan: 'ignored' });
-  expect(await found('account:team:acme')).toMatchObject({ by: 'anna' });
-  expect(await found('account:crew:acme')).toMatchObject({ by: 'bob' });
-  expect(await found('account:old:acme')).toMatchObject({ by: 'eve' });
-  expect(await found('account:new:acme')).toBeNull();
+test('bans of others, and of the account under another plan, end none', async () => {
+  await tell('storegate', 'begin', -10, 10, { target: 'acme', plan: 'team' });
+  await tell('alice', 'pardon', -5, null, { target: 'acme', plan: 'crew' });
+  await tell('alice', 'pardon', -5, null);
+  expect(await ends()).toEqual([]);
+  const recent = await RecentBans.since(log, NOW - DAY);
+  expect(recent.of('account:team:acme')).toEqual({ bans: 1, pardoned: null });
+  expect(recent.of('account:crew:acme')).toMatchObject({ bans: 0, pardoned: { by: 'alice' } });
+});
+
+test('is found through more entries than are read at once, and counted from a time on', async () => {
+  await tell('storegate', 'begin', -40 * 1_440, -39 * 1_440);
+  await tell('storegate', 'begin', -29 * 1_440, 10);
+  for (let i = 0; i < 1_100; i++) await tell('storegate', 'begin', -20 * 1_440, 10, { target: `key_${i}` });
+  await tell('alice', 'pardon', -1, null);
+  const second = await log.list({ above: 1, limit: 1 });
+  expect([...(await endsOf(log, second, NOW)).values()]).toEqual([
+    { at: new Date(NOW - MINUTE).toISOString(), how: 'pardoned', by: 'alice' },
+  ]);
+  const recent = await RecentBans.since(log, NOW - 30 * DAY);
+  expect(recent.of(`key:${KEY}`)).toEqual({
+    bans: 1,
+    pardoned: { at: new Date(NOW - MINUTE).toISOString(), by: 'alice' },
+  });
+  expect(recent.reasonOf(`key:${KEY}`, NOW + 10 * MINUTE)).toBe('of storegate');
+  expect(recent.reasonOf(`key:${KEY}`, NOW + 11 * MINUTE)).toBeNull();
+});
+
+test('an entry of an outage is found among younger ones', async () => {
+  await tell('storegate', 'begin', -60, 10);
+  await tell('storegate', 'begin', -600, -550, { target: 'key_other' });
+  const found = [];
+  for await (const { number } of entriesSince(log, NOW - 100 * MINUTE)) found.push(number);
+  expect(found).toEqual([1]);
 });

@@ -30,6 +30,7 @@ const FULL = {
   label: 'from before',
   limits: '5/minute,50/day',
   addresses: ['127.0.0.0/8', '::1'],
+  scopes: ['pets:write', 'store:admin'],
   metadata: { team: 'pets', old: 'yes' },
 };
 
@@ -48,7 +49,7 @@ test('many keys are taken over with everything that is said of them, and work wi
   const keys = await listed('full');
   expect(keys).toMatchObject([
     { ...FULL, expires, status: 'active', imported: true },
-    { limits: null, label: null, addresses: null, metadata: {}, status: 'active' },
+    { limits: null, label: null, addresses: null, scopes: [], metadata: {}, status: 'active' },
     { status: 'disabled' },
   ]);
   for (const { id } of keys) {
@@ -86,6 +87,7 @@ describe('a bad key', () => {
     ['limits that are none', { limits: SECRET }, 'limits', 'limits look like'],
     ['an account that is none', { account: `/${SECRET}` }, 'account', 'an account is'],
     ['an address that is none', { addresses: ['::1', SECRET] }, 'addresses', 'address 2 is no address'],
+    ['a scope that is none', { scopes: ['a', `${SECRET},`] }, 'scopes', 'scope 2 is no name of a scope'],
     ['metadata with a bad name', { metadata: { [`${SECRET}!`]: '' } }, 'metadata', 'names are up to 64'],
     ['an expiry in the past', { expires: '2001-01-01T00:00:00Z' }, 'expires', 'in the past'],
     ['a hash with bits too many', { hash: 'A'.repeat(42).concat('B') }, 'hash', 'no SHA-256'],
@@ -130,6 +132,7 @@ describe('a bad key', () => {
     ['limits', { limits: '6/minute' }],
     ['expires', { expires: '2999-01-01T00:00:00Z' }],
     ['addresses', { addresses: ['::2'] }],
+    ['scopes', { scopes: ['pets:write'] }],
     ['metadata', { metadata: { team: 'dogs' } }],
     ['disabled', { disabled: true }],
   ])('is one that is there with another %s', async (field, changes) => {
@@ -138,6 +141,13 @@ describe('a bad key', () => {
     const { body } = await importMany([{ ...key, ...changes }], { dryRun: true });
     expect(body).toMatchObject({ imported: 0, already: 0, bad: [{ index: 0, field }] });
     expect(body.bad[0].message).toMatch(/^it is there already as key_\w{16}, with another /);
+  });
+
+  test('is none where its scopes are the same in another order', async () => {
+    const key = keyOf({ account: 'ordered', ...FULL });
+    await importMany([key]);
+    const { body } = await importMany([{ ...key, scopes: FULL.scopes.toReversed() }], { dryRun: true });
+    expect(body).toMatchObject({ imported: 0, already: 1, bad: [] });
   });
 
   test('is one that was revoked, or rotated', async () => {

@@ -24,6 +24,7 @@ describe('a key', () => {
       limits: '5/minute,50/day',
       expiresIn: '90d',
       addresses: ['127.0.0.0/8', '::1'],
+      scopes: ['pets:write', 'store:admin'],
       metadata: { team: 'pets' },
       env: 'test',
     };
@@ -34,6 +35,7 @@ describe('a key', () => {
       label: draft.label,
       limits: draft.limits,
       addresses: draft.addresses,
+      scopes: draft.scopes,
       metadata: draft.metadata,
       status: 'active',
       expires: new Date(gateway.clock.now + 90 * DAY).toISOString(),
@@ -75,6 +77,25 @@ describe('a key', () => {
     });
     expect(body).toMatchObject({ plan: 'pro', limits: '7/minute', label: null, expires: null, metadata: { a: '1' } });
     expect((await pets(key)).headers['x-ratelimit-limit']).toBe('7');
+  });
+
+  test('has no scopes unless they are given, keeps them when it is rotated, and loses them on demand', async () => {
+    const { id, scopes } = await create({ account: 'scoped' });
+    expect(scopes).toEqual([]);
+    const given = ['pets:write', 'https://example.org/scope?a=b&c', '~!#$%()*+-./:<=>@[]^_`{|}'];
+    expect((await admin('PATCH', `/keys/${id}`, { scopes: given })).body.scopes).toEqual(given);
+    expect((await admin('PATCH', `/keys/${id}`, { label: 'x' })).body.scopes).toEqual(given);
+    expect((await admin('POST', `/keys/${id}/rotate`)).body.scopes).toEqual(given);
+    const holders = async (scope: string) =>
+      (await admin('GET', `/keys?account=scoped&scope=${encodeURIComponent(scope)}`)).body.keys.length;
+    expect([await holders('pets:write'), await holders('pets'), await holders(given[1]!)]).toEqual([1, 0, 1]);
+    expect((await admin('PATCH', `/keys/${id}`, { scopes: [] })).body.scopes).toEqual([]);
+    const { entries } = (await admin('GET', `/audit?target=${id}`)).body;
+    expect(entries[0]).toMatchObject({
+      action: 'keys.update',
+      before: { scopes: given },
+      after: { scopes: [] },
+    });
   });
 
   test('is refused while it is disabled, works again, and is revoked for good', async () => {
@@ -174,6 +195,17 @@ describe('a bad call changes nothing and says what to do', () => {
     ['an account that is a path', { account: '../etc' }, 'An account is'],
     ['limits that are none', { limits: 'lots' }, 'must look like 60/minute'],
     ['an address that is none', { addresses: ['10.0.0.0/33'] }, 'is no address'],
+    ['a scope twice', { scopes: ['a', 'a'] }, 'must not have the same entry twice'],
+    ['a scope with a comma', { scopes: ['a,b'] }, 'is no name of a scope: 1 to 64 visible characters'],
+    ['a scope with a space', { scopes: ['a', 'b c'] }, 'is no name of a scope'],
+    ['a scope with a quote', { scopes: ['a"'] }, 'is no name of a scope'],
+    ['a scope beyond ASCII', { scopes: ['schreiben:hände'] }, 'is no name of a scope'],
+    ['a scope with a control character', { scopes: ['a\u0000'] }, 'is no name of a scope'],
+    ['an empty scope', { scopes: [''] }, 'must have at least 1 character'],
+    ['a scope that is too long', { scopes: ['x'.repeat(65)] }, 'must have at most 64 characters'],
+    ['33 scopes', { scopes: Array.from({ length: 33 }, (_, i) => `s${i}`) }, 'must have at most 32 entries'],
+    ['scopes that are no list', { scopes: 'a' }, 'must be a list'],
+    ['scopes that are null', { scopes: null }, 'must be a list'],
     ['an expiry in the past', { expires: '2001-01-01T00:00:00Z' }, 'expiry is in the past'],
     ['two expiries', { expires: '2101-01-01T00:00:00Z', expiresIn: '1d' }, 'either expires or expiresIn'],
     ['an unknown field', { colour: 'red' }, 'colour'],

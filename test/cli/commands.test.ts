@@ -152,8 +152,44 @@ describe('storegate check', () => {
   test('is content with what is shipped', async () => {
     expect(await finished(['check'], { cwd })).toEqual({
       code: 0,
-      out: 'All is well: 4 plans, 17 operations.\n',
+      out: 'All is well: 4 plans, 17 operations (OpenAPI 3.0.3).\n',
       err: '',
+    });
+  });
+
+  test('tells the scopes that operations need, and where one is no scope', async () => {
+    const contract = (scopes: string) =>
+      writeFileSync(
+        join(cwd, 'scoped.yaml'),
+        `openapi: 3.0.3
+info: {title: x, version: '1'}
+paths:
+  /a:
+    get: {operationId: a, x-required-scopes: [b, a], responses: {default: {description: Done.}}}
+    put: {operationId: b, x-required-scopes: ${scopes}, responses: {default: {description: Done.}}}
+`,
+      );
+    const check = () => finished(['check'], { cwd, env: { STOREGATE_CONTRACT: 'scoped.yaml' } });
+    contract('[a]');
+    expect((await check()).out).toBe(
+      'All is well: 4 plans, 2 operations (OpenAPI 3.0.3).\n2 operations need scopes: a, b.\n',
+    );
+    contract('["a, b"]');
+    const { code, err } = await check();
+    expect(code).toBe(1);
+    expect(err).toMatch(/scoped\.yaml:6:27 \/paths\/~1a\/put\/x-required-scopes: "a, b" is no name of a scope/);
+  });
+
+  test('notes a limit of a body that is above that of the door', async () => {
+    const post =
+      '{operationId: a, x-max-body-bytes: 1048577, requestBody: {content: {text/plain: {}}}, responses: {default: {description: Done.}}}';
+    writeFileSync(
+      join(cwd, 'large.yaml'),
+      `openapi: 3.0.3\ninfo: {title: x, version: '1'}\npaths: {/a: {post: ${post}}}\n`,
+    );
+    expect(await finished(['check'], { cwd, env: { STOREGATE_CONTRACT: 'large.yaml' } })).toMatchObject({
+      code: 0,
+      err: 'note: a (POST /a): x-max-body-bytes is 1048577, but door.maxBodyBytes is less and holds: 1048576 bytes\n',
     });
   });
 

@@ -65,7 +65,19 @@ describe.each([
     const file = write(
       'keys.csv',
       csv([
-        ['account', 'hash', 'key', 'plan', 'label', 'limits', 'expires', 'addresses', 'disabled', 'metadata.team'],
+        [
+          'account',
+          'hash',
+          'key',
+          'plan',
+          'label',
+          'limits',
+          'expires',
+          'addresses',
+          'scopes',
+          'disabled',
+          'metadata.team',
+        ],
         [
           account,
           `sha256:${hex(hashed)}`,
@@ -75,11 +87,12 @@ describe.each([
           '"7/minute,70/day"',
           '2999-01-01T00:00:00Z',
           '',
+          'pets:write store:admin',
           '',
           'pets',
         ],
-        [account, '', plain, 'pro', '', '', '4102444800', '"127.0.0.0/8, ::1"', 'false', ''],
-        [account, hex(off), '', 'pro', '', '', '', '', 'true', ''],
+        [account, '', plain, 'pro', '', '', '4102444800', '"127.0.0.0/8, ::1"', '', 'false', ''],
+        [account, hex(off), '', 'pro', '', '', '', '', '', 'true', ''],
       ]),
     );
     expect(await importing(file)).toEqual({
@@ -92,7 +105,12 @@ describe.each([
     const keys = await listed();
     expect(keys).toHaveLength(3);
     expect(keys).toContainEqual(
-      expect.objectContaining({ label: 'one, two', limits: '7/minute,70/day', metadata: { team: 'pets' } }),
+      expect.objectContaining({
+        label: 'one, two',
+        limits: '7/minute,70/day',
+        scopes: ['pets:write', 'store:admin'],
+        metadata: { team: 'pets' },
+      }),
     );
     expect(keys).toContainEqual(
       expect.objectContaining({ addresses: ['127.0.0.0/8', '::1'], expires: '2100-01-01T00:00:00.000Z' }),

@@ -42,8 +42,15 @@ describe.each([
     const made = await json(
       ...['keys', 'create', '--plan', 'pro', '--account', 'acme', '--label', 'one', '--limits', '5/minute'],
       ...['--expires-in', '90d', '--address', '10.0.0.0/8', '--address', '::1', '--meta', 'team=pets'],
+      ...['--scope', 'pets:write', '--scope', 'store:admin'],
     );
     expect(made).toMatchObject({ limits: '5/minute', addresses: ['10.0.0.0/8', '::1'], metadata: { team: 'pets' } });
+    expect(made.scopes).toEqual(['pets:write', 'store:admin']);
+    expect(await json('keys', 'list', '--scope', 'store:admin')).toMatchObject([{ id: made.id }]);
+    expect(await json('keys', 'list', '--scope', 'store')).toEqual([]);
+    expect(await json('keys', 'update', made.id, '--scope', 'pets:read')).toMatchObject({ scopes: ['pets:read'] });
+    const { code, err } = await sg('keys', 'update', made.id, '--scope', 'a,b');
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('"a,b" is no name of a scope') });
     expect(await json('keys', 'show', made.id)).toMatchObject({ id: made.id, label: 'one' });
     const changed = await json(
       'keys',
@@ -63,6 +70,8 @@ describe.each([
       label: 'two',
       addresses: ['10.0.0.0/8', '::1'],
     });
+    expect(changed.scopes).toEqual(['pets:read']);
+    expect(await json('keys', 'update', made.id, '--no-scopes')).toMatchObject({ scopes: [] });
     expect((await sg('keys', 'disable', made.id)).out).toBe(`${made.id} is disabled.\n`);
     expect((await json('keys', 'list', '--status', 'disabled')).map(({ id }: { id: string }) => id)).toEqual([made.id]);
     await sg('keys', 'enable', made.id);
@@ -108,11 +117,24 @@ describe.each([
     expect(ban).toMatchObject({ key: id, reason: 'scrapes' });
     expect((await sg('bans', 'extend', id, '--length', '1h', '--reason', 'still')).out).toContain('still');
     expect((await sg('bans', 'list')).out).toMatch(
-      /key +account +plan +since +until +rung +next +forgotten +by +reason/,
+      /key +account +plan +since +until +rung +next +forgotten +by +reason +history/,
     );
     expect((await json('bans', 'list')).map(({ key }: { key: string }) => key)).toContain(id);
     expect((await json('usage', 'show', id))[0].banned).not.toBeNull();
     expect((await sg('bans', 'pardon', id)).out).toBe(`${id} is pardoned.\n`);
+    const [pardon, extended, imposed] = await json('bans', 'history', id);
+    expect(pardon).toMatchObject({ action: 'bans.pardon', target: id, ended: null });
+    expect(extended).toMatchObject({ after: { reason: 'still' }, ended: { how: 'pardoned', by: pardon.actor } });
+    expect(imposed).toMatchObject({ after: { reason: 'scrapes' }, ended: { how: 'extended', at: extended.at } });
+    const text = (await sg('bans', 'history', id, '--since', '1h', '--limit', '2')).out;
+    expect(text).toMatch(/^number +at +target +action +by +until +rung +ended +reason\n/);
+    expect(text).toContain(`pardoned ${pardon.at} by ${pardon.actor}`);
+    expect(text.trim().split('\n')).toHaveLength(3);
+    expect(await json('bans', 'history', '--below', String(imposed.number + 1), '--limit', '1')).toEqual([imposed]);
+    expect(await json('bans', 'history', id, '--since', '2100-01-01T00:00:00Z')).toEqual([]);
+    expect((await sg('usage', 'show', id)).out).toContain(
+      `Bans of key:${id}: 1 in 30d, last pardoned by ${pardon.actor} on `,
+    );
     expect((await json('usage', 'reset', id))[0].windows[0].used).toBe(0);
     expect((await sg('usage', 'grant', id, '--units', '5', '--window', 'day')).out).toContain('day');
   });
@@ -182,6 +204,8 @@ describe.each([
     [['bans', 'impose', 'nobody', '--length', '1h', '--reason', 'x'], 1, 'no account "nobody"'],
     [['bans', 'impose', 'acme', '--reason', 'x'], 2, '--length'],
     [['bans', 'pardon', 'nobody'], 1, 'nobody'],
+    [['bans', 'history', '--since', 'long ago'], 2, '2030-01-31T00:00:00Z'],
+    [['bans', 'history', '--below', '0'], 2, 'from 1'],
     [['usage', 'show', 'nobody'], 1, 'nobody'],
     [['usage', 'grant', 'acme', '--units', '-5'], 2, 'whole number'],
     [['plans', 'show', 'gold'], 1, 'There is no plan "gold"'],

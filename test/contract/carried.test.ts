@@ -9,7 +9,12 @@ import { createContract } from '../../src/contract/served.ts';
 import { done, head, loadText, only } from './documents.ts';
 
 const here = import.meta.dirname;
-const files = [resolve(here, 'fixtures/shop/openapi.yaml'), resolve(here, '../../config/openapi.yaml'), ADMIN_CONTRACT];
+const files = [
+  resolve(here, 'fixtures/shop/openapi.yaml'),
+  resolve(here, 'fixtures/garden/openapi.yaml'),
+  resolve(here, '../../config/openapi.yaml'),
+  ADMIN_CONTRACT,
+];
 
 /** The contract of a file as another process gets it. */
 function sent(file: string, options?: ContractOptions): Contract {
@@ -67,6 +72,13 @@ test('integers that JavaScript has no number for stay exact on the way', () => {
   expect(contract.json).toBe(loadText(text).json);
   expect(only(contract).checkParameters([], 'q=9223372036854775807', [])).toEqual([]);
   expect(only(contract).checkParameters([], 'q=9223372036854775808', [])).toHaveLength(1);
+});
+
+test('what an operation says of its requests arrives', () => {
+  const fields = { 'x-max-body-bytes': 9, 'x-ratelimit-cost': 3, 'x-required-scopes': ['a', 'b'] };
+  const post = { operationId: 'a', requestBody: { content: { 'text/plain': {} } }, responses: done, ...fields };
+  const contract = sent('openapi.json', { text: JSON.stringify({ ...head, paths: { '/': { post } } }) });
+  expect(only(contract)).toMatchObject({ maxBodyBytes: 9, cost: 3, requiredScopes: ['a', 'b'] });
 });
 
 describe('a contract with mistakes', () => {

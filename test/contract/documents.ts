@@ -27,8 +27,8 @@ export function loadText(text: string, options?: Reading, name = 'openapi.yaml')
 export const head = { openapi: '3.0.3', info: { title: 'Test', version: '1' } };
 
 /** Loads a document of these paths and components. */
-export function load(paths: Json, components: Json = {}, options?: Reading): ReadContract {
-  return loadText(JSON.stringify({ ...head, paths, components }, bigints, 1), options);
+export function load(paths: Json, components: Json = {}, options?: Reading, openapi = head.openapi): ReadContract {
+  return loadText(JSON.stringify({ ...head, openapi, paths, components }, bigints, 1), options);
 }
 
 const bigints = (_: string, value: unknown): unknown =>
@@ -44,9 +44,19 @@ export const short = (faults: readonly { pointer: string; message: string }[]): 
   faults.map(({ pointer, message }) => `${pointer} ${message}`.trim());
 
 /** Makes a function that checks JSON texts against a body schema. The other schemas may refer to each other by name. */
-export function checker(schema: Json, schemas: Json = {}, options?: Reading): (text: string) => string[] {
+export function checker(
+  schema: Json,
+  schemas: Json = {},
+  options?: Reading,
+  openapi?: string,
+): (text: string) => string[] {
   const content = { 'application/json': { schema } };
-  const contract = load({ '/': { post: { requestBody: { content }, responses: done } } }, { schemas }, options);
+  const contract = load(
+    { '/': { post: { requestBody: { content }, responses: done } } },
+    { schemas },
+    options,
+    openapi,
+  );
   const media = only(contract).body!.media('application/json')!;
   return (text) => short(media.check(new TextEncoder().encode(text)));
 }

@@ -1,5 +1,5 @@
-import { expect, test } from '@jest/globals';
-import { done, load, only, problemsOf } from './documents.ts';
+import { describe, expect, test } from '@jest/globals';
+import { done, head, load, loadText, only, problemsOf } from './documents.ts';
 
 const contractOf = (fields: object) =>
   load({
@@ -35,6 +35,8 @@ test('an operation that says nothing costs one unit, is stable and may be tried'
     successor: null,
     reportOnly: false,
     uncheckedBody: false,
+    maxBodyBytes: null,
+    requiredScopes: [],
     tryIt: true,
     replyHeaders: [],
     body: null,
@@ -53,6 +55,7 @@ test('an operation is what it says', () => {
       'x-deprecated-at': '2026-10-01',
       'x-sunset': '2027-10-01T02:00:00+02:00',
       'x-successor': 'list',
+      'x-required-scopes': ['pets:write', 'https://example.org/a?b=c'],
       'x-try-it': false,
     }),
   );
@@ -66,6 +69,7 @@ test('an operation is what it says', () => {
     deprecatedAt: 1790812800,
     sunset: 1822348800,
     successor: 'list',
+    requiredScopes: ['pets:write', 'https://example.org/a?b=c'],
     tryIt: false,
   });
   expect(operation.replyHeaders).toEqual([
@@ -99,11 +103,69 @@ test.each([
   ['x-sunset', 'tomorrow', 'must be a date (2027-01-31) or a date and time (2027-01-31T12:00:00Z)'],
   ['x-successor', 'nobody', 'there is no operation nobody'],
   ['x-successor', 7, 'must be an operationId'],
+  ['x-max-body-bytes', 0, 'must be a whole number of bytes, 1 or more'],
+  ['x-max-body-bytes', -1, 'must be a whole number of bytes, 1 or more'],
+  ['x-max-body-bytes', 1.5, 'must be a whole number of bytes, 1 or more'],
+  ['x-max-body-bytes', '1MiB', 'must be a whole number of bytes, 1 or more'],
+  ['x-max-body-bytes', 9007199254740993n, 'must be a whole number of bytes, 1 or more'],
   ['x-try-it', 'no', 'must be true or false'],
   ['x-storegate-unchecked-body', 'yes', 'must be true or false'],
 ])('%s: %p is refused', (field, value, message) => {
   const problems = problemsOf(() => contractOf({ [field]: value }));
   expect(problems).toEqual([expect.stringContaining(`/paths/~1pets~1{id}/get/${field}: ${message}`)]);
+});
+
+const LIST = 'must be a list of 1 to 32 names of scopes';
+const FORM =
+  'is no name of a scope: 1 to 64 visible characters of ASCII without quotes, commas, semicolons and backslashes';
+
+describe.each(['none', 'omit', 'report', 'pass'] as const)('with leniency %s', (leniency) => {
+  test.each<[unknown, string]>([
+    ['pets:write', LIST],
+    [null, LIST],
+    [[], LIST],
+    [['a', 1], LIST],
+    [{ a: 'b' }, LIST],
+    [['a', 'b', 'a'], 'has "a" twice'],
+    [['a,b'], `"a,b" ${FORM}`],
+    [['a b'], `"a b" ${FORM}`],
+    [['a', ''], `"" ${FORM}`],
+    [['a"'], `"a\\"" ${FORM}`],
+    [['hände'], `"hände" ${FORM}`],
+    [['x'.repeat(65)], FORM],
+    [Array.from({ length: 33 }, (_, i) => `s${i}`), 'must have at most 32 scopes'],
+  ])('x-required-scopes: %j refuses the contract', (value, message) => {
+    const get = { operationId: 'a', responses: done, 'x-required-scopes': value };
+    expect(problemsOf(() => load({ '/': { get } }, {}, { leniency }))).toEqual([
+      expect.stringMatching(/^\d+:\d+ \/paths\/~1\/get\/x-required-scopes: /),
+    ]);
+    expect(problemsOf(() => load({ '/': { get } }, {}, { leniency })).join()).toContain(message);
+  });
+
+  const get = { operationId: 'a', responses: done };
+  const scopes = { 'x-required-scopes': ['a'] };
+  test.each<[what: string, place: string, document: object]>([
+    ['the document', '', { ...scopes, paths: { '/': { get } } }],
+    ['info', '/info', { info: { ...head.info, ...scopes }, paths: { '/': { get } } }],
+    ['a tag', '/tags/0', { tags: [{ name: 't', ...scopes }], paths: { '/': { get } } }],
+    ['all paths', '/paths', { paths: { ...scopes, '/': { get } } }],
+    ['a path', '/paths/~1', { paths: { '/': { get, ...scopes } } }],
+  ])('scopes on %s, where they would keep out nobody, refuse it too', (_what, place, document) => {
+    const text = JSON.stringify({ ...head, ...document });
+    expect(problemsOf(() => loadText(text, { leniency }))).toEqual([
+      expect.stringContaining(`${place}/x-required-scopes: has no effect here`),
+    ]);
+  });
+});
+
+test('a limit of a body that the operation does not take is noted', () => {
+  const take = (method: string, fields: object) =>
+    load({ '/': { [method]: { operationId: 'a', responses: done, 'x-max-body-bytes': 9, ...fields } } }).notes;
+  const body = { requestBody: { content: { 'application/json': {} } } };
+  const noted = [expect.objectContaining({ message: expect.stringContaining('takes no request body') })];
+  expect(take('post', {})).toEqual(noted);
+  expect(take('head', body)).toEqual(expect.arrayContaining(noted));
+  expect(take('post', body)).toEqual([]);
 });
 
 test('a sunset before the deprecation is refused', () => {

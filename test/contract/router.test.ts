@@ -142,7 +142,7 @@ test('what fits no template is not found', () => {
 describe('templates', () => {
   test('are put into canonical form where they are literal', () => {
     expect(gets('/föö bar/%7euser/%2f').match('GET', '/f%C3%B6%C3%B6%20bar/~user/%2F').operation).not.toBeNull();
-    expect(gets("/a!$&'()*+,;=:@-._~").match('GET', "/a!$&'()*+,;=:@-._~").operation).not.toBeNull();
+    expect(gets("/a!$&'()*+,=:@-._~").match('GET', "/a!$&'()*+,=:@-._~").operation).not.toBeNull();
     expect(gets('/100%/{x}').match('GET', '/100%25/1').operation).not.toBeNull();
   });
 

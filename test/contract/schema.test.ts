@@ -92,6 +92,25 @@ const cases: Record<string, Case> = {
       '{"a":[1,"x"]}': [expect.anything()] as never,
     },
   ],
+  'an enum of lists, objects and texts that begin as their canonical forms do': [
+    { enum: [[1], { a: 1 }, '\u0000b'] },
+    ['[1]', '{"a":1}', '"\\u0000b"'],
+    {
+      '"\\u0000[1]"': [expect.anything()] as never,
+      '"\\u0000{\\"a\\":1}"': [expect.anything()] as never,
+      '"\\u0000\\"\\\\u0000b\\""': [expect.anything()] as never,
+    },
+  ],
+  'an enum of a text alone that begins as a canonical form does': [
+    { enum: ['\u0000b', 'c'] },
+    ['"\\u0000b"', '"c"'],
+    { '"b"': ['must be one of: \u0000b, c'] },
+  ],
+  'lists beside texts that look like their canonical form': [
+    { uniqueItems: true },
+    ['[[1],"\\u0000[1]"]'],
+    { '[[1],[1]]': ['must not have the same entry twice'] },
+  ],
   'enum past 2^53': [
     { type: 'integer', enum: [9007199254740993n] },
     ['9007199254740993'],

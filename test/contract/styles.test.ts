@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Contract } from '../../src/contract/contract.ts';
 import { done, load, only, problemsOf, short } from './documents.ts';
 
-/** One cell of the table "Style Examples" of OpenAPI 3.0.3; `empty` is for the string ''. */
+/** One cell of the table "Style Examples" of OpenAPI 3.0.3, without `matrix`; `empty` is for the string ''. */
 interface Cell {
   readonly in: 'path' | 'query' | 'header' | 'cookie';
   readonly style: string;
@@ -14,24 +14,6 @@ interface Cell {
 }
 
 const table: Cell[] = [
-  {
-    in: 'path',
-    style: 'matrix',
-    explode: false,
-    empty: ';color',
-    string: ';color=blue',
-    array: ';color=blue,black,brown',
-    object: ';color=R,100,G,200,B,150',
-  },
-  {
-    in: 'path',
-    style: 'matrix',
-    explode: true,
-    empty: ';color',
-    string: ';color=blue',
-    array: ';color=blue;color=black;color=brown',
-    object: ';R=100;G=200;B=150',
-  },
   {
     in: 'path',
     style: 'label',
@@ -179,9 +161,6 @@ describe.each(table)('$in $style, explode: $explode', (cell) => {
 });
 
 test.each([
-  ['matrix', false, 'array', 'blue', '/color must be written like ;color=x,y'],
-  ['matrix', true, 'array', ';color=blue;colour=black', '/color must be written like ;color=x;color=y'],
-  ['matrix', true, 'object', ';R', '/color must be written like ;a=x;b=y'],
   ['label', false, 'string', 'blue', '/color must be written like .x'],
   ['label', false, 'object', '.R.100.G', '/color must be written like .a.x.b.y'],
   ['label', true, 'object', '.R.100', '/color must be written like .a=x.b=y'],
@@ -346,4 +325,17 @@ test('a style is refused where it has no place', () => {
   expect(problems(parameter('query', 'deepObject', { type: 'string' }))).toEqual([
     expect.stringContaining('deepObject is for objects and lists only'),
   ]);
+});
+
+test('an operation with the style matrix is a mistake, which says that no path has a semicolon', () => {
+  const x = { name: 'x', in: 'path', required: true, style: 'matrix', schema: { type: 'string' } };
+  const paths = { '/a{x}': { get: { parameters: [x], responses: done } }, '/b': { get: { responses: done } } };
+  expect(problemsOf(() => load({ '/a;b': { get: { responses: done } } }))).toEqual([
+    expect.stringContaining('has a semicolon, which the gateway refuses in every path'),
+  ]);
+  const message = expect.stringContaining('matrix cannot be used: the gateway refuses a path with a semicolon');
+  expect(problemsOf(() => load(paths))).toEqual([message]);
+  const { operations, exempted } = load(paths, {}, { leniency: 'omit' });
+  expect(operations.map(({ path }) => path)).toEqual(['/b']);
+  expect(exempted).toMatchObject([{ path: '/a{x}', treatment: 'omit', problems: [{ message }] }]);
 });

@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { Document } from '../../src/contract/document/document.ts';
 import { MAX_DEPTH } from '../../src/contract/json.ts';
+import { Plans } from '../../src/contract/media/xml/plan.ts';
 import { MAX_ATTRIBUTES, MAX_ELEMENTS } from '../../src/contract/media/xml/tree.ts';
 import { done, load, only, problemsOf, short } from './documents.ts';
 
@@ -362,4 +364,16 @@ test('answers in XML are checked too', () => {
   expect(short(operation.checkResponse(200, 'application/xml', Buffer.from('<r><a>x</a></r>')))).toEqual([
     '/a must be an integer',
   ]);
+});
+
+test('a schema is looked through in steps, and what is known to be good is not looked through again', () => {
+  const link = (next: string) => ({ type: 'object', properties: { next: { $ref: `#/components/schemas/${next}` } } });
+  const schemas: Json = { A: link('B'), B: link('C'), C: { type: 'string' } };
+  const plans = new Plans(new Document({ components: { schemas } }));
+  const steps = (name: string) => [...plans.search(schemas[name] as Json)].length;
+  expect(steps('B')).toBeGreaterThan(1);
+  expect(steps('A')).toBe(1);
+  expect(steps('A')).toBe(0);
+  schemas.D = { type: 'object', properties: { d: { ...link('A'), xml: { attribute: true } } } };
+  expect(plans.complaint(schemas.D as Json)).toBe('d is an attribute, but an object or a list');
 });

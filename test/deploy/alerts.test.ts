@@ -52,7 +52,7 @@ describe.each(alerts)('$alert', ({ alert, for: held, labels, annotations }) => {
 
   test('waits, has a severity, and says what it means', () => {
     expect(held).toMatch(/^\d+[mh]$/);
-    expect(['critical', 'warning']).toContain(labels.severity);
+    expect(['critical', 'warning', 'info']).toContain(labels.severity);
     expect(annotations.summary).toMatch(/\.$/);
     expect(annotations.description).toMatch(/^.{80,}\.$/);
   });

@@ -21,6 +21,7 @@ const HAPPENED = [
   'storegate_contract_faults_total{',
   'storegate_connections_refused_total{reason="address"}',
   'nodejs_gc_duration_seconds_count{',
+  'storegate_near_limit_admissions_total{',
 ];
 const ALONE = ['storegate_state_alone_total{', 'storegate_state_mode{mode="local"}'];
 

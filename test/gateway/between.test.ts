@@ -48,7 +48,7 @@ test('a stage between store and reply is one file and one line', async () => {
   const answer = createAnswer({ cors, guard, observe });
   const upstream = createUpstream(store.url, settings);
   const parts: Parts = {
-    door: createDoor(door, observe),
+    door: createDoor(door, observe, () => []),
     authenticate: () => knownClient(),
     admit: () => admittedClient(),
     contract: (_exchange, client, target) => ({ client, target, operation: {}, body: null }) as Checked,

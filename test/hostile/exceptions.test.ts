@@ -41,7 +41,7 @@ async function pipelineWith(
   const guard = createGuard({ failures: 10, span: 60_000 });
   const answer = createAnswer({ cors, guard, observe });
   const pipeline = createPipeline({
-    door: createDoor(gateway.config.door, observe),
+    door: createDoor(gateway.config.door, observe, () => []),
     authenticate: async () => ({}) as never,
     admit: async () => ({}) as never,
     contract: async () => ({}) as never,

@@ -23,7 +23,7 @@ const pets = (key: string) => gateway.client.get('/pets').set('X-API-Key', key);
 
 describe('GET /usage', () => {
   test('tells plan, windows, costs, ladder and key, costs nothing, and fits the served document', async () => {
-    const { secret, id } = await gateway.key({ label: 'mine' });
+    const { secret, id } = await gateway.key({ label: 'mine', scopes: ['pets:write'] });
     await pets(secret);
     const answer = await usage(secret);
     expect(answer.status).toBe(200);
@@ -38,7 +38,7 @@ describe('GET /usage', () => {
       ],
       costs: { listPets: 1 },
       ban: { until: null, strikes: 0, strikesToBan: 3, nextLengthSeconds: 60 },
-      key: { id, label: 'mine', ageDays: 0, expires: null, rotated: null, retires: null },
+      key: { id, label: 'mine', scopes: ['pets:write'], ageDays: 0, expires: null, rotated: null, retires: null },
       deprecated: [],
     });
     expect((await usage(secret)).body).toEqual(answer.body);

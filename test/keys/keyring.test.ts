@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Outage } from '../../src/errors/outage.ts';
-import type { KeyRecord } from '../../src/keys/key.ts';
+import { type KeyRecord, readRecord } from '../../src/keys/key.ts';
 import { Keyring } from '../../src/keys/keyring.ts';
 import type { KeyStore } from '../../src/keys/store.ts';
 import type { Plans } from '../../src/limits/plans.ts';
@@ -20,6 +20,7 @@ const RECORD: KeyRecord = {
   label: null,
   windows: null,
   addresses: null,
+  scopes: [],
   metadata: {},
   createdAt: 0,
   expiresAt: null,
@@ -181,4 +182,10 @@ describe('while the store is away', () => {
     void Promise.resolve(keyring.find('h1')).catch(() => {});
     expect(store.lookups).toHaveLength(2);
   });
+});
+
+test('a record of a version that knew no scopes is that of a key without any', () => {
+  const { scopes: _, ...before } = RECORD;
+  expect(readRecord(JSON.stringify(before))).toEqual(RECORD);
+  expect(readRecord(JSON.stringify({ ...RECORD, scopes: ['a'] })).scopes).toEqual(['a']);
 });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { ban, noteRefusal, recentStrikes, rungAt, strike } from '../../src/limits/ladder.ts';
 import { type Conduct, newConduct } from '../../src/limits/ledger.ts';
 import type { Ladder } from '../../src/limits/limits.ts';
-import { DAY, window } from '../support/limits.ts';
+import { DAY, scoped, window } from '../support/limits.ts';
 
 /** Short, so that one can follow it: 3 strikes in 1000 ms, bans of 5, 10 and 20 s, a rung forgotten each minute. */
 const LADDER: Ladder = { strikes: 3, within: 1_000, grace: 100, lengths: [5_000, 10_000, 20_000], forget: 60_000 };
@@ -42,6 +42,25 @@ describe('a refusal', () => {
     noteRefusal(noted, LADDER, DAILY, NOW + 900, NOW + 500);
     expect(noted).toEqual(conduct({ refusedAt: NOW + 500, refusedUntil: NOW + 900 }));
   });
+});
+
+test('refusals in scopes and by own windows are told, and strike, each by itself', () => {
+  const noted = conduct();
+  const refuse = (scope: string | null, after: number) =>
+    noteRefusal(noted, LADDER, scope === null ? DAILY : scoped(scope, 5, DAY), NOW + 10_000 + after, NOW + after);
+  expect(refuse('login', 0)).toBe('none');
+  expect(refuse('tag:search', 200)).toBe('none');
+  expect(refuse(null, 200)).toBe('none');
+  expect(refuse('tag:search', 299)).toBe('none');
+  expect(refuse('login', 299)).toBe('strike');
+  expect(refuse(null, 300)).toBe('strike');
+  expect(noted).toMatchObject({ refusedAt: NOW + 200, refusedUntil: NOW + 10_200 });
+  expect(noted.refusedIn).toEqual([
+    { scope: 'login', at: NOW, until: NOW + 10_000 },
+    { scope: 'tag:search', at: NOW + 200, until: NOW + 10_200 },
+  ]);
+  expect(refuse('login', 10_000)).toBe('none');
+  expect(refuse('tag:search', 10_100)).toBe('strike');
 });
 
 describe('strikes', () => {

@@ -1,27 +1,13 @@
 import { expect, test } from '@jest/globals';
-import type { Event } from '../../src/observe/events.ts';
 import { lastingFigures, totalText } from '../../src/observe/figures.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
+import { CARRYING } from '../support/gauges.ts';
+import { requestEvent } from '../support/request-event.ts';
 
-const REQUEST = {
-  type: 'request',
-  id: 'x',
-  method: 'GET',
-  operation: 'listPets',
-  status: 200,
-  complete: true,
-  code: null,
-  verdict: 'admitted',
-  keyId: 'k',
-  account: 'a',
-  plan: 'free',
-  address: '198.51.100.1',
-  duration: 3,
-  upstream: 2,
-} as const satisfies Event;
+const REQUEST = requestEvent();
 
 function worker(inFlight: number) {
-  return createMetrics({ inFlight: () => inFlight, subjects: () => 10, bodies: () => 100, unsaved: () => 0 });
+  return createMetrics({ ...CARRYING, inFlight: () => inFlight });
 }
 
 const primary = createMetrics({ workers: () => 2 });

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Config } from '../../src/config/config.ts';
-import type { Event } from '../../src/observe/events.ts';
+import type { Event, RequestEvent, RequestTrace } from '../../src/observe/events.ts';
 import { createLog } from '../../src/observe/log.ts';
 
 const STARTED: Event = { type: 'started', url: 'http://a:1', adminUrl: 'http://a:2', state: 'embedded' };
@@ -48,6 +48,56 @@ describe('the lines of the log', () => {
     expect(written('pretty', false, STARTED)).toMatch(/^\d\d:\S+ info {2}started url=/);
   });
 
+  test('of requests have faults and the trace that they belong to only where there are some, and nothing else of how they were decided', () => {
+    const request: RequestEvent = {
+      ...{
+        type: 'request',
+        nearLimit: false,
+        unheeding: false,
+        deprecated: false,
+        id: 'r1',
+        method: 'GET',
+        operation: 'listPets',
+        status: 400,
+        complete: true,
+        verdict: null,
+      },
+      ...{
+        code: 'invalid_request',
+        keyId: null,
+        account: null,
+        plan: null,
+        address: '192.0.2.1',
+        duration: 1,
+        upstream: 1,
+      },
+    };
+    const trace: RequestTrace = {
+      ...{
+        path: '/pets',
+        subject: 'key:1',
+        message: 'm',
+        standing: null,
+        admission: null,
+        ladder: null,
+        cost: 1,
+        scopes: [],
+      },
+      ...{ declared: 0, received: 0, authenticated: null, admitted: null, forwarded: null },
+      ...{ faults: null, faultCount: 0, traceparent: null },
+    };
+    const faults = [{ in: 'body', pointer: '/name', rule: 'type' }] as const;
+    const told = { faults, faultCount: 7, traceparent: '00-1-2-01' };
+    const lines = written('json', false, request, { ...request, trace }, { ...request, trace: { ...trace, ...told } });
+    const [bare, plain, whole] = lines
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(plain).toEqual({ ...bare, time: plain.time });
+    expect(whole).toEqual({ ...bare, ...told, time: whole.time });
+    expect(bare).not.toHaveProperty('trace');
+  });
+
   test('have the stack of a bug, and no field without a value', () => {
     const bug: Event = { type: 'bug', id: 'r1', error: new Error('broken') };
     expect(written('pretty', false, bug)).toMatch(/^\S+ error bug id=r1\n {4}Error: broken\n {4}at .*/);
@@ -61,6 +111,15 @@ describe('the lines of the log', () => {
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
       { level: 40, msg: 'connection.refused', reason: 'address', address: '192.0.2.1', count: 1 },
     ]);
+  });
+
+  test('are none of what happens with each request and is a metric', () => {
+    const events: Event[] = [
+      { type: 'state.answered', duration: 1 },
+      { type: 'state.alone', policy: 'local' },
+      { type: 'key.retiring', id: 'r1', keyId: 'k1', plan: 'free' },
+    ];
+    expect(written('json', false, ...events)).toBe('');
   });
 
   test('never let a caller control the terminal', () => {

@@ -3,30 +3,24 @@ import { describe, expect, test } from '@jest/globals';
 import type { Event } from '../../src/observe/events.ts';
 import { counter } from '../../src/observe/metric-rows.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
+import { CARRYING } from '../support/gauges.ts';
+import { requestEvent } from '../support/request-event.ts';
 
-const REQUEST = {
-  type: 'request',
-  id: 'x',
-  method: 'GET',
+const REQUEST = requestEvent({
   operation: 'getPet',
-  status: 200,
-  complete: true,
-  code: null,
   verdict: null,
   keyId: null,
   account: null,
   plan: null,
-  address: '198.51.100.1',
-  duration: 3,
   upstream: null,
-} as const satisfies Event;
-
+});
 const ENDED = { type: 'worker.ended', worker: 1, pid: 2, reason: 'code 1', replacedAfter: null } as const;
 const OUTAGE = { type: 'state.outage', policy: 'local', error: null } as const;
 
-const carrier = () =>
-  createMetrics({ inFlight: () => 3, subjects: () => 4, bodies: () => 5, unsaved: () => 6, exempted: () => 7 });
-const primary = () => createMetrics({ workers: () => 2, exempted: () => 6 });
+const OPERATING = { exempted: () => 6, ready: () => 1, reloadSuccess: () => 0, reloadTime: () => 1_900_000_000 };
+
+const carrier = () => createMetrics({ ...CARRYING, ...OPERATING });
+const primary = () => createMetrics({ workers: () => 2, ...OPERATING });
 
 /** The samples of ours that these events bring about, and those whose value they change. */
 async function changedBy(events: readonly Event[], { observe, text } = carrier()): Promise<string[]> {
@@ -49,6 +43,17 @@ describe('what happened is counted', () => {
         'storegate_request_duration_seconds_count{operation="getPet"} 1',
         'storegate_upstream_duration_seconds_sum{operation="getPet"} 0.002',
         'storegate_upstream_duration_seconds_count{operation="getPet"} 1',
+      ],
+    ],
+    [
+      'an answer that leaves little of a window',
+      [{ ...REQUEST, verdict: 'admitted', plan: 'free', nearLimit: true }],
+      [
+        'storegate_requests_total{operation="getPet",method="GET",status="200"} 1',
+        'storegate_admissions_total{plan="free",verdict="admitted"} 1',
+        'storegate_near_limit_admissions_total{plan="free"} 1',
+        'storegate_request_duration_seconds_sum{operation="getPet"} 0.003',
+        'storegate_request_duration_seconds_count{operation="getPet"} 1',
       ],
     ],
     [
@@ -117,6 +122,16 @@ describe('what happened is counted', () => {
       ],
       ['storegate_state_connections{standing="cut"} 1'],
     ],
+    [
+      'answers of the state',
+      [0.2, 0.3].map((duration) => ({ type: 'state.answered', duration })),
+      ['storegate_state_duration_seconds_sum 0.0005', 'storegate_state_duration_seconds_count 2'],
+    ],
+    [
+      'the configuration that is in force last, and no other',
+      ['p1', 'p2'].map((plans) => ({ type: 'configuration.used', settings: 's', plans, contract: 'c' })),
+      ['storegate_configuration_info{settings="s",plans="p2",contract="c"} 1'],
+    ],
     ['its end', [OUTAGE, { type: 'state.recovered', after: 5 }], ['storegate_state_outages_total 1']],
     ['nothing, of what no metric is about', [{ type: 'stopping', inFlight: 1 }], []],
   ];
@@ -139,6 +154,11 @@ test('workers are the business of the process above them, and what is held of re
   expect(await carrier().text()).toContain('\nstoregate_subjects 4\n');
   expect(await carrier().text()).toContain('\nstoregate_body_bytes 5\n');
   expect(await carrier().text()).not.toContain('storegate_worker');
+  expect(await carrier().text()).toContain('\nstoregate_upstream_waiting_requests 1\n');
+  expect(await primary().text()).not.toMatch(
+    /storegate_(upstream_(connections|waiting)|body|state_duration|configuration_info\{)/,
+  );
+  expect(await primary().text()).toContain('\nstoregate_reload_last_timestamp_seconds 1900000000\n');
   expect(await primary().text()).toContain('\nstoregate_contract_exempted_operations 6\n');
 });
 
@@ -147,6 +167,16 @@ test('the version of storegate and of its Node is told, by every process', async
   const told = `\nstoregate_build_info{version="${version}",node="${process.version}"} 1\n`;
   expect(await carrier().text()).toContain(told);
   expect(await primary().text()).toContain(told);
+});
+
+test('the state is timed from a tenth of a millisecond on, requests from a whole one', async () => {
+  const metrics = carrier();
+  metrics.observe({ type: 'state.answered', duration: 0.2 });
+  metrics.observe(REQUEST);
+  const text = await metrics.text();
+  expect(text).toContain('storegate_state_duration_seconds_bucket{le="0.0001"} 0\n');
+  expect(text).toContain('storegate_state_duration_seconds_bucket{le="0.00025"} 1\n');
+  expect(text).not.toContain('storegate_request_duration_seconds_bucket{operation="getPet",le="0.0001"}');
 });
 
 test('a row is held to its events and labels by its types', () => {

@@ -54,6 +54,20 @@ describe('the limits on the page', () => {
     expect(limits([{}], null)).toContain('never banned');
   });
 
+  test('name what operations and tags have beside the plans', () => {
+    const plans: Plans = { plans: new Map(), ladder, accounts: new Map() };
+    const scoped = [
+      { ...minute, limit: 5, scope: 'login' },
+      { ...day, scope: 'tag:to%20find' },
+    ];
+    const text = limitsSection(plans, scoped)
+      .text.replace(/<[^>]+>/g, ' ')
+      .replace(/\s+/g, ' ');
+    expect(text).toContain('some operations have limits of their own');
+    expect(text).toContain(' login : 5 per minute All operations of to find together: 100,000 (sliding) per day ');
+    expect(limits([{}])).not.toContain('of their own');
+  });
+
   test('tell nobody what was agreed with a single account', () => {
     expect(limits([{}])).not.toContain('secret-customer');
   });

@@ -29,6 +29,8 @@ const DOCUMENT = {
         summary: 'Upload an item',
         tags: ['Items'],
         'x-storegate-unchecked-body': true,
+        'x-max-body-bytes': 10_000,
+        'x-required-scopes': ['items:write', 'a<b>'],
         requestBody: {
           required: true,
           content: { 'multipart/form-data': { schema: item }, 'application/x-protobuf': { schema: item } },
@@ -63,12 +65,15 @@ describeInBrowser('a reader with a file', () => {
 
   test('uploads it in a form that the gateway has checked', async () => {
     const { page } = await browser.page();
-    const { secret } = await gateway.key({ plan: 'free' });
+    const { secret } = await gateway.key({ plan: 'free', scopes: ['a<b>', 'items:write'] });
     const it = new Reader(page);
     await it.open(gateway.url);
     await it.useKey(secret);
     const operation = await it.openOperation('Items', 'upload');
-    expect(await operation.textContent()).toContain('Some bodies go on without a check.');
+    const said = await operation.textContent();
+    expect(said).toContain('Needs a key with the scopes items:write, a<b>.');
+    expect(said).toContain('Takes a body of at most 10,000 bytes.');
+    expect(said).toContain('Some bodies go on without a check.');
     await it.tryIt(operation);
     const send = async (name: string, photo: string) => {
       await operation.locator('tr[data-property-name="name"] input').fill(name);

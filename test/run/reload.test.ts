@@ -3,7 +3,7 @@ import { withStore } from '../../src/config/describe.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Event } from '../../src/observe/events.ts';
 import { ContractLoader, type Loaded } from '../../src/run/contracts/loader.ts';
-import { createReloader, ReloadRefused } from '../../src/run/reload.ts';
+import { createReloader, FILE_CHANGED, ReloadRefused } from '../../src/run/reload.ts';
 import { folderWith } from '../config/folder.ts';
 
 const config = withStore(loadConfig({ env: {}, cwd: folderWith() }), 'http://127.0.0.1:1');
@@ -50,4 +50,43 @@ test('a reading process that crashes is told as a bug, and nothing changes', asy
   expect(events.map(({ type }) => type)).toEqual(['bug', 'reload.refused']);
   expect(swapped).toEqual([]);
   expect(reloader.current).toBe(initial);
+});
+
+test('a comparison reads and checks as a reload does, and neither changes, prepares nor tells anything', async () => {
+  const { reloader, events, swapped } = reloaderWith(async () => initial);
+  const { inForce, inFiles, reloaded } = await reloader.compare();
+  expect([inForce, inFiles.config]).toEqual([initial, other]);
+  expect(reloaded).toEqual({ changed: ['contract.unknownQuery'], needRestart: [] });
+  expect([reloader.current, reloader.waiting, events, swapped]).toEqual([initial, [], [], []]);
+  expect(await reloader.reload('test')).toEqual(reloaded);
+});
+
+test('a comparison that fails for a reason of ours is told as a bug, and is no refused reload', async () => {
+  const { reloader, events } = reloaderWith(async () => {
+    throw new Error('the process that reads the contract ended with code 3');
+  });
+  await expect(reloader.compare()).rejects.toThrow(ReloadRefused);
+  expect(events.map(({ type }) => type)).toEqual(['bug']);
+});
+
+test('files that are put back after a refusal are told as a reload that is done, once', async () => {
+  let text = 'plans: 1\n';
+  const events: Event[] = [];
+  const reloader = createReloader({
+    initial,
+    load: () =>
+      text === ''
+        ? config
+        : loadConfig({ env: { STOREGATE_PLANS: 'plans.yaml' }, cwd: folderWith({ 'plans.yaml': text }) }),
+    contracts: { load: async () => initial },
+    keys: { list: async () => [] } as never,
+    prepare: async () => {},
+    swap: () => {},
+    observe: (event) => void events.push(event),
+  });
+  await expect(reloader.reload(FILE_CHANGED)).rejects.toThrow(ReloadRefused);
+  text = '';
+  await reloader.reload(FILE_CHANGED);
+  await reloader.reload(FILE_CHANGED);
+  expect(events.map(({ type }) => type)).toEqual(['reload.refused', 'reload.done']);
 });

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { type AuditLog, IdempotencyConflict } from '../../src/operators/audit-log.ts';
 import type { Records } from '../../src/state/storage.ts';
+import { KEPT } from '../support/audit.ts';
 import { draft, entries, note, type OpenRecords, outcomes } from '../support/records.ts';
 
 /** The promises of `AuditLog`, held against whatever implements it. */
@@ -97,7 +98,7 @@ export function keepsThePromisesOfAuditLog(open: OpenRecords): void {
   describe('that keeps 20 entries', () => {
     let two: Records;
     beforeEach(async () => {
-      ({ one, other } = await open({ keep: 20 }));
+      ({ one, other } = await open({ keep: 20, bans: { ...KEPT.bans, keep: 20 } }));
       two = other;
       log = one.auditLog;
       for (let i = 1; i <= 50; i++) await (i % 2 ? one : two).auditLog.append(note({ target: `${i}` }));

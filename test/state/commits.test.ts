@@ -23,10 +23,10 @@ afterEach(() => db.close());
 
 /** The records on disk that syncs when a test says so. */
 function records(sync: () => Promise<void>): Pick<Records, 'keys' | 'auditLog' | 'tokens'> {
-  const audit = auditWriterIn(db, KEPT.keep);
+  const audit = auditWriterIn(db, KEPT);
   return {
     keys: keysInFile(db, audit, sync),
-    auditLog: auditLogInFile(db, audit, sync),
+    auditLog: auditLogInFile(db, 'audit', audit, sync),
     tokens: tokensInFile(db, audit, sync),
   };
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Admission } from '../../src/limits/admission.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import type { State } from '../../src/state/state.ts';
-import { DAY, HOUR, LADDER, limits, MINUTE, SECOND, TestClock, window } from '../support/limits.ts';
+import { DAY, HOUR, LADDER, limits, MINUTE, SECOND, scoped, TestClock, window } from '../support/limits.ts';
 import { until } from '../support/until.ts';
 
 /** Opens a fresh state on the clock of a test. */
@@ -45,6 +45,95 @@ export function keepsThePromisesOfState(open: OpenState): void {
     }
     return answer;
   }
+
+  describe('windows of a scope', () => {
+    const LOGIN = ['login'];
+    const SEARCH = ['tag:search'];
+    const given = limits([window(6, MINUTE), scoped('login', 2, MINUTE), scoped('tag:search', 3, HOUR)]);
+    const left = ({ readings }: Admission) => readings.map(({ remaining }) => remaining);
+
+    test('count the requests of their scope alone, beside the own windows', async () => {
+      const subject = fresh();
+      expect(left(await state.admit(subject, given, 1, LOGIN))).toEqual([5, 1, 3]);
+      expect(left(await state.admit(subject, given, 2, SEARCH))).toEqual([3, 1, 1]);
+      expect(left(await state.admit(subject, given, 1))).toEqual([2, 1, 1]);
+      expect(left(await state.admit(subject, given, 1, [...LOGIN, ...SEARCH]))).toEqual([1, 0, 0]);
+      expect(left(await state.look(subject, given))).toEqual([1, 0, 0]);
+    });
+
+    test('are charged in one step with the others: all or none', async () => {
+      const subject = fresh();
+      await state.admit(subject, given, 2, LOGIN);
+      const byScope = await state.admit(subject, given, 1, LOGIN);
+      expect(byScope).toMatchObject({ verdict: 'limited', violated: given.windows[1], retryAt: clock.now + MINUTE });
+      expect(left(byScope)).toEqual([4, 0, 3]);
+      const byBoth = await state.admit(subject, given, 1, [...SEARCH, ...LOGIN]);
+      expect([byBoth.verdict, ...left(byBoth)]).toEqual(['limited', 4, 0, 3]);
+      await state.admit(subject, given, 4);
+      const byOwn = await state.admit(subject, given, 1, SEARCH);
+      expect(byOwn).toMatchObject({ verdict: 'limited', violated: given.windows[0] });
+      expect(left(byOwn)).toEqual([0, 0, 3]);
+    });
+
+    test('refuse nothing else, whose requests are no strikes', async () => {
+      const subject = fresh();
+      await state.admit(subject, given, 2, LOGIN);
+      await state.admit(subject, given, 1, LOGIN);
+      clock.pass(LADDER.grace);
+      expect(await state.admit(subject, given, 1)).toMatchObject({ verdict: 'admitted', strikes: 0 });
+      expect(await state.admit(subject, given, 1, LOGIN)).toMatchObject({ verdict: 'limited', strikes: 1 });
+    });
+
+    test('strike by themselves: who was refused there has heard nothing of another limit', async () => {
+      const subject = fresh();
+      await state.admit(subject, given, 2, LOGIN);
+      await state.admit(subject, given, 3, SEARCH);
+      await state.admit(subject, given, 1, LOGIN);
+      clock.pass(LADDER.grace);
+      expect(await state.admit(subject, given, 1, SEARCH)).toMatchObject({ verdict: 'limited', strikes: 0 });
+      expect(await state.admit(subject, given, 2)).toMatchObject({ verdict: 'limited', strikes: 0 });
+      clock.pass(LADDER.grace);
+      for (const [i, scopes] of [SEARCH, LOGIN, SEARCH, LOGIN].entries())
+        expect(await state.admit(subject, given, 1, scopes)).toMatchObject({ verdict: 'limited', strikes: i + 1 });
+      expect(await state.admit(subject, given, 2)).toMatchObject({ verdict: 'limited', strikes: 5 });
+    });
+
+    test('ban from everything those who do not stop', async () => {
+      const subject = fresh();
+      await state.admit(subject, given, 2, LOGIN);
+      await state.admit(subject, given, 1, LOGIN);
+      clock.pass(LADDER.grace);
+      for (let i = 0; i < LADDER.strikes; i++) await state.admit(subject, given, 1, LOGIN);
+      expect((await state.admit(subject, given, 1)).verdict).toBe('banned');
+      const limit = { kind: 'fixed', limit: 2, span: MINUTE, scope: 'login' };
+      expect((await state.bans()).find((ban) => ban.subject === subject)).toMatchObject({ limit });
+      await state.pardon(subject);
+      expect((await state.admit(subject, given, 1)).verdict).toBe('admitted');
+      expect(await state.admit(subject, given, 1, LOGIN)).toMatchObject({ verdict: 'limited', strikes: 0 });
+    });
+
+    test('keep their counts when others come, go and change', async () => {
+      const subject = fresh();
+      await state.admit(subject, given, 2, [...LOGIN, ...SEARCH]);
+      const other = limits([window(6, MINUTE), scoped('login', 5, MINUTE), scoped('login', 9, HOUR)]);
+      expect(left(await state.admit(subject, other, 1, LOGIN))).toEqual([3, 2, 8]);
+      expect(left(await state.look(subject, given))).toEqual([3, 0, 3]);
+    });
+
+    test('get units back by their full names, and all with a reset', async () => {
+      const subject = fresh();
+      await state.admit(subject, given, 2, [...LOGIN, ...SEARCH]);
+      await state.grant(subject, given, 1, 'login:60s');
+      expect(left(await state.look(subject, given))).toEqual([4, 1, 1]);
+      await state.grant(subject, given, 1, '60s');
+      expect(left(await state.look(subject, given))).toEqual([5, 1, 1]);
+      await state.grant(subject, given, 1, null);
+      expect(left(await state.look(subject, given))).toEqual([6, 2, 2]);
+      await state.admit(subject, given, 2, LOGIN);
+      await state.reset(subject);
+      expect(left(await state.look(subject, given))).toEqual([6, 2, 3]);
+    });
+  });
 
   describe('fixed windows', () => {
     test('admit exactly the limit, and tell what is left each time', async () => {

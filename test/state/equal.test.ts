@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Admission } from '../../src/limits/admission.ts';
 import { KIND_NAMES } from '../../src/limits/kinds.ts';
 import type { Limits } from '../../src/limits/limits.ts';
+import { fullNameOf, NO_SCOPES, type Scopes } from '../../src/limits/scopes.ts';
 import { EmbeddedState } from '../../src/state/embedded/counters.ts';
-import { type Connection, connect } from '../../src/state/redis/client.ts';
 import { RedisState } from '../../src/state/redis/counters.ts';
-import { disconnect } from '../../src/state/redis/lasting.ts';
 import type { State } from '../../src/state/state.ts';
-import { DAY, HOUR, limits, MINUTE, SECOND, TestClock, window } from '../support/limits.ts';
-import { type RedisServer, startRedis } from '../support/redis/server.ts';
-import { DEFAULTS } from '../support/redis/settings.ts';
+import { DAY, HOUR, limits, MINUTE, SECOND, scoped, TestClock, window } from '../support/limits.ts';
+import { redisForSuite } from '../support/redis/suite.ts';
 
 /** Small limits and a short ladder, so that random sequences reach every corner of the rules. */
 const LADDER = { strikes: 3, within: 10 * SECOND, grace: 100, lengths: [20 * SECOND, MINUTE, HOUR], forget: HOUR };
+const SCOPES: readonly Scopes[] = [NO_SCOPES, ['login'], ['tag:search'], ['login', 'tag:search'], ['none']];
 const PLANS: readonly Limits[] = [
   limits([window(3, MINUTE)], LADDER),
   limits([window(5, MINUTE), window(12, HOUR)], LADDER),
@@ -21,6 +20,9 @@ const PLANS: readonly Limits[] = [
   limits([window(4, MINUTE, 'sliding'), window(9, HOUR)], LADDER),
   limits([window(6, 10 * SECOND, 'sliding'), window(20, MINUTE, 'sliding'), window(30, DAY)], LADDER),
   limits([window(3, 7_001, 'sliding')], null),
+  limits([window(8, MINUTE), scoped('login', 3, MINUTE), scoped('tag:search', 5, HOUR)], LADDER),
+  limits([scoped('login', 2, SECOND), window(12, MINUTE), scoped('login', 4, MINUTE)], LADDER),
+  limits([scoped('tag:search', 2, MINUTE, 'sliding'), scoped('login', 2, MINUTE), window(9, HOUR)], LADDER),
   // The scripts know every kind of window; a kind that they took for another would count differently.
   ...KIND_NAMES.map((kind) => limits([window(4, 20 * SECOND, kind)], LADDER)),
   // Close to the largest exact double; ioredis rounds the last hundred integers below it.
@@ -36,6 +38,7 @@ const time = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: -50, max: 0 }) },
 );
 const plan = fc.nat({ max: PLANS.length - 1 }).map((i) => PLANS[i]!);
+const scopes = fc.constantFrom(...SCOPES);
 const cost = fc.oneof({ weight: 8, arbitrary: fc.constant(1) }, fc.constantFrom(0, 2, 5, 40));
 
 function named(name: string, step: Step): { toString(): string; step: Step } {
@@ -46,8 +49,10 @@ const action = fc.oneof(
   {
     weight: 30,
     arbitrary: fc
-      .tuple(plan, cost)
-      .map(([p, c]) => named(`admit ${c} under ${PLANS.indexOf(p)}`, (state, s) => state.admit(s, p, c))),
+      .tuple(plan, cost, scopes)
+      .map(([p, c, of]) =>
+        named(`admit ${c} under ${PLANS.indexOf(p)} in ${of}`, (state, s) => state.admit(s, p, c, of)),
+      ),
   },
   { weight: 3, arbitrary: plan.map((p) => named(`look under ${PLANS.indexOf(p)}`, (state, s) => state.look(s, p))) },
   { weight: 2, arbitrary: plan.map((p) => named(`rung under ${PLANS.indexOf(p)}`, (state, s) => state.rung(s, p))) },
@@ -57,7 +62,7 @@ const action = fc.oneof(
       .tuple(plan, fc.integer({ min: 1, max: 5 }), fc.boolean())
       .map(([p, units, all]) =>
         named(`grant ${units} under ${PLANS.indexOf(p)}`, (state, s) =>
-          state.grant(s, p, units, all ? null : p.windows[0]!.name),
+          state.grant(s, p, units, all ? null : fullNameOf(p.windows[0]!)),
         ),
       ),
   },
@@ -71,10 +76,10 @@ const action = fc.oneof(
   },
 );
 /** Bursts under one plan make strikes and bans likely; single steps mix the plans. */
-const burst = fc.tuple(plan, cost, fc.integer({ min: 2, max: 12 })).map(([p, c, count]) =>
+const burst = fc.tuple(plan, cost, scopes, fc.integer({ min: 2, max: 12 })).map(([p, c, of, count]) =>
   Array.from({ length: count }, () => ({
     pass: 60,
-    action: named(`burst ${c}`, (state, s) => state.admit(s, p, c)),
+    action: named(`burst ${c} under ${PLANS.indexOf(p)} in ${of}`, (state, s) => state.admit(s, p, c, of)),
   })),
 );
 const sequence = fc
@@ -90,18 +95,8 @@ const sequence = fc
   )
   .map((parts) => parts.flat());
 
-let server: RedisServer;
-let redis: Connection;
+const own = redisForSuite();
 let subjects = 0;
-
-beforeAll(async () => {
-  server = await startRedis();
-  redis = await connect({ ...DEFAULTS, url: server.url });
-});
-afterAll(async () => {
-  disconnect(redis);
-  await server.stop();
-});
 
 test('memory and Redis give the same answer to every step of any sequence', async () => {
   const met = new Set<string>();
@@ -109,7 +104,7 @@ test('memory and Redis give the same answer to every step of any sequence', asyn
     fc.asyncProperty(sequence, async (steps) => {
       const clock = new TestClock();
       const memory = new EmbeddedState({ clock: clock.read });
-      const remote = new RedisState(redis, { clock: clock.read, deadline: 5_000 });
+      const remote = new RedisState(own.redis, { clock: clock.read, deadline: 5_000 });
       const subject = `key:${subjects++}`;
       try {
         for (const { pass, action } of steps) {
@@ -131,14 +126,16 @@ test('memory and Redis give the same answer to every step of any sequence', asyn
 test('requests that share a call are answered as one after the other', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.record({ subject: fc.nat({ max: 3 }), plan, cost }), { minLength: 1, maxLength: 60 }),
+      fc.array(fc.record({ subject: fc.nat({ max: 3 }), plan, cost, scopes }), { minLength: 1, maxLength: 60 }),
       async (requests) => {
         const clock = new TestClock();
         const memory = new EmbeddedState({ clock: clock.read });
-        const remote = new RedisState(redis, { clock: clock.read, deadline: 5_000 });
+        const remote = new RedisState(own.redis, { clock: clock.read, deadline: 5_000 });
         const run = subjects++;
-        const answers = await Promise.all(requests.map((r) => remote.admit(`key:${run}-${r.subject}`, r.plan, r.cost)));
-        expect(answers).toEqual(requests.map((r) => memory.admit(`key:${run}-${r.subject}`, r.plan, r.cost)));
+        const answers = await Promise.all(
+          requests.map((r) => remote.admit(`key:${run}-${r.subject}`, r.plan, r.cost, r.scopes)),
+        );
+        expect(answers).toEqual(requests.map((r) => memory.admit(`key:${run}-${r.subject}`, r.plan, r.cost, r.scopes)));
         await memory.close();
         await remote.close();
       },

@@ -36,6 +36,7 @@ const anyRecord: fc.Arbitrary<KeyRecord> = fc.record({
   label: fc.option(fc.string()),
   windows: fc.option(fc.constant([window(3, MINUTE, 'sliding')])),
   addresses: fc.option(fc.array(fc.string())),
+  scopes: fc.array(fc.string()),
   metadata: fc.dictionary(
     fc.string().filter((name) => name !== '__proto__'),
     fc.string(),
@@ -400,6 +401,7 @@ describe('keys with a copy', () => {
     ['is disabled', keyRecord({ disabledAt: 1 })],
     ['has an end', keyRecord({ expiresAt: 1 })],
     ['may come from some addresses only', keyRecord({ addresses: ['10.0.0.0/8'] })],
+    ['was changed, and may have lost scopes', keyRecord({ version: 2 })],
   ])('are corrected in the copy where a key %s and the copy has it otherwise', async (_, record) => {
     const wrong: string[] = [];
     const differing = { ...nothing, differs: () => true, doubt: (hash: string) => void wrong.push(`doubt ${hash}`) };

@@ -33,6 +33,7 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
       label: 'für alle: “ä”',
       windows: [window(3, MINUTE), window(9, MINUTE, 'sliding')],
       addresses: ['10.0.0.0/8', '::1/128'],
+      scopes: ['pets:write', 'store:admin'],
       metadata: { team: 'a', empty: '' },
       expiresAt: 5_000,
       disabledAt: 2_000,

@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Eventually } from '../../src/common/eventually.ts';
 import { type Ledger, newConduct } from '../../src/limits/ledger.ts';
+import type { Window } from '../../src/limits/limits.ts';
 import type { Event } from '../../src/observe/events.ts';
 import { openStateFile, StateFileError } from '../../src/state/embedded/file.ts';
 import { replaceLedgers } from '../../src/state/embedded/ledgers.ts';
@@ -78,6 +79,17 @@ describe('ledgers as bytes', () => {
     );
   });
 
+  test("say so where they have windows of a scope, which earlier versions would take for a subject's own", () => {
+    const packer = new LedgerPacker();
+    const own = window(5, MINUTE);
+    const formatOf = (...lists: (readonly Window[])[]) => {
+      for (const windows of lists) packer.add('a', { windows, cells: windows.flatMap(() => [0, 0]), conduct: null });
+      return packer.take()[0];
+    };
+    expect(formatOf([own], [own, { ...own, scope: 'login' }])).toBe(2);
+    expect(formatOf([own])).toBe(1);
+  });
+
   test('share their lists of windows, as ledgers in memory do', () => {
     const packer = new LedgerPacker();
     const read: Ledger[] = [];
@@ -91,7 +103,7 @@ describe('ledgers as bytes', () => {
   });
 
   test.each([
-    [Buffer.from([2, 0]), /f was written by another storegate \(ledgers 2\)/],
+    [Buffer.from([3, 0]), /f was written by another storegate \(ledgers 3\)/],
     [Buffer.from([1, 9]), /f holds something that is no ledger \(9\)/],
   ])('of another format are refused: %j', (payload, message) => {
     expect(() => new LedgerUnpacker().read(payload, 'f', () => {})).toThrow(message);

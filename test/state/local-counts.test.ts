@@ -1,8 +1,9 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { NO_SCOPES } from '../../src/limits/scopes.ts';
 import { EmbeddedState } from '../../src/state/embedded/counters.ts';
 import { LocalCounts } from '../../src/state/shared/local-counts.ts';
-import { DAY, HOUR, LADDER, limits, MINUTE, TestClock, window } from '../support/limits.ts';
+import { DAY, HOUR, LADDER, limits, MINUTE, scoped, TestClock, window } from '../support/limits.ts';
 
 const PLANS = [
   limits([window(7, MINUTE), window(20, HOUR)], null),
@@ -57,7 +58,7 @@ test('the reconciliation for the backend is what was admitted alone, less what i
   counts.inDoubt.begin('a');
   for (let i = 0; i < 6; i++) counts.admit('a', plan, 1);
   expect(counts.take('a')).toBeNull();
-  counts.inDoubt.end('a', 1);
+  counts.inDoubt.end('a', 1, NO_SCOPES);
   expect(counts.take('a')?.reconciliation).toEqual({
     gateway: 'g',
     number: 1,
@@ -88,4 +89,36 @@ test('a window that was over before the backend came back is not added', () => {
   counts.admit('a', plan, 2);
   clock.pass(MINUTE);
   expect(counts.take('a')?.reconciliation.windows.map(({ units }) => units)).toEqual([0, 2]);
+});
+
+test('of windows of a scope only what counted in them is added, less what was charged there after all', () => {
+  const clock = new TestClock();
+  const counts = new LocalCounts({ gateway: 'g', clock: clock.read, gateways: () => 1 });
+  const given = limits([window(20, MINUTE), scoped('login', 5, MINUTE), scoped('tag:search', 5, HOUR)]);
+  const units = () => counts.due('a')?.reconciliation.windows.map((one) => one.units);
+  counts.admit('a', given, 2);
+  counts.admit('a', given, 1, ['login']);
+  counts.admit('a', given, 3, ['login', 'tag:search']);
+  expect(units()).toEqual([6, 4, 3]);
+  counts.hold('a', given, 1, ['login']);
+  expect(units()).toEqual([6, 4, 3]);
+  counts.inDoubt.begin('a');
+  counts.admit('a', given, 2, ['tag:search']);
+  counts.inDoubt.end('a', 2, ['tag:search']);
+  expect(units()).toEqual([6, 4, 3]);
+  expect(counts.admit('a', given, 1, ['login']).verdict).toBe('limited');
+  expect(counts.admit('a', given, 1).verdict).toBe('admitted');
+  expect(units()).toEqual([7, 4, 3]);
+});
+
+test('who was refused in a scope when the backend went away is no striker elsewhere', () => {
+  const clock = new TestClock();
+  const counts = new LocalCounts({ gateway: 'g', clock: clock.read, gateways: () => 1 });
+  const backend = new EmbeddedState({ clock: clock.read });
+  const given = limits([window(4, MINUTE), scoped('login', 1, MINUTE)]);
+  backend.admit('a', given, 1, ['login']);
+  counts.note('a', backend.admit('a', given, 1, ['login']));
+  clock.pass(LADDER.grace);
+  expect(counts.admit('a', given, 4)).toMatchObject({ verdict: 'limited', strikes: 0 });
+  expect(counts.admit('a', given, 1, ['login'])).toMatchObject({ verdict: 'limited', strikes: 1 });
 });

@@ -1,6 +1,8 @@
 import { describe } from '@jest/globals';
+import type { Records } from '../../src/state/storage.ts';
 import type { OpenRecords } from '../support/records.ts';
 import { keepsThePromisesOfAuditLog } from './audit-log-contract.ts';
+import { keepsThePromisesOfBanLog } from './ban-log-contract.ts';
 import { keepsThePromisesOfKeyChanges } from './key-change-contract.ts';
 import { keepsThePromisesOfKeyStore } from './keystore-contract.ts';
 import { keepsThePromisesOfLastUseStore } from './last-use-contract.ts';
@@ -11,6 +13,14 @@ export function keepsThePromisesOfRecords(open: OpenRecords): void {
   describe('a key store', () => keepsThePromisesOfKeyStore(open));
   describe('changes of keys', () => keepsThePromisesOfKeyChanges(open));
   describe('an audit log', () => keepsThePromisesOfAuditLog(open));
+  describe('a log of bans', () => {
+    const asAuditLog = (records: Records): Records => ({ ...records, auditLog: records.banLog });
+    keepsThePromisesOfAuditLog(async (audit) => {
+      const { one, other } = await open(audit);
+      return { one: asAuditLog(one), other: asAuditLog(other) };
+    });
+    keepsThePromisesOfBanLog(open);
+  });
   describe('a token store', () => keepsThePromisesOfTokenStore(open));
   describe('a store of last uses', () => keepsThePromisesOfLastUseStore(open));
 }

@@ -24,7 +24,7 @@ function open(redis: Redis = server.admin) {
   const made: string[] = [];
   const changes = new AuditedChanges<string>(
     redis,
-    new AuditEntries(redis, KEPT.keep),
+    new AuditEntries(redis, KEPT),
     async (change) => void made.push(change),
   );
   return {
@@ -57,14 +57,10 @@ describe('a change that must not be made twice', () => {
   test('and died after its entry was written is finished, with one entry', async () => {
     let away = true;
     const made: string[] = [];
-    const changes = new AuditedChanges<string>(
-      server.admin,
-      new AuditEntries(server.admin, KEPT.keep),
-      async (change) => {
-        if (away) throw new Outage('state_unavailable');
-        made.push(change);
-      },
-    );
+    const changes = new AuditedChanges<string>(server.admin, new AuditEntries(server.admin, KEPT), async (change) => {
+      if (away) throw new Outage('state_unavailable');
+      made.push(change);
+    });
     const change = { note: NOTE, locks: [], plan: async () => 'change' };
     await expect(changes.make(change)).rejects.toBeInstanceOf(Outage);
     expect([made, await entries()]).toEqual([[], [JSON.stringify(NOTE.entry)]]);
@@ -100,7 +96,7 @@ describe('a change that must not be made twice', () => {
   });
 
   test('and cannot be made after all may be asked for again', async () => {
-    const changes = new AuditedChanges<string>(server.admin, new AuditEntries(server.admin, KEPT.keep), async () => {
+    const changes = new AuditedChanges<string>(server.admin, new AuditEntries(server.admin, KEPT), async () => {
       throw new Error('refused');
     });
     const change = { note: NOTE, locks: [], plan: async () => 'change' };
@@ -109,7 +105,7 @@ describe('a change that must not be made twice', () => {
   });
 
   test('and cannot be made after all is told as failed', async () => {
-    const changes = new AuditedChanges<string>(server.admin, new AuditEntries(server.admin, KEPT.keep), async () => {
+    const changes = new AuditedChanges<string>(server.admin, new AuditEntries(server.admin, KEPT), async () => {
       throw new Error('refused');
     });
     const change = { note: NOTE, locks: [], plan: async () => 'change' };
@@ -120,9 +116,9 @@ describe('a change that must not be made twice', () => {
 });
 
 test('a bound of the audit log that was lowered is reached a thousand entries at a time', async () => {
-  const wide = new AuditEntries(server.admin, KEPT.keep);
+  const wide = new AuditEntries(server.admin, KEPT);
   for (let i = 0; i < 1_300; i++) await wide.append(NOTE.entry);
-  const narrow = new AuditEntries(server.admin, 20);
+  const narrow = new AuditEntries(server.admin, { ...KEPT, keep: 20 });
   const kept = async () => {
     const { oldest, newest } = await narrow.read(1, 0);
     return [oldest, newest];

@@ -5,6 +5,7 @@ import { createMetrics } from '../../src/observe/metrics.ts';
 import { openRedis } from '../../src/state/redis/open.ts';
 import type { Storage } from '../../src/state/storage.ts';
 import { KEPT } from '../support/audit.ts';
+import { CARRYING } from '../support/gauges.ts';
 import { HOUR, limits, window } from '../support/limits.ts';
 import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
@@ -28,7 +29,7 @@ beforeEach(async () => {
     { level: 'info', requests: true, format: 'json' },
     { destination: { write: (line) => void lines.push(JSON.parse(line)) } },
   );
-  metrics = createMetrics({ inFlight: () => 0, subjects: () => gateway.state.size, bodies: () => 0, unsaved: () => 0 });
+  metrics = createMetrics({ ...CARRYING, subjects: () => gateway.state.size });
   const observe = toAll(metrics.observe, log.observe);
   gateway = await openRedis({ ...DEFAULTS, url: proxy.url, deadline: 250 }, { observe, audit: KEPT });
 });

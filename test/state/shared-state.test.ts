@@ -6,6 +6,7 @@ import type { OutageSettings } from '../../src/state/shared/backend.ts';
 import { createCircuitBreakers } from '../../src/state/shared/circuit-breakers.ts';
 import { BackendClock } from '../../src/state/shared/clock.ts';
 import { SharedState } from '../../src/state/shared/shared-state.ts';
+import type { BegunBan } from '../../src/state/state.ts';
 import { HOUR, LADDER, limits, MINUTE, SECOND, TestClock, window } from '../support/limits.ts';
 import { MemoryBackend } from '../support/memory-backend.ts';
 import { until } from '../support/until.ts';
@@ -159,6 +160,20 @@ describe('in front of a backend that fails', () => {
     for (let i = 0; i < 4; i++) await times(1, `key:${i}`, strict);
     await until('the strikes were sent', () => gateway.told('state.warning') === 1);
     expect(gateway.told('state.outage')).toBe(0);
+  });
+
+  test('a ban that began with strikes sent on is told once, also if its subject is never heard of again', async () => {
+    const strict = limits([window(1, HOUR)], { ...LADDER, strikes: 3, grace: 0 });
+    const heard: BegunBan[] = [];
+    gateway.state.hearBans((ban) => heard.push(ban));
+    await times(5, 'key:a', strict);
+    await until('the ban is told', () => heard.length > 0);
+    const { bannedUntil } = await backend.look('key:a', strict);
+    expect(heard).toEqual([
+      { subject: 'key:a', limits: strict, until: bannedUntil, rung: 1, violated: strict.windows[0] },
+    ]);
+    expect(await times(2, 'key:a', strict)).toEqual(['banned', 'banned']);
+    expect(heard).toHaveLength(1);
   });
 
   test('a ban earned alone is added on return', async () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import type { Window } from '../../src/limits/limits.ts';
 import type { OutageSettings } from '../../src/state/shared/backend.ts';
 import { createCircuitBreakers } from '../../src/state/shared/circuit-breakers.ts';
 import { BackendClock } from '../../src/state/shared/clock.ts';
@@ -10,7 +11,7 @@ import { SharedState } from '../../src/state/shared/shared-state.ts';
 import { standingsInFolder } from '../../src/state/shared/standings/folder.ts';
 import { type Kept, type Standings, stillTrue } from '../../src/state/shared/standings/kept.ts';
 import { StandingPacker, unpackStandings } from '../../src/state/shared/standings/packing.ts';
-import { DAY, HOUR, LADDER, limits, MINUTE, TestClock, window } from '../support/limits.ts';
+import { DAY, HOUR, LADDER, limits, MINUTE, scoped, TestClock, window } from '../support/limits.ts';
 import { MemoryBackend } from '../support/memory-backend.ts';
 import { until } from '../support/until.ts';
 
@@ -23,7 +24,7 @@ const SETTINGS: OutageSettings = {
   refusedFor: 5_000,
 };
 
-const WINDOWS = [window(3, MINUTE), window(9, HOUR, 'sliding'), window(20, DAY)];
+const WINDOWS = [window(3, MINUTE), window(9, HOUR, 'sliding'), scoped('login', 2, MINUTE), window(20, DAY)];
 const anyWindow = fc.constantFrom(...WINDOWS);
 const anyKept: fc.Arbitrary<Kept> = fc.record({
   known: fc.option(
@@ -65,6 +66,19 @@ test('what was packed is the same once it is unpacked, payload after payload', (
     }),
   );
   expect(() => unpackStandings(Buffer.from('{"format":2}'), 'file', () => {})).toThrow(/another storegate/);
+});
+
+test('of a refusal the limit is kept if it has a scope: others are told as own ones anyway, as older versions tell them', () => {
+  const kept = (violated: Window) => {
+    const packer = new StandingPacker();
+    const admission = { now: 1, verdict: 'limited' as const, readings: [], retryAt: 2, bannedUntil: 0, violated };
+    packer.add('key:a', { known: { admission, divided: false }, dues: [] });
+    const read: (Kept['known'] | null)[] = [];
+    unpackStandings(packer.take(), 'file', (_subject, { known }) => read.push(known));
+    return read[0]?.admission.violated;
+  };
+  expect(kept(WINDOWS[2]!)).toEqual(WINDOWS[2]);
+  expect(kept(WINDOWS[0]!)).toBeUndefined();
 });
 
 test('what has passed is left out', () => {

@@ -18,12 +18,20 @@ export type AdminCall = (
   headers?: Readonly<Record<string, string>>,
 ) => Promise<AdminAnswer>;
 
-/** Calls an admin listener, and checks every answer against the contract of the admin API. */
+/**
+ * Calls an admin listener, and checks every answer against the contract of the admin API. Each call has a connection of its own: on a busy
+ * machine the listener may close an unused one at the moment in which the next call takes it.
+ */
 export function adminOf(url: string, own: Readonly<Record<string, string>> = {}): AdminCall {
   return async (method, path, body, headers = {}) => {
     const response = await fetch(`${url}${path}`, {
       method,
-      headers: { ...(body === undefined ? {} : { 'Content-Type': 'application/json' }), ...own, ...headers },
+      headers: {
+        Connection: 'close',
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...own,
+        ...headers,
+      },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await response.text();

@@ -22,12 +22,17 @@ export function exchangeOf(
     address: '192.0.2.1',
     behindProxy: false,
     startedAt: 0,
+    authenticatedAt: 0,
+    admittedAt: 0,
     route: null,
     client: null,
     operation: null,
     standing: null,
-    verdict: null,
+    admission: null,
+    cost: 1,
+    scopes: [],
     code: null,
+    refusal: null,
     forwardedAt: 0,
     answeredAt: 0,
     cancel: null,
@@ -49,6 +54,7 @@ const CLIENT: Client & { readonly limits: Limits } = {
   expiresAt: null,
   revoked: false,
   addresses: null,
+  scopes: [],
   retiresAt: null,
 };
 
@@ -63,6 +69,6 @@ export function knownClient(given: Partial<Client> = {}): KnownClient {
 }
 
 /** The result of admission. */
-export function admittedClient(): Admitted {
-  return { ...CLIENT } as Admitted;
+export function admittedClient(given: Partial<Client> = {}): Admitted {
+  return { ...CLIENT, ...given } as Admitted;
 }

@@ -9,6 +9,11 @@ export function window(limit: number, span: number, kind: Window['kind'] = 'fixe
   return { name: `${span / SECOND}s`, kind, limit, span };
 }
 
+/** The same for one scope. */
+export function scoped(scope: string, limit: number, span: number, kind: Window['kind'] = 'fixed'): Window {
+  return { ...window(limit, span, kind), scope };
+}
+
 /** The shipped ladder. */
 export const LADDER: Ladder = {
   strikes: 10,

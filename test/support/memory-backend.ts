@@ -1,6 +1,7 @@
 import { Outage } from '../../src/errors/outage.ts';
 import type { Admission } from '../../src/limits/admission.ts';
 import type { Limits } from '../../src/limits/limits.ts';
+import { fullNameOf, NO_SCOPES, type Scopes } from '../../src/limits/scopes.ts';
 import { EmbeddedState } from '../../src/state/embedded/counters.ts';
 import type { InDoubtCharges, Reconciliation, Shards, SharedBackend } from '../../src/state/shared/backend.ts';
 import type { Bus, Message } from '../../src/state/shared/bus.ts';
@@ -22,7 +23,7 @@ export class MemoryBackend implements SharedBackend, Shards, Bus {
   readonly #added = new Map<string, number>();
   readonly #listeners = new Set<(message: Message) => void>();
   #late: (() => void)[] = [];
-  #inDoubt: InDoubtCharges = { begin() {}, end() {} };
+  #inDoubt: InDoubtCharges = { begin() {}, end() {}, banned() {} };
   /** Requests that were asked about, well or not. */
   asked = 0;
 
@@ -55,13 +56,13 @@ export class MemoryBackend implements SharedBackend, Shards, Bus {
     for (const answer of this.#late.splice(0)) answer();
   }
 
-  admit(subject: string, limits: Limits, cost: number): Promise<Admission> {
+  admit(subject: string, limits: Limits, cost: number, scopes: Scopes = NO_SCOPES): Promise<Admission> {
     this.asked++;
     return this.#reach(subject, () => {
-      const admission = this.#state.admit(subject, limits, cost);
+      const admission = this.#state.admit(subject, limits, cost, scopes);
       if (this.troubles.get(this.shardOf(subject)) === 'late') {
         this.#inDoubt.begin(subject);
-        this.#late.push(() => this.#inDoubt.end(subject, admission.verdict === 'admitted' ? cost : 0));
+        this.#late.push(() => this.#inDoubt.end(subject, admission.verdict === 'admitted' ? cost : 0, scopes));
       }
       return admission;
     });
@@ -71,17 +72,24 @@ export class MemoryBackend implements SharedBackend, Shards, Bus {
     return this.#reach(subject, () => this.#state.look(subject, limits));
   }
 
-  /** A request that no window has room for is refused, and so a strike. */
-  strike(subject: string, limits: Limits, { times }: Pick<Strikes, 'times'>): Promise<Admission> {
+  /** A request that no window, or not that of the scope, has room for is refused, and so a strike. */
+  strike(
+    subject: string,
+    limits: Limits,
+    { times, violated }: Pick<Strikes, 'times' | 'violated'>,
+  ): Promise<Admission> {
     return this.#reach(subject, () => {
       const { now } = this.#clock;
-      let banBegins = false;
+      const scope = violated?.scope;
+      const charge = scope === undefined ? ([Infinity, NO_SCOPES] as const) : ([violated!.limit, [scope]] as const);
+      let begun: Pick<Admission, 'banBegins' | 'rung'> = { banBegins: false };
       for (const at of times) {
         this.#clock.now = at;
-        banBegins = this.#state.admit(subject, limits, Infinity).banBegins || banBegins;
+        const { banBegins, rung } = this.#state.admit(subject, limits, ...charge);
+        if (banBegins) begun = { banBegins, ...(rung === undefined ? {} : { rung }) };
       }
       this.#clock.now = now;
-      return { ...this.#state.look(subject, limits), banBegins };
+      return { ...this.#state.look(subject, limits), ...begun };
     });
   }
 
@@ -93,9 +101,10 @@ export class MemoryBackend implements SharedBackend, Shards, Bus {
       this.#added.set(mark, number);
       const most = Math.max(...windows.map(({ units }) => units));
       const wide = { ...limits, windows: limits.windows.map((window) => ({ ...window, limit: Infinity })) };
-      this.#state.admit(subject, wide, most);
-      for (const [i, { name }] of limits.windows.entries())
-        this.#state.grant(subject, limits, most - windows[i]!.units, name);
+      const scopes = limits.windows.flatMap(({ scope }) => scope ?? []);
+      this.#state.admit(subject, wide, most, scopes);
+      for (const [i, window] of limits.windows.entries())
+        this.#state.grant(subject, limits, most - windows[i]!.units, fullNameOf(window));
       const left = (ban?.until ?? 0) - this.#clock.now;
       if (left > 0) this.#state.ban(subject, limits, left);
     });

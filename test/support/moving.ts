@@ -15,6 +15,7 @@ import {
   TYPES,
   type ValueOf,
 } from '../../src/state/transfer/records.ts';
+import { KEPT } from './audit.ts';
 import { HOUR, LADDER, MINUTE, window } from './limits.ts';
 import { draft, keyRecord } from './records.ts';
 
@@ -61,6 +62,7 @@ export function someState(now: number): Whole {
     ],
     token: [{ name: 'ci', hash: hashOf('token'), role: 'operate', createdAt: 7 }],
     audit: [movableEntry(4), movableEntry(5, { before: { a: [1] }, after: null }), movableEntry(6)],
+    ban: [movableEntry(2, { action: 'bans.begin', actor: 'storegate' }), movableEntry(3, { action: 'bans.pardon' })],
     ledger: [
       { subject: `key:${idOf(1)}`, ledger: hourly(7, now - MINUTE) },
       { subject: `key:${idOf(2)}`, ledger: hourly(9, now - MINUTE, { ...banned, bannedFor: window(100, HOUR) }) },
@@ -87,7 +89,7 @@ function slots(now: number): number[] {
 
 /** A state in memory as a source; `isChecked`: its records are taken as they are. */
 export function sourceOf(given: Partial<Whole>, { isChecked = false } = {}): Source {
-  const whole: Whole = { key: [], token: [], audit: [], ledger: [], use: [], ...given };
+  const whole: Whole = { key: [], token: [], audit: [], ban: [], ledger: [], use: [], ...given };
   return {
     name: 'a test',
     kind: 'embedded',
@@ -102,7 +104,7 @@ export function sourceOf(given: Partial<Whole>, { isChecked = false } = {}): Sou
 
 /** Reads a source to its end, in an order of its own, and closes it. */
 export async function readWhole(source: Source): Promise<Whole> {
-  const whole = { key: [], token: [], audit: [], ledger: [], use: [] } as { [T in RecordType]: unknown[] };
+  const whole = { key: [], token: [], audit: [], ban: [], ledger: [], use: [] } as { [T in RecordType]: unknown[] };
   for await (const { type, values } of source.read()) whole[type].push(...values);
   await source.close();
   // What nothing depends on is kept by no state: names of windows, and limits where there is no conduct.
@@ -142,7 +144,7 @@ export async function moveAll(source: Source, target: Target, options: Partial<M
 }
 
 export function targetOptions(changes: Partial<TargetOptions> = {}): TargetOptions {
-  return { keep: 100_000, ladder: LADDER, dryRun: false, clock: Date.now, ...changes };
+  return { audit: KEPT, ladder: LADDER, dryRun: false, clock: Date.now, ...changes };
 }
 
 /** A folder of a test's own; `remove` after use. */

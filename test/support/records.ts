@@ -20,6 +20,7 @@ export function keyRecord(changes: Partial<KeyRecord> = {}): KeyRecord {
     label: null,
     windows: null,
     addresses: null,
+    scopes: [],
     metadata: {},
     createdAt: 1_000,
     expiresAt: null,

@@ -1,13 +1,16 @@
 import { formatDuration, parseDuration } from '../../config/units.ts';
 import { formatLimit } from '../../config/windows.ts';
 import { lengthOnRung } from '../../limits/ladder.ts';
+import type { AuditEntry } from '../../operators/audit-log.ts';
 import type { Ban } from '../../state/state.ts';
 import { AdminError } from '../admin-error.ts';
-import { impositionOf } from '../ban-history.ts';
+import { type BanRecord, endsOf, entriesSince, RecentBans } from '../ban-history.ts';
 import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
 import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
-import { countedOnes, type PartyStanding, partiesOf, standingOf, targetOf, turnOf } from '../parties.ts';
+import { impositionOf } from '../imposition.ts';
+import { limitOf } from '../page.ts';
+import { countedOnes, type PartyStanding, partiesOf, standingOf, targetOf, targetsOf, turnOf } from '../parties.ts';
 import { time } from '../shown.ts';
 
 /** The longest ban, in milliseconds: ten years. To lock somebody out for good, revoke the keys. */
@@ -49,10 +52,31 @@ export function banOperations(context: AdminContext, change: Change): AdminOpera
   }
 
   return {
-    listBans: async () => {
+    listBans: async ({ now }) => {
       const bans = await context.state().bans();
-      const shown = await Promise.all(bans.map((ban) => shownBan(context, ban)));
+      const recent = await RecentBans.before(now, context);
+      const shown = await Promise.all(bans.map((ban) => shownBan(context, ban, recent)));
       return ok({ bans: shown.sort((a, b) => (a.until! < b.until! ? -1 : 1)) });
+    },
+    listBanHistory: async ({ now, query }) => {
+      const limit = limitOf(query);
+      const kept = now - context.config().audit.bans.for;
+      const since = Math.max(kept, query.since === undefined ? 0 : Date.parse(query.since));
+      const targets = query.party === undefined ? null : await targetsOf(context, query.party);
+      const below = query.below === undefined ? undefined : Number(query.below);
+      const found: AuditEntry[] = [];
+      for await (const entry of entriesSince(context.banLog, since, below)) {
+        if (targets === null || targets.has(entry.target)) found.push(entry);
+        if (found.length > limit) break;
+      }
+      const shown = found.slice(0, limit);
+      const ends = await endsOf(context.banLog, shown, now);
+      const entries = shown.map((entry) => ({
+        ...entry,
+        at: time(entry.at),
+        ended: ends.get(entry.number) ?? null,
+      }));
+      return ok({ entries, next: found.length > limit ? shown.at(-1)!.number : null });
     },
     imposeBan: (task) => ban(task, 'bans.impose', () => lengthIn(task)),
     extendBan: (task) =>
@@ -93,17 +117,21 @@ function conduct({ plan, banned, strikes, rung }: PartyStanding) {
 }
 
 /** A ban, what is known of its party, and who imposed it; the ladder imposes bans too, and has no name. */
-async function shownBan(context: AdminContext, ban: Ban) {
+async function shownBan(context: AdminContext, ban: Ban, recent: RecentBans) {
   const { subject } = ban;
   const [kind, ...rest] = subject.split(':');
   const record = kind === 'key' ? await context.keys.get(rest.join(':')) : null;
   const [plan = null, account = null] = kind === 'account' ? rest : [record?.plan, record?.account];
   const key = record?.id ?? null;
-  return { ...{ subject, key, account, plan }, ...shownTimes(context, ban), ...(await causeOf(context, ban)) };
+  const history: BanRecord = recent.of(subject);
+  const cause = await causeOf(context, ban, recent);
+  return { ...{ subject, key, account, plan }, ...shownTimes(context, ban), ...cause, history };
 }
 
 /** Why there is a ban, and who imposed it: nobody where the ladder did. */
-async function causeOf({ auditLog }: AdminContext, { subject, until, limit }: Ban) {
+async function causeOf({ auditLog }: AdminContext, { subject, until, limit }: Ban, recent: RecentBans) {
+  const told = recent.reasonOf(subject, until);
+  if (told !== null) return { reason: told, by: null };
   if (limit) return { reason: `went on after ${formatLimit(limit)} was used up`, by: null };
   const imposed = await impositionOf(auditLog, subject, until);
   return { reason: imposed?.reason ?? null, by: imposed?.by ?? null };

@@ -1,12 +1,23 @@
 import { describeConfig } from '../../config/describe.ts';
 import { needsRestart } from '../../config/restart.ts';
-import { type AdminOperations, ok } from '../call.ts';
+import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
 import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
+import { differencesBetween } from '../differences.ts';
 
 const TARGET = 'configuration';
 
 export function configOperations(context: AdminContext, change: Change): AdminOperations {
+  function reload(task: Task): Promise<AdminAnswer> {
+    return change(task, TARGET, async ({ make }) => {
+      const reloaded = await context.reload('asked through the admin API', async (after, apply) => {
+        const entry = { action: 'config.reload', target: TARGET, before: null, after };
+        await make([{ entry, make: apply }], ok(after));
+      });
+      return ok(reloaded);
+    });
+  }
+
   return {
     showConfig: async () =>
       ok({
@@ -15,13 +26,11 @@ export function configOperations(context: AdminContext, change: Change): AdminOp
           restart: needsRestart(setting.name),
         })),
       }),
-    reload: (task) =>
-      change(task, TARGET, async ({ make }) => {
-        const reloaded = await context.reload('asked through the admin API', async (after, apply) => {
-          const entry = { action: 'config.reload', target: TARGET, before: null, after };
-          await make([{ entry, make: apply }], ok(after));
-        });
-        return ok(reloaded);
-      }),
+    diffConfig: async () => {
+      const { inForce, inFiles } = await context.compare();
+      return ok(differencesBetween(inForce, inFiles));
+    },
+    reload: async (task) =>
+      task.query.dryRun === 'true' ? ok((await context.compare()).reloaded) : await reload(task),
   };
 }

@@ -16,11 +16,12 @@ import {
 } from '../../keys/manage.ts';
 import { hashSecret } from '../../keys/secret.ts';
 import { AdminError } from '../admin-error.ts';
+import { RecentBans } from '../ban-history.ts';
 import { type AdminAnswer, type AdminOperations, created, ok, type Task } from '../call.ts';
 import type { Change, ChangeAudit } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { page } from '../page.ts';
-import { accountTurn, turnOf } from '../parties.ts';
+import { accountTurn, partyOf, turnOf } from '../parties.ts';
 import { auditedKey, shownKey, statusOf } from '../shown.ts';
 
 /** Milliseconds for which the old secret works when the caller does not say. */
@@ -53,6 +54,7 @@ export function keyOperations(context: AdminContext, change: Change): AdminOpera
       const fits = (record: KeyRecord) =>
         (query.account === undefined || record.account === query.account) &&
         (query.plan === undefined || record.plan === query.plan) &&
+        (query.scope === undefined || record.scopes.includes(query.scope)) &&
         (query.status === undefined || statusOf(record, now) === query.status) &&
         (query.label === undefined || (record.label ?? '').toLowerCase().includes(query.label.toLowerCase()));
       return ok(await keyPage(context, fits, query, now));
@@ -77,7 +79,11 @@ export function keyOperations(context: AdminContext, change: Change): AdminOpera
         throw new AdminError('not_found', 'No key with this secret was issued here, or its rotation has ended it.');
       return ok(await shown(record, now));
     },
-    showKey: async ({ path, now }) => ok(await shown(await known(context, path.id!), now)),
+    showKey: async ({ path, now }) => {
+      const record = await known(context, path.id!);
+      const recent = await RecentBans.before(now, context);
+      return ok({ ...(await shown(record, now)), history: recent.of(partyOf(context, record).subject) });
+    },
     updateKey: (task) =>
       changed(task, 'keys.update', (note) =>
         updateKey(keys, context.plans(), task.path.id!, patchOf(task), task.now, note),
@@ -155,6 +161,7 @@ function patchOf({ body, now }: Pick<Task, 'body' | 'now'>): Partial<Omit<KeyDra
     ...(body.label !== undefined && { label: body.label }),
     ...(body.limits !== undefined && { windows: body.limits === null ? null : parseWindows(body.limits, 'limits') }),
     ...(body.addresses !== undefined && { addresses: body.addresses }),
+    ...(body.scopes !== undefined && { scopes: body.scopes }),
     ...(body.metadata !== undefined && { metadata: body.metadata }),
     ...(body.expires !== undefined && { expiresAt: body.expires === null ? null : Date.parse(body.expires) }),
     ...(body.expiresIn !== undefined && { expiresAt: now + parseDuration(body.expiresIn)! }),

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { formatDuration } from '../../config/units.ts';
 import { formatWindows } from '../../config/windows.ts';
-import { subjectOf, windowsOf } from '../../keys/counting.ts';
+import { limitsOf, subjectOf, windowsOf } from '../../keys/counting.ts';
 import type { KeyRecord } from '../../keys/key.ts';
-import type { Ladder } from '../../limits/limits.ts';
 import type { Plan, Plans } from '../../limits/plans.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
@@ -12,6 +10,7 @@ import type { AdminContext } from '../context.ts';
 import { changedPlan, type PlanDraft } from '../plan-change.ts';
 import { checkPlans, replaceFile, withPlan } from '../plan-file.ts';
 import { whileItSays } from '../plan-file-lock.ts';
+import { shownLadder } from '../shown.ts';
 
 /** How often a plan is put, when somebody else changes the file each time. */
 const TRIES = 20;
@@ -99,13 +98,14 @@ async function trial(context: AdminContext, name: string, planned: Plans, keys: 
     const windows = windowsOf(key, planned);
     const subject = subjectOf(key, planned);
     if (!windows || overLimit.has(subject)) continue;
-    const { readings } = await context.state().look(subject, { windows, ladder: planned.ladder });
-    if (readings.some(({ remaining }) => remaining === 0)) overLimit.add(subject);
+    const limits = limitsOf(windows, { ladder: planned.ladder, scoped: context.scoped() });
+    const { readings } = await context.state().look(subject, limits);
+    if (readings.some(({ window, remaining }) => window.scope === undefined && remaining === 0)) overLimit.add(subject);
   }
   return {
     plan: name,
-    before: limitsOf(current.plans.get(name)),
-    after: limitsOf(planned.plans.get(name)),
+    before: writtenLimits(current.plans.get(name)),
+    after: writtenLimits(planned.plans.get(name)),
     keys: affected.length,
     overLimit: [...overLimit],
     unusable,
@@ -119,11 +119,6 @@ function sameLimits(key: KeyRecord, before: Plans, after: Plans): boolean {
   return old === planned && subjectOf(key, before) === subjectOf(key, after);
 }
 
-function limitsOf(plan: Plan | undefined): string | null {
+function writtenLimits(plan: Plan | undefined): string | null {
   return plan?.windows ? formatWindows(plan.windows) : null;
-}
-
-function shownLadder({ strikes, within, grace, lengths, forget }: Ladder) {
-  const span = formatDuration;
-  return { strikes, within: span(within), grace: span(grace), lengths: lengths.map(span), forget: span(forget) };
 }

@@ -1,10 +1,13 @@
+import { fullNameOf } from '../../limits/scopes.ts';
 import { AdminError } from '../admin-error.ts';
+import { RecentBans } from '../ban-history.ts';
 import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
 import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import {
   type CountedParty,
   countedOnes,
+  type Party,
   type PartyStanding,
   partiesOf,
   standingOf,
@@ -35,9 +38,14 @@ export function usageOperations(context: AdminContext, change: Change): AdminOpe
   }
 
   return {
-    showUsage: async ({ path }) => {
+    showUsage: async ({ path, now }) => {
       const parties = await partiesOf(context, path.party!);
-      return ok({ usage: await Promise.all(parties.map((party) => standingOf(context, party))) });
+      const recent = await RecentBans.before(now, context);
+      const shown = async (party: Party) => ({
+        ...(await standingOf(context, party)),
+        history: recent.of(party.subject),
+      });
+      return ok({ usage: await Promise.all(parties.map(shown)) });
     },
     resetUsage: (task) =>
       give(
@@ -60,7 +68,7 @@ export function usageOperations(context: AdminContext, change: Change): AdminOpe
 }
 
 function checkWindow(parties: readonly CountedParty[], window: string | null): void {
-  const names = parties.flatMap(({ limits }) => limits.windows.map(({ name }) => name));
+  const names = parties.flatMap(({ limits }) => limits.windows.map(fullNameOf));
   if (window === null || names.includes(window)) return;
   throw new AdminError(
     'invalid_value',

@@ -3,20 +3,29 @@ import { type Common, duration, operatorCommand, part, perform } from '../comman
 import type { Api } from '../reach/api.ts';
 import { type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
+import { type BanRecord, banHistoryCommand, recordInWords } from './ban-history.ts';
 
-const COLUMNS = ['key', 'account', 'plan', 'since', 'until', 'rung', 'next', 'forgotten', 'by', 'reason'] as const;
-type Ban = Row<(typeof COLUMNS)[number]>;
+const FIELDS = ['key', 'account', 'plan', 'since', 'until', 'rung', 'next', 'forgotten', 'by', 'reason'] as const;
+const COLUMNS = [...FIELDS, 'history'] as const;
+type Ban = Row<(typeof FIELDS)[number]> & { readonly history?: BanRecord };
 
 const PARTY = ['<party>', 'id of a key, or name of an account'] as const;
 
 export function bansCommand(terminal: Terminal): Command {
   const bans = new Command('bans').description('see, impose and end bans');
-  const shown = (rows: readonly Ban[], colour: boolean) => table(COLUMNS, rows, colour);
+  const shown = (rows: readonly Ban[], colour: boolean) =>
+    table(
+      COLUMNS,
+      rows.map((row) => ({ ...row, history: row.history && recordInWords(row.history) })),
+      colour,
+    );
   const bansIn = async (answer: Promise<unknown>) => ((await answer) as { bans: Ban[] }).bans;
 
   operatorCommand(bans.command('list').description('list who is banned now'), 'bans list').action((options: Common) =>
     perform(terminal, options, (api) => bansIn(api.call('GET', '/bans')), shown),
   );
+
+  banHistoryCommand(bans, terminal);
 
   for (const [name, description, call] of [
     [

@@ -8,7 +8,7 @@ const COLUMNS = ['name', 'value', 'source', 'restart'] as const;
 type Setting = Row<'name' | 'value' | 'source'> & { readonly restart: boolean };
 
 export function configCommand(terminal: Terminal): Command {
-  return operatorCommand(
+  const config = operatorCommand(
     new Command('config').description('show every setting in force, and where its value comes from'),
     'config',
     'config --url http://127.0.0.1:9901 --json',
@@ -25,14 +25,33 @@ export function configCommand(terminal: Terminal): Command {
         ),
     ),
   );
+  operatorCommand(
+    config.command('diff').description('compare what the files say with what a running gateway has in force'),
+    'config diff',
+    'config diff --url http://127.0.0.1:9901',
+  ).action(async (_options: Common, command: Command) => {
+    const { showDifferences } = await import('../differences.ts');
+    // The command above takes the options that both have.
+    await perform(terminal, command.optsWithGlobals(), (api) => api.call('GET', '/config/diff'), showDifferences);
+  });
+  return config;
+}
+
+interface Reloaded {
+  readonly changed: readonly string[];
+  readonly needRestart: readonly string[];
 }
 
 export function reloadCommand(terminal: Terminal): Command {
   return operatorCommand(
-    new Command('reload').description('have a running gateway read its files again'),
+    new Command('reload')
+      .description('have a running gateway read its files again')
+      .option('--dry-run', 'only say what would change, or every mistake'),
     'reload --url http://127.0.0.1:9901',
-  ).action(async (options: Common) => {
+    'reload --dry-run',
+  ).action(async ({ dryRun = false, ...options }: Common & { dryRun?: boolean }) => {
     if (
+      !dryRun &&
       options.url === undefined &&
       !terminal.env.STOREGATE_ADMIN_URL &&
       !options.profile &&
@@ -45,11 +64,17 @@ export function reloadCommand(terminal: Terminal): Command {
     await perform(
       terminal,
       options,
-      (api) => api.call('POST', '/reload') as Promise<{ changed: string[]; needRestart: string[] }>,
-      ({ changed, needRestart }) =>
-        `${changed.length === 0 ? 'Nothing has changed.' : `In force now: ${changed.join(', ')}.`}\n${
-          needRestart.length === 0 ? '' : `Only after a restart: ${needRestart.join(', ')}.\n`
-        }`,
+      (api) => api.call('POST', '/reload', dryRun ? { query: { dryRun: 'true' } } : {}) as Promise<Reloaded>,
+      (reloaded) => showReloaded(reloaded, dryRun),
     );
   });
+}
+
+function showReloaded({ changed, needRestart }: Reloaded, dryRun: boolean): string {
+  const [nothing, inForce] = dryRun
+    ? ['Nothing would change.', 'A reload would put in force:']
+    : ['Nothing has changed.', 'In force now:'];
+  return `${changed.length === 0 ? nothing : `${inForce} ${changed.join(', ')}.`}\n${
+    needRestart.length === 0 ? '' : `Only after a restart: ${needRestart.join(', ')}.\n`
+  }`;
 }

@@ -11,6 +11,7 @@ import {
 } from '../command.ts';
 import { card, type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
+import { type BanRecord, recordInWords } from './ban-history.ts';
 import { bodyOf, type Described, described } from './key-options.ts';
 import { keysImportCommand } from './keys-import.ts';
 
@@ -31,7 +32,10 @@ export function keysCommand(terminal: Terminal): Command {
       terminal,
       options,
       (api) => api.call('GET', `/keys/${part(id)}`),
-      (key, colour) => card(key as Key, colour),
+      (key, colour) => {
+        const { history, ...shown } = key as Key & { history?: BanRecord };
+        return card({ ...shown, ...(history && { bans: recordInWords(history) }) }, colour);
+      },
     ),
   );
   update(keys, terminal);
@@ -102,13 +106,14 @@ function list(keys: Command, terminal: Terminal): void {
     .option('--account <account>', 'only keys of this account')
     .option('--plan <plan>', 'only keys of this plan')
     .addOption(new Option('--status <status>', 'only such keys').choices(['active', 'disabled', 'expired', 'revoked']))
-    .option('--label <text>', 'only keys with this in their label');
+    .option('--label <text>', 'only keys with this in their label')
+    .option('--scope <name>', 'only keys that have this scope');
   operatorCommand(command, 'keys list --account acme --status active').action(
-    ({ account, plan, status, label, ...options }: Common & Record<string, string>) =>
+    ({ account, plan, status, label, scope, ...options }: Common & Record<string, string>) =>
       perform(
         terminal,
         options,
-        (api) => everyPage<Key>(api, '/keys', 'keys', { account, plan, status, label }),
+        (api) => everyPage<Key>(api, '/keys', 'keys', { account, plan, status, label, scope }),
         (rows, colour) => table(COLUMNS, rows, colour),
       ),
   );
@@ -124,7 +129,8 @@ function update(keys: Command, terminal: Terminal): void {
     .option('--no-label', 'take the label away')
     .option('--no-limits', 'take own limits away')
     .option('--no-expires', 'let the key never expire')
-    .option('--no-addresses', 'let the key be used from anywhere');
+    .option('--no-addresses', 'let the key be used from anywhere')
+    .option('--no-scopes', 'take all scopes away');
   operatorCommand(command, 'keys update key_4fGh… --plan pro --no-limits').action((id: string, options: Described) => {
     const body = Object.fromEntries(
       Object.entries(bodyOf(withoutDefaults(options))).filter(([, value]) => value !== undefined),

@@ -3,7 +3,7 @@ import type { MovingOptions } from '../moving/moving.ts';
 import type { Terminal } from '../terminal.ts';
 
 const WHAT = `
-Keys, tokens, the audit log, counters, strikes, bans and last uses are moved; of secrets there are only hashes. The limits of
+Keys, tokens, the audit log, the log of bans, counters, strikes, bans and last uses are moved; of secrets there are only hashes. The limits of
 plans and accounts stand in plans.yaml, which is configuration: copy that file yourself. Answers kept for Idempotency-Key stay
 behind, so a call that is repeated with its key after a move is made again.`;
 
@@ -31,6 +31,7 @@ export function stateCommand(terminal: Terminal): Command {
       .description('write the whole state into a file, also while gateways run')
       .argument('<file>', 'a file that is not there yet; only its owner can read it')
       .option('--from <place>', 'another state than that of the configuration')
+      .option('--without-bans', 'leave out the log of bans, which versions without one cannot read')
       .option('--json', 'print JSON'),
     'state export state.ndjson',
   ).action((file: string, options: MovingOptions) => run({ ...options, to: { file } }));

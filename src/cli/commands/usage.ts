@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { type Common, onceOption, operatorCommand, part, perform, wholeNumber } from '../command.ts';
 import { type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
+import { type BanRecord, recordInWords } from './ban-history.ts';
 
 const COLUMNS = ['subject', 'window', 'limit', 'used', 'remaining', 'resets', 'banned', 'strikes'] as const;
 const PARTY = ['<party>', 'id of a key, or name of an account'] as const;
@@ -10,6 +11,7 @@ interface Standing {
   readonly subject: string;
   readonly banned: string | null;
   readonly strikes: number;
+  readonly history?: BanRecord;
   readonly windows: readonly (Row<'limit' | 'used' | 'remaining' | 'resets'> & { readonly name: string })[];
 }
 
@@ -25,7 +27,12 @@ export function usageCommand(terminal: Terminal): Command {
       .argument(...PARTY),
     'usage show key_4fGh…',
   ).action((party: string, options: Common) =>
-    perform(terminal, options, (api) => usageIn(api.call('GET', `/usage/${part(party)}`)), shown),
+    perform(
+      terminal,
+      options,
+      (api) => usageIn(api.call('GET', `/usage/${part(party)}`)),
+      (usage, colour) => shown(usage, colour) + historyOf(usage),
+    ),
   );
   operatorCommand(
     onceOption(
@@ -48,7 +55,7 @@ export function usageCommand(terminal: Terminal): Command {
     .description('give units back, never more than were used')
     .argument(...PARTY)
     .requiredOption('--units <number>', 'how many', wholeNumber)
-    .option('--window <name>', 'one window, such as day; all of them without it');
+    .option('--window <name>', 'one window, such as day or login:minute; all of them without it');
   operatorCommand(onceOption(grant), 'usage grant key_4fGh… --units 500 --window day').action(
     (party: string, { units, window, once, ...options }: Common & { units: number; window?: string; once?: string }) =>
       perform(
@@ -60,6 +67,12 @@ export function usageCommand(terminal: Terminal): Command {
       ),
   );
   return usage;
+}
+
+/** A line for each that was banned lately. */
+function historyOf(standings: readonly Standing[]): string {
+  const banned = standings.filter(({ history }) => history && (history.bans > 0 || history.pardoned));
+  return banned.map(({ subject, history }) => `Bans of ${subject}: ${recordInWords(history!)}.\n`).join('');
 }
 
 function rowsOf({ subject, windows, banned, strikes }: Standing): Row<(typeof COLUMNS)[number]>[] {

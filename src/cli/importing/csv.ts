@@ -101,7 +101,7 @@ function rowOf(at: string, columns: readonly string[], record: readonly string[]
 
 /** A cell as the value that JSON would have; text that cannot be one stays text, and is refused as such. */
 function cellValue(name: string, cell: string): unknown {
-  if (name === 'addresses') return cell.split(/[\s,;]+/).filter((address) => address !== '');
+  if (name === 'addresses' || name === 'scopes') return cell.split(/[\s,;]+/).filter((one) => one !== '');
   if (name === 'disabled') return /^(true|false)$/i.test(cell) ? cell.toLowerCase() === 'true' : cell;
   if (name !== 'metadata') return cell;
   try {

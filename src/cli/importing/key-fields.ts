@@ -17,6 +17,7 @@ export interface KeyBody {
   readonly limits?: string;
   readonly expires?: string;
   readonly addresses?: readonly string[];
+  readonly scopes?: readonly string[];
   readonly metadata?: Readonly<Record<string, string>>;
   readonly disabled?: boolean;
 }
@@ -58,7 +59,8 @@ export function readKey(fields: Fields, defaults: Defaults): ReadKey | FieldFlaw
     label: read('label', (value) => textIn(value)),
     limits: read('limits', limitsIn),
     expires: read('expires', timeIn),
-    addresses: read('addresses', addressesIn),
+    addresses: read('addresses', textsIn),
+    scopes: read('scopes', textsIn),
     metadata: read('metadata', metadataIn),
     disabled: read('disabled', (value) =>
       typeof value === 'boolean' ? value : new Flawed('is neither true nor false'),
@@ -78,7 +80,7 @@ export function readKey(fields: Fields, defaults: Defaults): ReadKey | FieldFlaw
   return { body: present as unknown as KeyBody, hadSecret: secret !== undefined };
 }
 
-type Loose = { [F in 'label' | 'addresses' | 'metadata']?: KeyBody[F] | undefined };
+type Loose = { [F in 'label' | 'addresses' | 'scopes' | 'metadata']?: KeyBody[F] | undefined };
 
 class Flawed {
   readonly message: string;
@@ -87,8 +89,14 @@ class Flawed {
   }
 }
 
-function draftOf({ label, addresses, metadata }: Loose, account: string) {
-  return { account, label: label ?? null, addresses: addresses ?? null, metadata: metadata ?? {} };
+function draftOf({ label, addresses, scopes, metadata }: Loose, account: string) {
+  return {
+    account,
+    label: label ?? null,
+    addresses: addresses ?? null,
+    scopes: scopes ?? [],
+    metadata: metadata ?? {},
+  };
 }
 
 function asFieldFlaw({ field, message }: ReturnType<typeof formFlaws>[0]): FieldFlaw {
@@ -136,7 +144,8 @@ function timeIn(value: unknown): string | Flawed {
   return new Flawed('is no time such as 2030-01-31T00:00:00Z, and no Unix time in whole seconds or milliseconds');
 }
 
-function addressesIn(value: unknown): readonly string[] | undefined | Flawed {
+/** An empty list says nothing. */
+function textsIn(value: unknown): readonly string[] | undefined | Flawed {
   if (!Array.isArray(value) || !value.every((one) => typeof one === 'string')) return new Flawed('is no list of text');
   return value.length === 0 ? undefined : value;
 }

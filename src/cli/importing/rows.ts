@@ -10,6 +10,7 @@ export const FIELDS = [
   'limits',
   'expires',
   'addresses',
+  'scopes',
   'disabled',
   'metadata',
 ] as const;

@@ -30,6 +30,8 @@ export interface MovingOptions {
   readonly dryRun?: boolean | undefined;
   readonly onlyEmpty?: boolean;
   readonly json?: boolean | undefined;
+  /** Leaves the log of bans out of a file. */
+  readonly withoutBans?: boolean | undefined;
 }
 
 /** Copies a state from one place to another. Throws an expected error; what was changed before it, it says. */
@@ -95,7 +97,7 @@ async function writeTo(terminal: Terminal, source: Source, path: string, options
   const file = createFile(path, header);
   try {
     const { has, leftOut } = await withProgress(terminal, 'writing', await total(source), (pass) =>
-      writeFile(source, file, pass),
+      writeFile(options.withoutBans ? withoutBans(source) : source, file, pass),
     );
     tellLeftOut(terminal, leftOut);
     terminal.out(options.json ? `${JSON.stringify({ file: path, has })}\n` : `${path} has ${countsText(has)}.\n`);
@@ -103,6 +105,15 @@ async function writeTo(terminal: Terminal, source: Source, path: string, options
   } finally {
     file.close();
   }
+}
+
+function withoutBans(source: Source): Source {
+  return {
+    ...source,
+    async *read() {
+      for await (const batch of source.read()) if (batch.type !== 'ban') yield batch;
+    },
+  };
 }
 
 async function takeInto(
@@ -140,7 +151,7 @@ async function takeInto(
 }
 
 async function openTarget(config: Config, place: Exclude<Place, { type: 'file' }>, dryRun: boolean): Promise<Target> {
-  const options = { keep: config.audit.keep, ladder: config.plans.ladder, dryRun, clock: Date.now };
+  const options = { audit: config.audit, ladder: config.plans.ladder, dryRun, clock: Date.now };
   return place.type === 'redis' ? openRedisTarget(place.settings, options) : folderTarget(place.path, options);
 }
 

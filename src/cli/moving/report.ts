@@ -10,6 +10,7 @@ const WORDS: Readonly<Record<RecordType, string>> = {
   key: 'keys',
   token: 'tokens',
   audit: 'audit entries',
+  ban: 'entries about bans',
   ledger: 'ledgers',
   use: 'last uses',
 };

@@ -3,6 +3,9 @@ import { AdminError } from '../../admin/admin-error.ts';
 import { type AdminApi, createAdminApi } from '../../admin/api.ts';
 import type { AdminContext } from '../../admin/context.ts';
 import type { Config } from '../../config/config.ts';
+import { ContractError, loadContract } from '../../contract/contract.ts';
+import type { Fleet } from '../../fleet/fleet.ts';
+import type { Window } from '../../limits/limits.ts';
 import { shellUser } from '../../operators/shell-user.ts';
 import type { Operator } from '../../operators/tokens.ts';
 import { EmbeddedState } from '../../state/embedded/counters.ts';
@@ -22,27 +25,47 @@ interface Storage {
   readonly records: Records;
   /** Throws AdminError if a running gateway has the counters in its own memory. */
   readonly state: () => State;
+  /** Throws AdminError if a running gateway answers for itself. */
+  readonly fleet: () => Fleet;
+  /** Throws AdminError if a gateway runs that commands here can find. */
+  readonly refuseRunning: () => void;
   close(): Promise<void>;
 }
 
 /** The admin API in this process, on the state of the configuration. `load` reads the configuration. */
 export async function reachBeside(load: () => Config): Promise<Api> {
   let config = load();
+  let scoped: readonly Window[] | null = null;
   const storage = config.redis ? await openShared(config.redis, config.audit) : openFolder(config);
   const context: AdminContext = {
     ...storage.records,
     uses: { lastUsed: async (ids) => await storage.records.uses.load(ids) },
     state: storage.state,
+    fleet: storage.fleet,
     config: () => config,
     plans: () => config.plans,
+    scoped() {
+      // Where a gateway has the counters, nobody needs the contract here.
+      storage.state();
+      scoped ??= windowsIn(config);
+      return scoped;
+    },
     // A running gateway notices changed files by itself.
     async reload(_reason, around = (_reloaded, apply) => apply()) {
       const loaded = load();
       const reloaded = { changed: [], needRestart: [] };
       await around(reloaded, async () => {
         config = loaded;
+        scoped = null;
       });
       return reloaded;
+    },
+    async compare() {
+      storage.refuseRunning();
+      throw new AdminError(
+        'not_running',
+        'There is no running gateway here to compare the files with: name one with --url or STOREGATE_ADMIN_URL.',
+      );
     },
     clock: Date.now,
   };
@@ -64,6 +87,16 @@ export async function reachBeside(load: () => Config): Promise<Api> {
       await storage.close();
     },
   };
+}
+
+/** The windows of the contract. Counters that commands change would lose what was counted in windows that are not among the limits. */
+function windowsIn({ contract: { file, ...reading } }: Config): readonly Window[] {
+  try {
+    return loadContract(file, reading).windows;
+  } catch (error) {
+    if (!(error instanceof ContractError)) throw error;
+    throw new AdminError('configuration_unfit', `The contract cannot be used: ${error.message}`);
+  }
 }
 
 async function orClose<T>(storage: Storage, make: () => T): Promise<T> {
@@ -116,8 +149,22 @@ async function askRunning<T>(
 }
 
 async function openShared(settings: NonNullable<Config['redis']>, audit: Config['audit']): Promise<Storage> {
-  const { state, close, ...records } = await openBeside(settings, audit);
-  return { records, state: () => state, close: async () => close() };
+  const { state, fleet, close, ...records } = await openBeside(settings, audit);
+  let asked: Fleet | null = null;
+  return {
+    records,
+    state: () => state,
+    fleet() {
+      asked ??= fleet();
+      return asked;
+    },
+    // Gateways that share a Redis run anywhere.
+    refuseRunning: () => {},
+    async close() {
+      await asked?.close();
+      close();
+    },
+  };
 }
 
 function openFolder({ data, admin, audit }: Config): Storage {
@@ -140,6 +187,16 @@ function openFolder({ data, admin, audit }: Config): Storage {
     }
   }
 
+  /** A folder that can be locked has no gateway. */
+  function refuseRunning(): void {
+    if (counting === null) lockCounters().release();
+  }
+
+  function fleet(): Fleet {
+    refuseRunning();
+    return { ask: async () => ({ answers: [], silent: [], apart: null }), close: async () => {} };
+  }
+
   function lockCounters(): FolderLock {
     try {
       return lockFolder(data);
@@ -155,6 +212,8 @@ function openFolder({ data, admin, audit }: Config): Storage {
   return {
     records: recordsInFile(db, audit),
     state,
+    fleet,
+    refuseRunning,
     async close() {
       try {
         await counting?.state.close();

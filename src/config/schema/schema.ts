@@ -50,6 +50,8 @@ export function expectation(schema: Schema): string {
   switch (schema.type) {
     case 'integer':
       return `must be a whole number from ${schema.minimum} to ${schema.maximum}`;
+    case 'number':
+      return `must be a number from ${schema.minimum} to ${schema.maximum}`;
     case 'boolean':
       return 'must be true or false';
     case 'array':

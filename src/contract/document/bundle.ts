@@ -1,7 +1,10 @@
+import type { Dialect } from '../dialect/dialect.ts';
+import type { Field, Kind } from '../dialect/grammar.ts';
 import type { Findings } from '../findings.ts';
 import { escapeToken, pointerTo } from '../names.ts';
-import { type Field, GRAMMAR, type Kind, SECTIONS } from './grammar.ts';
+import { type Dynamics, dynamicsOf } from './dynamics.ts';
 import type { Places } from './places.ts';
+import { Resources } from './resources.ts';
 import { follow, isObject, isReference, type Json } from './source.ts';
 import type { Sources } from './sources.ts';
 
@@ -9,6 +12,9 @@ const COMPONENT_NAME = /^[A-Za-z0-9._-]+$/;
 
 /** Fields that may stand beside `$ref`, because nobody expects the gateway to enforce them. */
 const HARMLESS = new Set(['$ref', 'description', 'summary', 'title', 'example']);
+
+/** By what names the bundled document has identifiers. Two files may have the same ones, and nothing refers to them there. */
+const IDENTIFIERS = { $id: 'x-id', $anchor: 'x-anchor', $dynamicAnchor: 'x-dynamic-anchor' };
 
 /** The usual names of kinds, where they differ. */
 const NAMES: Partial<Record<Kind, string>> = {
@@ -35,16 +41,35 @@ export class Bundler {
   readonly #places: Places;
   readonly #findings: Findings;
   readonly #root: Json;
+  readonly #dialect: Dialect;
+  /** `null` if schemas have no identifiers. */
+  readonly #resources: Resources | null;
 
-  constructor(root: Json, sources: Sources, places: Places, findings: Findings) {
+  constructor(root: Json, dialect: Dialect, sources: Sources, places: Places, findings: Findings) {
     this.#root = root;
+    this.#dialect = dialect;
     this.#sources = sources;
     this.#places = places;
     this.#findings = findings;
+    this.#resources = dialect.identifiers ? new Resources(dialect, sources, places, findings) : null;
   }
 
   bundle(): void {
+    this.#resources?.checkLanguage(this.#root);
+    if ('webhooks' in this.#root && this.#resources)
+      this.#findings.note(this.#root, 'webhooks', 'webhooks are ignored: they are requests of the service, not to it');
     this.#visit(this.#root, 'openapi');
+  }
+
+  /** What dynamic references may lead to; `null` if there are none. Call it behind `bundle`. */
+  dynamics(): Dynamics | null {
+    const resources = this.#resources;
+    if (!resources?.isDynamic) return null;
+    return dynamicsOf(resources, this.#root, this.references, (target) => {
+      const home = this.#home(target, 'schema');
+      this.#visit(target, 'schema');
+      return home;
+    });
   }
 
   #visit(node: Json, kind: Kind): void {
@@ -54,32 +79,61 @@ export class Bundler {
     }
     if (known !== undefined) return;
     this.#visited.set(node, kind);
-    if (typeof node.$ref === 'string' && kind in SECTIONS) this.#reference(node, node.$ref, kind);
+    if (typeof node.$ref === 'string' && kind in this.#dialect.sections) this.#reference(node, node.$ref, kind);
     else this.#fields(node, kind);
   }
 
   #fields(node: Json, kind: Kind): void {
-    const fields = GRAMMAR[kind];
+    const { grammar, name } = this.#dialect;
+    const fields = grammar[kind];
     if (kind === 'operation' && isReference(node)) {
-      this.#findings.problem(
-        node,
-        '$ref',
-        'an operation cannot be a $ref: OpenAPI 3.0 has them for whole path items only',
-      );
+      this.#findings.problem(node, '$ref', `an operation cannot be a $ref: ${name} has them for whole path items only`);
       return;
     }
     for (const [key, value] of Object.entries(node)) {
       const field = fields[key] ?? fields['*'];
       if (key.startsWith('x-')) continue;
       if (field) this.#field(node, key, value, field);
-      else this.#findings.note(node, key, `${key} is not a field that OpenAPI 3.0 has here: it is ignored`);
+      else this.#findings.note(node, key, `${key} is not a field that ${name} has here: it is ignored`);
     }
     if (kind === 'schema' && isObject(node.discriminator)) this.#mapping(node.discriminator);
+    if (kind === 'schema') this.#identified(node);
+  }
+
+  /** A dynamic reference becomes local too; and its identifiers get names of ours. */
+  #identified(node: Json): void {
+    if (!this.#resources) return;
+    if (typeof node.$dynamicRef === 'string') this.#dynamic(node, node.$dynamicRef, this.#resources);
+    for (const [key, other] of Object.entries(IDENTIFIERS)) {
+      if (typeof node[key] !== 'string') continue;
+      this.#findings.note(node, key, `${key} is called ${other} in the published document: references there need none`);
+      node[other] = node[key];
+      delete node[key];
+    }
+  }
+
+  /** A dynamic reference that does not mean a dynamic anchor by its name is like any other. */
+  #dynamic(node: Json, ref: string, resources: Resources): void {
+    const target = this.#target(node, '$dynamicRef', ref, 'schema');
+    if (!target) return;
+    const home = this.#home(target, 'schema');
+    if (resources.isByName(node, target) || !resources.hasDynamicAnchor(target)) {
+      node.$dynamicRef = home;
+    } else if ('$ref' in node) {
+      this.#findings.problem(node, '$dynamicRef', 'cannot stand beside $ref unless it names a dynamic anchor');
+    } else {
+      delete node.$dynamicRef;
+      node.$ref = home;
+    }
+    this.references.push({ $ref: home });
+    this.#visit(target, 'schema');
   }
 
   #field(node: Json, key: string, value: unknown, field: Field): void {
     if (field === 'any') return;
-    if (field === 'string' || field === 'boolean') {
+    if (field === 'foreign') {
+      this.#foreign(node, key, value);
+    } else if (field === 'string' || field === 'boolean') {
       if (typeof value !== field) this.#findings.problem(node, key, MUST_BE[field]);
     } else if ('list' in field) {
       if (!Array.isArray(value)) this.#findings.problem(node, key, 'must be a list');
@@ -96,6 +150,14 @@ export class Bundler {
     }
   }
 
+  /** A method of its own is a mistake of itself, and of no other method of its path. */
+  #foreign(node: Json, key: string, value: unknown): void {
+    const message = `${key} of ${this.#dialect.name} is not supported: requests or answers of it cannot be checked`;
+    const own = this.#visited.get(node) === 'pathItem' && isObject(value);
+    if (own) this.#findings.problem(value, null, message);
+    else this.#findings.problem(node, key, message);
+  }
+
   #member(parent: Json, key: string | number, kind: Kind): void {
     const value = parent[key];
     if (!isObject(value)) this.#findings.problem(parent, key, 'must be an object');
@@ -104,11 +166,16 @@ export class Bundler {
   }
 
   #reference(node: Json, ref: string, kind: Kind): void {
-    for (const key of Object.keys(node)) {
+    const means = kind === 'schema' && this.#resources !== null;
+    for (const key of means ? [] : Object.keys(node)) {
       if (HARMLESS.has(key) || key.startsWith('x-')) continue;
-      this.#findings.note(node, key, `${key} beside $ref is ignored, as OpenAPI 3.0 says`);
+      this.#findings.note(node, key, `${key} beside $ref is ignored, as ${this.#dialect.name} says`);
     }
-    const target = this.#target(node, '$ref', ref);
+    const target = this.#target(node, '$ref', ref, kind);
+    if (means) {
+      for (const [key, message] of this.#dialect.notes(node, {})) this.#findings.note(node, key, message);
+      this.#fields(node, kind);
+    }
     if (!target) return;
     node.$ref = this.#home(target, kind);
     this.references.push(node);
@@ -117,8 +184,12 @@ export class Bundler {
 
   /** `components` has no section for path items, so one from another file goes where it is used. */
   #pathItem(parent: Json, key: string | number, node: Json, ref: string): void {
-    const target = this.#target(node, '$ref', ref);
+    const target = this.#target(node, '$ref', ref, 'pathItem');
     if (!target) return;
+    if (this.#resources !== null) {
+      for (const field of Object.keys(node).filter((name) => !HARMLESS.has(name) && !name.startsWith('x-')))
+        this.#findings.note(node, field, `${field} beside $ref is ignored`);
+    }
     if (this.#inlining.has(target)) {
       this.#findings.problem(node, '$ref', 'a path item must not contain itself');
       return;
@@ -134,7 +205,7 @@ export class Bundler {
   #mapping({ mapping }: Json): void {
     if (!isObject(mapping)) return;
     for (const [value, ref] of Object.entries(mapping)) {
-      const target = typeof ref === 'string' ? (this.#named(ref) ?? this.#target(mapping, value, ref)) : null;
+      const target = typeof ref === 'string' ? (this.#named(ref) ?? this.#target(mapping, value, ref, null)) : null;
       if (target) {
         mapping[value] = this.#home(target, 'schema');
         this.#visit(target, 'schema');
@@ -149,9 +220,13 @@ export class Bundler {
     return isObject(target) ? target : null;
   }
 
-  #target(node: Json, key: string, ref: string): Json | null {
-    const { target, complaint } = this.#sources.find(ref, this.#places.origin(node).file);
+  /** References of schemas may lead to identifiers. */
+  #target(node: Json, key: string, ref: string, kind: Kind | null): Json | null {
+    const { file } = this.#places.origin(node);
+    const known = kind === 'schema' ? this.#resources?.find(ref, node, file) : null;
+    const { target, complaint } = known ?? this.#sources.find(ref, file);
     if (complaint) this.#findings.problem(node, key, complaint);
+    if (target) this.#resources?.add(target, kind ?? 'schema');
     return target;
   }
 
@@ -159,7 +234,7 @@ export class Bundler {
   #home(target: Json, kind: Kind): string {
     const known = this.#moved.get(target);
     if (known !== undefined) return known;
-    const home = `#${encodeURI(this.#sources.isMain(target) ? this.#pointer(target) : this.#move(target, SECTIONS[kind]!))}`;
+    const home = `#${encodeURI(this.#sources.isMain(target) ? this.#pointer(target) : this.#move(target, this.#dialect.sections[kind]!))}`;
     this.#moved.set(target, home);
     return home;
   }

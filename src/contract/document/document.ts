@@ -1,7 +1,11 @@
+import type { Dialect } from '../dialect/dialect.ts';
+import { OPENAPI_30 } from '../dialect/openapi-3.0.ts';
+import { dialectOf, versionComplaint } from '../dialect/versions.ts';
 import type { Findings } from '../findings.ts';
 import type { Reading } from '../options.ts';
 import { ContractError } from '../problems.ts';
 import { Bundler } from './bundle.ts';
+import type { Dynamics } from './dynamics.ts';
 import type { Places } from './places.ts';
 import { follow, isObject, type Json, type Written } from './source.ts';
 import { Sources } from './sources.ts';
@@ -13,24 +17,46 @@ export interface Resolved {
   readonly pointer: string | null;
 }
 
-/** An OpenAPI 3.0 document in one piece: all references are local. */
+/** An OpenAPI document in one piece: all references are local. */
 export class Document {
   readonly root: Json;
   /** The texts of its files, by absolute path. */
   readonly texts: ReadonlyMap<string, string>;
   /** How it is read. */
   readonly reading: Reading;
+  readonly dialect: Dialect;
+  /** What dynamic references may lead to; `null` if there are none. */
+  readonly dynamics: Dynamics | null;
 
-  constructor(root: Json, texts: ReadonlyMap<string, string> = new Map(), reading: Reading = {}) {
+  constructor(
+    root: Json,
+    texts: ReadonlyMap<string, string> = new Map(),
+    reading: Reading = {},
+    dynamics: Dynamics | null = null,
+  ) {
     this.root = root;
     this.texts = texts;
     this.reading = reading;
+    this.dialect = dialectOf(root) ?? OPENAPI_30;
+    this.dynamics = dynamics;
   }
 
   /** Follows references to the end; `null` if they lead nowhere or in a circle, which loading has reported. */
   resolve(node: Json): Resolved | null {
     const end = this.#follow(node);
     return end === 'nowhere' || end === 'circle' ? null : end;
+  }
+
+  /** The pointers that a reference passes to the end, that one included. */
+  way(ref: string): readonly string[] {
+    const passed = new Set<string>();
+    for (let target: unknown = { $ref: ref }; isObject(target) && this.dialect.isReference(target); ) {
+      const pointer = pointerIn(target.$ref as string);
+      if (pointer === null || passed.has(pointer)) break;
+      passed.add(pointer);
+      target = follow(this.root, pointer);
+    }
+    return [...passed];
   }
 
   /** Whether a reference leads back to itself. */
@@ -42,10 +68,10 @@ export class Document {
     const seen = new Set<Json>();
     let pointer: string | null = null;
     let target: unknown = node;
-    while (isObject(target) && typeof target.$ref === 'string') {
+    while (isObject(target) && this.dialect.isReference(target)) {
       if (seen.has(target)) return 'circle';
       seen.add(target);
-      pointer = pointerIn(target.$ref);
+      pointer = pointerIn(target.$ref as string);
       if (pointer === null) return 'nowhere';
       target = follow(this.root, pointer);
     }
@@ -62,6 +88,12 @@ export class Document {
   /** The object in a field, through references; `null` if there is none. */
   object(value: unknown): Json | null {
     return isObject(value) ? (this.resolve(value)?.node ?? null) : null;
+  }
+
+  /** The schema that a reference with other keywords beside it leads to; `null` if there is no such reference. */
+  beside(schema: Json): Json | null {
+    if (typeof schema.$ref !== 'string' || this.dialect.isReference(schema)) return null;
+    return this.object({ $ref: schema.$ref });
   }
 
   /** The members of an object in a field; none if the field holds anything else. */
@@ -84,30 +116,24 @@ function pointerIn(ref: string): string | null {
 /**
  * Reads a document and the files it refers to, and adds its findings to `findings`.
  *
- * @throws ContractError if the file holds no OpenAPI 3.0 document.
+ * @throws ContractError if the file holds no OpenAPI document of a version that is known here.
  */
 export function loadDocument(written: Written, places: Places, findings: Findings, reading: Reading): Document {
   const { file } = written;
   const sources = new Sources(written, places, findings);
   const { root } = sources.main;
   if (!isObject(root)) throw new ContractError([{ file, place: '1:1', message: 'is not an OpenAPI document' }]);
-  const complaint = versionComplaint(root);
-  if (complaint) {
+  const dialect = dialectOf(root);
+  if (!dialect) {
     const key = 'openapi' in root ? 'openapi' : 'swagger' in root ? 'swagger' : null;
-    throw new ContractError([places.of(root, key, complaint)]);
+    throw new ContractError([places.of(root, key, versionComplaint(root))]);
   }
-  const bundler = new Bundler(root, sources, places, findings);
+  const bundler = new Bundler(root, dialect, sources, places, findings);
   bundler.bundle();
-  const document = new Document(root, sources.texts, reading);
+  const dynamics = bundler.dynamics();
+  const document = new Document(root, sources.texts, reading, dynamics);
   for (const node of bundler.references) {
     if (document.isCircle(node)) findings.problem(node, '$ref', `${node.$ref} refers to itself`);
   }
   return document;
-}
-
-function versionComplaint({ openapi, swagger }: Json): string | null {
-  if (typeof openapi === 'string' && /^3\.0\.\d+(?:-.+)?$/.test(openapi)) return null;
-  const found = openapi ?? swagger;
-  if (found === undefined) return 'must be an OpenAPI 3.0 document, but has no field openapi';
-  return `must be OpenAPI 3.0, such as 3.0.3, not ${swagger === undefined ? '' : 'Swagger '}${String(found)}`;
 }

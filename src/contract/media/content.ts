@@ -75,6 +75,14 @@ export function createContent(
   };
 }
 
+/** Does beforehand what takes `createContent` long, in small steps. */
+export function* prepareContent(content: Json, rules: MediaRules): Generator<void, void, void> {
+  for (const type of Object.keys(content)) {
+    const range = parseMediaType(type);
+    for (const syntax of range ? syntaxesIn(range) : []) yield* rules.prepare(content, type, syntax);
+  }
+}
+
 function rulesOf(content: Json, type: string, range: MediaType, direction: Direction, rules: MediaRules): Rules {
   const known = new Map<Syntax, RuleFor>();
   const missing = new Map<Syntax, string>();

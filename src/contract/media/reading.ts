@@ -39,7 +39,7 @@ export function createReader(
   if (syntax === 'text') return textual ? (bytes) => readText(bytes, shape) : 'the schema describes no text';
   if (shape.types?.has('string') === false)
     return 'only their length can be checked, and the schema describes no string';
-  if (says(document, schema, ['pattern', 'enum', 'format'])) return (bytes) => readText(bytes, shape);
+  if (says(document, schema, document.dialect.textual)) return (bytes) => readText(bytes, shape);
   const open = shape.types === null && !says(document, schema, ['minLength', 'maxLength']);
   return open ? readBinary : readLatin1;
 }

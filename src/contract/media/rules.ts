@@ -4,11 +4,13 @@ import { isObject, type Json } from '../document/source.ts';
 import { NONE, type ValueFault } from '../faults.ts';
 import type { Findings } from '../findings.ts';
 import { Parameters } from '../parameters/parameter.ts';
+import { noteUnread } from '../parameters/shape.ts';
 import type { Check, Schemas } from '../schema/schemas.ts';
 import type { Direction } from '../schema/translate.ts';
 import { createFormCheck } from './form.ts';
 import { createMultipartCheck } from './multipart/multipart.ts';
 import { createReader, type ReadBytes, type Syntax } from './reading.ts';
+import { prepareXmlReader } from './xml/xml.ts';
 
 /** The check of a body of one media type. */
 export interface MediaRule {
@@ -22,6 +24,9 @@ export interface MediaRule {
 export type RuleFor = (contentType: string) => MediaRule;
 
 type CheckBody = (bytes: Uint8Array, contentType: string) => readonly ValueFault[];
+
+/** Syntaxes whose values are text. */
+const UNTYPED: ReadonlySet<Syntax> = new Set(['form', 'multipart', 'xml']);
 
 /** Makes rules of Media Type Objects. */
 export class MediaRules {
@@ -50,10 +55,17 @@ export class MediaRules {
     });
   }
 
+  /** Does beforehand what takes `rule` long, in small steps. */
+  *prepare(content: Json, type: string, syntax: Syntax): Generator<void, void, void> {
+    const schema = this.#document.object(content[type])?.schema;
+    if (syntax === 'xml' && isObject(schema)) yield* prepareXmlReader(this.#document, schema);
+  }
+
   #checkBody(content: Json, type: string, syntax: Syntax, direction: Direction): CheckBody | string {
     const media = this.#document.object(content[type]) ?? {};
     const schema = isObject(media.schema) ? media.schema : null;
     const check = schema ? this.#schemas.check(schema, direction) : () => NONE;
+    if (schema && UNTYPED.has(syntax)) noteUnread(this.#document, schema, this.#findings);
     if (syntax === 'form') return createFormCheck(this.#document, media, check) ?? 'the schema describes no object';
     if (syntax === 'multipart') {
       const sources = { document: this.#document, parameters: this.#parameters, findings: this.#findings };

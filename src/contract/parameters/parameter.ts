@@ -7,7 +7,7 @@ import { isJson, parseMediaType } from '../media/type.ts';
 import type { Check, Schemas } from '../schema/schemas.ts';
 import type { Collected } from './collector.ts';
 import { decode, type Encoding, read } from './reading.ts';
-import { ANYTHING, type Shape, shapeOf } from './shape.ts';
+import { ANYTHING, noteUnread, type Shape, shapeOf } from './shape.ts';
 import { type Form, type Pieces, type Place, STYLES, type Style } from './styles.ts';
 
 /** A parameter of an operation with its check. */
@@ -52,7 +52,11 @@ export class Parameters {
     if (typeof name !== 'string' || name === '') return this.#wrong(node, null, 'a parameter needs a name');
     if (!isPlace(place)) return this.#wrong(node, 'in', 'must be path, query, header or cookie');
     if (place === 'header' && IGNORED_HEADERS.has(name.toLowerCase())) {
-      this.#findings.note(node, 'name', `a header parameter ${name} is ignored, as OpenAPI 3.0 says`);
+      this.#findings.note(
+        node,
+        'name',
+        `a header parameter ${name} is ignored, as ${this.#document.dialect.name} says`,
+      );
       return null;
     }
     if (place === 'path' && node.required !== true)
@@ -71,15 +75,15 @@ export class Parameters {
     schema: Json,
     known: Pick<Parameter, 'name' | 'in' | 'required' | 'allowEmpty'>,
   ): Parameter | null {
+    if (known.in === 'path' && node.style === 'matrix') return this.#wrong(node, 'style', MATRIX);
     const styles: readonly string[] = STYLES[known.in];
     const style = (node.style ?? styles[0]) as Style;
     if (!styles.includes(style)) return this.#wrong(node, 'style', `must be ${styles.join(', ')} in ${known.in}`);
     const shape = shapeOf(this.#document, schema);
+    noteUnread(this.#document, schema, this.#findings);
     const form = this.#form(node, shape, style);
     if (style === 'deepObject' && form === 'primitive')
       return this.#wrong(node, 'style', 'deepObject is for objects and lists only');
-    if (style === 'matrix')
-      this.#findings.note(node, 'style', 'no request can have this style: the gateway refuses a path with a semicolon');
     const explode = style === 'deepObject' || (typeof node.explode === 'boolean' ? node.explode : style === 'form');
     const encoding = encodingOf(known.in, node.allowReserved === true);
     const check = checkOf(this.#schemas.check(schema, 'request'), shape, encoding);
@@ -124,6 +128,10 @@ export class Parameters {
     return null;
   }
 }
+
+/** Why no path may have `;`, see `gateway/wire/target.ts`. */
+const MATRIX =
+  'matrix cannot be used: the gateway refuses a path with a semicolon, because servers read what follows one in different ways';
 
 const isPlace = (value: unknown): value is Place => typeof value === 'string' && Object.hasOwn(STYLES, value);
 

@@ -1,5 +1,6 @@
 import type { Document } from '../document/document.ts';
-import { type Json, objectsIn } from '../document/source.ts';
+import { isObject, type Json, objectsIn } from '../document/source.ts';
+import type { Findings } from '../findings.ts';
 
 /** The values that a text may stand for according to a schema. */
 export interface Shape {
@@ -20,7 +21,10 @@ const DEEPEST = 3;
 /** The shape of a schema that says nothing. */
 export const ANYTHING: Shape = { types: null, items: null, members: new Map(), others: null, binary: false };
 
-/** The shape of a schema, through references, `allOf`, `oneOf` and `anyOf`. */
+/**
+ * The shape of a schema, through references, `allOf`, `oneOf` and `anyOf`. What is inside is found when it is asked for: the schemas in
+ * three levels of a large document are thousands.
+ */
 export function shapeOf(document: Document, schema: Json, depth = 0): Shape {
   if (depth === DEEPEST) return ANYTHING;
   const parts = partsOf(document, schema);
@@ -28,19 +32,43 @@ export function shapeOf(document: Document, schema: Json, depth = 0): Shape {
     const node = document.object(part);
     return node ? shapeOf(document, node, depth + 1) : ANYTHING;
   };
-  const items = parts.find((part) => part.items !== undefined)?.items;
-  const members = parts.flatMap(({ properties }) => document.members(properties));
-  const others = parts.map(({ additionalProperties }) => additionalProperties).find((value) => value !== undefined);
+  const findMembers = () =>
+    new Map(
+      parts
+        .flatMap(({ properties }) => document.members(properties))
+        .map(([name, member]) => [name, inner(member)] as const),
+    );
+  const findOthers = () => {
+    const others = parts.map(({ additionalProperties }) => additionalProperties).find((value) => value !== undefined);
+    if (others !== false) return inner(others);
+    // `false` is said of the names alone that no pattern has.
+    return parts.some((part) => document.dialect.applicators(part).patternProperties !== undefined) ? ANYTHING : null;
+  };
+  let items: Shape | undefined;
+  let members: Shape['members'] | undefined;
+  let others: Shape['others'] | undefined;
   return {
     types: asRead(typesOf(document, schema, new Set()), document.reading.integers),
-    items: items === undefined ? ANYTHING : inner(items),
-    members: new Map(members.map(([name, member]) => [name, inner(member)])),
-    others: others === false ? null : inner(others),
-    binary: parts.some(isBinary) && parts.every((part) => part.type !== 'string' || isBinary(part)),
+    get items() {
+      items ??= inner(parts.find((part) => part.items !== undefined)?.items);
+      return items;
+    },
+    get members() {
+      members ??= findMembers();
+      return members;
+    },
+    get others() {
+      if (others === undefined) others = findOthers();
+      return others;
+    },
+    binary: isBinary(document, parts),
   };
 }
 
-const isBinary = ({ format }: Json): boolean => format === 'binary';
+function isBinary({ dialect }: Document, parts: readonly Json[]): boolean {
+  const isString = (part: Json) => [part.type].flat().includes('string');
+  return parts.some(dialect.isBinary) && parts.every((part) => !isString(part) || dialect.isBinary(part));
+}
 
 /** With `any`, a text such as `1.0` is read as a number, and the check finds that it is an integer. */
 function asRead(types: Types, integers: 'plain' | 'any' | undefined): Types {
@@ -52,7 +80,7 @@ export function partsOf(document: Document, schema: Json, seen = new Set<Json>()
   const node = document.object(schema);
   if (!node || seen.has(node)) return [];
   seen.add(node);
-  const combined = [node.allOf, node.oneOf, node.anyOf].flatMap(objectsIn);
+  const combined = [node.allOf, node.oneOf, node.anyOf, document.dialect.inPlace(node)].flatMap(objectsIn);
   return [node, ...combined.flatMap((part) => partsOf(document, part, seen))];
 }
 
@@ -60,24 +88,26 @@ function typesOf(document: Document, schema: Json, seen: ReadonlySet<Json>): Rea
   const node = document.object(schema);
   if (!node || seen.has(node)) return null;
   const of = (part: Json) => typesOf(document, part, new Set([...seen, node]));
-  let types = objectsIn(node.allOf).map(of).reduce(both, ownTypes(node));
+  const beside = document.beside(node);
+  let types = [...objectsIn(node.allOf), ...(beside ? [beside] : [])]
+    .map(of)
+    .reduce(both, document.dialect.shownTypes(node));
   for (const options of [objectsIn(node.oneOf), objectsIn(node.anyOf)]) {
     if (options.length > 0) types = both(types, options.map(of).reduce(either));
   }
   return types;
 }
 
-function ownTypes({ type, enum: values, properties, items }: Json): ReadonlySet<string> | null {
-  if (typeof type === 'string') return new Set([type]);
-  if (Array.isArray(values)) return new Set(values.map(typeOfValue));
-  if (properties !== undefined) return new Set(['object']);
-  return items === undefined ? null : new Set(['array']);
-}
-
-function typeOfValue(value: unknown): string {
-  if (typeof value === 'bigint') return 'integer';
-  if (Array.isArray(value)) return 'array';
-  return value === null ? 'null' : typeof value;
+/** Notes keywords by which values in text are not read: they stay text there. */
+export function noteUnread(document: Document, schema: Json, findings: Findings): void {
+  for (const part of partsOf(document, schema)) {
+    for (const keyword of document.dialect.unread) {
+      // `false` takes none, and `true` says nothing.
+      if (part[keyword] === undefined || typeof part[keyword] === 'boolean') continue;
+      const message = `outside of JSON, ${keyword} does not say how text is read: numbers and booleans that only it describes are refused`;
+      findings.note(part, keyword, message);
+    }
+  }
 }
 
 type Types = ReadonlySet<string> | null;
@@ -91,3 +121,9 @@ const both = (a: Types, b: Types): Types => {
 };
 
 const either = (a: Types, b: Types): Types => (a === null || b === null ? null : a.union(b));
+
+/** The `items` of a list, also where it is combined from several schemas. */
+export function itemsOf(document: Document, schema: Json): Json | null {
+  const items = partsOf(document, schema).find((part) => isObject(part.items))?.items;
+  return isObject(items) ? items : null;
+}

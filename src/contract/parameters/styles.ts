@@ -1,11 +1,11 @@
-/** The styles of OpenAPI 3.0.3, Parameter Object, "Style Values". */
-export type Style = 'matrix' | 'label' | 'form' | 'simple' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject';
+/** The styles of OpenAPI 3.0.3, Parameter Object, "Style Values", without `matrix`, which no request can have. */
+export type Style = 'label' | 'form' | 'simple' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject';
 
 export type Form = 'primitive' | 'array' | 'object';
 
 /** The styles that each place allows; the default comes first. */
 export const STYLES = {
-  path: ['simple', 'label', 'matrix'],
+  path: ['simple', 'label'],
   query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
   header: ['simple'],
   cookie: ['form'],
@@ -32,8 +32,7 @@ export type Pieces =
  * Splits the text of one parameter into pieces, by the table "Style Examples" of OpenAPI 3.0.3; `null` if the text does
  * not have that style. It does not take exploded form parameters and deep objects, which consist of several texts.
  */
-export function takeApart({ name, style, explode, form, encodedCommas }: Layout, raw: string): Pieces | null {
-  if (style === 'matrix') return form !== 'primitive' && explode ? exploded(name, form, raw) : named(name, form, raw);
+export function takeApart({ style, explode, form, encodedCommas }: Layout, raw: string): Pieces | null {
   if (style === 'label') return raw.startsWith('.') ? split(raw.slice(1), '.', form, explode) : null;
   if (style === 'spaceDelimited') return split(raw, /%20|\+| /, form, false);
   if (style === 'pipeDelimited') return split(raw, /\||%7[Cc]/, form, false);
@@ -45,22 +44,6 @@ function split(text: string, separator: string | RegExp, form: Form, explode: bo
   const texts = text === '' ? [] : text.split(separator);
   if (form === 'array') return { form, texts };
   return explode ? equations(texts) : alternating(texts);
-}
-
-/** `;color=blue,black`, and `;color` for nothing. */
-function named(name: string, form: Form, raw: string): Pieces | null {
-  if (raw === `;${name}`) return split('', ',', form, false);
-  const start = `;${name}=`;
-  return raw.startsWith(start) ? split(raw.slice(start.length), ',', form, false) : null;
-}
-
-/** `;color=blue;color=black` or `;R=100;G=200`. */
-function exploded(name: string, form: 'array' | 'object', raw: string): Pieces | null {
-  if (!raw.startsWith(';')) return null;
-  if (form === 'array' && raw === `;${name}`) return { form, texts: [] };
-  const pieces = equations(raw.slice(1).split(';'));
-  if (pieces?.form !== 'object' || form === 'object') return pieces;
-  return pieces.pairs.every(([key]) => key === name) ? { form, texts: pieces.pairs.map(([, text]) => text) } : null;
 }
 
 /** `R=100`, `G=200`. */
@@ -85,7 +68,6 @@ function alternating(texts: readonly string[]): Pieces | null {
 const EXAMPLES: Readonly<Record<Style, Readonly<Record<Form, readonly [plain: string, exploded: string]>>>> = {
   simple: { primitive: ['x', 'x'], array: ['x,y', 'x,y'], object: ['a,x,b,y', 'a=x,b=y'] },
   label: { primitive: ['.x', '.x'], array: ['.x.y', '.x.y'], object: ['.a.x.b.y', '.a=x.b=y'] },
-  matrix: { primitive: [';N=x', ';N=x'], array: [';N=x,y', ';N=x;N=y'], object: [';N=a,x,b,y', ';a=x;b=y'] },
   form: { primitive: ['N=x', 'N=x'], array: ['N=x,y', 'N=x&N=y'], object: ['N=a,x,b,y', 'a=x&b=y'] },
   spaceDelimited: { primitive: ['N=x', 'N=x'], array: ['N=x%20y', 'N=x&N=y'], object: ['N=a%20x%20b%20y', 'a=x&b=y'] },
   pipeDelimited: { primitive: ['N=x', 'N=x'], array: ['N=x|y', 'N=x&N=y'], object: ['N=a|x|b|y', 'a=x&b=y'] },

@@ -1,5 +1,7 @@
 import { type Limit, limitOf } from '../../errors/fault.ts';
-import { isObject, type Json } from '../document/source.ts';
+import type { Dialect } from '../dialect/dialect.ts';
+import type { Json } from '../document/source.ts';
+import { toJson } from '../exact-json.ts';
 import type { Findings } from '../findings.ts';
 import { STRING_FORMATS } from '../formats.ts';
 import { RANGES } from '../numbers.ts';
@@ -7,97 +9,67 @@ import { PatternError, Patterns } from '../patterns/pattern.ts';
 import type { Allowed, Matched } from './keywords.ts';
 import { canonical } from './values.ts';
 
-const TYPES = new Set(['array', 'boolean', 'integer', 'number', 'object', 'string']);
-
 /** The longest list of allowed values that a fault shows, in characters. */
 const LONGEST_LIST = 200;
-
-type Sound = readonly [complaint: string, test: (value: unknown) => boolean];
-
-const isNumber = (value: unknown): boolean => typeof value === 'number' || typeof value === 'bigint';
-const aNumber: Sound = ['must be a number', isNumber];
-const aCount: Sound = [
-  'must be a whole number, 0 or more',
-  (value) => (typeof value === 'bigint' || Number.isInteger(value)) && Number(value) >= 0,
-];
-const aBoolean: Sound = ['must be true or false', (value) => typeof value === 'boolean'];
-
-const someSchemas: Sound = [
-  'must be a list with at least one schema',
-  (value) => !Array.isArray(value) || value.length > 0,
-];
-
-/** The valid values of keywords. Reading the document has already checked that lists of schemas are lists. */
-const SOUND: Readonly<Record<string, Sound>> = {
-  type: ['must be array, boolean, integer, number, object or string', (value) => TYPES.has(value as string)],
-  multipleOf: ['must be a number above 0', (value) => isNumber(value) && Number(value) > 0],
-  maximum: aNumber,
-  minimum: aNumber,
-  exclusiveMaximum: aBoolean,
-  exclusiveMinimum: aBoolean,
-  maxLength: aCount,
-  minLength: aCount,
-  maxItems: aCount,
-  minItems: aCount,
-  maxProperties: aCount,
-  minProperties: aCount,
-  uniqueItems: aBoolean,
-  nullable: aBoolean,
-  pattern: ['must be a string', (value) => typeof value === 'string'],
-  format: ['must be a string', (value) => typeof value === 'string'],
-  allOf: someSchemas,
-  oneOf: someSchemas,
-  anyOf: someSchemas,
-  enum: ['must be a list with at least one value', (value) => Array.isArray(value) && value.length > 0],
-  required: [
-    'must be a list of names',
-    (value) =>
-      Array.isArray(value) && value.every((name) => typeof name === 'string') && new Set(value).size === value.length,
-  ],
-};
 
 /** The keywords of a schema that involve no other schemas. */
 export class Assertions {
   readonly #findings: Findings;
   readonly #patterns = new Patterns();
   readonly #plain: boolean;
+  readonly #dialect: Dialect;
 
   /** `integers`: whether only what is written as an integer is one. */
-  constructor(findings: Findings, integers: 'plain' | 'any') {
+  constructor(findings: Findings, dialect: Dialect, integers: 'plain' | 'any') {
     this.#findings = findings;
+    this.#dialect = dialect;
     this.#plain = integers === 'plain';
   }
 
   /** The keywords for ajv. It reports keywords with invalid values and leaves them out. */
   of(schema: Json): Json {
     const said = this.#sound(schema);
-    const type = said.type as string | undefined;
-    if (said.nullable === true && type === undefined) {
-      this.#findings.note(schema, 'nullable', 'nullable has no effect without a type, as OpenAPI 3.0.3 says');
-    }
-    const binary = said.format === 'binary' && (type === 'string' || type === undefined);
+    const { types, nullable } = this.#dialect.typesOf(said);
+    const ofText = types === null || (types.length === 1 && types[0] === 'string');
+    const binary = ofText && this.#dialect.isBinary(schema);
+    for (const [keyword, message] of this.#dialect.notes(schema, said)) this.#findings.note(schema, keyword, message);
     if (binary && said.pattern !== undefined) {
       this.#findings.note(schema, 'pattern', 'is enforced on text only, not on bytes (format: binary)');
     }
     return {
-      ...(binary || type === undefined ? contentOf(said) : typeOf(type, said.nullable === true, this.#plain)),
-      ...numbers(said),
-      ...pick(said, binary || type === undefined ? SIZES : [...LENGTHS, ...SIZES]),
+      ...(binary || types === null ? contentOf(said, types, nullable) : typesOf(types, nullable, this.#plain)),
+      ...this.#dialect.limitsOf(said),
+      ...(said.multipleOf !== undefined && { multiple: said.multipleOf }),
+      ...pick(said, binary || types === null ? SIZES : [...LENGTHS, ...SIZES]),
       ...(said.uniqueItems === true && { different: true }),
       ...this.#pattern(schema, said.pattern as string | undefined),
-      ...this.#format(schema, type, said.format as string | undefined),
-      ...this.#enum(schema, said),
+      ...this.#format(schema, types, said.format as string | undefined),
+      ...(Array.isArray(said.enum) && { among: allowed(said.enum) }),
+      ...('const' in said && { exactly: allowed([said.const]) }),
+      ...(said.dependentRequired !== undefined && { dependentRequired: said.dependentRequired }),
     };
   }
 
   #sound(schema: Json): Json {
     const said: Json = {};
-    for (const [keyword, [complaint, test]] of Object.entries(SOUND)) {
+    for (const [keyword, [complaint, test]] of Object.entries(this.#dialect.sound)) {
       if (!Object.hasOwn(schema, keyword)) continue;
       if (test(schema[keyword])) said[keyword] = schema[keyword];
       else this.#findings.problem(schema, keyword, complaint);
     }
     return said;
+  }
+
+  /** Whether a name in an object of patterns is one; if not, it reports that. */
+  isPattern(patterns: Json, source: string): boolean {
+    try {
+      this.#patterns.compile(source);
+      return true;
+    } catch (error) {
+      if (!(error instanceof PatternError)) throw error;
+      this.#findings.problem(patterns, source, `the pattern ${error.message}`);
+      return false;
+    }
   }
 
   #pattern(schema: Json, source: string | undefined): Json {
@@ -112,25 +84,17 @@ export class Assertions {
     }
   }
 
-  #format(schema: Json, type: string | undefined, format: string | undefined): Json {
+  #format(schema: Json, types: readonly string[] | null, format: string | undefined): Json {
     if (format === undefined) return {};
-    const numeric = type === 'integer' || type === 'number';
-    if (Object.hasOwn(RANGES, format) && (numeric || type === undefined)) return { width: format };
-    if (Object.hasOwn(STRING_FORMATS, format) && (type === 'string' || type === undefined)) return { format };
+    const numeric = types === null || types.includes('integer') || types.includes('number');
+    if (Object.hasOwn(RANGES, format) && numeric) return { width: format };
+    if (Object.hasOwn(STRING_FORMATS, format) && (types?.includes('string') ?? true)) return { format };
     this.#findings.note(
       schema,
       'format',
-      `format ${format}${type ? ` of type ${type}` : ''} is not known: it is not enforced`,
+      `format ${format}${types?.length ? ` of type ${types.join(' or ')}` : ''} is not known: it is not enforced`,
     );
     return {};
-  }
-
-  #enum(schema: Json, { enum: values, nullable, type }: Json): Json {
-    if (!Array.isArray(values)) return {};
-    if (nullable === true && type !== undefined && !values.includes(null)) {
-      this.#findings.note(schema, 'nullable', 'nullable has no effect: enum does not list null');
-    }
-    return { among: allowed(values) };
   }
 }
 
@@ -138,25 +102,21 @@ const LENGTHS = ['minLength', 'maxLength'];
 const SIZES = ['minItems', 'maxItems', 'minProperties', 'maxProperties'];
 
 /** A string of `format: binary` may be bytes, see `Binary`, and so may a value of any type. */
-function contentOf({ type, nullable, minLength, maxLength }: Json): Json {
+function contentOf({ minLength, maxLength }: Json, types: readonly string[] | null, nullable: boolean): Json {
   return {
-    ...(type === 'string' && { content: { nullable: nullable === true } }),
+    ...(types !== null && { content: { nullable } }),
     ...(minLength !== undefined && { shortest: minLength }),
     ...(maxLength !== undefined && { longest: maxLength }),
   };
 }
 
-function typeOf(type: string, nullable: boolean, plain: boolean): Json {
-  if (type === 'integer' || type === 'number') return { numeric: { integer: type === 'integer', nullable, plain } };
-  return { type: nullable ? [type, 'null'] : type };
-}
-
-function numbers({ minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf }: Json): Json {
-  return {
-    ...(minimum !== undefined && { [exclusiveMinimum === true ? 'moreThan' : 'atLeast']: minimum }),
-    ...(maximum !== undefined && { [exclusiveMaximum === true ? 'lessThan' : 'atMost']: maximum }),
-    ...(multipleOf !== undefined && { multiple: multipleOf }),
-  };
+function typesOf(types: readonly string[], nullable: boolean, plain: boolean): Json {
+  const [type] = types;
+  if (types.length === 1 && (type === 'integer' || type === 'number'))
+    return { numeric: { integer: type === 'integer', nullable, plain } };
+  const all = nullable ? [...types, 'null'] : types;
+  if (types.includes('integer') || types.includes('number')) return { kinds: { types: all, plain } };
+  return { type: all.length === 1 ? all[0] : all };
 }
 
 function pick(said: Json, keywords: readonly string[]): Json {
@@ -169,10 +129,12 @@ function pick(said: Json, keywords: readonly string[]): Json {
 export function allowed(values: readonly unknown[]): Allowed {
   const list = values.map(tell).join(', ');
   const many =
-    list.length > LONGEST_LIST ? `one of the ${values.length} values that the contract lists` : `one of: ${list}`;
+    list.length > LONGEST_LIST || values.length === 0
+      ? `one of the ${values.length} values that the contract lists`
+      : `one of: ${list}`;
   return {
     values: new Set(values.map(canonical)),
-    composite: values.some((value) => Array.isArray(value) || isObject(value)),
+    composite: values.some((value) => typeof value !== 'number' && canonical(value) !== value),
     text: values.length === 1 && list.length <= LONGEST_LIST ? list : many,
     limit: list.length > LONGEST_LIST || values.some((value) => !isPlain(value)) ? undefined : values.map(plain),
   };
@@ -185,5 +147,5 @@ const plain = (value: unknown): Limit =>
 
 function tell(value: unknown): string {
   if (typeof value === 'string') return value === '' ? "''" : value;
-  return JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? JSON.rawJSON(String(part)) : part));
+  return toJson(value);
 }

@@ -1,20 +1,14 @@
-import { _, Ajv, type CodeKeywordDefinition, type ErrorObject, Name, str, type ValidateFunction } from 'ajv';
+import { _, type Ajv, type CodeKeywordDefinition, Name, str } from 'ajv';
+import type { Dialect } from '../dialect/dialect.ts';
 import { STRING_FORMATS } from '../formats.ts';
+import { Patterns } from '../patterns/pattern.ts';
+import { applied } from './applied.ts';
 import { cut } from './cut.ts';
+import type { Translated } from './definitions.ts';
+import { Evaluations } from './evaluated.ts';
 import { constant, KEYWORDS } from './keywords.ts';
-import type { Translated } from './translate.ts';
-
-/** Leaves the errors of its last call behind. */
-export interface Validator {
-  (value: unknown, context?: Parameters<ValidateFunction>[1]): boolean;
-  errors?: null | ErrorObject[];
-}
-
-/** A schema and its validator, which is compiled at its first call or in `Compiler.steps`, whichever comes first. */
-export interface Unit {
-  /** Not to be kept: the compiled validator takes the place of the first one. */
-  readonly validate: Validator;
-}
+import { once } from './once.ts';
+import type { Unit, Validator } from './unit.ts';
 
 interface OwnUnit {
   validate: Validator;
@@ -25,6 +19,17 @@ interface OwnUnit {
   /** Whether everything that it leads to is compiled. */
   complete: boolean;
 }
+
+const patterns = new Patterns();
+
+/** Patterns for names of members, in bounded time. Ajv tells them apart by their text. */
+const regExp = Object.assign(
+  (source: string) => {
+    const pattern = patterns.compile(source);
+    return { test: (text: string) => pattern.test(text), toString: () => source };
+  },
+  { code: 'new RegExp' },
+);
 
 /** An ajv keeps every schema that it has compiled, so another one takes its place after so many. */
 const RENEWED_AFTER = 100;
@@ -42,16 +47,22 @@ export class Compiler {
   readonly #definitions = new Map<string, OwnUnit>();
   readonly #find: (name: string) => Translated;
   readonly #thorough: boolean;
+  readonly #dialect: Dialect;
+  readonly #evaluations: Evaluations;
   #ajv: Ajv | null = null;
   /** Schemas that the current ajv has compiled. */
   #compiled = 0;
   #compiling: OwnUnit | null = null;
+  readonly #inside = new WeakMap<Translated, OwnUnit>();
   #parts = 0;
 
   /** With `thorough`, checks find all faults, not only the first. `find` knows the definitions that schemas refer to. */
-  constructor(thorough: boolean, find: (name: string) => Translated) {
+  constructor(thorough: boolean, dialect: Dialect, find: (name: string) => Translated) {
     this.#thorough = thorough;
+    this.#dialect = dialect;
     this.#find = find;
+    const unit = (schema: Translated) => this.#inner(schema);
+    this.#evaluations = new Evaluations({ unit, referred: (name) => this.#referred(name), find });
   }
 
   unit(schema: Translated): Unit {
@@ -99,12 +110,13 @@ export class Compiler {
     });
     if (this.#compiled++ % RENEWED_AFTER === 0) this.#ajv = this.#createAjv();
     // Without what ajv leaves at the function: it does not need it, and all schemas would stay in memory.
-    unit.validate = Object.assign(this.#ajv!.compile(whole), { schema: undefined, schemaEnv: undefined });
+    const compiled = Object.assign(this.#ajv!.compile(whole), { schema: undefined, schemaEnv: undefined });
+    unit.validate = once(schema, compiled);
     unit.schema = null;
   }
 
   #createAjv(): Ajv {
-    const ajv = new Ajv({
+    const ajv = this.#dialect.createAjv({
       allErrors: this.#thorough,
       formats: { ...STRING_FORMATS },
       strictSchema: true,
@@ -116,10 +128,13 @@ export class Compiler {
       meta: false,
       addUsedSchema: false,
       logger: false,
-      code: { optimize: true },
+      code: { optimize: true, regExp },
     });
     for (const keyword of KEYWORDS) ajv.addKeyword(keyword);
     ajv.addKeyword(refers((name) => this.#referred(name)));
+    const unit = (schema: Translated) => this.#inner(schema);
+    for (const keyword of applied({ unit, evaluate: (schema) => this.#evaluations.of(schema) }))
+      ajv.addKeyword(keyword);
     return ajv;
   }
 
@@ -128,6 +143,17 @@ export class Compiler {
     if (known) return known;
     const unit = this.#unit(() => this.#find(name));
     this.#definitions.set(name, unit);
+    return unit;
+  }
+
+  /**
+   * The unit of a schema inside of the one that is just being compiled. It is one for all that look at the schema: each unit makes
+   * those inside of it, and with new ones each time their number would double with every level.
+   */
+  #inner(schema: Translated): Unit {
+    const unit = this.#inside.get(schema) ?? this.#unit(() => schema);
+    this.#inside.set(schema, unit);
+    this.#compiling?.refers.add(unit);
     return unit;
   }
 

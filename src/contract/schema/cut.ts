@@ -1,13 +1,14 @@
-import type { Translated } from './translate.ts';
+import type { Translated } from './definitions.ts';
 
 /** The most keywords that are compiled in one go, those of schemas inside included. It takes about a millisecond. */
 const LARGE = 40;
 /** A schema inside with fewer keywords stays where it is: a reference to it would cost as much. */
 const SMALL = 5;
 
-/** Members that hold one schema, and those that hold a list of schemas. */
-const ONE = ['items', 'additionalProperties', 'not', 'if', 'then'] as const;
-const LISTS = ['allOf', 'oneOf', 'anyOf'] as const;
+/** Members that hold one schema, and those that hold a list or a map of schemas. */
+const ONE = ['items', 'additionalProperties', 'not', 'if', 'then', 'else'] as const;
+const LISTS = ['allOf', 'oneOf', 'anyOf', 'prefixItems'] as const;
+const MAPS = ['properties', 'patternProperties', 'dependentSchemas'] as const;
 
 interface Cut {
   schema: Translated;
@@ -56,9 +57,10 @@ function mapInside(schema: Translated, change: (part: Translated) => Translated)
   const result = { ...schema };
   for (const key of ONE) if (key in schema) result[key] = change(schema[key] as Translated);
   for (const key of LISTS) if (key in schema) result[key] = (schema[key] as Translated[]).map(change);
-  if ('properties' in schema) {
-    const members = Object.entries(schema.properties as Record<string, Translated>);
-    result.properties = Object.fromEntries(members.map(([name, member]) => [name, change(member)]));
+  for (const key of MAPS) {
+    if (!(key in schema)) continue;
+    const members = Object.entries(schema[key] as Record<string, Translated>);
+    result[key] = Object.fromEntries(members.map(([name, member]) => [name, change(member)]));
   }
   return result;
 }

@@ -1,6 +1,6 @@
 import { _, type Code, type CodeKeywordDefinition, type KeywordCxt, type KeywordErrorDefinition } from 'ajv';
 import { type Limit, limitOf } from '../../errors/fault.ts';
-import { isContent, sizeOf } from '../binary.ts';
+import { Binary, isContent, sizeOf } from '../binary.ts';
 import { MAX_FAULTS } from '../faults.ts';
 import { isMultiple, RANGES } from '../numbers.ts';
 import { Patterns } from '../patterns/pattern.ts';
@@ -8,7 +8,7 @@ import { unlikeIntegers } from '../written.ts';
 import { EXHAUSTED, purse } from './purse.ts';
 import { allDifferent, canonical } from './values.ts';
 
-/** Allowed values: their canonical forms, whether one of them is an array or object, and their text for people. */
+/** Allowed values: their canonical forms, whether sent values must take that form to be found, and their text for people. */
 export interface Allowed {
   readonly values: ReadonlySet<unknown>;
   readonly composite: boolean;
@@ -57,6 +57,33 @@ function size(keyword: string, outside: (size: Code, limit: Code) => Code): Code
   };
 }
 
+/** A keyword that lists the allowed values. */
+function listed(keyword: string): CodeKeywordDefinition {
+  return {
+    keyword,
+    code(cxt) {
+      const { values, composite } = cxt.schema as Allowed;
+      const value = composite ? _`${constant(cxt, canonical)}(${cxt.data})` : cxt.data;
+      cxt.fail(_`!${constant(cxt, values)}.has(${value})`);
+    },
+    error: tells((cxt) => _`{text: ${cxt.schema.text}, values: ${constant(cxt, cxt.schema)}.limit}`),
+  };
+}
+
+/** The test of a list of types; `odd`: the value is an integer, but must not pass for one. */
+function isOneOf(types: readonly string[]): (value: unknown, odd: boolean) => boolean {
+  const all = new Set(types);
+  return (value, odd) => {
+    if (typeof value === 'bigint' || typeof value === 'number') {
+      if (all.has('number')) return true;
+      return all.has('integer') && !odd && (typeof value === 'bigint' || Number.isInteger(value));
+    }
+    if (value instanceof Binary) return false;
+    if (Array.isArray(value)) return all.has('array');
+    return all.has(value === null ? 'null' : typeof value);
+  };
+}
+
 /** A value that the compiled code can use. */
 export const constant = (cxt: Pick<KeywordCxt, 'gen'>, ref: unknown): Code => cxt.gen.scopeValue('keyword', { ref });
 
@@ -77,6 +104,17 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
       cxt.fail(nullable ? _`!${fits} && ${data} !== null` : _`!${fits}`);
     },
     error: tells(({ schema }) => _`{type: ${schema.integer ? 'integer' : 'number'}, nullable: ${schema.nullable}}`),
+  },
+  {
+    keyword: 'kinds',
+    code(cxt) {
+      const { types, plain } = cxt.schema as { types: readonly string[]; plain: boolean };
+      const { data, it } = cxt;
+      const odd = constant(cxt, unlikeIntegers);
+      const isOdd = _`${odd}.any && ${odd}.has(${it.parentData}, ${it.parentDataProperty})`;
+      cxt.fail(_`!${constant(cxt, isOneOf(types))}(${data}, ${plain ? isOdd : false})`);
+    },
+    error: tells((cxt) => _`{type: ${constant(cxt, cxt.schema.types)}}`),
   },
   limit('atLeast', (data, limit) => _`${data} < ${limit}`),
   limit('atMost', (data, limit) => _`${data} > ${limit}`),
@@ -103,15 +141,8 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
     },
     error: tells(({ schema }) => _`{limit: ${limitOf(schema)}}`),
   },
-  {
-    keyword: 'among',
-    code(cxt) {
-      const { values, composite } = cxt.schema as Allowed;
-      const value = composite ? _`${constant(cxt, canonical)}(${cxt.data})` : cxt.data;
-      cxt.fail(_`!${constant(cxt, values)}.has(${value})`);
-    },
-    error: tells((cxt) => _`{text: ${cxt.schema.text}, values: ${constant(cxt, cxt.schema)}.limit}`),
-  },
+  listed('among'),
+  listed('exactly'),
   {
     keyword: 'matches',
     code(cxt) {

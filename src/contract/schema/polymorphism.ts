@@ -75,9 +75,14 @@ export class Polymorphism {
     const node = this.#document.object(schema);
     if (!node || seen.has(node)) return null;
     seen.add(node);
-    const own = this.#document.object(this.#document.object(node.properties)?.[property])?.enum;
-    if (Array.isArray(own)) return own;
-    for (const part of Array.isArray(node.allOf) ? node.allOf.filter(isObject) : []) {
+    const own = this.#document.object(this.#document.object(node.properties)?.[property]);
+    const listed = own && this.#document.dialect.valuesIn(own);
+    if (listed) return listed;
+    const beside = this.#document.beside(node);
+    for (const part of [
+      ...(Array.isArray(node.allOf) ? node.allOf.filter(isObject) : []),
+      ...(beside ? [beside] : []),
+    ]) {
       const inherited = this.#enumOf(part, property, seen);
       if (inherited) return inherited;
     }
@@ -110,7 +115,8 @@ export function heirsIn(document: Document): ReadonlyMap<string, readonly string
   for (const [name] of document.members(components?.schemas)) {
     const heir = SCHEMAS + escapeToken(name);
     const { node } = document.resolve({ $ref: `#${encodeURI(heir)}` }) ?? {};
-    const parents = Array.isArray(node?.allOf) ? node.allOf : [];
+    const parents: unknown[] = Array.isArray(node?.allOf) ? [...node.allOf] : [];
+    if (node && document.beside(node)) parents.push({ $ref: node.$ref });
     for (const parent of parents.filter(isObject).map((part) => document.resolve(part)?.pointer ?? null)) {
       if (parent !== null) heirs.set(parent, [...(heirs.get(parent) ?? []), heir]);
     }

@@ -6,7 +6,10 @@ const MAX_STEPS = 1_000_000;
 /** The steps that a check has left. Checks are synchronous, so all of them share one purse. */
 export const purse = {
   steps: 0,
+  /** The number of the check. */
+  check: 0,
   refill(): void {
+    this.check++;
     this.steps = MAX_STEPS;
   },
 };

@@ -5,9 +5,11 @@ import type { Json } from '../document/source.ts';
 import { faultOf, MAX_FAULTS, NONE, type ValueFault } from '../faults.ts';
 import type { Findings } from '../findings.ts';
 import { unlikeIntegers } from '../written.ts';
-import { Compiler, NOT_COMPILED, type Unit } from './compiler.ts';
+import { Compiler, NOT_COMPILED } from './compiler.ts';
+import type { Definitions, Translated } from './definitions.ts';
 import { EXHAUSTED, purse } from './purse.ts';
-import { type Definitions, type Direction, type Translated, Translator } from './translate.ts';
+import { type Direction, Translator } from './translate.ts';
+import type { Unit } from './unit.ts';
 
 /** Answers the faults of a value; for a good value, the shared empty list. `written`: how its JSON text is written. */
 export type Check = (value: unknown, written?: { readonly unlikeInteger?: boolean }) => readonly ValueFault[];
@@ -41,8 +43,8 @@ export class Schemas {
     this.#document = document;
     this.#translator = new Translator(document, findings, known);
     const find = (name: string) => this.#translator.definition(name);
-    this.#quick = new Compiler(false, find);
-    this.#thorough = new Compiler(true, find);
+    this.#quick = new Compiler(false, document.dialect, find);
+    this.#thorough = new Compiler(true, document.dialect, find);
   }
 
   get definitions(): Definitions {

@@ -1,12 +1,13 @@
+import type { Applicators } from '../dialect/dialect.ts';
 import type { Document } from '../document/document.ts';
 import { isObject, type Json, objectsIn } from '../document/source.ts';
 import type { Bar } from '../faults.ts';
 import type { Findings } from '../findings.ts';
+import type { Held, Left } from './applied.ts';
 import { Assertions, allowed } from './assertions.ts';
+import { type Definitions, definitionsOf, showsAlternatives, type Translated } from './definitions.ts';
 import { type Kinds, Polymorphism } from './polymorphism.ts';
-
-/** A schema for ajv: JSON Schema and the keywords of `Compiler`. */
-export type Translated = Record<string, unknown>;
+import { type Scope, Scopes } from './scopes.ts';
 
 /** The direction of a message; a property may be for one direction only (`readOnly`, `writeOnly`). */
 export type Direction = 'request' | 'response';
@@ -20,7 +21,15 @@ interface Setting {
   readonly parent: boolean;
   /** The definition that applies this schema to the same value. */
   readonly owner: string | null;
+  /** What dynamic references lead to here, by the names of their anchors. */
+  readonly scope: Scope;
 }
+
+/** The context of a schema for another value than the one around it. */
+type Outer = Pick<Setting, 'direction' | 'scope'>;
+
+/** The names that each name asks for (`dependentRequired`). */
+type Dependents = Readonly<Record<string, readonly string[]>>;
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -29,16 +38,6 @@ const BARRED = {
   request: 'readOnly',
   response: 'writeOnly',
 } as const satisfies Record<Direction, Bar>;
-
-/** What a translator has found out about a document; another one can go on with it. */
-export interface Definitions {
-  /** The names of definitions, by what makes each of them different from all others. */
-  readonly names: ReadonlyMap<string, string>;
-  /** The definitions that have alternatives, in themselves or in what they refer to. */
-  readonly alternatives: ReadonlySet<string>;
-  /** The definition of a name that `refers` in a translated schema has. */
-  readonly definition: (name: string) => Translated;
-}
 
 /** Translates Schema Objects. A reference becomes a definition, which is translated once for each setting. */
 export class Translator {
@@ -53,6 +52,7 @@ export class Translator {
   readonly #findings: Findings;
   readonly #assertions: Assertions;
   readonly #polymorphism: Polymorphism;
+  readonly #scopes: Scopes;
 
   /** With `known`, it translates only what is not among those definitions. */
   constructor(document: Document, findings: Findings, known?: Definitions) {
@@ -60,8 +60,9 @@ export class Translator {
     this.#findings = findings;
     this.#known = known;
     this.#names = new Map(known?.names);
-    this.#assertions = new Assertions(findings, document.reading.integers ?? 'plain');
+    this.#assertions = new Assertions(findings, document.dialect, document.reading.integers ?? 'plain');
     this.#polymorphism = new Polymorphism(document, findings);
+    this.#scopes = new Scopes(document);
   }
 
   definition(name: string): Translated {
@@ -74,7 +75,7 @@ export class Translator {
   }
 
   translate(schema: Json, direction: Direction): Translated {
-    return this.#schema(schema, { direction, barred: NONE, parent: false, owner: null }, null);
+    return this.#other(schema, { direction, scope: this.#scopes.first });
   }
 
   /** Whether a translated schema has alternatives, in itself or in what it refers to. */
@@ -102,24 +103,79 @@ export class Translator {
     return this.#nodes.has(name) && !this.#definitions.has(name);
   }
 
-  #schema(schema: Json, setting: Setting, pointer: string | null): Translated {
-    if (typeof schema.$ref === 'string') return this.#reference(schema, setting);
-    const barred = Array.isArray(schema.allOf)
-      ? setting.barred.union(this.#barredBy(schema, setting.direction))
-      : setting.barred;
+  #schema(schema: Json, around: Setting, pointer: string | null): Translated {
+    const setting = { ...around, scope: this.#scopes.entered(schema, around.scope) };
+    if (this.#document.dialect.isReference(schema)) return this.#reference(schema.$ref as string, setting);
+    const combines = Array.isArray(schema.allOf) || this.#document.beside(schema) !== null;
+    const barred = combines ? setting.barred.union(this.#barredBy(schema, setting.direction)) : setting.barred;
     const inner: Setting = { ...setting, barred, parent: false };
     const kinds = setting.parent ? null : this.#polymorphism.of(schema, pointer);
     const parts = this.#each(schema.allOf, { ...inner, parent: true });
+    parts.push(...this.#beside(schema, inner, pointer));
     if (kinds) parts.push(this.#choice(kinds, inner, pointer));
     const alternatives = kinds?.listed || (setting.parent && isObject(schema.discriminator)) ? {} : schema;
-    return {
-      ...this.#assertions.of(schema),
-      ...this.#members(schema, barred, setting.direction),
-      ...(schema.items !== undefined && many('items', this.#value(schema.items, setting.direction))),
+    const asserted = this.#assertions.of(schema);
+    const translated = {
+      ...asserted,
+      ...this.#members(schema, asserted.dependentRequired as Dependents | undefined, barred, setting),
+      ...(schema.items !== undefined && this.#many('items', this.#rest(schema.items, 'items', setting))),
       ...(parts.length > 0 && { allOf: parts }),
       ...(Array.isArray(alternatives.oneOf) && { oneOf: this.#each(alternatives.oneOf, inner) }),
       ...(Array.isArray(alternatives.anyOf) && { anyOf: this.#each(alternatives.anyOf, inner) }),
       ...(isObject(schema.not) && { not: this.#schema(schema.not, inner, null) }),
+      ...this.#applicators(schema, inner),
+    };
+    return { ...translated, ...this.#unevaluated(schema, translated, setting) };
+  }
+
+  /** The keywords that OpenAPI 3.0 does not have. */
+  #applicators(schema: Json, inner: Setting): Translated {
+    const applicators = this.#document.dialect.applicators(schema);
+    const { prefixItems, contains, patternProperties, propertyNames, dependentSchemas } = applicators;
+    const same = (part: unknown) => (isObject(part) ? this.#schema(part, inner, null) : {});
+    return {
+      ...(isObject(applicators.if) && {
+        if: same(applicators.if),
+        // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+        then: same(applicators.then),
+        // Even an empty one tells that the faults of `if` are none (see `showsAlternatives`).
+        else: same(applicators.else),
+      }),
+      ...(Array.isArray(prefixItems) && {
+        prefixItems: objectsIn(prefixItems).map((part) => this.#other(part, inner)),
+      }),
+      ...(contains !== undefined && { holds: this.#held(applicators, inner) }),
+      ...(isObject(patternProperties) && { patternProperties: this.#matching(patternProperties, inner) }),
+      ...(isObject(propertyNames) && { names: this.#other(propertyNames, inner) }),
+      ...(isObject(dependentSchemas) && {
+        dependentSchemas: Object.fromEntries(
+          Object.entries(dependentSchemas).map(([name, part]) => [name, same(part)]),
+        ),
+      }),
+    };
+  }
+
+  #held({ contains, minContains, maxContains }: Applicators, inner: Setting): Held {
+    const number = (value: unknown) => (value === undefined ? null : Number(value));
+    return { schema: this.#other(contains, inner), least: number(minContains), most: number(maxContains) };
+  }
+
+  #matching(patterns: Json, inner: Setting): Translated {
+    const sound = Object.entries(patterns).filter(([source]) => this.#assertions.isPattern(patterns, source));
+    return Object.fromEntries(
+      sound.map(([source, part]) => [source, { ...this.#other(part, inner), endOfFaults: true }]),
+    );
+  }
+
+  /** What looks at the rest of a value is told all that its schema says of it. */
+  #unevaluated(schema: Json, of: Translated, setting: Setting): Translated {
+    const { unevaluatedProperties, unevaluatedItems } = this.#document.dialect.applicators(schema);
+    const left = (part: unknown, bar: Bar): Left => [{ of, schema: this.#rest(part, bar, setting) }];
+    return {
+      ...(unevaluatedProperties !== undefined && {
+        leftMembers: left(unevaluatedProperties, 'unevaluatedProperties'),
+      }),
+      ...(unevaluatedItems !== undefined && { leftEntries: left(unevaluatedItems, 'unevaluatedItems') }),
     };
   }
 
@@ -128,15 +184,44 @@ export class Translator {
   }
 
   /** A schema for another value than the one around it. */
-  #value(schema: unknown, direction: Direction): Translated {
-    return isObject(schema) ? this.translate(schema, direction) : {};
+  #other(schema: unknown, { direction, scope }: Outer): Translated {
+    if (!isObject(schema)) return {};
+    return this.#schema(schema, { direction, scope, barred: NONE, parent: false, owner: null }, null);
   }
 
-  #reference(reference: Json, { direction, barred, parent, owner }: Setting): Translated {
-    const { node, pointer } = this.#document.resolve(reference) ?? {};
+  /** The same, or false. */
+  #rest(schema: unknown, bar: Bar, outer: Outer): Translated {
+    return schema === false ? { refused: bar } : this.#other(schema, outer);
+  }
+
+  /** A schema for any number of values: here the check stops once it has enough faults. */
+  #many(keyword: string, schema: Translated): Translated {
+    // What evaluates all members or entries must show, even where it asks nothing of them.
+    const shows = this.#document.dialect.identifiers;
+    return Object.keys(schema).length === 0 && !shows ? {} : { [keyword]: { ...schema, endOfFaults: true } };
+  }
+
+  /** The schemas behind a reference, and a dynamic one, that other keywords stand beside. */
+  #beside(schema: Json, inner: Setting, pointer: string | null): Translated[] {
+    const target = this.#document.beside(schema);
+    const parts: Translated[] = [];
+    if (target) {
+      // Like `allOf`: a named schema inherits, and its parent's discriminator must not lead back to it.
+      const inherits = pointer !== null && isObject(target.discriminator) && !(target.oneOf ?? target.anyOf);
+      parts.push(this.#reference(schema.$ref as string, { ...inner, parent: inherits }));
+    }
+    if (typeof schema.$dynamicRef === 'string' && this.#document.dialect.identifiers) {
+      parts.push(this.#reference(this.#scopes.find(schema.$dynamicRef, inner.scope), inner));
+    }
+    return parts;
+  }
+
+  #reference(ref: string, { direction, barred, parent, owner, scope }: Setting): Translated {
+    const { node, pointer } = this.#document.resolve({ $ref: ref }) ?? {};
     if (!node || typeof pointer !== 'string') return {};
     const asParent = parent && node.discriminator !== undefined;
-    const key = JSON.stringify([pointer, direction, asParent, [...barred].sort()]);
+    const behind = this.#scopes.behind(ref, scope);
+    const key = JSON.stringify([pointer, direction, asParent, [...barred].sort(), ...[...behind].sort()]);
     const known = this.#names.get(key);
     const name = known ?? `definition-${this.#names.size}`;
     if (owner) this.#applies.get(owner)!.add(name);
@@ -144,7 +229,8 @@ export class Translator {
       this.#names.set(key, name);
       this.#nodes.set(name, node);
       this.#applies.set(name, new Set());
-      const translated = this.#schema(node, { direction, barred, parent: asParent, owner: name }, pointer);
+      const setting = { direction, barred, parent: asParent, owner: name, scope: behind };
+      const translated = this.#schema(node, setting, pointer);
       this.#definitions.set(name, this.#recursive.has(name) ? { ...translated, steps: true } : translated);
     } else if (this.#isOpen(name)) {
       this.#recursive.add(name);
@@ -152,21 +238,23 @@ export class Translator {
     return { refers: name };
   }
 
-  #members(schema: Json, barred: ReadonlySet<string>, direction: Direction): Translated {
+  #members(schema: Json, dependents: Dependents | undefined, barred: ReadonlySet<string>, outer: Outer): Translated {
+    const { direction } = outer;
     const names = Array.isArray(schema.required) ? schema.required.filter((name) => typeof name === 'string') : [];
     const own = this.#barredBy({ properties: schema.properties }, direction).union(barred);
     const required = names.filter((name) => !own.has(name));
     const properties = this.#document.members(schema.properties).map(([name, property]) => {
       const refused = this.#isBarred(property, direction);
-      return [name, refused ? { refused: BARRED[direction] } : this.#value(property, direction)] as const;
+      return [name, refused ? { refused: BARRED[direction] } : this.#other(property, outer)] as const;
     });
     properties.sort(([, a], [, b]) => this.#rank(a) - this.#rank(b));
     const { additionalProperties: others } = schema;
-    const rest = others === false ? { refused: 'additionalProperties' satisfies Bar } : this.#value(others, direction);
     return {
       ...(required.length > 0 && { required }),
+      ...(dependents && { dependentRequired: without(own, dependents) }),
       ...(properties.length > 0 && { properties: Object.fromEntries(properties) }),
-      ...many('additionalProperties', rest),
+      ...(others !== undefined &&
+        this.#many('additionalProperties', this.#rest(others, 'additionalProperties', outer))),
     };
   }
 
@@ -187,7 +275,8 @@ export class Translator {
     for (const [name, property] of this.#document.members(schema.properties)) {
       if (this.#isBarred(property, direction)) names.add(name);
     }
-    for (const part of Array.isArray(schema.allOf) ? schema.allOf : []) {
+    const beside = this.#document.beside(schema);
+    for (const part of [...(Array.isArray(schema.allOf) ? schema.allOf : []), ...(beside ? [beside] : [])]) {
       const node = this.#document.object(part);
       if (node) for (const name of this.#barredBy(node, direction, seen)) names.add(name);
     }
@@ -199,7 +288,9 @@ export class Translator {
     if (schema?.readOnly === true && schema.writeOnly === true) {
       this.#findings.problem(schema, 'writeOnly', 'a property cannot be both readOnly and writeOnly');
     }
-    return schema?.[BARRED[direction]] === true;
+    if (!schema) return false;
+    const beside = this.#document.beside(schema);
+    return schema[BARRED[direction]] === true || (beside !== null && this.#isBarred(beside, direction));
   }
 
   /** The discriminator selects the schema, so that faults are about this one and not about all alternatives. */
@@ -211,47 +302,13 @@ export class Translator {
       .map(([pointer, these]) => ({
         if: { required: [property], properties: is(these) },
         // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
-        then: this.#reference({ $ref: `#${encodeURI(pointer)}` }, setting),
+        then: this.#reference(`#${encodeURI(pointer)}`, setting),
       }));
     return { type: 'object', required: [property], properties: is(values), allOf: cases };
   }
 }
 
-function definitionsOf(
-  names: ReadonlyMap<string, string>,
-  own: ReadonlyMap<string, Translated>,
-  known: Definitions | undefined,
-): Definitions {
-  const alternatives = withAlternatives(own, known?.alternatives ?? NONE);
-  return { names, alternatives, definition: (name) => own.get(name) ?? known!.definition(name) };
-}
-
-/** The names of these definitions that lead to alternatives, and those known before. */
-function withAlternatives(own: ReadonlyMap<string, Translated>, known: ReadonlySet<string>): ReadonlySet<string> {
-  const found = new Set(known);
-  const users = new Map<string, string[]>();
-  for (const [name, definition] of own) {
-    const names = new Set<string>();
-    if (showsAlternatives(definition, names)) found.add(name);
-    for (const used of names) users.set(used, [...(users.get(used) ?? []), name]);
-  }
-  for (const name of found) for (const user of users.get(name) ?? []) found.add(user);
-  return found;
-}
-
-/** Whether a translated schema has alternatives itself; if not, the names that it refers to are added to `names`. */
-function showsAlternatives(schema: Translated, names: Set<string>): boolean {
-  const parts = new Set<object>([schema]);
-  for (const part of parts) {
-    const { oneOf, anyOf, not, refers } = part as Translated;
-    if (oneOf ?? anyOf ?? not) return true;
-    if (typeof refers === 'string') names.add(refers);
-    for (const inner of Object.values(part)) if (typeof inner === 'object' && inner !== null) parts.add(inner);
-  }
-  return false;
-}
-
-/** A schema for any number of values: here the check stops once it has enough faults. */
-function many(keyword: string, schema: Translated): Translated {
-  return Object.keys(schema).length === 0 ? {} : { [keyword]: { ...schema, endOfFaults: true } };
-}
+const without = (barred: ReadonlySet<string>, dependents: Dependents): Dependents =>
+  Object.fromEntries(
+    Object.entries(dependents).map(([name, names]) => [name, names.filter((asked) => !barred.has(asked))]),
+  );

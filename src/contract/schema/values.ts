@@ -1,11 +1,14 @@
 import { Binary } from '../binary.ts';
 
+const MARK = '\u0000';
+
 /**
- * A canonical form of a JSON value, in which a Set finds equal values: arrays and objects become a text that no JSON
- * string can be. Sent numbers have one form only (see `exact`); numbers of a contract may be floats instead of bigints.
+ * A canonical form of a JSON value, in which a Set finds equal values: arrays and objects become a text with a mark in front, which
+ * a string with that mark gets too. Sent numbers have one form only (see `exact`); numbers of a contract may be floats instead of bigints.
  */
 export function canonical(value: unknown): unknown {
-  if (typeof value === 'object' && value !== null) return `\u0000${text(value)}`;
+  if (typeof value === 'object' && value !== null) return `${MARK}${text(value)}`;
+  if (typeof value === 'string') return value.startsWith(MARK) ? MARK + JSON.stringify(value) : value;
   const large = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
   return large ? BigInt(value) : value;
 }

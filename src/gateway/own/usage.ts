@@ -10,6 +10,8 @@ import type { KeyStore } from '../../keys/store.ts';
 import type { CallsOfDeprecated } from '../../keys/uses.ts';
 import type { Admission } from '../../limits/admission.ts';
 import { lengthOnRung } from '../../limits/ladder.ts';
+import type { Window } from '../../limits/limits.ts';
+import { fullNameOf, readScope } from '../../limits/scopes.ts';
 import type { State } from '../../state/state.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Answer } from '../reply/answer.ts';
@@ -95,14 +97,22 @@ export function createUsage({ state, keys, deprecatedBy, answer, operations, clo
 
 /** An unused window has no reset yet: the next request opens it. */
 function windowsIn({ readings }: Admission) {
-  return readings.map(({ window: { name, kind, limit }, remaining, resetAt }) => ({
-    name,
-    kind,
-    limit,
-    used: limit - remaining,
+  return readings.map(({ window, remaining, resetAt }) => ({
+    name: fullNameOf(window),
+    ...scopeShown(window),
+    kind: window.kind,
+    limit: window.limit,
+    used: window.limit - remaining,
     remaining,
-    reset: remaining === limit ? null : iso(resetAt),
+    reset: remaining === window.limit ? null : iso(resetAt),
   }));
+}
+
+/** What a window of the contract alone counts; nothing for those of the client. */
+function scopeShown({ scope }: Window): { readonly operation?: string; readonly tag?: string } {
+  if (scope === undefined) return {};
+  const { kind, name } = readScope(scope);
+  return kind === 'tag' ? { tag: name } : { operation: name };
 }
 
 function banOf({ limits: { ladder } }: KnownClient, { bannedUntil, strikes }: Admission, rung: number) {
@@ -114,10 +124,15 @@ function banOf({ limits: { ladder } }: KnownClient, { bannedUntil, strikes }: Ad
   };
 }
 
-function keyFacts({ id, label, createdAt, expiresAt, rotatedAt }: KeyRecord, { retiresAt }: Client, now: number) {
+function keyFacts(
+  { id, label, scopes, createdAt, expiresAt, rotatedAt }: KeyRecord,
+  { retiresAt }: Client,
+  now: number,
+) {
   return {
     id,
     label,
+    scopes,
     created: iso(createdAt),
     ageDays: Math.floor((now - createdAt) / DAY),
     expires: iso(expiresAt ?? 0),

@@ -35,7 +35,7 @@ export function createAnswer({ cors, guard, observe }: { cors: Cors; guard: Guar
   function fields(exchange: Exchange): FieldLines {
     const lines = new FieldLines();
     lines.addKnown(REQUEST_ID, exchange.id);
-    if (exchange.standing) addLimitHeaders(lines, exchange.standing);
+    if (exchange.standing) addLimitHeaders(lines, exchange.standing, exchange.operation?.scopes);
     cors.add(lines, exchange);
     if (exchange.operation !== null && exchange.operation.replyHeaders.length > 0)
       lines.addLines(linesOf(exchange.operation));
@@ -78,6 +78,7 @@ export function createAnswer({ cors, guard, observe }: { cors: Cors; guard: Guar
     }
     const refusal = toRefusal(failure);
     exchange.code = refusal.code;
+    exchange.refusal = refusal;
     if (failure instanceof Outage) observe({ type: 'outage', id: exchange.id, error: failure });
     else if (!(failure instanceof Refusal)) observe({ type: 'bug', id: exchange.id, error: failure });
     // Only a cut connection can show now that the answer is incomplete.

@@ -4,6 +4,7 @@ import { wholeSeconds } from '../../errors/retry-after.ts';
 import { checkedValue, type FieldLines } from '../../http1/writing.ts';
 import { bindingReading, type Reading, type Standing } from '../../limits/admission.ts';
 import type { Window } from '../../limits/limits.ts';
+import { countsIn, fullNameOf, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 
 /** Headers that browsers let a page read; none of them is CORS-safelisted (Fetch standard). */
 export const EXPOSED_HEADERS =
@@ -19,21 +20,23 @@ const [LIMIT, REMAINING, RESET, POLICY, STANDING] = [
 ].map(oneByte);
 
 /**
- * Adds the limit headers: the binding window in the three X-RateLimit headers, and all windows in the two of
- * draft-ietf-httpapi-ratelimit-headers. X-RateLimit-Reset is in Unix seconds, rounded up so that a caller who waits for it
+ * Adds the limit headers: the binding one of the client's own windows in the three X-RateLimit headers, and in the two of
+ * draft-ietf-httpapi-ratelimit-headers all of them, then those of the scopes that the request counts in. X-RateLimit-Reset is in Unix seconds, rounded up so that a caller who waits for it
  * is not early.
  */
-export function addLimitHeaders(lines: FieldLines, { readings, now }: Standing): void {
+export function addLimitHeaders(lines: FieldLines, { readings, now }: Standing, scopes: Scopes = NO_SCOPES): void {
   const { window, remaining, resetAt } = bindingReading(readings);
   let list = '';
   for (const reading of readings) {
-    if (list) list += ', ';
-    list += `${wordsOf(reading.window).name};r=${reading.remaining};t=${wholeSeconds(reading.resetAt - now)}`;
+    if (reading.window.scope === undefined) list = withStanding(list, reading, now);
+  }
+  if (scopes.length > 0) {
+    for (const reading of readings) if (isScopedIn(reading.window, scopes)) list = withStanding(list, reading, now);
   }
   lines.addNumber(LIMIT!, window.limit);
   lines.addNumber(REMAINING!, remaining);
   lines.addNumber(RESET!, Math.ceil(resetAt / 1000));
-  lines.addKnown(POLICY!, policyOf(readings));
+  lines.addKnown(POLICY!, policyOf(readings, scopes));
   lines.addKnown(STANDING!, list);
 }
 
@@ -48,19 +51,32 @@ const words = new WeakMap<Window, Words>();
 function wordsOf(window: Window): Words {
   const known = words.get(window);
   if (known !== undefined) return known;
-  const name = oneByte(checkedValue(POLICY!, `"${window.name}"`));
+  const name = oneByte(checkedValue(POLICY!, `"${fullNameOf(window)}"`));
   const made = { name, policy: oneByte(`${name};q=${window.limit};w=${wholeSeconds(window.span)}`) };
   words.set(window, made);
   return made;
 }
 
-function policyOf(readings: readonly Reading[]): string {
+function policyOf(readings: readonly Reading[], scopes: Scopes): string {
   let list = '';
-  for (const { window } of readings) {
-    const { policy } = wordsOf(window);
-    list = list ? `${list}, ${policy}` : policy;
-  }
+  for (const { window } of readings) if (window.scope === undefined) list = withPolicy(list, window);
+  if (scopes.length === 0) return list;
+  for (const { window } of readings) if (isScopedIn(window, scopes)) list = withPolicy(list, window);
   return list;
+}
+
+function withPolicy(list: string, window: Window): string {
+  const { policy } = wordsOf(window);
+  return list ? `${list}, ${policy}` : policy;
+}
+
+function withStanding(list: string, { window, remaining, resetAt }: Reading, now: number): string {
+  const standing = `${wordsOf(window).name};r=${remaining};t=${wholeSeconds(resetAt - now)}`;
+  return list ? `${list}, ${standing}` : standing;
+}
+
+function isScopedIn(window: Window, scopes: Scopes): boolean {
+  return window.scope !== undefined && countsIn(window, scopes);
 }
 
 /** The headers of every refusal, then this refusal's own. */

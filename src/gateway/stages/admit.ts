@@ -3,8 +3,10 @@ import { Refusal } from '../../errors/refusals.ts';
 import { wholeSeconds } from '../../errors/retry-after.ts';
 import type { Admission } from '../../limits/admission.ts';
 import type { Window } from '../../limits/limits.ts';
+import { NO_SCOPES, type Scopes, scopeInWords } from '../../limits/scopes.ts';
 import type { Observe } from '../../observe/events.ts';
-import type { State } from '../../state/state.ts';
+import type { BanRecorder } from '../../state/ban-recorder.ts';
+import { begunBan, type State } from '../../state/state.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Admitted, KnownClient } from '../results.ts';
 
@@ -13,17 +15,30 @@ const DAY = 86_400_000;
 const BAN_WARNING = ['X-Ban-Warning', 'strikes-left=1'];
 
 /**
- * Charges `cost` units to the client's windows in one step of the state, or refuses: 429 limited, 403 banned. Returns the
+ * Charges `cost` units to the client's windows, and to those of `scopes`, in one step of the state, or refuses: 429 limited, 403 banned. Returns the
  * refusal instead of throwing it, see `pipeline.ts`.
  */
-export type Admit = (exchange: Exchange, client: KnownClient, cost: number) => Eventually<Admitted | Refusal>;
+export type Admit = (
+  exchange: Exchange,
+  client: KnownClient,
+  cost: number,
+  scopes?: Scopes,
+) => Eventually<Admitted | Refusal>;
 
-export function createAdmit({ state, observe }: { state: State; observe: Observe }): Admit {
+export interface AdmitParts {
+  readonly state: State;
+  readonly bans: Pick<BanRecorder, 'note' | 'begun'>;
+  readonly observe: Observe;
+}
+
+export function createAdmit({ state, bans, observe }: AdmitParts): Admit {
   const limited = keepingLast(limitedBy);
   const banned = keepingLast(bannedUntil);
 
-  return function admit(exchange, client, cost) {
-    const asked = state.admit(client.subject, client.limits, cost);
+  return function admit(exchange, client, cost, scopes = NO_SCOPES) {
+    exchange.cost = cost;
+    exchange.scopes = scopes;
+    const asked = state.admit(client.subject, client.limits, cost, scopes);
     return asked instanceof Promise
       ? asked.then((admission) => judge(exchange, client, admission))
       : judge(exchange, client, asked);
@@ -31,15 +46,23 @@ export function createAdmit({ state, observe }: { state: State; observe: Observe
 
   function judge(exchange: Exchange, client: KnownClient, admission: Admission): Admitted | Refusal {
     exchange.standing = admission;
-    exchange.verdict = admission.verdict;
+    exchange.admission = admission;
+    exchange.admittedAt = performance.now();
     if (admission.verdict === 'admitted') return asAdmitted(client);
-    if (admission.banBegins) {
-      observe({ type: 'ban', id: exchange.id, keyId: client.keyId, plan: client.plan, until: admission.bannedUntil });
-    }
+    if (admission.banBegins) tellOfBan(exchange, client, admission);
+    else if (admission.verdict === 'limited' && admission.strikes > 0)
+      bans.note(client.subject, client.plan, exchange.route, exchange.id);
     const wait = wholeSeconds(admission.retryAt - admission.now);
     if (admission.verdict === 'banned') return banned(admission.bannedUntil, wait, null);
     const { ladder } = client.limits;
     return limited(admission.violated!, wait, ladder !== null && admission.strikes === ladder.strikes - 1);
+  }
+
+  function tellOfBan(exchange: Exchange, client: KnownClient, admission: Admission): void {
+    const { keyId, plan, subject, limits } = client;
+    observe({ type: 'ban', id: exchange.id, keyId, plan, until: admission.bannedUntil });
+    const ban = begunBan(subject, limits, admission);
+    if (ban) bans.begun(ban, { plan, operation: exchange.route, requestId: exchange.id });
   }
 }
 
@@ -57,10 +80,11 @@ function keepingLast<A, B, C>(make: (a: A, b: B, c: C) => Refusal): (a: A, b: B,
   };
 }
 
-function limitedBy({ limit, name, span }: Window, wait: number, lastWarning: boolean): Refusal {
+function limitedBy({ limit, name, span, scope }: Window, wait: number, lastWarning: boolean): Refusal {
   const warning = lastWarning ? 'the next request before that bans this key.' : 'sending on leads to a ban.';
+  const where = scope === undefined ? '' : ` ${scopeInWords(scope)}`;
   return new Refusal(span >= DAY ? 'daily_quota_exceeded' : 'rate_limit_exceeded', {
-    message: `The limit of ${limit} per ${name} is reached. Try again in ${seconds(wait)}, and not before: ${warning}`,
+    message: `The limit of ${limit} per ${name}${where} is reached. Try again in ${seconds(wait)}, and not before: ${warning}`,
     headers: ['Retry-After', `${wait}`, ...(lastWarning ? BAN_WARNING : [])],
   });
 }

@@ -50,6 +50,7 @@ export function createAuthenticate({ keyring, guard, clock }: AuthenticateParts)
     if (client.expiresAt !== null && client.expiresAt <= clock()) return fail(exchange, unauthorized('key_expired'));
     if (client.addresses && !isAmong(client.addresses, exchange.address)) return new Refusal('address_not_allowed');
     if (!client.limits) throw new Outage('limits_not_set', { cause: `key ${client.keyId}, plan ${client.plan}` });
+    exchange.authenticatedAt = performance.now();
     return client as KnownClient;
   }
 

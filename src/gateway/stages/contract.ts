@@ -21,7 +21,7 @@ export interface ContractSettings {
   readonly report: Report;
 }
 
-/** Checks the request against its operation: path and method, parameters, media type, body. Reads the body. */
+/** Checks the request against its operation: path and method, scopes, parameters, media type, body. Reads the body. */
 export function createContract({
   maxBodyBytes,
   bodies,
@@ -31,6 +31,7 @@ export function createContract({
 }: ContractSettings): CheckContract {
   return function contract(exchange, client, target, route): Eventually<Checked> {
     const { operation, parameters } = operationOf(route);
+    refuseMissingScopes(operation, client);
     const compiling = operation.ready('request');
     if (compiling) return compiling.then(() => contract(exchange, client, target, route));
     if (refuseAfterSunset && operation.sunset !== null && operation.sunset * 1000 <= clock()) {
@@ -45,11 +46,16 @@ export function createContract({
       refuseFaults(rule, faults, null, null);
       return checked({ client, target, operation, body: null });
     }
-    return bodies.read(exchange, maxBodyBytes, client.keyId).then((body) => {
+    return bodies.read(exchange, mostOf(operation), client.keyId).then((body) => {
       refuseFaults(rule, faults, media, body);
       return checked({ client, target, operation, body });
     });
   };
+
+  /** Bytes of the largest body. The door has one limit for all, and an operation can only have a smaller one. */
+  function mostOf(operation: Operation): number {
+    return Math.min(maxBodyBytes, operation.maxBodyBytes ?? maxBodyBytes);
+  }
 
   /** Refuses only a body that is too large. */
   async function unchecked(
@@ -58,7 +64,7 @@ export function createContract({
     target: Target,
     operation: Operation,
   ): Promise<Checked> {
-    return checked({ client, target, operation, body: await bodies.read(exchange, maxBodyBytes, client.keyId) });
+    return checked({ client, target, operation, body: await bodies.read(exchange, mostOf(operation), client.keyId) });
   }
 
   /** The same, but reports faults; refuses only a body that is too large. */
@@ -69,7 +75,7 @@ export function createContract({
     operation: Operation,
     faults: readonly Fault[],
   ): Promise<Checked> {
-    const body = await bodies.read(exchange, maxBodyBytes, client.keyId);
+    const body = await bodies.read(exchange, mostOf(operation), client.keyId);
     const rule = ruleOf(exchange, operation);
     try {
       refuseFaults(rule, faults, mediaOf(exchange, rule), body);
@@ -102,6 +108,21 @@ function operationOf(route: Route): { operation: Operation; parameters: readonly
     throw new Refusal('method_not_allowed', { headers: ['Allow', route.allow.join(', ')] });
   }
   throw new Refusal('not_found');
+}
+
+/** Before anything else of the request is looked at: what a key may not do at all costs no check and no body. */
+function refuseMissingScopes({ requiredScopes }: Operation, { scopes }: Admitted): void {
+  if (requiredScopes.length === 0) return;
+  const missing = requiredScopes.filter((name) => !scopes.includes(name));
+  if (missing.length === 0) return;
+  throw new Refusal('scope_missing', {
+    message: `This key lacks ${missing.length === 1 ? 'the scope' : 'the scopes'} ${missing.join(', ')}.`,
+    // RFC 6750 section 3.1: the scopes that are needed, whichever are there.
+    headers: [
+      'WWW-Authenticate',
+      `Bearer realm="storegate", error="insufficient_scope", scope="${requiredScopes.join(' ')}"`,
+    ],
+  });
 }
 
 /** GET also serves HEAD, but the body that an operation describes is for GET alone. */

@@ -1,7 +1,10 @@
 import { callerAddress, plainAddress, trustedProxies } from '../../callers/address.ts';
 import type { Config } from '../../config/config.ts';
 import { Refusal } from '../../errors/refusals.ts';
-import type { Observe } from '../../observe/events.ts';
+import type { Admission } from '../../limits/admission.ts';
+import { countsIn, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
+import type { Observe, RequestEvent, RequestTrace } from '../../observe/events.ts';
+import type { TellFaults } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Target } from '../results.ts';
 import type { Call } from '../wire/call.ts';
@@ -21,7 +24,7 @@ export interface Door {
 /** Methods that never reach a store: TRACE reflects secrets, CONNECT is for forward proxies. */
 const REFUSED_METHODS = new Set(['TRACE', 'CONNECT']);
 
-export function createDoor(config: Config['door'], observe: Observe): Door {
+export function createDoor(config: Config['door'], observe: Observe, tell: TellFaults): Door {
   const proxies = trustedProxies(config.trustedProxies);
   const names = new FieldNames(config.stripHeaders);
   const nextId = requestIds();
@@ -37,12 +40,17 @@ export function createDoor(config: Config['door'], observe: Observe): Door {
       address: behindProxy ? callerAddress(peer, head.forwardedFor, proxies) : peer,
       behindProxy,
       startedAt: performance.now(),
+      authenticatedAt: 0,
+      admittedAt: 0,
       route: null,
       client: null,
       operation: null,
       standing: null,
-      verdict: null,
+      admission: null,
+      cost: 0,
+      scopes: NO_SCOPES,
       code: null,
+      refusal: null,
       forwardedAt: 0,
       answeredAt: 0,
       cancel: null,
@@ -58,7 +66,7 @@ export function createDoor(config: Config['door'], observe: Observe): Door {
       exchange.code ??= 'caller_left';
       exchange.cancel?.();
     }
-    observe(toldBy(exchange));
+    observe(toldBy(exchange, tell));
   }
 
   function enter(exchange: Exchange): Target {
@@ -96,8 +104,24 @@ function isComplete({ left, status }: Call): boolean {
 /** The status nginx logs for callers that left. */
 const NOT_ANSWERED = 499;
 
-function toldBy(exchange: Exchange) {
-  const { id, call, client, verdict, code, address, startedAt, forwardedAt, answeredAt } = exchange;
+/** The part of a window that is left when its limit is near. */
+const NEAR = 0.2;
+
+function isNearLimit({ verdict, readings }: Admission, scopes: Scopes): boolean {
+  if (verdict !== 'admitted') return false;
+  for (const { window, remaining } of readings) {
+    if (remaining <= NEAR * window.limit && countsIn(window, scopes)) return true;
+  }
+  return false;
+}
+
+/** Whether a refusal met somebody who had been told to wait. */
+function isUnheeding({ verdict, strikes }: Admission): boolean {
+  return verdict === 'banned' || (verdict === 'limited' && strikes > 0);
+}
+
+function toldBy(exchange: Exchange, tell: TellFaults): RequestEvent {
+  const { id, call, client, admission, code, address, startedAt, forwardedAt, answeredAt } = exchange;
   return {
     type: 'request',
     id,
@@ -106,12 +130,40 @@ function toldBy(exchange: Exchange) {
     status: call.begun ? call.status : NOT_ANSWERED,
     complete: isComplete(call),
     code,
-    verdict,
+    verdict: admission === null ? null : admission.verdict,
+    nearLimit: admission !== null && isNearLimit(admission, exchange.scopes),
+    unheeding: admission !== null && isUnheeding(admission),
+    deprecated: exchange.operation?.deprecated ?? false,
     keyId: client?.keyId ?? null,
     account: client?.account ?? null,
     plan: client?.plan ?? null,
     address,
     duration: performance.now() - startedAt,
     upstream: answeredAt > 0 ? answeredAt - forwardedAt : null,
-  } as const;
+    trace: traceOf(exchange, tell),
+  };
+}
+
+function traceOf(exchange: Exchange, tell: TellFaults): RequestTrace {
+  const { call, head, client, operation, refusal, standing, admission, cost, scopes, startedAt } = exchange;
+  const details = refusal === null ? null : refusal.details;
+  const since = (at: number) => (at > 0 ? at - startedAt : null);
+  return {
+    path: operation === null ? null : operation.path,
+    subject: client === null ? null : client.subject,
+    message: refusal === null ? null : refusal.message,
+    faults: details === null ? null : tell(details),
+    faultCount: details === null ? 0 : details.length,
+    standing,
+    admission,
+    ladder: client?.limits?.ladder ?? null,
+    cost,
+    scopes,
+    declared: call.framing === 'chunked' ? null : call.framing,
+    received: call.bodyBytes,
+    authenticated: since(exchange.authenticatedAt),
+    admitted: since(exchange.admittedAt),
+    forwarded: since(exchange.forwardedAt),
+    traceparent: head.traceparent ?? null,
+  };
 }

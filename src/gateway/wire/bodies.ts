@@ -66,6 +66,11 @@ export class Bodies {
     return this.#held;
   }
 
+  /** Bytes that they may hold. */
+  get budget(): number {
+    return this.#settings.budget;
+  }
+
   /**
    * Reads the whole body, at most `most` bytes; `null` when there is none. `owner`: the id of its key. A caller that asked is
    * told to go on only here, after its key and its declared length were found good (RFC 9110 section 10.1.1). Rejects with a
@@ -73,6 +78,7 @@ export class Bodies {
    */
   async read({ call, head }: Incoming, most: number, owner: string): Promise<Buffer | null> {
     if (!call.hasBody) return null;
+    if (call.framing !== 'chunked' && call.framing > most) throw tooLarge(most);
     if (call.bodyError) throw bodyFailure(call.bodyError);
     if (head.expect !== undefined) call.sendContinue();
     return new Promise((resolve, reject) => {

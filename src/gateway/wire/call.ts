@@ -16,6 +16,8 @@ export interface Call {
   /** Bytes of the body that the head tells of: 0 for none, `chunked` for unknown. */
   readonly framing: number | 'chunked';
   readonly hasBody: boolean;
+  /** Bytes of the body that have come. */
+  readonly bodyBytes: number;
   /** Whether the whole body has come. */
   readonly bodyWhole: boolean;
   /** Why the rest of the body will not come; `null` while it may. */

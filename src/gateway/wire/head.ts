@@ -1,4 +1,5 @@
 import { withoutFields } from '../../common/field-list.ts';
+import { oneByte } from '../../common/one-byte.ts';
 import { type CheckedLines, checkedLines } from '../../http1/writing.ts';
 import type { CallFields } from './call.ts';
 import { type FieldNames, optionsOf } from './fields.ts';
@@ -27,6 +28,8 @@ export interface Head {
   readonly forwardedFor: string;
   readonly forwardedProto: string | undefined;
   readonly forwardedHost: string | undefined;
+  /** The trace that the request belongs to, well-formed (W3C Trace Context); a copy. */
+  readonly traceparent: string | undefined;
   /** The caller's headers that may reach the store, flat, spelt as received. */
   readonly forwardable: readonly string[];
   /** The same as text. */
@@ -70,11 +73,13 @@ export function readHead(rawHeaders: readonly string[], names: FieldNames): Head
     forwardedFor: '',
     forwardedProto: undefined as string | undefined,
     forwardedHost: undefined as string | undefined,
+    traceparent: undefined as string | undefined,
     forwardable: [] as string[],
     lines: '' as CheckedLines,
     peer: null,
   };
   let connection = '';
+  let traceparents = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const value = rawHeaders[i + 1]!;
     const { name, forwarded } = names.of(rawHeaders[i]!);
@@ -123,6 +128,9 @@ export function readHead(rawHeaders: readonly string[], names: FieldNames): Head
       case 'x-forwarded-host':
         head.forwardedHost = value;
         break;
+      case 'traceparent':
+        head.traceparent = traceparents++ === 0 ? traceparentOf(value) : undefined;
+        break;
       case 'connection':
         connection = connection ? `${connection},${value}` : value;
         break;
@@ -135,6 +143,13 @@ export function readHead(rawHeaders: readonly string[], names: FieldNames): Head
   }
   head.lines = checkedLines(head.forwardable);
   return head;
+}
+
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** A value in the form of version 00, which has 55 characters; a later version may be longer, and is as none. */
+function traceparentOf(value: string): string | undefined {
+  return TRACEPARENT.test(value) ? oneByte(value) : undefined;
 }
 
 /** Several lines with one name form one list (RFC 9110 section 5.3). */

@@ -1,3 +1,4 @@
+import type { WrittenWindows } from './scoped-limits.ts';
 import type { ImmutableMap, System } from './swagger-ui.ts';
 
 /** An operation of the published contract, with the fields the page shows. */
@@ -10,15 +11,22 @@ export interface Operation {
   readonly 'x-sunset'?: string;
   readonly 'x-successor'?: string;
   readonly 'x-stability-level'?: 'stable' | 'beta' | 'experimental';
+  readonly 'x-ratelimit'?: WrittenWindows;
   readonly 'x-ratelimit-cost'?: number;
   readonly 'x-try-it'?: boolean;
   readonly 'x-storegate-unchecked-body'?: boolean;
+  readonly 'x-max-body-bytes'?: number;
+  readonly 'x-required-scopes'?: readonly string[];
 }
 
 export interface Contract {
   readonly info: { readonly description?: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly tags?: readonly { readonly name: string; readonly description?: string }[];
+  readonly tags?: readonly {
+    readonly name: string;
+    readonly description?: string;
+    readonly 'x-ratelimit'?: WrittenWindows;
+  }[];
   readonly 'x-tagGroups'?: unknown;
 }
 

@@ -1,11 +1,12 @@
 import { kindOf } from '../../limits/kinds.ts';
 import type { Ladder, Window } from '../../limits/limits.ts';
 import type { Plan, Plans } from '../../limits/plans.ts';
+import { readScope } from '../../limits/scopes.ts';
 import { type Html, html } from './html.ts';
 import { capitalized, counted, duration, list, number } from './words.ts';
 
-/** The limits of every plan, their headers, and the rules of bans. */
-export function limitsSection({ plans, ladder }: Plans): Html {
+/** The limits of every plan, those that operations and tags have beside them, their headers, and the rules of bans. */
+export function limitsSection({ plans, ladder }: Plans, scoped: readonly Window[] = []): Html {
   const all = [...plans.values()];
   const columns = columnsOf(all);
   return html`<section id="limits" aria-labelledby="limits-title">
@@ -18,6 +19,7 @@ request costs nothing. A request counts once unless its operation says otherwise
 <tbody>${all.map((plan) => row(plan, columns))}</tbody>
 </table>
 </div>
+${besides(scoped)}
 <p>Every answer tells where you stand:</p>
 <dl class="headers-told">
 <div><dt><code>X-RateLimit-Limit</code></dt><dd>The limit with the least left.</dd></div>
@@ -27,6 +29,20 @@ request costs nothing. A request counts once unless its operation says otherwise
 </dl>
 ${bans(ladder)}
 </section>`;
+}
+
+/** Limits that hold for every plan, in some operations alone. */
+function besides(scoped: readonly Window[]): Html | null {
+  if (scoped.length === 0) return null;
+  const items = scoped.map((window) => {
+    const { kind, name } = readScope(window.scope!);
+    const what =
+      kind === 'tag' ? html`All operations of <strong>${name}</strong> together` : html`<code>${name}</code>`;
+    return html`<li>${what}: ${amount(window)} per ${window.name}</li>`;
+  });
+  return html`<p>Beside these, whatever your plan, some operations have limits of their own. A request for one of them must fit into
+both, and counts against both:</p>
+<ul>${items}</ul>`;
 }
 
 /** One column for each span that any plan limits; the shortest comes first. */
@@ -50,8 +66,12 @@ function row({ name, windows, count }: Plan, columns: readonly Window[]): Html {
 
 function cell(window: Window | undefined): Html {
   if (!window) return html`<td>no limit</td>`;
+  return html`<td>${amount(window)}</td>`;
+}
+
+function amount(window: Window): string {
   const { remark } = kindOf(window);
-  return html`<td>${number(window.limit)}${remark && ` (${remark})`}</td>`;
+  return `${number(window.limit)}${remark === null ? '' : ` (${remark})`}`;
 }
 
 function bans(ladder: Ladder | null): Html {

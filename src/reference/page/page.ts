@@ -46,7 +46,7 @@ ${keyForm()}
 <div id="reference" class="reference" data-contract="${CONTRACT_JSON_PATH}" aria-busy="true"><p class="loading">Drawing the operations …</p>
 <noscript><p>The operations are drawn by a script. Without it, read the contract itself:
 <a href="${CONTRACT_JSON_PATH}">openapi.json</a> or <a href="${CONTRACT_YAML_PATH}">openapi.yaml</a>.</p></noscript></div>
-${limitsSection(plans)}
+${limitsSection(plans, contract.windows)}
 ${retryingSection()}
 ${errorsSection()}
 </main>

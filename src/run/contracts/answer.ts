@@ -28,7 +28,7 @@ export function give(answer: Answer): void {
 /** Gathers the bytes of one answer, which come in small pieces: none of them takes long. */
 export class Gathered {
   #prefix = Buffer.alloc(0);
-  #bytes: Buffer | null = null;
+  #bytes: Buffer<ArrayBuffer> | null = null;
   #filled = 0;
 
   add(chunk: Buffer): void {
@@ -42,8 +42,10 @@ export class Gathered {
     this.add(this.#prefix.subarray(PREFIX));
   }
 
-  /** `null` if the answer is not whole. */
-  get answer(): Answer | null {
-    return this.#bytes && this.#filled === this.#bytes.length ? (deserialize(this.#bytes) as Answer) : null;
+  /** The bytes of the answer, in a buffer of their own; `null` if it is not whole. */
+  get bytes(): Uint8Array<ArrayBuffer> | null {
+    return this.#bytes && this.#filled === this.#bytes.length ? this.#bytes : null;
   }
 }
+
+export const answerIn = (bytes: Uint8Array): Answer => deserialize(bytes) as Answer;

@@ -1,14 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { arrived } from '../../contract/carried.ts';
 import { type Contract, ContractError } from '../../contract/contract.ts';
 import { createContract } from '../../contract/served.ts';
-import { ANSWER_FD, type Answer, Gathered } from './answer.ts';
+import { type Answer, answerIn } from './answer.ts';
 import { type Order, type Prepared, readContract } from './read.ts';
+import type { Arguments, Ended, Said } from './starter.ts';
 
 /** The loader was closed before it had read the contract. */
 export class LoadingEnded extends Error {
@@ -25,14 +24,17 @@ export interface Loaded {
 const SMALL = 256 * 1024;
 
 const READER = resolve(import.meta.dirname, 'reader.ts');
+const STARTER = resolve(import.meta.dirname, 'starter.ts');
 
 /**
  * Reads contracts, each in a process of its own, which ends with it: no request waits, and no memory stays. A thread would leave
- * what it took from the system to this process: 130 MB after Kubernetes' contract, and half of it for good.
+ * what it took from the system to this process: 130 MB after Kubernetes' contract, and half of it for good. But a thread starts the
+ * process and takes its answer: the start of a process stops the thread that asks for it for 20 ms and more, the larger this
+ * process and the busier the machine.
  */
 export class ContractLoader {
   readonly #reader: string;
-  readonly #processes = new Set<ChildProcess>();
+  readonly #processes = new Set<number>();
   #closed = false;
 
   /** `reader` is for tests: the module that the process runs. */
@@ -41,8 +43,8 @@ export class ContractLoader {
   }
 
   /** Ids of the processes that read now. */
-  get reading(): readonly (number | undefined)[] {
-    return [...this.#processes].map(({ pid }) => pid);
+  get reading(): readonly number[] {
+    return [...this.#processes];
   }
 
   /** For a process that serves nobody yet. Rejects as `load`. */
@@ -66,25 +68,41 @@ export class ContractLoader {
   /** Ends the processes that still read. */
   close(): void {
     this.#closed = true;
-    for (const process of this.#processes) process.kill('SIGKILL');
+    for (const pid of this.#processes) end(pid);
   }
 
   async #ask(order: Order): Promise<Answer> {
     if (this.#closed) throw new LoadingEnded();
-    const args = [...process.execArgv, this.#reader, JSON.stringify(order)];
-    const reader = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit', 'pipe'] });
-    this.#processes.add(reader);
-    try {
-      const gathered = new Gathered();
-      (reader.stdio[ANSWER_FD] as Readable).on('data', (chunk: Buffer) => gathered.add(chunk));
-      const [code, signal] = await once(reader, 'close');
-      if (this.#closed) throw new LoadingEnded();
-      const { answer } = gathered;
-      if (!answer) throw new Error(`the process that reads the contract ended with ${signal ?? `code ${code}`}`);
-      return answer;
-    } finally {
-      this.#processes.delete(reader);
-    }
+    const args: Arguments = [...process.execArgv, this.#reader, JSON.stringify(order)];
+    let pid: number | undefined;
+    const started = (id: number) => {
+      pid = id;
+      this.#processes.add(id);
+      if (this.#closed) end(id);
+    };
+    const { code, signal, bytes } = await inThread(args, started).finally(() => this.#processes.delete(pid!));
+    if (this.#closed) throw new LoadingEnded();
+    if (!bytes) throw new Error(`the process that reads the contract ended with ${signal ?? `code ${code}`}`);
+    return answerIn(bytes);
+  }
+}
+
+/** Rejects if there is no process. */
+function inThread(args: Arguments, started: (pid: number) => void): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const thread = new Worker(STARTER, { workerData: args });
+    thread.on('message', (said: Said) => (said.kind === 'started' ? started(said.pid) : resolve(said)));
+    thread.on('error', reject);
+    thread.on('exit', () => reject(new Error('the thread that starts processes said nothing')));
+  });
+}
+
+/** It may have ended by itself a moment ago. */
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { AuditSettings } from '../../config/config.ts';
 import {
   type AuditDraft,
   type AuditEntry,
@@ -7,6 +8,7 @@ import {
   IDEMPOTENCY_LIFETIME,
   IdempotencyConflict,
   type IdempotentAnswer,
+  isOfBans,
   MANY_KEYS,
 } from '../../operators/audit-log.ts';
 import { inChange, type SyncCommits } from './commits.ts';
@@ -15,6 +17,15 @@ import { inChange, type SyncCommits } from './commits.ts';
 const IS_ABOUT = `(target = $target OR target = 'key:' || $target
   OR target = '${MANY_KEYS}' AND json_type(after, '$.ids') = 'array' AND EXISTS (SELECT 1 FROM json_each(after, '$.ids') WHERE value = $target)
   OR substr(target, 1, 8) = 'account:' AND substr(target, -length($target) - 1) = ':' || $target)`;
+
+/** The logs that the file has, by the names of their tables: what people did, and all bans. */
+export type LogName = 'audit' | 'bans';
+
+/** What a log keeps: so many entries, and those that are not older than `for` milliseconds. Of more, the oldest go. */
+export interface LogKeeps {
+  readonly keep: number;
+  readonly for?: number;
+}
 
 /** Entries dropped in one step: a bound that was lowered is reached later. */
 const DROPPED_AT_ONCE = 1_000;
@@ -26,17 +37,25 @@ export interface AuditWriter {
   write(note: AuditNote): void;
 }
 
-/** `keep`: of more entries than that, the oldest go. */
-export function auditWriterIn(db: DatabaseSync, keep: number): AuditWriter {
-  const oldest = db.prepare('SELECT min(number) AS number FROM audit');
-  const keepFrom = db.prepare('UPDATE audit_kept SET first = ?');
-  const drop = db.prepare('DELETE FROM audit WHERE number < (SELECT first FROM audit_kept)');
+/** Writes into the audit log, and what is about bans into the log of bans too. */
+export function auditWriterIn(db: DatabaseSync, settings: AuditSettings): AuditWriter {
+  const toAudit = appenderIn(db, 'audit', settings);
+  const toBans = appenderIn(db, 'bans', settings.bans);
+  return writerWith(db, (entry) => {
+    toAudit(entry);
+    if (isOfBans(entry)) toBans(entry);
+  });
+}
+
+/** Writes into the log of bans alone. */
+export function banWriterIn(db: DatabaseSync, { bans }: AuditSettings): AuditWriter {
+  return writerWith(db, appenderIn(db, 'bans', bans));
+}
+
+function writerWith(db: DatabaseSync, append: (entry: AuditDraft) => void): AuditWriter {
   const forget = db.prepare('DELETE FROM answers WHERE at < ?');
   const answered = db.prepare('SELECT 1 FROM answers WHERE name = ?');
   const answer = db.prepare('INSERT INTO answers (name, at, question, sealed) VALUES (?, ?, ?, ?)');
-  const append = db.prepare(
-    'INSERT INTO audit (at, actor, action, target, request, before, after) VALUES (?, ?, ?, ?, ?, ?, ?)',
-  );
   return {
     refuseAnswered({ entry, idempotent }) {
       forget.run(entry.at - IDEMPOTENCY_LIFETIME);
@@ -44,25 +63,40 @@ export function auditWriterIn(db: DatabaseSync, keep: number): AuditWriter {
         throw new IdempotencyConflict('this call was answered before');
       }
     },
-    write({ entry: { at, actor, action, target, requestId, before, after }, idempotent }) {
-      if (idempotent) answer.run(idempotent.name, at, idempotent.question, idempotent.sealed);
-      const values = [at, actor, action, target, requestId, JSON.stringify(before), JSON.stringify(after)];
-      const newest = Number(append.run(...values).lastInsertRowid);
-      const { number: first } = oldest.get() as { number: number };
-      if (first > newest - keep) return;
-      keepFrom.run(Math.min(newest - keep + 1, first + DROPPED_AT_ONCE));
-      drop.run();
+    write({ entry, idempotent }) {
+      if (idempotent) answer.run(idempotent.name, entry.at, idempotent.question, idempotent.sealed);
+      append(entry);
     },
   };
 }
 
-/** The audit log in the embedded state file, which itself refuses to change an entry, or to drop one that is to be kept. */
-export function auditLogInFile(db: DatabaseSync, writer: AuditWriter, sync: SyncCommits): AuditLog {
+function appenderIn(db: DatabaseSync, log: LogName, { keep, for: age }: LogKeeps): (entry: AuditDraft) => void {
+  const oldest = db.prepare(`SELECT min(number) AS number FROM ${log}`);
+  const young = db.prepare(`SELECT number FROM ${log} WHERE at >= ? ORDER BY number LIMIT 1`);
+  const keepFrom = db.prepare(`UPDATE ${log}_kept SET first = ?`);
+  const drop = db.prepare(`DELETE FROM ${log} WHERE number < (SELECT first FROM ${log}_kept)`);
+  const append = db.prepare(
+    `INSERT INTO ${log} (at, actor, action, target, request, before, after) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  );
+  return ({ at, actor, action, target, requestId, before, after }) => {
+    const values = [at, actor, action, target, requestId, JSON.stringify(before), JSON.stringify(after)];
+    const newest = Number(append.run(...values).lastInsertRowid);
+    const { number: first } = oldest.get() as { number: number };
+    const firstYoung = age === undefined ? first : (young.get(at - age) as { number: number }).number;
+    const wanted = Math.max(newest - keep + 1, firstYoung);
+    if (first >= wanted) return;
+    keepFrom.run(Math.min(wanted, first + DROPPED_AT_ONCE));
+    drop.run();
+  };
+}
+
+/** A log in the embedded state file, which itself refuses to change an entry, or to drop one that is to be kept. */
+export function auditLogInFile(db: DatabaseSync, log: LogName, writer: AuditWriter, sync: SyncCommits): AuditLog {
   const answer = db.prepare('SELECT name, question, sealed FROM answers WHERE name = ? AND at >= ?');
   const forget = db.prepare('DELETE FROM answers WHERE name = ?');
   const entries = (order: 'ASC' | 'DESC') =>
     db.prepare(
-      `SELECT * FROM audit WHERE number > $above AND number < $below AND at >= $since
+      `SELECT * FROM ${log} WHERE number > $above AND number < $below AND at >= $since
        AND ($actor IS NULL OR actor = $actor) AND ($action IS NULL OR action = $action)
        AND ($target IS NULL OR ${IS_ABOUT}) ORDER BY number ${order} LIMIT $limit`,
     );

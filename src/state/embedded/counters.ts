@@ -1,17 +1,20 @@
 import type { Eventually } from '../../common/eventually.ts';
 import { Outage } from '../../errors/outage.ts';
 import { type Admission, admit, look } from '../../limits/admission.ts';
+import { unnamed } from '../../limits/kinds.ts';
 import { ban, rungAt } from '../../limits/ladder.ts';
 import {
   adoptWindows,
   type Conduct,
   eachWindow,
+  forgiveRefusals,
   type Ledger,
   newConduct,
   newLedger,
   staleAt,
 } from '../../limits/ledger.ts';
 import type { Ladder, Limits } from '../../limits/limits.ts';
+import { fullNameOf, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import { NotWritten } from '../journal/journal.ts';
 import type { Living } from '../journal/keeper.ts';
 import { type Ban, type State, UnsavedError } from '../state.ts';
@@ -66,11 +69,11 @@ export class EmbeddedState implements State {
     return this.#ledgers.size;
   }
 
-  admit(subject: string, limits: Limits, cost: number): Admission {
+  admit(subject: string, limits: Limits, cost: number, scopes: Scopes = NO_SCOPES): Admission {
     this.#ladder = limits.ladder;
     const ledger = this.#ledgerOf(subject, limits);
     this.#store?.mark(subject, ledger);
-    return admit(ledger, limits, cost, this.#clock());
+    return admit(ledger, limits, cost, this.#clock(), scopes);
   }
 
   look(subject: string, limits: Limits): Admission {
@@ -86,7 +89,7 @@ export class EmbeddedState implements State {
   reset(subject: string): Eventually<void> {
     return this.#changeKnown(subject, (ledger) => {
       ledger.cells.fill(0);
-      if (ledger.conduct) ledger.conduct.refusedUntil = 0;
+      if (ledger.conduct) forgiveRefusals(ledger.conduct);
     });
   }
 
@@ -95,9 +98,9 @@ export class EmbeddedState implements State {
     return this.#changeKnown(subject, (ledger) => {
       adoptWindows(ledger, limits.windows);
       eachWindow(limits.windows, (window, at, meter) => {
-        if (name === null || window.name === name) meter.refund(ledger.cells, at, window, units, now);
+        if (name === null || fullNameOf(window) === name) meter.refund(ledger.cells, at, window, units, now);
       });
-      if (ledger.conduct) ledger.conduct.refusedUntil = 0;
+      if (ledger.conduct) forgiveRefusals(ledger.conduct);
     });
   }
 
@@ -218,6 +221,6 @@ export class EmbeddedState implements State {
 }
 
 function banOf(subject: string, { bannedUntil, bannedSince, bannedFor, rung }: Conduct): Ban {
-  const limit = bannedFor && { kind: bannedFor.kind, limit: bannedFor.limit, span: bannedFor.span };
+  const limit = bannedFor && unnamed(bannedFor);
   return { subject, until: bannedUntil, since: bannedSince || null, limit, rung };
 }

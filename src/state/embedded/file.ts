@@ -59,6 +59,28 @@ const MIGRATIONS = [
   '',
 ];
 
+/**
+ * The log of bans. It is no step of `MIGRATIONS`: versions that do not know these tables go on using the file, and leave them
+ * alone.
+ */
+const LOG_OF_BANS = `CREATE TABLE IF NOT EXISTS bans (
+     number INTEGER PRIMARY KEY AUTOINCREMENT,
+     at INTEGER NOT NULL,
+     actor TEXT NOT NULL,
+     action TEXT NOT NULL,
+     target TEXT NOT NULL,
+     request TEXT NOT NULL,
+     before TEXT NOT NULL,
+     after TEXT NOT NULL
+   ) STRICT;
+   CREATE INDEX IF NOT EXISTS bans_by_target ON bans (target, number);
+   CREATE TABLE IF NOT EXISTS bans_kept (first INTEGER NOT NULL) STRICT;
+   INSERT INTO bans_kept SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM bans_kept);
+   CREATE TRIGGER IF NOT EXISTS bans_never_change BEFORE UPDATE ON bans
+   BEGIN SELECT RAISE(ABORT, 'the log of bans is append-only'); END;
+   CREATE TRIGGER IF NOT EXISTS bans_forget_nothing_kept BEFORE DELETE ON bans WHEN OLD.number >= (SELECT first FROM bans_kept)
+   BEGIN SELECT RAISE(ABORT, 'the log of bans is append-only'); END;`;
+
 /** The folder of the embedded state cannot be used. The message says in one sentence which folder, and why. */
 export class StateFileError extends ExpectedError {
   override name = 'StateFileError';
@@ -106,6 +128,7 @@ function migrate(db: DatabaseSync): void {
       throw new StateFileError(`the data folder was written by a newer storegate (format ${version})`);
     }
     for (const step of MIGRATIONS.slice(version)) db.exec(step);
+    db.exec(LOG_OF_BANS);
     db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
   });
 }

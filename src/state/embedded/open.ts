@@ -1,9 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { AuditSettings } from '../../config/config.ts';
+import { fleetOfOne } from '../../fleet/fleet.ts';
 import type { Observe } from '../../observe/events.ts';
 import { inWords } from '../journal/read.ts';
 import type { Records, Storage } from '../storage.ts';
-import { auditLogInFile, auditWriterIn } from './audit-log.ts';
+import { auditLogInFile, auditWriterIn, banWriterIn } from './audit-log.ts';
 import { syncsCommitsOf } from './commits.ts';
 import { EmbeddedState } from './counters.ts';
 import { makeFolder, openStateFile } from './file.ts';
@@ -13,12 +14,13 @@ import { type LedgersTold, ledgersInFolder } from './ledgers.ts';
 import { lockFolder } from './lock.ts';
 import { tokensInFile } from './tokens.ts';
 
-export function recordsInFile(db: DatabaseSync, { keep }: AuditSettings): Records {
-  const audit = auditWriterIn(db, keep);
+export function recordsInFile(db: DatabaseSync, settings: AuditSettings): Records {
+  const audit = auditWriterIn(db, settings);
   const sync = syncsCommitsOf(db);
   return {
     keys: keysInFile(db, audit, sync),
-    auditLog: auditLogInFile(db, audit, sync),
+    auditLog: auditLogInFile(db, 'audit', audit, sync),
+    banLog: auditLogInFile(db, 'bans', banWriterIn(db, settings), sync),
     tokens: tokensInFile(db, audit, sync),
     uses: usesInFile(db),
   };
@@ -52,6 +54,7 @@ export function openEmbedded(folder: string, { clock, audit, observe }: Embedded
       ...recordsInFile(db, audit),
       recheckKeysAfter: Number.POSITIVE_INFINITY,
       kind: 'embedded',
+      join: ({ name, answers }) => fleetOfOne(name, answers),
       ready: () => true,
       unsavedFor: told.unsavedFor,
       announce: lock.announce,

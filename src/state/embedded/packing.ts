@@ -12,6 +12,8 @@ import type { Packer } from '../journal/keeper.ts';
  *   says how many cells there are, and the length 0 that there is no conduct.
  */
 const FORMAT = 1;
+/** The same with windows of a scope, which earlier versions would take for a subject's own. */
+const WITH_SCOPES = 2;
 const [WINDOWS, LEDGER] = [1, 2];
 
 /** Characters of a text that is written one by one. */
@@ -25,6 +27,7 @@ export class LedgerPacker implements Packer<Ledger> {
   /** What was read ahead. Nobody needs it, but a compiler drops reads that lead nowhere. */
   ahead = 0;
   readonly #lists = new Map<readonly Window[], number>();
+  #hasScopes = false;
 
   get size(): number {
     return this.#at;
@@ -54,10 +57,11 @@ export class LedgerPacker implements Packer<Ledger> {
   }
 
   take(): Buffer {
-    this.#bytes[0] = FORMAT;
+    this.#bytes[0] = this.#hasScopes ? WITH_SCOPES : FORMAT;
     const payload = Buffer.from(this.#bytes.subarray(0, this.#at));
     this.#at = 1;
     this.#lists.clear();
+    this.#hasScopes = false;
     return payload;
   }
 
@@ -65,6 +69,7 @@ export class LedgerPacker implements Packer<Ledger> {
     const known = this.#lists.get(windows);
     if (known !== undefined) return known;
     const text = JSON.stringify(windows);
+    this.#hasScopes ||= windows.some(({ scope }) => scope !== undefined);
     this.#reserve(5 + 3 * text.length);
     this.#bytes[this.#at] = WINDOWS;
     this.#at = this.#writeText(text, this.#at + 1);
@@ -107,7 +112,7 @@ export class LedgerUnpacker {
 
   /** Calls `each` with the ledgers of a payload of `file`. Throws JournalError where another version has written it. */
   read(payload: Buffer, file: string, each: (subject: string, ledger: Ledger) => void): void {
-    if (payload[0] !== FORMAT)
+    if (payload[0] !== FORMAT && payload[0] !== WITH_SCOPES)
       throw new JournalError(`${file} was written by another storegate (ledgers ${payload[0]})`);
     const lists: { windows: readonly Window[]; cells: number }[] = [];
     for (let at = 1; at < payload.length; ) {

@@ -50,7 +50,16 @@ function foreignKey(subject: string): LedgerError {
   );
 }
 
-type Conduct = readonly [end: number, rung: number, notForgotten: number, since: number, ...limit: number[]];
+type Conduct = readonly [
+  end: number,
+  rung: number,
+  notForgotten: number,
+  since: number,
+  code?: number,
+  span?: number,
+  limit?: number,
+  scope?: string,
+];
 
 /** Reads the rung of the ladder that `conduct` answered. */
 export function readRung(answer: unknown): number {
@@ -59,10 +68,10 @@ export function readRung(answer: unknown): number {
 
 /** Reads the ban in force that `conduct` answered. */
 export function readBan(subject: string, answer: unknown): Ban | null {
-  const [until, , rung, since = null, code, span, limit] = answer as Conduct;
+  const [until, , rung, since = null, code, span = 0, limit = 0, scope] = answer as Conduct;
   if (until === 0) return null;
   const kind = code === undefined ? null : kindWithCode(code);
-  return { subject, until, since, limit: kind && { kind, limit: limit!, span: span! }, rung };
+  return { subject, until, since, limit: kind && { kind, limit, span, ...(scope !== undefined && { scope }) }, rung };
 }
 
 const VERDICTS = ['admitted', 'limited', 'banned'] as const;
@@ -117,9 +126,10 @@ export class AnswerReader {
     const fitsAt = this.#next();
     const strikes = this.#next();
     const bannedUntil = this.#next();
-    const banBegins = this.#next() === 1;
+    const rung = this.#next();
+    const banBegins = rung > 0;
     const retryAt = Math.max(fitsAt, bannedUntil);
-    return {
+    const admission = {
       verdict,
       now: this.now,
       readings,
@@ -129,6 +139,7 @@ export class AnswerReader {
       bannedUntil,
       banBegins,
     };
+    return banBegins ? { ...admission, rung } : admission;
   }
 
   #readings(windows: readonly Window[]): Reading[] {

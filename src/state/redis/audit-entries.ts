@@ -1,12 +1,20 @@
-import type { AuditDraft, AuditEntry } from '../../operators/audit-log.ts';
+import type { AuditSettings } from '../../config/config.ts';
+import { type AuditDraft, type AuditEntry, isOfBans } from '../../operators/audit-log.ts';
 import { asked } from './asking.ts';
 import type { Connection } from './client.ts';
 import { keyOf } from './key-names.ts';
 import { loadScript, runScript } from './scripts.ts';
 
-const APPEND = loadScript('append-2.lua');
+const APPEND = loadScript('append-n.lua');
 const ENTRIES = loadScript('entries-2.lua');
-const KEYS = [keyOf.audit, keyOf.auditDropped];
+/** The logs, each by its list and the number of entries that were dropped. */
+export const LOGS = {
+  audit: [keyOf.audit, keyOf.auditDropped],
+  bans: [keyOf.banLog, keyOf.banLogDropped],
+} as const;
+
+/** What people did, and all bans. */
+export type LogName = keyof typeof LOGS;
 
 /** How many of the newest entries may hold that of an unfinished change. */
 const RECENT = '10000';
@@ -15,7 +23,7 @@ const DROPPED_AT_ONCE = 1_000;
 /** Milliseconds that many entries together may take. */
 const MANY = 20_000;
 
-/** A part of the audit log. */
+/** A part of a log. */
 export interface EntriesPart {
   /** Numbers of the oldest and the newest entry of the whole log; it is empty where the newest comes before the oldest. */
   readonly oldest: number;
@@ -25,43 +33,52 @@ export interface EntriesPart {
 }
 
 /**
- * The entries of the audit log in Redis: a list. An entry's number is its place in the list of all that ever were; how many
+ * The entries of a log in Redis: a list. What is appended to the audit log and is about bans is appended to the log of bans in the
+ * same step. An entry's number is its place in the list of all that ever were; how many
  * of them were dropped stands beside it.
  */
 export class AuditEntries {
   readonly #redis: Connection;
-  readonly #keep: number;
+  readonly #settings: AuditSettings;
+  readonly #log: LogName;
 
-  /** `keep`: of more entries than that, the oldest go. */
-  constructor(redis: Connection, keep: number) {
+  constructor(redis: Connection, settings: AuditSettings, log: LogName = 'audit') {
     this.#redis = redis;
-    this.#keep = keep;
+    this.#settings = settings;
+    this.#log = log;
   }
 
   async append(entry: AuditDraft): Promise<void> {
-    await asked(runScript(this.#redis, APPEND, KEYS, [JSON.stringify(entry), this.#keep, DROPPED_AT_ONCE]));
+    const isInBoth = this.#log === 'audit' && isOfBans(entry);
+    await asked(this.#append(entry, isInBoth ? ['audit', 'bans'] : [this.#log]));
   }
 
-  /** Appends many entries in their order. */
+  /** Appends many entries in their order, to this log alone. */
   async appendAll(entries: readonly AuditDraft[]): Promise<void> {
-    const appended = entries.map((entry) =>
-      runScript(this.#redis, APPEND, KEYS, [JSON.stringify(entry), this.#keep, DROPPED_AT_ONCE]),
-    );
-    await asked(Promise.all(appended), MANY);
+    await asked(Promise.all(entries.map((entry) => this.#append(entry, [this.#log]))), MANY);
   }
 
   /** Appends an entry that may be there already. */
   async appendOnce(entry: AuditDraft): Promise<void> {
     const text = JSON.stringify(entry);
-    const at = await asked(this.#redis.lpos(keyOf.audit, text, 'RANK', '-1', 'MAXLEN', RECENT));
+    const at = await asked(this.#redis.lpos(LOGS[this.#log][0], text, 'RANK', '-1', 'MAXLEN', RECENT));
     if (at === null) await this.append(entry);
   }
 
   /** The entries with these numbers, both included, as far as they are there. */
   async read(from: number, to: number): Promise<EntriesPart> {
-    const answer = await asked(runScript(this.#redis, ENTRIES, KEYS, [from, to]));
+    const answer = await asked(runScript(this.#redis, ENTRIES, LOGS[this.#log], [from, to]));
     const [oldest, newest, first, ...texts] = answer as [number, number, number, ...string[]];
     const entries = texts.map((text, i) => ({ ...(JSON.parse(text) as AuditDraft), number: first + i }));
     return { oldest, newest, entries };
+  }
+
+  #append(entry: AuditDraft, logs: readonly LogName[]): Promise<unknown> {
+    const bounds = logs.flatMap((log) => {
+      const { keep, bans } = this.#settings;
+      return log === 'audit' ? [keep, ''] : [bans.keep, entry.at - bans.for];
+    });
+    const keys = logs.flatMap((log) => LOGS[log]);
+    return runScript(this.#redis, APPEND, keys, [JSON.stringify(entry), DROPPED_AT_ONCE, ...bounds]);
   }
 }

@@ -5,7 +5,7 @@ import type { AuditedChanges } from './audited-changes.ts';
 /** Entries read at once while the audit log is searched. */
 const PAGE = 500;
 
-/** The audit log of all gateways. */
+/** A log of all gateways. */
 export function auditLogInRedis(
   entries: Pick<AuditEntries, 'read'>,
   auditedChanges: Pick<AuditedChanges<null>, 'make' | 'answered' | 'forget'>,

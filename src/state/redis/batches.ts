@@ -1,6 +1,8 @@
 import type { Admission } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/limits.ts';
+import type { Scopes } from '../../limits/scopes.ts';
 import type { InDoubtCharges } from '../shared/backend.ts';
+import { begunBan } from '../state.ts';
 import { AnswerReader, unanswered } from './answers.ts';
 
 /** Requests in one script call. A longer call would keep all others waiting for too long. */
@@ -10,6 +12,7 @@ interface Request {
   readonly subject: string;
   readonly limits: Limits;
   readonly cost: number;
+  readonly scopes: Scopes;
   readonly resolve: (admission: Admission) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -51,8 +54,11 @@ export class Batch {
   inDoubt(running: Promise<unknown>, inDoubt: InDoubtCharges): void {
     for (const { subject } of this.requests) inDoubt.begin(subject);
     const end = (answer: AnswerReader | null) => {
-      for (const { subject, limits, cost } of this.requests) {
-        inDoubt.end(subject, answer && admittedIn(answer, subject, limits) ? cost : 0);
+      for (const { subject, limits, cost, scopes } of this.requests) {
+        const admission = answer && admissionIn(answer, subject, limits);
+        inDoubt.end(subject, admission?.verdict === 'admitted' ? cost : 0, scopes);
+        const ban = admission && begunBan(subject, limits, admission);
+        if (ban) inDoubt.banned(ban);
       }
     };
     running.then(
@@ -62,12 +68,12 @@ export class Batch {
   }
 }
 
-function admittedIn(answer: AnswerReader, subject: string, limits: Limits): boolean {
+function admissionIn(answer: AnswerReader, subject: string, limits: Limits): Admission | null {
   try {
-    return answer.admission(subject, limits).verdict === 'admitted';
+    return answer.admission(subject, limits);
   } catch {
     // The key is foreign: nothing was charged, and the request has failed already.
-    return false;
+    return null;
   }
 }
 
@@ -83,13 +89,13 @@ export class Batches {
     this.#send = send;
   }
 
-  add(subject: string, limits: Limits, cost: number): Promise<Admission> {
+  add(subject: string, limits: Limits, cost: number, scopes: Scopes): Promise<Admission> {
     // This runs after all sockets of the turn were read. A microtask would run after each of them.
     if (this.#open.size === 0) setImmediate(() => this.flush());
     return new Promise((resolve, reject) => {
       const name = this.#apart ? subject : '';
       const batch = this.#open.get(name) ?? this.#start(name);
-      batch.add({ subject, limits, cost, resolve, reject });
+      batch.add({ subject, limits, cost, scopes, resolve, reject });
       if (batch.requests.length < MOST) return;
       this.#open.delete(name);
       this.#send(batch);

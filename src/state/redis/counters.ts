@@ -1,6 +1,7 @@
 import { Outage } from '../../errors/outage.ts';
 import type { Admission } from '../../limits/admission.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
+import { fullNameOf, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { InDoubtCharges, Reconciliation, SharedBackend } from '../shared/backend.ts';
 import { DeadlineError } from '../shared/deadline.ts';
 import type { Patience } from '../shared/patience.ts';
@@ -13,7 +14,7 @@ import { type Batch, Batches } from './batches.ts';
 import type { Connection } from './client.ts';
 import { CHANNEL, keyOf } from './key-names.ts';
 import { subjectBanned, subjectChanged } from './messages.ts';
-import { packLimits } from './packing.ts';
+import { packCharge, packLimits } from './packing.ts';
 import { loadScript, runScript } from './scripts.ts';
 
 const SCRIPTS = {
@@ -37,7 +38,7 @@ export interface RedisStateOptions {
   readonly clock?: (() => number) | null;
 }
 
-const IGNORED: InDoubtCharges = { begin() {}, end() {} };
+const IGNORED: InDoubtCharges = { begin() {}, end() {}, banned() {} };
 
 /**
  * State in Redis: every step is one script on one hash. Whatever keeps Redis from answering in time is an `Outage`.
@@ -63,8 +64,8 @@ export class RedisState implements SharedBackend {
     this.#inDoubt = charges;
   }
 
-  admit(subject: string, limits: Limits, cost: number): Promise<Admission> {
-    return this.#batches.add(subject, limits, cost);
+  admit(subject: string, limits: Limits, cost: number, scopes: Scopes = NO_SCOPES): Promise<Admission> {
+    return this.#batches.add(subject, limits, cost, scopes);
   }
 
   async look(subject: string, limits: Limits): Promise<Admission> {
@@ -90,7 +91,7 @@ export class RedisState implements SharedBackend {
   }
 
   async grant(subject: string, limits: Limits, units: number, window: string | null): Promise<void> {
-    const chosen = limits.windows.map(({ name }) => (window === null || name === window ? 1 : 0)).join('');
+    const chosen = limits.windows.map((one) => (window === null || fullNameOf(one) === window ? 1 : 0)).join('');
     const args = [this.#clock(), ...packLimits(limits), units, chosen, CHANNEL, subjectChanged(subject)];
     await this.#do('grant', subject, args);
   }
@@ -162,9 +163,9 @@ export class RedisState implements SharedBackend {
     const args: (string | number)[] = [this.#clock(), sets.size];
     for (const limits of sets.keys()) args.push(...packLimits(limits));
     const keys: string[] = [];
-    for (const { subject, limits, cost } of requests) {
+    for (const { subject, limits, cost, scopes } of requests) {
       keys.push(keyOf.ledger(subject));
-      args.push(sets.get(limits)!, cost);
+      args.push(sets.get(limits)!, packCharge(limits, cost, scopes));
     }
     return [keys, args];
   }

@@ -17,22 +17,30 @@ export interface Gateways {
 
 /** Says every few seconds that this gateway is there, until closed. `id` names it among all. */
 export async function announce(redis: Connection, id: string): Promise<Gateways> {
-  return announceEvery(redis, id, await say(redis, id));
+  return announceEvery(redis, keyOf.gateways, id, await say(redis, keyOf.gateways, id));
 }
 
 /** The same while Redis is away: it is said as soon as Redis is there. `known`: how many there were when it was heard last. */
 export function announceLater(redis: Connection, id: string, known: number): Gateways {
-  return announceEvery(redis, id, known);
+  return announceEvery(redis, keyOf.gateways, id, known);
 }
 
-async function say(redis: Connection, id: string): Promise<number> {
-  return (await runScript(redis, SCRIPT, [keyOf.gateways], [id, GATEWAY_LIFE, GATEWAYS_LIFE])) as number;
+/** The same in another list. */
+export function announceIn(redis: Connection, list: string, id: string): Gateways {
+  const gateways = announceEvery(redis, list, id, 1);
+  // Where this fails, it is said again soon.
+  say(redis, list, id).catch(() => {});
+  return gateways;
 }
 
-function announceEvery(redis: Connection, id: string, known: number): Gateways {
+async function say(redis: Connection, list: string, id: string): Promise<number> {
+  return (await runScript(redis, SCRIPT, [list], [id, GATEWAY_LIFE, GATEWAYS_LIFE])) as number;
+}
+
+function announceEvery(redis: Connection, list: string, id: string, known: number): Gateways {
   let count = known;
   const sayAgain = async () => {
-    count = await say(redis, id);
+    count = await say(redis, list, id);
   };
   // While Redis is away the last count stands, because that is when it is needed.
   const timer = setInterval(() => sayAgain().catch(() => {}), GATEWAY_LIFE / 4).unref();
@@ -41,7 +49,7 @@ function announceEvery(redis: Connection, id: string, known: number): Gateways {
     async close() {
       clearInterval(timer);
       // If Redis does not hear this, it forgets the gateway after `GATEWAY_LIFE` of silence.
-      await inTime(redis.zrem(keyOf.gateways, id), LEAVING).catch(() => {});
+      await inTime(redis.zrem(list, id), LEAVING).catch(() => {});
     },
   };
 }

@@ -6,14 +6,17 @@
  * | `sg:s:{<subject>}` | ledger of a subject: a hash | until it says no more than an empty one |
  * | `sg:k:{<hash>}` | record of an API key: JSON | for ever: API keys are data, no cache |
  * | `sg:i:{<id>}` | hash of the key with this id | for ever, as the key |
- * | `sg:o:{<name>}` | answer to a call that must not be done twice: JSON | 24 hours |
+ * | `sg:o:{<name>}` | answer to a call that must not be done twice, or that a ban was written into the log: JSON | 24 hours |
  * | `sg:audit` | the newest entries of the audit log: a list of JSON | for ever; `audit.keep` bounds it |
  * | `sg:{sg:audit}:dropped` | how many older entries there were; in braces so that it is in the slot of `sg:audit` | for ever |
+ * | `sg:{sg:audit}:bans` | the newest entries of the log of bans, in the same form and the same slot | for ever; `audit.bans` bounds it |
+ * | `sg:{sg:audit}:bans:dropped` | how many older entries there were | for ever |
  * | `sg:tokens` | tokens of operators: a hash of JSON by name | for ever |
  * | `sg:used` | when each key was last used: a sorted set of ids | for ever |
  * | `sg:imported` | 1 once a key of another system was imported | for ever |
  * | `sg:keys` | ids of all keys: a sorted set by time of creation | for ever, as the keys |
  * | `sg:g` | gateways that are running: a sorted set by when each was last heard | 1 minute after the last gateway was heard |
+ * | `sg:fleet` | gateways that can be asked how they are: a sorted set by when each was last heard | as `sg:g` |
  * | `sg:l:{<name>}` | nothing: somebody is changing the key or token, or answering the call, of this name | `LOCK_LIFE` |
  * | `sg:bans` | subjects that are banned, and some that were pardoned: a sorted set by the end of the ban | until the last of these bans ends |
  * | `sg:bans:whole` | 1 once `sg:bans` has the bans from before there was such a set | for ever |
@@ -39,6 +42,8 @@ export const keyOf = {
   lock: (name: string) => `${PREFIX}l:{${name}}`,
   audit: `${PREFIX}audit`,
   auditDropped: `${PREFIX}{${PREFIX}audit}:dropped`,
+  banLog: `${PREFIX}{${PREFIX}audit}:bans`,
+  banLogDropped: `${PREFIX}{${PREFIX}audit}:bans:dropped`,
   tokens: `${PREFIX}tokens`,
   used: `${PREFIX}used`,
   imported: `${PREFIX}imported`,
@@ -46,6 +51,7 @@ export const keyOf = {
   bans: `${PREFIX}bans`,
   bansWhole: `${PREFIX}bans:whole`,
   gateways: `${PREFIX}g`,
+  fleet: `${PREFIX}fleet`,
 } as const;
 
 /** The names of all ledgers, as a pattern of SCAN; and the subject of one of them. */
@@ -54,3 +60,7 @@ export const subjectIn = (name: string): string => name.slice(`${PREFIX}s:{`.len
 
 /** The channel on which gateways tell each other what changed. */
 export const CHANNEL = `${PREFIX}changes`;
+
+/** The channel on which gateways ask each other, and the channel on which one of them hears the answers. */
+export const QUESTIONS = `${PREFIX}questions`;
+export const answersFor = (asker: string): string => `${PREFIX}answers:${asker}`;

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { AuditSettings, RedisSettings } from '../../config/config.ts';
+import type { Fleet } from '../../fleet/fleet.ts';
 import type { Observe } from '../../observe/events.ts';
 import { createCircuitBreakers } from '../shared/circuit-breakers.ts';
 import { keysWithCopy, tokensWithCopy } from '../shared/key-copy/keys-with-copy.ts';
 import { SharedState } from '../shared/shared-state.ts';
 import type { State } from '../state.ts';
-import type { Records, Storage } from '../storage.ts';
+import type { Join, Records, Storage } from '../storage.ts';
 import { type Connection, connect } from './client.ts';
 import { RedisState } from './counters.ts';
+import { fleetInRedis } from './fleet.ts';
 import { keepKeyCopy, keepStandings, openKeyCopy } from './kept.ts';
 import { disconnect, whenCut } from './lasting.ts';
 import { shardsAfter } from './late-checks.ts';
@@ -21,6 +23,8 @@ const PATIENCE = 2_000;
 /** What a command can manage in a Redis, beside the gateways that share it. */
 export interface Beside extends Records {
   readonly state: State;
+  /** The gateways that run, to be asked by a command. */
+  readonly fleet: () => Fleet;
   readonly close: () => void;
 }
 
@@ -52,7 +56,7 @@ export interface OpenOptions {
 export async function openForWorkers(
   settings: RedisSettings,
   { observe, audit, folder = null }: Omit<OpenOptions, 'worker' | 'workers'>,
-): Promise<Beside & Pick<Storage, 'kind' | 'keyCopyAge'>> {
+): Promise<Beside & Pick<Storage, 'kind' | 'keyCopyAge' | 'join'>> {
   const copy = openKeyCopy(settings, folder, observe);
   try {
     const started = await startOn(settings, { observe, id: null, isWorker: false, copy });
@@ -62,6 +66,7 @@ export async function openForWorkers(
       ...opened,
       tokens: copy ? tokensWithCopy(opened.tokens, copy) : opened.tokens,
       kind: kindOf(settings),
+      join: joinIn(started.redis),
       ...(copy ? { keyCopyAge: () => copy.age } : {}),
       close() {
         keeper?.close();
@@ -76,13 +81,14 @@ export async function openForWorkers(
   }
 }
 
-function beside(redis: Connection, settings: RedisSettings, { keep }: AuditSettings): Beside {
+function beside(redis: Connection, settings: RedisSettings, audit: AuditSettings): Beside {
   const breakers = createCircuitBreakers(shardsOf(redis), settings, () => {});
   // Nothing is remembered here that a change elsewhere could make wrong, so nobody listens.
   const bus = { listen: () => () => {}, isLive: false, close: () => {} };
   return {
-    ...recordsInRedis(redis, { bus, breakers, deadline: PATIENCE, keep }),
+    ...recordsInRedis(redis, { bus, breakers, deadline: PATIENCE, audit }),
     state: new RedisState(redis, { deadline: PATIENCE }),
+    fleet: () => fleetInRedis(redis, { self: null, failed: () => {} }),
     close() {
       breakers.close();
       disconnect(redis);
@@ -126,7 +132,7 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
     observe,
     standings,
   });
-  const records = recordsInRedis(redis, { bus, breakers, deadline, keep: audit.keep });
+  const records = recordsInRedis(redis, { bus, breakers, deadline, audit });
   const keeper = copy && !isWorker ? keepKeyCopy(started, settings, { folder: folder!, observe }) : null;
   const stopDoubting = bus.listen((message) => {
     if (message.type === 'key') copy?.doubt(message.hash);
@@ -136,8 +142,10 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
     ...records,
     keys: copy ? keysWithCopy(records.keys, { copy, correct: (hash) => keeper?.hear(hash) }) : records.keys,
     tokens: copy ? tokensWithCopy(records.tokens, copy) : records.tokens,
+    hearBans: (hear) => state.hearBans(hear),
     recheckKeysAfter: settings.keysFor,
     kind: kindOf(settings),
+    join: joinIn(redis),
     ready: () => settings.readyWhenAway || !breakers.away,
     unsavedFor: () => 0,
     ...(copy && !isWorker ? { keyCopyAge: () => copy.age } : {}),
@@ -150,6 +158,10 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
       await started.close();
     },
   };
+}
+
+function joinIn(redis: Connection): Join {
+  return (self, failed) => fleetInRedis(redis, { self, failed });
 }
 
 /** What kind of state it is, in words for people. */

@@ -1,5 +1,6 @@
 import { kindOf } from '../../limits/kinds.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
+import { countsIn, type Scopes } from '../../limits/scopes.ts';
 
 /** A set of limits as scripts take it: ids of the windows, windows, ladder. */
 export type PackedLimits = readonly [ids: string, windows: string, ladder: string];
@@ -16,13 +17,30 @@ export function packLimits(limits: Limits): PackedLimits {
   return result;
 }
 
-/** What `windowId` is in process: the same kind and span is the same counter. */
-function idOf(window: Window): string {
-  return `${kindOf(window).mark}${window.span}`;
+const masks = new WeakMap<Limits, WeakMap<Scopes, string>>();
+
+/** A charge as scripts take it: the units alone where a request counts in no scope, as most do; else with the windows it counts in. */
+export function packCharge(limits: Limits, cost: number, scopes: Scopes): number | string {
+  if (scopes.length === 0) return cost;
+  const known = masks.get(limits) ?? new WeakMap<Scopes, string>();
+  masks.set(limits, known);
+  let mask = known.get(scopes);
+  if (mask === undefined) {
+    mask = limits.windows.map((window) => (countsIn(window, scopes) ? 1 : 0)).join('');
+    known.set(scopes, mask);
+  }
+  return `${cost}:${mask}`;
 }
 
-function numbersOf(window: Window): number[] {
-  return [kindOf(window).code, window.span, window.limit];
+/** What `windowId` is in process: the same kind, span and scope is the same counter. */
+export function idOf(window: Window): string {
+  const id = `${kindOf(window).mark}${window.span}`;
+  return window.scope === undefined ? id : `${id}@${window.scope}`;
+}
+
+function numbersOf(window: Window): (number | string)[] {
+  const numbers = [kindOf(window).code, window.span, window.limit];
+  return window.scope === undefined ? numbers : [...numbers, window.scope];
 }
 
 function ladderOf({ ladder }: Limits): string {

@@ -1,3 +1,4 @@
+import type { AuditSettings } from '../../config/config.ts';
 import type { Records } from '../storage.ts';
 import { AuditEntries } from './audit-entries.ts';
 import { auditLogInRedis } from './audit-log.ts';
@@ -13,13 +14,13 @@ import { applyTokenChange, type TokenChange, tokensInRedis } from './tokens.ts';
 type Change = KeyChange | NewKeys | TokenChange | null;
 
 export interface RecordsInRedisOptions extends KeysInRedisOptions {
-  /** How many entries of the audit log to keep. */
-  readonly keep: number;
+  readonly audit: AuditSettings;
 }
 
 /** What people manage, in Redis. */
-export function recordsInRedis(redis: Connection, { keep, ...options }: RecordsInRedisOptions): Records {
-  const entries = new AuditEntries(redis, keep);
+export function recordsInRedis(redis: Connection, { audit, ...options }: RecordsInRedisOptions): Records {
+  const entries = new AuditEntries(redis, audit);
+  const banEntries = new AuditEntries(redis, audit, 'bans');
   const auditedChanges = new AuditedChanges<Change>(redis, entries, async (change) => {
     if (change === null) return;
     if ('records' in change) await applyNewKeys(redis, change);
@@ -29,6 +30,7 @@ export function recordsInRedis(redis: Connection, { keep, ...options }: RecordsI
   return {
     keys: keysInRedis(redis, auditedChanges, options),
     auditLog: auditLogInRedis(entries, auditedChanges),
+    banLog: auditLogInRedis(banEntries, new AuditedChanges<null>(redis, banEntries, async () => {})),
     tokens: tokensInRedis(redis, auditedChanges),
     uses: usesInRedis(redis),
   };

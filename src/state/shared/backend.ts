@@ -1,6 +1,7 @@
 import type { Admission } from '../../limits/admission.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
-import type { State } from '../state.ts';
+import type { Scopes } from '../../limits/scopes.ts';
+import type { BegunBan, State } from '../state.ts';
 import type { Strikes } from './refused.ts';
 
 /**
@@ -30,8 +31,10 @@ export interface Shards {
 /** Hears of requests that no longer wait for the backend while it may still charge them. */
 export interface InDoubtCharges {
   begin(subject: string): void;
-  /** `charged`: the units that the backend charged after all; 0 also where nobody will ever know. */
-  end(subject: string, charged: number): void;
+  /** `charged`: the units that the backend charged after all, in these scopes too; 0 also where nobody will ever know. */
+  end(subject: string, charged: number, scopes: Scopes): void;
+  /** A ban began with such a request. */
+  banned(ban: BegunBan): void;
 }
 
 /** What one gateway admitted by itself, to be added once. */

@@ -3,6 +3,7 @@ import { Outage } from '../../errors/outage.ts';
 import { type Admission, admit } from '../../limits/admission.ts';
 import { eachWindow, type Ledger, newLedger } from '../../limits/ledger.ts';
 import type { Limits } from '../../limits/limits.ts';
+import { countsIn, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { InDoubtCharges } from './backend.ts';
 import { banIn, inWholeLimits, ledgerFrom, shareOf } from './shares.ts';
 import type { Due, Known } from './standings/kept.ts';
@@ -22,8 +23,8 @@ interface Count {
   /** The cells when the backend was last heard. The difference is what this gateway admitted alone. */
   readonly before: readonly number[];
   readonly bannedBefore: number;
-  /** Units that the backend turned out to have charged after all. */
-  charged: number;
+  /** Units that the backend turned out to have charged after all, for each window. */
+  readonly charged: number[];
 }
 
 export interface LocalCountsOptions {
@@ -98,10 +99,10 @@ export class LocalCounts {
   }
 
   /** Decides alone. Throws `Outage` for a new subject once `MOST` are counted, because memory must have a bound. */
-  admit(subject: string, limits: Limits, cost: number): Admission {
+  admit(subject: string, limits: Limits, cost: number, scopes: Scopes = NO_SCOPES): Admission {
     const now = this.#clock();
     const count = this.#countOf(subject, limits, now);
-    const decided = admit(count.ledger, count.share, cost, now);
+    const decided = admit(count.ledger, count.share, cost, now, scopes);
     const admission = count.share === limits ? decided : inWholeLimits(decided, limits);
     this.#known.set(subject, { admission, divided: count.share !== limits });
     this.#changed(subject);
@@ -112,21 +113,21 @@ export class LocalCounts {
    * Holds what the backend charged to this gateway's share, as long as it has yet to hear what was counted here. It may not
    * have heard the other gateways either, and would give out once more what all of them gave out as their shares.
    */
-  hold(subject: string, limits: Limits, cost: number): Admission {
-    const admission = this.admit(subject, limits, cost);
-    this.#counts.get(subject)!.charged += cost;
+  hold(subject: string, limits: Limits, cost: number, scopes: Scopes = NO_SCOPES): Admission {
+    const admission = this.admit(subject, limits, cost, scopes);
+    addCharge(this.#counts.get(subject)!, cost, scopes);
     return admission;
   }
 
   /** Hears of requests that are decided here although the backend may yet charge them. Until that is known, `take` waits. */
-  readonly inDoubt: InDoubtCharges = {
+  readonly inDoubt: Omit<InDoubtCharges, 'banned'> = {
     begin: (subject) => void this.#inDoubt.set(subject, (this.#inDoubt.get(subject) ?? 0) + 1),
-    end: (subject, charged) => {
+    end: (subject, charged, scopes) => {
       const others = this.#inDoubt.get(subject)! - 1;
       if (others === 0) this.#inDoubt.delete(subject);
       else this.#inDoubt.set(subject, others);
       const count = this.#counts.get(subject);
-      if (count) count.charged += charged;
+      if (count) addCharge(count, charged, scopes);
     },
   };
 
@@ -146,7 +147,8 @@ export class LocalCounts {
     const { number, ledger, before, bannedBefore, limits, charged } = count;
     const windows: { units: number; openedAt: number }[] = [];
     eachWindow(ledger.windows, (window, at, meter) => {
-      const units = meter.used(ledger.cells, at, window, now) - meter.used(before, at, window, now) - charged;
+      const known = charged[windows.length]!;
+      const units = meter.used(ledger.cells, at, window, now) - meter.used(before, at, window, now) - known;
       windows.push({ units: Math.max(0, units), openedAt: meter.openedAt(ledger.cells, at, now) });
     });
     const ban = banIn(ledger, bannedBefore, limits);
@@ -179,9 +181,13 @@ export class LocalCounts {
       ledger,
       before: [...ledger.cells],
       bannedBefore: ledger.conduct?.bannedUntil ?? 0,
-      charged: 0,
+      charged: limits.windows.map(() => 0),
     };
     this.#counts.set(subject, count);
     return count;
   }
+}
+
+function addCharge({ limits: { windows }, charged }: Count, units: number, scopes: Scopes): void {
+  for (const [i, window] of windows.entries()) if (countsIn(window, scopes)) charged[i]! += units;
 }

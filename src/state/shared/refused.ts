@@ -1,15 +1,23 @@
 import { Cache } from '../../common/cache.ts';
-import type { Admission, Reading } from '../../limits/admission.ts';
-import { kindOf } from '../../limits/kinds.ts';
+import type { Admission } from '../../limits/admission.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
+import type { Scopes } from '../../limits/scopes.ts';
+import { type Entry, givesBackAt, goesOn, refreshed, repeated } from './repeating.ts';
 
 /** Refusals of one subject that the backend has yet to hear of. Unix milliseconds by its clock, oldest first. */
 export interface Strikes {
   readonly subject: string;
   readonly limits: Limits;
   readonly times: readonly number[];
-  /** The limit that refused last; `null`: not known. */
+  /** The limit that refused last; `null`: not known. All of them were refused by windows of one scope, or by own ones. */
   readonly violated: Window | null;
+}
+
+/** Strikes of one subject by the windows of one scope. */
+interface Gathered {
+  limits: Limits;
+  times: number[];
+  violated: Window | null;
 }
 
 export interface RefusedOptions {
@@ -21,16 +29,6 @@ export interface RefusedOptions {
   readonly size?: number;
 }
 
-interface Entry {
-  readonly limits: Limits;
-  readonly cost: number;
-  readonly admission: Admission;
-  /** When the backend may say something else, by its clock. */
-  readonly until: number;
-  /** A ban began with strikes that were sent on, and the caller does not know yet. */
-  banBegins: boolean;
-}
-
 /**
  * Subjects that are known to be refused, and answered without asking the backend. This only ever refuses, and only what the
  * backend would refuse too; it leaves every other request to the backend. It gathers strikes to be sent on.
@@ -39,7 +37,7 @@ export class Refused {
   readonly #clock: () => number;
   readonly #keepFor: number;
   readonly #entries: Cache<Entry>;
-  readonly #strikes = new Map<string, { limits: Limits; times: number[]; violated: Window | null }>();
+  readonly #strikes = new Map<string, Gathered[]>();
   #changes = 0;
 
   constructor({ clock, keepFor, size = 50_000 }: RefusedOptions) {
@@ -58,7 +56,7 @@ export class Refused {
   }
 
   /** The refusal of a request that the backend would refuse too; `null` where the backend must decide. */
-  answer(subject: string, limits: Limits, cost: number): Admission | null {
+  answer(subject: string, limits: Limits, cost: number, scopes: Scopes): Admission | null {
     const entry = this.#entries.get(subject);
     if (entry?.limits !== limits) return null;
     const now = Math.max(this.#clock(), entry.admission.now);
@@ -66,28 +64,46 @@ export class Refused {
       this.#entries.delete(subject);
       return null;
     }
-    const refusal = allResetAsWhole(limits) ? recount(entry.admission, cost, now) : repeat(entry, cost, now);
+    const refusal = repeated(entry, cost, scopes, now);
     if (!refusal) return null;
-    if (refusal.verdict === 'limited')
-      return {
-        ...refusal,
-        strikes: refusal.strikes + this.#strike(subject, entry.limits, refusal, entry.admission.now),
-      };
+    if (refusal.verdict === 'limited') {
+      const told = entry.told.get(refusal.violated?.scope);
+      // The caller has not been told of this limit yet: the first refusal is no strike, and the backend keeps when it was.
+      if (!told || now >= told.until) return null;
+      const strikes = refusal.strikes + this.#strike(subject, entry.limits, refusal, told.at);
+      return { ...refusal, strikes, by: 'memory' };
+    }
     const { banBegins } = entry;
     entry.banBegins = false;
-    return { ...refusal, banBegins };
+    return { ...refusal, banBegins, by: 'memory' };
   }
 
-  /** Keeps a refusal by the backend, unless something changed since `changes` was taken. An admission ends what was kept. */
-  remember(subject: string, limits: Limits, cost: number, admission: Admission, changes: number): void {
-    if (admission.verdict === 'admitted') this.#entries.delete(subject);
-    if (admission.verdict === 'admitted' || changes !== this.#changes) return;
-    const until = Math.min(admission.bannedUntil || admission.retryAt, ...givesBackAt(admission));
+  /**
+   * Keeps a refusal by the backend, unless something changed since `changes` was taken. An admission ends what was kept, but for a
+   * refusal by windows that the admitted request does not count in: that one goes on, with newer readings.
+   */
+  remember(subject: string, limits: Limits, cost: number, scopes: Scopes, admission: Admission, changes: number): void {
+    const before = this.#entries.get(subject);
+    if (admission.verdict === 'admitted') {
+      if (before === undefined) return;
+      if (goesOn(before, limits, scopes) && changes === this.#changes)
+        this.#entries.set(subject, refreshed(before, admission));
+      else this.#entries.delete(subject);
+      return;
+    }
+    if (changes !== this.#changes) return;
+    const told = new Map(before?.limits === limits ? before.told : []);
+    const scope = admission.violated?.scope;
+    const { rung: _, ...rest } = admission;
+    const { now, retryAt } = admission;
+    if (!(now < (told.get(scope)?.until ?? 0))) told.set(scope, { at: now, until: retryAt });
     this.#entries.set(subject, {
       limits,
       cost,
-      admission: { ...admission, banBegins: false },
-      until,
+      scopes,
+      admission: { ...rest, banBegins: false },
+      told,
+      until: Math.min(admission.bannedUntil || admission.retryAt, ...givesBackAt(admission)),
       banBegins: false,
     });
   }
@@ -98,8 +114,9 @@ export class Refused {
     if (entry?.limits !== limits || changes !== this.#changes) return false;
     const banned = standing.verdict === 'banned';
     const { violated, retryAt } = entry.admission;
+    const { rung: _, ...rest } = standing;
     const admission: Admission = {
-      ...standing,
+      ...rest,
       verdict: banned ? 'banned' : 'limited',
       violated,
       retryAt: Math.max(retryAt, standing.bannedUntil),
@@ -127,10 +144,10 @@ export class Refused {
   /** Takes the strikes of up to `most` subjects, to be sent on. */
   takeStrikes(most: number): Strikes[] {
     const taken: Strikes[] = [];
-    for (const [subject, strikes] of this.#strikes) {
-      if (taken.length === most) break;
+    for (const [subject, gathered] of this.#strikes) {
+      if (taken.length >= most) break;
       this.#strikes.delete(subject);
-      taken.push({ subject, ...strikes });
+      taken.push(...gathered.map((strikes) => ({ subject, ...strikes })));
     }
     return taken;
   }
@@ -139,48 +156,16 @@ export class Refused {
   #strike(subject: string, limits: Limits, { now, violated }: Admission, toldAt: number): number {
     const { ladder } = limits;
     if (!ladder || now < toldAt + ladder.grace) return 0;
-    const strikes = this.#strikes.get(subject) ?? { limits, times: [], violated };
+    const gathered = this.#strikes.get(subject) ?? [];
+    let strikes = gathered.find((one) => one.limits === limits && one.violated?.scope === violated?.scope);
+    if (!strikes) {
+      strikes = { limits, times: [], violated };
+      gathered.push(strikes);
+    }
     strikes.violated = violated;
     // More strikes than make a ban tell the backend nothing new.
     if (strikes.times.length < ladder.strikes) strikes.times.push(now);
-    this.#strikes.set(subject, strikes);
-    return strikes.times.length;
+    this.#strikes.set(subject, gathered);
+    return gathered.reduce((sum, { times }) => sum + times.length, 0);
   }
-}
-
-function allResetAsWhole({ windows }: Limits): boolean {
-  return windows.every((window) => kindOf(window).resetsAsWhole);
-}
-
-/** When units next return to windows where they return bit by bit; until then the readings hold. */
-function givesBackAt({ readings }: Admission): number[] {
-  return readings.filter(({ window }) => !kindOf(window).resetsAsWhole).map(({ resetAt }) => resetAt);
-}
-
-/** Windows that reset as a whole only lose units until they do: a known reading refuses any cost above what remains. */
-function recount(known: Admission, cost: number, now: number): Admission | null {
-  const readings = known.readings.map((reading) => current(reading, now));
-  const violated = readings.filter(({ remaining }) => cost > remaining);
-  if (known.verdict === 'limited' && violated.length === 0) return null;
-  const retryAt = Math.max(known.bannedUntil, ...violated.map(({ resetAt }) => resetAt));
-  return { ...known, now, readings, retryAt, violated: violated.at(-1)?.window ?? null };
-}
-
-/** A window that counts nothing is not open, so its reset moves with the clock. */
-function current(reading: Reading, now: number): Reading {
-  const { window, remaining, resetAt } = reading;
-  if (now < resetAt && remaining < window.limit) return reading;
-  return { window, remaining: window.limit, resetAt: now + window.span };
-}
-
-/** With a window whose units return bit by bit, only the same cost gets the same answer; the state decides any other. */
-function repeat({ admission, cost: refusedCost }: Entry, cost: number, now: number): Admission | null {
-  if (cost !== refusedCost) return null;
-  return {
-    ...admission,
-    now,
-    readings: admission.readings.map((reading) =>
-      kindOf(reading.window).resetsAsWhole ? current(reading, now) : reading,
-    ),
-  };
 }

@@ -2,8 +2,9 @@ import type { Eventually } from '../../common/eventually.ts';
 import { Outage } from '../../errors/outage.ts';
 import type { Admission } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/limits.ts';
+import { NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { Observe } from '../../observe/events.ts';
-import type { Ban, State } from '../state.ts';
+import { type Ban, type BegunBan, begunBan, type State } from '../state.ts';
 import type { OutageSettings, SharedBackend } from './backend.ts';
 import type { Bus } from './bus.ts';
 import type { CircuitBreakers } from './circuit-breakers.ts';
@@ -49,6 +50,7 @@ export class SharedState implements State {
   readonly #reconciler: Reconciler;
   readonly #standings: Standings | null;
   readonly #stopListening: () => void;
+  #hearBan: (ban: BegunBan) => void = () => {};
   readonly #beat: NodeJS.Timeout;
 
   constructor(options: SharedStateOptions) {
@@ -71,7 +73,7 @@ export class SharedState implements State {
     });
     this.#reconciler = new Reconciler({ backend, local: this.#local, breakers, changed });
     if (standings) this.#takeUp(standings);
-    backend.reportInDoubt(this.#local.inDoubt);
+    backend.reportInDoubt({ ...this.#local.inDoubt, banned: (ban) => this.#hearBan(ban) });
     this.#stopListening = bus.listen((message) => {
       if (message.type === 'subject') this.#forget(message.subject, message.banned);
       else if (message.type === 'anything') this.#refused.clear();
@@ -90,11 +92,18 @@ export class SharedState implements State {
     return this.#reconciler.size;
   }
 
-  admit(subject: string, limits: Limits, cost: number): Eventually<Admission> {
-    const refusal = this.#refused.answer(subject, limits, cost);
+  /** From now on tells `hear` of bans that began with a request whose answer said nothing of it. */
+  hearBans(hear: (ban: BegunBan) => void): void {
+    this.#hearBan = hear;
+  }
+
+  admit(subject: string, limits: Limits, cost: number, scopes: Scopes = NO_SCOPES): Eventually<Admission> {
+    const refusal = this.#refused.answer(subject, limits, cost, scopes);
     if (refusal) return refusal;
     const breaker = this.#breakers.of(subject);
-    return breaker.isOpen ? this.#decideAlone(subject, limits, cost, null) : this.#ask(subject, limits, cost);
+    return breaker.isOpen
+      ? this.#decideAlone(subject, limits, cost, scopes, null)
+      : this.#ask(subject, limits, cost, scopes);
   }
 
   look(subject: string, limits: Limits): Eventually<Admission> {
@@ -160,34 +169,36 @@ export class SharedState implements State {
     if (reconciler.size > 0) void reconciler.all();
   }
 
-  async #ask(subject: string, limits: Limits, cost: number): Promise<Admission> {
+  async #ask(subject: string, limits: Limits, cost: number, scopes: Scopes): Promise<Admission> {
     const breaker = this.#breakers.of(subject);
     const { changes } = this.#refused;
     // What was counted here during an outage goes first, on the same connection.
     if (this.#reconciler.has(subject)) void this.#reconciler.one(subject);
+    const askedAt = performance.now();
     try {
-      const admission = await this.#backend.admit(subject, limits, cost);
+      const admission = await this.#backend.admit(subject, limits, cost, scopes);
+      this.#observe({ type: 'state.answered', duration: performance.now() - askedAt });
       breaker.hit();
       this.#clock.learn(admission.now);
-      if (this.#local.has(subject)) return this.#held(subject, limits, cost, admission);
+      if (this.#local.has(subject)) return this.#held(subject, limits, cost, scopes, admission);
       this.#local.note(subject, admission);
-      this.#refused.remember(subject, limits, cost, admission, changes);
+      this.#refused.remember(subject, limits, cost, scopes, admission, changes);
       return admission;
     } catch (error) {
       if (!(error instanceof Outage)) throw error;
       this.#breakers.failed(breaker, error);
-      return this.#decideAlone(subject, limits, cost, error.cause);
+      return this.#decideAlone(subject, limits, cost, scopes, error.cause);
     }
   }
 
   /** An answer to a subject that has a count here, which the backend does not know yet. */
-  #held(subject: string, limits: Limits, cost: number, admission: Admission): Admission {
+  #held(subject: string, limits: Limits, cost: number, scopes: Scopes, admission: Admission): Admission {
     if (admission.verdict !== 'admitted') return admission;
-    const held = this.#local.hold(subject, limits, cost);
+    const held = this.#local.hold(subject, limits, cost, scopes);
     return held.verdict === 'admitted' ? admission : held;
   }
 
-  #decideAlone(subject: string, limits: Limits, cost: number, cause: unknown): Admission {
+  #decideAlone(subject: string, limits: Limits, cost: number, scopes: Scopes, cause: unknown): Admission {
     this.#observe({ type: 'state.alone', policy: this.#policy });
     if (this.#policy === 'deny')
       throw new Outage('state_unavailable', {
@@ -195,7 +206,7 @@ export class SharedState implements State {
         headers: ['Retry-After', '1'],
       });
     if (this.#policy === 'allow') return unchecked(limits, this.#clock.read());
-    return this.#local.admit(subject, limits, cost);
+    return { ...this.#local.admit(subject, limits, cost, scopes), by: 'alone' };
   }
 
   /** A message of a ban may be older than the ban that is known here, so it does not make that unknown. */
@@ -216,6 +227,8 @@ export class SharedState implements State {
     if (breaker.isOpen) return;
     try {
       const standing = await this.#backend.strike(subject, limits, strikes);
+      const ban = begunBan(subject, limits, standing);
+      if (ban) this.#hearBan({ ...ban, violated: strikes.violated });
       if (this.#refused.struck(strikes, standing, changes)) this.#local.note(subject, standing);
     } catch (error) {
       this.#breakers.failed(breaker, error);
@@ -235,5 +248,6 @@ function unchecked(limits: Limits, now: number): Admission {
     strikes: 0,
     bannedUntil: 0,
     banBegins: false,
+    by: 'alone',
   };
 }

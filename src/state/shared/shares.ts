@@ -3,6 +3,7 @@ import { isSameCounter, kindOf } from '../../limits/kinds.ts';
 import { eachWindow, type Ledger, newConduct, newLedger } from '../../limits/ledger.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import type { Reconciliation } from './backend.ts';
+import type { Known } from './standings/kept.ts';
 
 const shares = new WeakMap<Limits, Map<number, Limits>>();
 
@@ -24,13 +25,7 @@ export function shareOf(limits: Limits, gateways: number): Limits {
 
 /** A ledger with the last known standing. Units that return bit by bit count from that time on, which errs to the safe side. */
 export function ledgerFrom(
-  {
-    readings,
-    now: toldAt,
-    bannedUntil,
-    verdict,
-    retryAt,
-  }: Pick<Admission, 'readings' | 'now' | 'bannedUntil' | 'verdict' | 'retryAt'>,
+  { readings, now: toldAt, bannedUntil, verdict, retryAt, violated }: Known['admission'],
   share: Limits,
   gateways: number,
   now: number,
@@ -45,12 +40,10 @@ export function ledgerFrom(
     meter.charge(ledger.cells, at, window, used, resetsAsWhole ? reading.resetAt - window.span : toldAt);
   });
   if (verdict === 'admitted') return ledger;
-  ledger.conduct = {
-    ...newConduct(),
-    refusedAt: toldAt,
-    refusedUntil: verdict === 'limited' ? retryAt : 0,
-    bannedUntil,
-  };
+  ledger.conduct = { ...newConduct(), bannedUntil };
+  const scope = violated?.scope;
+  if (scope !== undefined && verdict === 'limited') ledger.conduct.refusedIn = [{ scope, at: toldAt, until: retryAt }];
+  else Object.assign(ledger.conduct, { refusedAt: toldAt, refusedUntil: verdict === 'limited' ? retryAt : 0 });
   if (bannedUntil > 0) Object.assign(ledger.conduct, { rung: 1, cleanSince: bannedUntil });
   return ledger;
 }

@@ -1,9 +1,11 @@
 import { ExpectedError } from '../../common/expected-error.ts';
+import { MAX_SCOPE_LENGTH, MOST_SCOPES } from '../../common/scopes.ts';
 import { parseWindows } from '../../config/windows.ts';
 import { formFlaws } from '../../keys/draft.ts';
-import type { KeyRecord } from '../../keys/key.ts';
-import { meterOf, WINDOW_KINDS } from '../../limits/kinds.ts';
+import { type KeyRecord, wholeRecord } from '../../keys/key.ts';
+import { meterOf, WINDOW_KINDS, windowId } from '../../limits/kinds.ts';
 import { eachWindow } from '../../limits/ledger.ts';
+import { isScope } from '../../limits/scopes.ts';
 import { ROLES } from '../../operators/tokens.ts';
 import { anything, type Check, fields, flag, LAST_MOMENT, list, moment, oneOf, orNull, text, whole } from './fields.ts';
 import { type LedgerLine, ledgerIn } from './lines.ts';
@@ -13,8 +15,8 @@ const ID = /^key_[0-9A-Za-z]{1,64}$/;
 const PLAN = /^[a-z][a-z0-9-]{0,31}$/;
 const SUBJECT = /^(key:key_[0-9A-Za-z]{1,64}|account:[a-z][a-z0-9-]{0,31}:[A-Za-z0-9][A-Za-z0-9._@-]{0,63})$/;
 const HASH = /^[A-Za-z0-9_-]{43}$/;
-/** Windows that one subject may have counters in: those of a plan, and those of others while two states are merged. */
-const MOST_WINDOWS = 16;
+/** Windows that one subject may have counters in: those of a plan and a contract, and those of others while two states are merged. */
+const MOST_WINDOWS = 64;
 const MOST_STRIKES = 1_000_000;
 const YEAR = 366 * 86_400_000;
 
@@ -22,7 +24,7 @@ const id = text(68, ID, 'the id of a key, such as key_7Fh2…');
 const digest = text(43, HASH, 'a SHA-256 in 43 characters of base64url');
 const KINDS = oneOf(Object.keys(WINDOW_KINDS));
 
-const KEY = fields({
+const KEY_FIELDS = {
   id,
   version: whole(1),
   hash: digest,
@@ -31,6 +33,7 @@ const KEY = fields({
   label: orNull(text(200)),
   windows: orNull(list(4, fields({ name: text(20), kind: KINDS, limit: whole(1), span: whole(1) }))),
   addresses: orNull(list(100, text(64))),
+  scopes: list(MOST_SCOPES, text(MAX_SCOPE_LENGTH)),
   metadata: strings,
   createdAt: moment,
   expiresAt: orNull(moment),
@@ -39,7 +42,9 @@ const KEY = fields({
   rotatedAt: orNull(moment),
   previous: orNull(fields({ hash: digest, until: moment })),
   imported: flag,
-});
+};
+/** Keys without scopes leave the field out, and so do files that were written before there were any. */
+const KEY = fields(KEY_FIELDS, ['scopes']);
 
 const TOKEN = fields({
   name: text(40, /^[a-z][a-z0-9-]{0,39}$/, 'small letters, digits and dashes'),
@@ -59,28 +64,36 @@ const AUDIT = fields({
   requestId: text(200),
 });
 
-const LIMIT = { kind: KINDS, limit: whole(1), span: whole(1, YEAR) };
+const scope: Check = (value) =>
+  typeof value === 'string' && isScope(value) ? null : ' must be the scope of an operation or a tag';
+const LIMIT = {
+  kind: KINDS,
+  limit: whole(1),
+  span: whole(1, YEAR),
+  scope,
+};
 const CONDUCT = fields({
   refusedAt: moment,
   refusedUntil: moment,
   strikes: list(MOST_STRIKES, moment),
   bannedUntil: moment,
   bannedSince: moment,
-  bannedFor: orNull(fields(LIMIT)),
+  bannedFor: orNull(fields(LIMIT, ['scope'])),
   rung: whole(0, 1_000_000),
   cleanSince: moment,
 });
 const LEDGER = fields({
   subject: text(140, SUBJECT, 'key:<id> or account:<plan>:<account>'),
-  windows: list(MOST_WINDOWS, fields(LIMIT, ['limit'])),
+  windows: list(MOST_WINDOWS, fields(LIMIT, ['limit', 'scope'])),
   cells: list(MOST_WINDOWS * 32, whole(0)),
   conduct: orNull(CONDUCT),
 });
 
 const CHECKS: Readonly<Record<RecordType, Check>> = {
-  key: (value) => KEY(value) ?? traits(value as KeyRecord),
+  key: (value) => KEY(value) ?? traits(wholeRecord(value as Partial<KeyRecord>)),
   token: TOKEN,
   audit: AUDIT,
+  ban: AUDIT,
   ledger: (value) => LEDGER(value) ?? counters(value as LedgerLine),
   use: fields({ id, at: moment }),
 };
@@ -100,9 +113,9 @@ function strings(value: unknown): string | null {
 }
 
 /** The rules by which operators are refused hold for records too. */
-function traits({ account, label, addresses, metadata, windows, hash, previous }: KeyRecord): string | null {
+function traits({ account, label, addresses, scopes, metadata, windows, hash, previous }: KeyRecord): string | null {
   if (previous?.hash === hash) return '.previous.hash must be another than that of the key';
-  const [flaw] = formFlaws({ account, label, addresses, metadata });
+  const [flaw] = formFlaws({ account, label, addresses, scopes, metadata });
   if (flaw) return `: ${flaw.message}`;
   try {
     if (windows === null) return null;
@@ -119,7 +132,7 @@ function traits({ account, label, addresses, metadata, windows, hash, previous }
 }
 
 function counters({ windows, cells, conduct }: LedgerLine): string | null {
-  const ids = new Set(windows.map(({ kind, span }) => `${kind}:${span}`));
+  const ids = new Set(windows.map(windowId));
   if (windows.length === 0 || ids.size < windows.length) return '.windows must be different ones, and at least one';
   if (windows.some(({ limit }) => (limit === undefined) !== (conduct === null)))
     return '.windows must have limits where there is conduct, and only there';

@@ -9,7 +9,8 @@ import type { Counts } from './records.ts';
  *     …
  *     {"type":"trailer","counts":{"key":1,"token":0,"audit":1,"ledger":1,"use":1},"sha256":"…"}
  *
- * Records come type after type: `key`, `token`, `audit`, `ledger`, `use`. The trailer has their numbers, and the SHA-256 of all
+ * Records come type after type: `key`, `token`, `audit`, `ban`, `ledger`, `use`. The trailer has their numbers (of bans only if
+ * there are any: a file without them is one that versions before the log of bans can read), and the SHA-256 of all
  * bytes before its line, in hexadecimal digits. docs/upgrading.md says what the records hold.
  */
 export const FORMAT = 'storegate-state';

@@ -132,12 +132,13 @@ class Checking {
       if (TYPES.indexOf(type) < TYPES.indexOf(this.#type)) fail(`a ${type} must not come after a ${this.#type}`);
       this.#type = type;
       this.#names = new Fingerprints();
+      this.#lastNumber = 0;
     }
     this.#counts[type] += 1;
     const value = recordIn(type, rest);
-    if (type === 'audit') {
+    if (type === 'audit' || type === 'ban') {
       const { number } = value as { number: number };
-      if (number <= this.#lastNumber) fail('the numbers of audit entries must rise');
+      if (number <= this.#lastNumber) fail(`the numbers of ${type} entries must rise`);
       this.#lastNumber = number;
       return;
     }
@@ -180,7 +181,8 @@ function headerIn({ type, format, version, at, from }: Parsed, fail: (wrong: str
 }
 
 function trailerIn({ counts, sha256 }: Record<string, unknown>, fail: (wrong: string) => never): Trailer {
-  const isCounts = isObject(counts) && isDeepStrictEqual(Object.keys(counts).sort(), [...TYPES].sort());
+  const all = isObject(counts) && { ban: 0, ...counts };
+  const isCounts = all && isDeepStrictEqual(Object.keys(all).sort(), [...TYPES].sort());
   if (!isCounts || typeof sha256 !== 'string') return fail('the trailer must have the counts of all types, and sha256');
-  return { counts: counts as Counts, sha256 };
+  return { counts: all as unknown as Counts, sha256 };
 }

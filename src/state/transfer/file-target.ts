@@ -66,7 +66,9 @@ export function createFile(
     },
     async finish() {
       flush();
-      write(Buffer.from(`${JSON.stringify({ type: 'trailer', counts, sha256: digest.digest('hex') })}\n`));
+      const { ban, ...others } = counts;
+      const trailer = { type: 'trailer', counts: ban > 0 ? counts : others, sha256: digest.digest('hex') };
+      write(Buffer.from(`${JSON.stringify(trailer)}\n`));
       orTold(file, () => {
         fsyncSync(descriptor);
         place(beside, file);

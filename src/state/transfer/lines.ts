@@ -1,20 +1,26 @@
 import { Cache } from '../../common/cache.ts';
 import { formatDuration } from '../../config/units.ts';
+import { type KeyRecord, wholeRecord } from '../../keys/key.ts';
+import { unnamed } from '../../limits/kinds.ts';
 import type { Conduct, Ledger } from '../../limits/ledger.ts';
 import type { Window } from '../../limits/limits.ts';
 import type { RecordType, SubjectLedger, ValueOf } from './records.ts';
 
-type Limit = Pick<Window, 'kind' | 'span' | 'limit'>;
+type Limit = Omit<Window, 'name'>;
 
-/** A ledger in a line: windows without names, and without limits where no conduct depends on them. */
+/**
+ * A ledger in a line: windows without names, and without limits where no conduct depends on them. When scopes were refused is left
+ * out: at worst one more refusal is no strike.
+ */
 export interface LedgerLine {
   readonly windows: readonly (Omit<Limit, 'limit'> & { readonly limit?: number })[];
   readonly cells: readonly number[];
-  readonly conduct: (Omit<Conduct, 'bannedFor'> & { readonly bannedFor: Limit | null }) | null;
+  readonly conduct: (Omit<Conduct, 'bannedFor' | 'refusedIn'> & { readonly bannedFor: Limit | null }) | null;
 }
 
 /** A record as a line of a file has it, without its type. */
 export function lineOf<T extends RecordType>(type: T, value: ValueOf[T]): unknown {
+  if (type === 'key') return keyLine(value as KeyRecord);
   if (type !== 'ledger') return value;
   const { subject, ledger } = value as SubjectLedger;
   return { subject, ...ledgerLine(ledger) };
@@ -22,15 +28,25 @@ export function lineOf<T extends RecordType>(type: T, value: ValueOf[T]): unknow
 
 /** A record of a line that was checked. */
 export function recordIn<T extends RecordType>(type: T, line: unknown): ValueOf[T] {
+  if (type === 'key') return wholeRecord(line as Partial<KeyRecord>) as ValueOf[T];
   if (type !== 'ledger') return line as ValueOf[T];
   const { subject, ...rest } = line as { subject: string } & LedgerLine;
   return { subject, ledger: ledgerIn(rest) } as ValueOf[T];
 }
 
+/** Versions of storegate that know no scopes can read a key without any. The record may not be checked yet, and so be any. */
+function keyLine(record: KeyRecord): Partial<KeyRecord> {
+  const { scopes, ...rest } = record;
+  return Array.isArray(scopes) && scopes.length === 0 ? rest : record;
+}
+
 /** Says of a ledger what holds wherever it is kept; equal ledgers have equal lines. */
 export function ledgerLine({ windows, cells, conduct }: Ledger): LedgerLine {
   return {
-    windows: windows.map(({ kind, span, limit }) => (conduct === null ? { kind, span } : { kind, span, limit })),
+    windows: windows.map((window) => {
+      const { limit, ...rest } = unnamed(window);
+      return conduct === null ? rest : unnamed(window);
+    }),
     cells,
     conduct: conduct && {
       refusedAt: conduct.refusedAt,
@@ -38,7 +54,7 @@ export function ledgerLine({ windows, cells, conduct }: Ledger): LedgerLine {
       strikes: conduct.strikes,
       bannedUntil: conduct.bannedUntil,
       bannedSince: conduct.bannedSince,
-      bannedFor: conduct.bannedFor && limitOf(conduct.bannedFor),
+      bannedFor: conduct.bannedFor && unnamed(conduct.bannedFor),
       rung: conduct.rung,
       cleanSince: conduct.cleanSince,
     },
@@ -48,7 +64,7 @@ export function ledgerLine({ windows, cells, conduct }: Ledger): LedgerLine {
 export function ledgerIn({ windows, cells, conduct }: LedgerLine): Ledger {
   return {
     // A limit that nothing depends on may be any: counters know their window by kind and span.
-    windows: windows.map(({ kind, span, limit = 1 }) => windowOf({ kind, span, limit })),
+    windows: windows.map((window) => windowOf({ limit: 1, ...window })),
     cells: [...cells],
     conduct: conduct && {
       ...conduct,
@@ -61,16 +77,13 @@ export function ledgerIn({ windows, cells, conduct }: LedgerLine): Ledger {
 /** Spans have few lengths, and the name of each is the same. */
 const names = new Cache<string>(1_000);
 
-export function windowOf({ kind, span, limit }: Limit): Window {
+export function windowOf(limit: Limit): Window {
+  const { span } = limit;
   const key = String(span);
   let name = names.get(key);
   if (name === undefined) {
     name = formatDuration(span);
     names.set(key, name);
   }
-  return { name, kind, limit, span };
-}
-
-function limitOf({ kind, span, limit }: Limit): Limit {
-  return { kind, span, limit };
+  return { name, ...unnamed(limit) };
 }

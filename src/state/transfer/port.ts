@@ -1,4 +1,5 @@
 import type { Eventually } from '../../common/eventually.ts';
+import type { AuditSettings } from '../../config/config.ts';
 import type { Ladder } from '../../limits/limits.ts';
 import type { AuditDraft } from '../../operators/audit-log.ts';
 import type { Batch, Counts } from './records.ts';
@@ -47,8 +48,8 @@ export interface Target {
 
 /** What targets go by. */
 export interface TargetOptions {
-  /** Entries that the audit log keeps. */
-  readonly keep: number;
+  /** What the logs keep. */
+  readonly audit: AuditSettings;
   /** How bans grow and are forgotten; decides how long conduct is remembered. */
   readonly ladder: Ladder | null;
   /** Only says what would be done. */

@@ -4,7 +4,7 @@ import type { AuditEntry } from '../../operators/audit-log.ts';
 import type { TokenRecord } from '../../operators/tokens.ts';
 
 /** What a state holds, in the order in which it is moved. Ledgers come after the keys and so never before what they count. */
-export const TYPES = ['key', 'token', 'audit', 'ledger', 'use'] as const;
+export const TYPES = ['key', 'token', 'audit', 'ban', 'ledger', 'use'] as const;
 export type RecordType = (typeof TYPES)[number];
 
 /** A subject's counters, strikes and bans. */
@@ -23,6 +23,8 @@ export interface ValueOf {
   readonly key: KeyRecord;
   readonly token: TokenRecord;
   readonly audit: AuditEntry;
+  /** Of the log of bans. */
+  readonly ban: AuditEntry;
   readonly ledger: SubjectLedger;
   readonly use: LastUse;
 }
@@ -37,7 +39,7 @@ export const BATCH = 500;
 export type Counts = Readonly<Record<RecordType, number>>;
 
 export function noCounts(): Record<RecordType, number> {
-  return { key: 0, token: 0, audit: 0, ledger: 0, use: 0 };
+  return { key: 0, token: 0, audit: 0, ban: 0, ledger: 0, use: 0 };
 }
 
 /** The name of a record, unique among those of its type. */
@@ -49,6 +51,7 @@ export function nameIn<T extends RecordType>(type: T, value: ValueOf[T]): string
     case 'token':
       return (value as TokenRecord).name;
     case 'audit':
+    case 'ban':
       return String((value as AuditEntry).number);
     default:
       return (value as SubjectLedger).subject;

@@ -36,7 +36,7 @@ test('a secret is hashed on the way', () => {
 test('what a file does not say comes from the options, and null says nothing', () => {
   const defaults = { plan: 'pro', account: 'other' };
   expect(readKey({ ...GOOD, plan: null }, defaults)).toMatchObject({ body: { plan: 'pro', account: 'acme' } });
-  const empty = { label: null, limits: null, expires: null, addresses: [], metadata: null, disabled: null };
+  const empty = { label: null, limits: null, expires: null, addresses: [], scopes: [], metadata: null, disabled: null };
   expect(bodyOf(empty)).toEqual({ hash: hashSecret(SECRET), plan: 'free', account: 'acme' });
 });
 
@@ -88,6 +88,12 @@ describe('a mistake is told with its field and without the value:', () => {
     ['an address with a prefix that is too long', { addresses: ['10.0.0.0/33'] }, 'addresses', 'address 1'],
     ['addresses too many', { addresses: Array(101).fill('::1') }, 'addresses', 'at most 100'],
     ['addresses that are no list', { addresses: '::1' }, 'addresses', 'no list'],
+    ['a scope that is none', { scopes: ['a', `${SECRET} b`] }, 'scopes', 'scope 2 is no name of a scope'],
+    ['a scope with a comma', { scopes: ['a,b'] }, 'scopes', 'scope 1 is no name'],
+    ['a scope beyond ASCII', { scopes: ['ä'] }, 'scopes', 'scope 1 is no name'],
+    ['a scope twice', { scopes: ['a', 'b', 'a'] }, 'scopes', 'scope 3 is there before'],
+    ['scopes too many', { scopes: Array.from({ length: 33 }, (_, i) => `s${i}`) }, 'scopes', 'at most 32'],
+    ['scopes that are no list', { scopes: 'a' }, 'scopes', 'no list'],
     ['metadata that is a list', { metadata: [SECRET] }, 'metadata', 'no object'],
     ['metadata with a number', { metadata: { a: 1 } }, 'metadata', 'no object whose values'],
     ['metadata with a bad name', { metadata: { [`${SECRET}!`]: '' } }, 'metadata', 'names are up to 64'],

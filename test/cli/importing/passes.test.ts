@@ -36,6 +36,7 @@ test('keys go in calls of 250, and fewer where they are large', async () => {
   const largest = {
     metadata,
     label: 'ä'.repeat(200),
+    scopes: Array.from({ length: 32 }, (_, i) => `${'x'.repeat(62)}${i + 10}`),
     addresses: Array(100).fill('1111:2222:3333:4444:5555:6666:7777:8888/128'),
   };
   const large = apiOf(() => ({}));

@@ -35,12 +35,13 @@ describe('CSV', () => {
 
   test('has lists, switches and metadata in cells', async () => {
     const text =
-      'key,addresses,disabled,metadata.team,metadata.__proto__\na,"10.0.0.0/8, ::1;::2  ::3",TRUE,pets,x\nb,,false,,\nc,,perhaps,,\n';
+      'key,addresses,scopes,disabled,metadata.team,metadata.__proto__\na,"10.0.0.0/8, ::1;::2  ::3","a:b, c;d  e",TRUE,pets,x\nb,,,false,,\nc,,,perhaps,,\n';
     const fields = (await csv(text)).map((row) => ('fields' in row ? row.fields : row));
     expect(fields).toEqual([
       {
         key: 'a',
         addresses: ['10.0.0.0/8', '::1', '::2', '::3'],
+        scopes: ['a:b', 'c', 'd', 'e'],
         disabled: true,
         metadata: JSON.parse('{"team":"pets","__proto__":"x"}'),
       },

@@ -40,9 +40,11 @@ function admitting(answer: Admission | Promise<Admission>) {
       return answer;
     },
   } as unknown as State;
-  const admit = createAdmit({ state, observe: (event) => events.push(event) });
+  const begun: unknown[][] = [];
+  const bans = { note: () => {}, begun: (...told: unknown[]) => void begun.push(told) };
+  const admit = createAdmit({ state, bans, observe: (event) => events.push(event) });
   const exchange = exchangeOf();
-  return { events, asked, exchange, admitted: (cost = 1) => admit(exchange, knownClient(), cost) };
+  return { events, begun, asked, exchange, admitted: (cost = 1) => admit(exchange, knownClient(), cost) };
 }
 
 describe('an admitted request', () => {
@@ -50,17 +52,21 @@ describe('an admitted request', () => {
     const { admitted, asked, exchange } = admitting(admission());
     const client = knownClient();
     expect(admitted(3)).toEqual(client);
-    expect(asked).toEqual([[client.subject, client.limits, 3]]);
-    expect(exchange).toMatchObject({ verdict: 'admitted', standing: { readings: [{ remaining: 59 }] } });
+    expect(asked).toEqual([[client.subject, client.limits, 3, []]]);
+    expect(exchange).toMatchObject({
+      admission: { verdict: 'admitted' },
+      cost: 3,
+      standing: { readings: [{ remaining: 59 }] },
+    });
   });
 
   test('goes on later where the state answers later', async () => {
     const { admitted, exchange } = admitting(Promise.resolve(admission()));
     const answer = admitted();
     expect(answer).toBeInstanceOf(Promise);
-    expect(exchange.verdict).toBeNull();
+    expect(exchange.admission).toBeNull();
     expect(await answer).toEqual(knownClient());
-    expect(exchange.verdict).toBe('admitted');
+    expect(exchange.admission?.verdict).toBe('admitted');
   });
 });
 
@@ -68,6 +74,12 @@ describe('a limited request', () => {
   test.each([
     ['rate_limit_exceeded', minute, 'The limit of 60 per minute is reached.'],
     ['daily_quota_exceeded', day, 'The limit of 1000 per day is reached.'],
+    ['rate_limit_exceeded', { ...minute, scope: 'login' }, 'The limit of 60 per minute for login is reached.'],
+    [
+      'daily_quota_exceeded',
+      { ...day, scope: 'tag:to%20find' },
+      'The limit of 1000 per day for the tag to find is reached.',
+    ],
   ])('is refused with %s, and told when to come back', (code, violated, message) => {
     const refusal = admitting(limited({ violated })).admitted() as Refusal;
     expect(refusal).toBeInstanceOf(Refusal);
@@ -83,7 +95,7 @@ describe('a limited request', () => {
   test('gets the very same refusal again, until the wait is another', () => {
     const answers = [limited(), limited(), limited({ retryAt: NOW + 2_500 })];
     const state = { admit: () => answers.shift()! } as unknown as State;
-    const admit = createAdmit({ state, observe: () => {} });
+    const admit = createAdmit({ state, bans: { note() {}, begun() {} }, observe: () => {} });
     const [first, second, third] = [1, 2, 3].map(() => admit(exchangeOf(), knownClient(), 1));
     expect(second).toBe(first);
     expect(third).not.toBe(first);
@@ -100,16 +112,33 @@ describe('a banned request', () => {
     const refusal = admitted() as Refusal;
     expect(refusal).toMatchObject({ code: 'key_banned', status: 403, headers: ['Retry-After', '62'] });
     expect(refusal.message).toContain('banned until 2026-01-01T00:01:02Z.');
-    expect(exchange.verdict).toBe('banned');
+    expect(exchange.admission?.verdict).toBe('banned');
     expect(events).toEqual([]);
   });
 
   test('is told to listeners when the ban begins with it', () => {
-    const { admitted, events } = admitting(
+    const { admitted, events, begun } = admitting(
       admission({ verdict: 'banned', bannedUntil: until, retryAt: until, banBegins: true }),
     );
     admitted();
     expect(events).toEqual([{ type: 'ban', id: 'request-1', keyId: 'key_1', plan: 'free', until }]);
+    // The state tells by itself of a ban that began with strikes that were sent on.
+    expect(begun).toEqual([]);
+  });
+
+  test('has the ban recorded where its answer says all of it, with the operation of the request', () => {
+    const { admitted, begun, exchange } = admitting(
+      admission({ verdict: 'banned', bannedUntil: until, retryAt: until, violated: minute, banBegins: true, rung: 2 }),
+    );
+    exchange.route = 'listPets';
+    admitted();
+    const { subject, limits } = knownClient();
+    expect(begun).toEqual([
+      [
+        { subject, limits, until, rung: 2, violated: minute },
+        { plan: 'free', operation: 'listPets', requestId: 'request-1' },
+      ],
+    ]);
   });
 });
 
@@ -117,5 +146,5 @@ test('an outage of the state is not an admission', async () => {
   const outage = new Outage('state_unavailable');
   const { admitted, exchange } = admitting(Promise.reject(outage));
   await expect(admitted()).rejects.toBe(outage);
-  expect(exchange.verdict).toBeNull();
+  expect(exchange.admission).toBeNull();
 });

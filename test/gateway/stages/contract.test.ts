@@ -20,6 +20,7 @@ function operation(given: Partial<Operation> = {}): Operation {
     method: 'POST',
     sunset: null,
     reportOnly: false,
+    requiredScopes: [],
     ready: () => null,
     checkParameters: (_parameters: unknown, query: string) => (query === 'wrong' ? [fault('must be a number')] : []),
     body: {
@@ -41,7 +42,7 @@ function operation(given: Partial<Operation> = {}): Operation {
 const bodies = new Bodies({ budget: 1024 ** 2, minRate: 0 });
 afterAll(() => bodies.close());
 
-function checking({ maxBodyBytes = 16, refuseAfterSunset = true } = {}) {
+function checking({ maxBodyBytes = 16, refuseAfterSunset = true, scopes = [] as readonly string[] } = {}) {
   const clock = new TestClock();
   const reports: [Side, readonly Fault[]][] = [];
   const check = createContract({
@@ -51,7 +52,7 @@ function checking({ maxBodyBytes = 16, refuseAfterSunset = true } = {}) {
     clock: clock.read,
     report: (_exchange, side, faults) => void reports.push([side, faults]),
   });
-  const client = admittedClient();
+  const client = admittedClient({ scopes });
   /** The answer to a request with this body, sent in these pieces. */
   function asked(
     { headers = {}, pieces = [], url = '/pets' }: { headers?: Record<string, string>; pieces?: string[]; url?: string },
@@ -132,6 +133,16 @@ describe('a request that does not fit is refused', () => {
     ['another media type', [{ headers: { 'Content-Type': 'text/plain' }, pieces: ['x'] }], { status: 415 }],
     ['a coded body', [{ headers: { ...json, 'Content-Encoding': 'gzip' }, pieces: ['x'] }], { status: 415 }],
     ['a body that is too large', [{ headers: json, pieces: ['x'.repeat(17)] }], { code: 'payload_too_large' }],
+    [
+      'a body that is too large for the operation',
+      [{ headers: json, pieces: ['x'.repeat(9)] }, to({ maxBodyBytes: 8 })],
+      { code: 'payload_too_large', message: 'The request body is larger than 8 bytes.' },
+    ],
+    [
+      'a body that is too large for all, although the operation would take it',
+      [{ headers: json, pieces: ['x'.repeat(17)] }, to({ maxBodyBytes: 18 })],
+      { code: 'payload_too_large', message: 'The request body is larger than 16 bytes.' },
+    ],
     ['an unknown path', [{}, { kind: 'not_found' }], { status: 404 }],
     [
       'another method',
@@ -179,5 +190,54 @@ describe('an operation that only reports', () => {
     const refused = await refusal(() => asked({ pieces: ['x'.repeat(17)] }, to({ reportOnly: true })));
     expect(refused.code).toBe('payload_too_large');
     expect(reports).toEqual([]);
+  });
+});
+
+describe('an operation that needs scopes', () => {
+  const needing = (given: Partial<Operation> = {}) => to({ requiredScopes: ['read', 'write'], ...given });
+
+  test.each<[readonly string[], string]>([
+    [[], 'This key lacks the scopes read, write.'],
+    [['write', 'READ', 'read ', 're'], 'This key lacks the scope read.'],
+    [['read'], 'This key lacks the scope write.'],
+  ])('refuses a key that has %j', async (scopes, message) => {
+    const { asked } = checking({ scopes });
+    expect(await refusal(() => asked({ headers: json, pieces: ['{}'] }, needing()))).toMatchObject({
+      code: 'scope_missing',
+      status: 403,
+      message,
+      headers: ['WWW-Authenticate', 'Bearer realm="storegate", error="insufficient_scope", scope="read write"'],
+    });
+  });
+
+  test('takes a key that has all of them, in any order and with others', async () => {
+    const { asked } = checking({ scopes: ['write', 'other', 'read'] });
+    expect(await asked({ headers: json, pieces: ['{}'] }, needing())).toMatchObject({ body: Buffer.from('{}') });
+  });
+
+  test.each<[string, Partial<Operation>]>([
+    ['is report-only', { reportOnly: true }],
+    ['passes, because the contract has mistakes in it', { exempt: 'pass' }],
+    ['is past its sunset', { sunset: 1 }],
+    [
+      'is not compiled yet',
+      {
+        ready: () => {
+          throw new Error('it was compiled');
+        },
+      },
+    ],
+    [
+      'would find faults',
+      {
+        checkParameters: () => {
+          throw new Error('it was checked');
+        },
+      },
+    ],
+  ])('refuses it before all else, also where it %s', async (_what, given) => {
+    const { asked, reports } = checking();
+    const refused = await refusal(() => asked({ pieces: ['x'.repeat(17)] }, needing(given)));
+    expect([refused.code, reports]).toEqual(['scope_missing', []]);
   });
 });

@@ -18,6 +18,11 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
+async function processOf(loader: ContractLoader): Promise<number> {
+  await until('a process reads', () => loader.reading.length > 0);
+  return loader.reading[0]!;
+}
+
 test('a contract that another process has read is the same as one that is read here', async () => {
   const loader = new ContractLoader();
   const [there, here] = await Promise.all([
@@ -58,7 +63,7 @@ describe('a process that does not answer', () => {
   test('is ended with the loader', async () => {
     const loader = reader('silent');
     const loading = loader.load(order(shippedFiles.contract));
-    const [pid] = loader.reading;
+    const pid = await processOf(loader);
     expect(isAlive(pid!)).toBe(true);
     loader.close();
     await expect(loading).rejects.toThrow(LoadingEnded);
@@ -71,7 +76,7 @@ describe('a process that does not answer', () => {
     await expect(reader('crashing').load(order('a'))).rejects.toThrow(`${wrong} code 3`);
     const loader = reader('silent');
     const loading = loader.load(order('a'));
-    process.kill(loader.reading[0]!, 'SIGKILL');
+    process.kill(await processOf(loader), 'SIGKILL');
     await expect(loading).rejects.toThrow(`${wrong} SIGKILL`);
   });
 });

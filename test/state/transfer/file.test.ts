@@ -41,7 +41,7 @@ function rewrite(lines: readonly string[]): void {
     .toReversed()
     .map((line) => `${line}\n`)
     .join('');
-  const counts = { key: 0, token: 0, audit: 0, ledger: 0, use: 0 };
+  const counts = { key: 0, token: 0, audit: 0, ban: 0, ledger: 0, use: 0 };
   for (const line of rest) {
     const type = /^{"type":"(\w+)"/.exec(line)?.[1];
     if (type && type in counts) counts[type as keyof typeof counts] += 1;
@@ -71,12 +71,27 @@ describe('a file of a state', () => {
     expect(JSON.parse(lines[0]!)).toEqual({ type: 'header', format: 'storegate-state', version: 1, ...header });
     expect(lines.map((line) => JSON.parse(line).type)).toEqual([
       'header',
-      ...['key', 'key', 'key', 'token', 'audit', 'audit', 'audit', 'ledger', 'ledger', 'ledger', 'use', 'use'],
+      ...[
+        'key',
+        'key',
+        'key',
+        'token',
+        'audit',
+        'audit',
+        'audit',
+        'ban',
+        'ban',
+        'ledger',
+        'ledger',
+        'ledger',
+        'use',
+        'use',
+      ],
       'trailer',
     ]);
     expect(JSON.parse(lines.at(-1)!)).toEqual({
       type: 'trailer',
-      counts: { key: 3, token: 1, audit: 3, ledger: 3, use: 2 },
+      counts: { key: 3, token: 1, audit: 3, ban: 2, ledger: 3, use: 2 },
       sha256: createHash('sha256')
         .update(`${lines.slice(0, -1).join('\n')}\n`)
         .digest('hex'),
@@ -85,6 +100,25 @@ describe('a file of a state', () => {
     expect(readdirSync(folder.path)).toEqual(['state.ndjson']);
     const whole = await readWhole(fileSource(path, await checkFile(path)));
     expect(whole).toEqual(await readWhole(sourceOf(someState(NOW))));
+  });
+
+  test('says nothing of bans where there are none, so that versions without a log of bans can read it', async () => {
+    const other = join(folder.path, 'other.ndjson');
+    const without = { ...someState(NOW), ban: [] };
+    await writeFile(sourceOf(without), createFile(other, header), () => {});
+    expect(readFileSync(other, 'utf8')).not.toContain('"ban"');
+    expect(await readWhole(fileSource(other, await checkFile(other)))).toEqual(await readWhole(sourceOf(without)));
+  });
+
+  test('says the scopes of keys that have some, so that versions without scopes can read the others', async () => {
+    const other = join(folder.path, 'other.ndjson');
+    const key = [movable(1), movable(2, { scopes: ['pets:write', 'store:admin'] })];
+    await writeFile(sourceOf({ ...someState(NOW), key }), createFile(other, header), () => {});
+    const written = readFileSync(other, 'utf8').split('\n');
+    expect(written.filter((line) => line.includes('scopes'))).toEqual([
+      expect.stringContaining('"scopes":["pets:write","store:admin"]'),
+    ]);
+    expect((await readWhole(fileSource(other, await checkFile(other)))).key).toEqual(key);
   });
 
   test('has no name until it is whole, and takes no name that is taken', async () => {
@@ -137,6 +171,10 @@ const SPOILT: readonly (readonly [type: string, what: string, change: Change, to
   ['key', 'a time beyond all', set('expiresAt', 1e17), /key: expiresAt must be a whole number/],
   ['key', 'an account of another form', set('account', 'a b'), /an account is 1 to 64/],
   ['key', 'an address that is none', set('addresses', ['x']), /no address or block/],
+  ['key', 'a scope that is none', set('scopes', ['a,b']), /scope 1 is no name of a scope/],
+  ['key', 'a scope twice', set('scopes', ['a', 'a']), /scope 2 is there before/],
+  ['key', 'scopes too many', set('scopes', Array(33).fill('a')), /scopes must have at most 32/],
+  ['key', 'scopes that are none', set('scopes', null), /scopes must be a list/],
   ['key', 'metadata that is no text', set('metadata', { a: 1 }), /metadata must hold text/],
   ['key', 'no windows', set('windows', []), /windows/],
   [
@@ -147,6 +185,7 @@ const SPOILT: readonly (readonly [type: string, what: string, change: Change, to
   ],
   ['token', 'a role that is none', set('role', 'god'), /role must be one of read, operate, admin/],
   ['audit', 'no number', set('number', 0), /audit: number must be/],
+  ['ban', 'a number that falls', set('number', 99), /numbers of ban entries must rise/],
   ['audit', 'a number that falls', set('number', 99), /numbers of audit entries must rise/],
   ['ledger', 'a subject of another form', set('subject', 'key:{x}'), /ledger: subject must be/],
   ['ledger', 'too few cells', set('cells', [1]), /cells must be 2 numbers/],
@@ -154,6 +193,24 @@ const SPOILT: readonly (readonly [type: string, what: string, change: Change, to
   ['ledger', 'a window that opens after all time', set('cells', [9e15, 1]), /a time that no clock shows/],
   ['ledger', 'no windows', set('windows', []), /windows must be different ones/],
   ['ledger', 'a kind that is none', set('windows', [{ kind: 'x', span: 5 }]), /windows\[0\]\.kind must be one of/],
+  [
+    'ledger',
+    'a scope that is none',
+    set('windows', [{ kind: 'fixed', span: 5, scope: 'a,b' }]),
+    /scope must be the scope/,
+  ],
+  [
+    'ledger',
+    'a scope that stands for nothing',
+    set('windows', [{ kind: 'fixed', span: 5, scope: '%ff' }]),
+    /the scope of/,
+  ],
+  [
+    'ledger',
+    'a scope that is no text',
+    set('windows', [{ kind: 'fixed', span: 5, scope: 5 }]),
+    /scope must be the scope/,
+  ],
   ['ledger', 'conduct without limits', set('conduct', conduct()), /must have limits where there is conduct/],
   ['ledger', 'a rung below 0', set('conduct', conduct({ rung: -1 })), /conduct\.rung must be/],
   ['ledger', 'strikes that are none', set('conduct', conduct({ strikes: ['x'] })), /conduct\.strikes\[0\] must be/],
@@ -195,18 +252,18 @@ describe('a broken file is refused, with the number of the line and what is wron
     const lines = linesOf();
     lines.splice(-1, 0, JSON.stringify({ type: 'audit', ...movableEntry(9) }));
     rewrite(lines);
-    await expect(checkFile(path)).rejects.toThrow(/line 14: a audit must not come after a use/);
+    await expect(checkFile(path)).rejects.toThrow(/line 16: a audit must not come after a use/);
   });
 
   test.each([
     ['empty', () => '', /is empty/],
-    ['cut in a line', (text: string) => text.slice(0, -20), /line 14: it is cut off/],
+    ['cut in a line', (text: string) => text.slice(0, -20), /line 16: it is cut off/],
     [
       'cut behind a line',
       (text: string) => text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1),
       /trailer, is missing/,
     ],
-    ['one that goes on', (text: string) => `${text}{}\n`, /line 15: there is more behind the last line/],
+    ['one that goes on', (text: string) => `${text}{}\n`, /line 17: there is more behind the last line/],
     ['of one endless line', () => 'x'.repeat(17 * 1024 * 1024), /line 1: it is longer than/],
     [
       'in another encoding',
@@ -226,7 +283,7 @@ describe('a broken file is refused, with the number of the line and what is wron
     [
       'with a trailer that counts nothing',
       (text: string) => text.replace('"key":3,', ''),
-      /line 14: the trailer must have/,
+      /line 16: the trailer must have/,
     ],
   ])('%s', async (_what, spoil, told) => {
     writeFileSync(path, spoil(readFileSync(path, 'utf8')));

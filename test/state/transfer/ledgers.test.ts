@@ -1,20 +1,18 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { KIND_NAMES } from '../../../src/limits/kinds.ts';
 import type { Limits } from '../../../src/limits/limits.ts';
 import { openEmbedded } from '../../../src/state/embedded/open.ts';
 import { folderSource } from '../../../src/state/embedded/transfer/source.ts';
 import { folderTarget } from '../../../src/state/embedded/transfer/target.ts';
-import { type Connection, connect } from '../../../src/state/redis/client.ts';
 import { RedisState } from '../../../src/state/redis/counters.ts';
-import { disconnect } from '../../../src/state/redis/lasting.ts';
 import { openRedisSource, openRedisTarget } from '../../../src/state/redis/transfer/open.ts';
 import type { State } from '../../../src/state/state.ts';
 import { KEPT } from '../../support/audit.ts';
-import { HOUR, limits, MINUTE, SECOND, TestClock, window } from '../../support/limits.ts';
+import { HOUR, limits, MINUTE, SECOND, scoped, TestClock, window } from '../../support/limits.ts';
 import { idOf, moveAll, targetOptions, temporaryFolder } from '../../support/moving.ts';
-import { type RedisServer, startRedis } from '../../support/redis/server.ts';
 import { DEFAULTS } from '../../support/redis/settings.ts';
+import { redisForSuite } from '../../support/redis/suite.ts';
 
 const LADDER = { strikes: 3, within: 10 * SECOND, grace: 100, lengths: [20 * SECOND, MINUTE, HOUR], forget: HOUR };
 const PLANS: readonly Limits[] = [
@@ -23,6 +21,7 @@ const PLANS: readonly Limits[] = [
   limits([window(4, MINUTE, 'sliding'), window(9, HOUR)], LADDER),
   limits([window(6, 10 * SECOND, 'sliding'), window(20, MINUTE, 'sliding')], LADDER),
   limits([window(3, 7_001, 'sliding')], null),
+  limits([window(6, MINUTE), scoped('login', 3, MINUTE), scoped('tag:search', 4, HOUR, 'sliding')], LADDER),
   ...KIND_NAMES.map((kind) => limits([window(4, 20 * SECOND, kind)], LADDER)),
   limits([window(2 ** 53 - 100, HOUR)], null),
 ];
@@ -35,8 +34,8 @@ const step = fc.oneof(
   {
     weight: 20,
     arbitrary: fc
-      .tuple(plan, cost)
-      .map(([p, c]) => named(`admit ${c} under ${p}`, (state, s) => state.admit(s, PLANS[p]!, c))),
+      .tuple(plan, cost, fc.constantFrom([], ['login'], ['login', 'tag:search']))
+      .map(([p, c, of]) => named(`admit ${c} under ${p} in ${of}`, (state, s) => state.admit(s, PLANS[p]!, c, of))),
   },
   { weight: 1, arbitrary: fc.constant(named('reset', (state, s) => state.reset(s))) },
   { weight: 1, arbitrary: fc.constant(named('pardon', (state, s) => state.pardon(s))) },
@@ -53,24 +52,15 @@ const burst = fc
   .map(([p, count]) =>
     Array.from(
       { length: count },
-      () => [110, named(`burst under ${p}`, (state, s) => state.admit(s, PLANS[p]!, 1))] as const,
+      () => [110, named(`burst under ${p}`, (state, s) => state.admit(s, PLANS[p]!, 1, ['login']))] as const,
     ),
   );
 const traffic = fc.array(fc.oneof(steps, burst), { minLength: 1, maxLength: 4 }).map((parts) => parts.flat());
 
-let server: RedisServer;
-let redis: Connection;
+const own = redisForSuite();
 let subjects = 0;
-beforeAll(async () => {
-  server = await startRedis();
-  redis = await connect({ ...DEFAULTS, url: server.url });
-});
-afterAll(async () => {
-  disconnect(redis);
-  await server.stop();
-});
 
-const settings = () => ({ ...DEFAULTS, url: server.url });
+const settings = () => ({ ...DEFAULTS, url: own.server.url });
 
 const options = (clock: TestClock) => ({ clock: clock.read, audit: KEPT, observe: () => {} });
 
@@ -103,7 +93,7 @@ test('after any traffic a ledger of a folder goes on in Redis as if it had staye
   let banned = 0;
   await fc.assert(
     fc.asyncProperty(traffic, traffic, async (before, after) => {
-      await server.admin.flushall();
+      await own.server.admin.flushall();
       const folder = temporaryFolder();
       const clock = new TestClock(Date.now());
       const subject = `key:${idOf(subjects++)}`;
@@ -120,7 +110,7 @@ test('after any traffic a ledger of a folder goes on in Redis as if it had staye
         moving,
       );
       const stayed = openEmbedded(folder.path, options(clock));
-      const moved = new RedisState(redis, { clock: clock.read, deadline: 5_000 });
+      const moved = new RedisState(own.redis, { clock: clock.read, deadline: 5_000 });
       banned += (await stayed.state.bans()).length;
       await expectEqual(stayed.state, moved, subject, clock, after);
       await moved.close();
@@ -136,11 +126,11 @@ test('after any traffic a ledger of Redis goes on in a folder as if it had staye
   let banned = 0;
   await fc.assert(
     fc.asyncProperty(traffic, traffic, async (before, after) => {
-      await server.admin.flushall();
+      await own.server.admin.flushall();
       const folder = temporaryFolder();
       const clock = new TestClock(Date.now());
       const subject = `key:${idOf(subjects++)}`;
-      const stayed = new RedisState(redis, { clock: clock.read, deadline: 5_000 });
+      const stayed = new RedisState(own.redis, { clock: clock.read, deadline: 5_000 });
       for (const [time, { take }] of before) {
         clock.pass(time);
         await take(stayed, subject);

@@ -10,6 +10,7 @@ import { checkFile, fileSource } from '../../../src/state/transfer/file-source.t
 import { createFile } from '../../../src/state/transfer/file-target.ts';
 import { writeFile } from '../../../src/state/transfer/move.ts';
 import type { Source, Target, TargetOptions } from '../../../src/state/transfer/port.ts';
+import { KEPT } from '../../support/audit.ts';
 import { HOUR, limits, MINUTE, window } from '../../support/limits.ts';
 import {
   hashOf,
@@ -106,10 +107,10 @@ describe.each(PLACES)('$name', (place) => {
     const now = Date.now();
     const given = someState(now);
     const moved = await give(given);
-    expect(moved.given).toEqual({ key: 3, token: 1, audit: 3, ledger: 3, use: 2 });
-    for (const type of ['key', 'token', 'audit', 'ledger', 'use'] as const)
+    expect(moved.given).toEqual({ key: 3, token: 1, audit: 3, ban: 2, ledger: 3, use: 2 });
+    for (const type of ['key', 'token', 'audit', 'ban', 'ledger', 'use'] as const)
       expect(moved.outcomes[type]).toMatchObject({ added: given[type].length, conflict: 0, same: 0 });
-    expect(moved.has).toEqual({ key: 3, token: 1, audit: 4, ledger: 3, use: 2 });
+    expect(moved.has).toEqual({ key: 3, token: 1, audit: 4, ban: 2, ledger: 3, use: 2 });
     expect(await stateIn(place)).toEqual(await sorted(given));
 
     const path = join(folder.path, 'state.ndjson');
@@ -117,7 +118,7 @@ describe.each(PLACES)('$name', (place) => {
     const file = createFile(path, { from: source.kind, storegate: '0.0.0', at: new Date(now).toISOString() });
     const { has } = await writeFile(source, file, () => {});
     await source.close();
-    expect(has).toEqual({ key: 3, token: 1, audit: 4, ledger: 3, use: 2 });
+    expect(has).toEqual({ key: 3, token: 1, audit: 4, ban: 2, ledger: 3, use: 2 });
     const whole = await readWhole(fileSource(path, await checkFile(path)));
     expect(whole.audit.at(-1)).toMatchObject({ number: 7, action: 'state.import', actor: 'cli:test', target: 'state' });
     expect({ ...whole, audit: whole.audit.slice(0, 3) }).toEqual(await sorted(given));
@@ -128,7 +129,7 @@ describe.each(PLACES)('$name', (place) => {
     await give(given);
     const before = await readWhole(await place.source());
     const moved = await give(given);
-    for (const type of ['key', 'token', 'audit', 'ledger', 'use'] as const)
+    for (const type of ['key', 'token', 'audit', 'ban', 'ledger', 'use'] as const)
       expect(moved.outcomes[type]).toMatchObject({ same: given[type].length, added: 0, changed: 0 });
     expect(await readWhole(await place.source())).toEqual(before);
   });
@@ -222,18 +223,21 @@ describe.each(PLACES)('$name', (place) => {
 
   test('keeps as many audit entries as it is told to, and brings none back', async () => {
     const many = Array.from({ length: 8 }, (_, i) => movableEntry(i + 1));
-    expect((await give({ audit: many }, { keep: 4 })).has.audit).toBe(4);
+    expect((await give({ audit: many }, { audit: { ...KEPT, keep: 4 } })).has.audit).toBe(4);
     const numbers = async () => (await readWhole(await place.source())).audit.map(({ number }) => number);
     expect(await numbers()).toEqual([6, 7, 8, 9]);
-    const again = await give({ audit: many }, { keep: 4 });
+    const again = await give({ audit: many }, { audit: { ...KEPT, keep: 4 } });
     expect(again.outcomes.audit).toMatchObject({ added: 0, same: 3, over: 5 });
     expect(await numbers()).toEqual([6, 7, 8, 9]);
   });
 
   test('gives up none of its own audit entries for older ones', async () => {
     const newer = [movableEntry(11), movableEntry(12)];
-    await give({ audit: newer }, { keep: 4 });
-    const moved = await give({ audit: [movableEntry(1), movableEntry(2), movableEntry(3)] }, { keep: 4 });
+    await give({ audit: newer }, { audit: { ...KEPT, keep: 4 } });
+    const moved = await give(
+      { audit: [movableEntry(1), movableEntry(2), movableEntry(3)] },
+      { audit: { ...KEPT, keep: 4 } },
+    );
     expect(moved.outcomes.audit).toMatchObject({ added: 1, over: 2 });
     expect((await stateIn(place)).audit.map(({ requestId }) => requestId)).toEqual(
       expect.arrayContaining(['request-12', 'request-1']),

@@ -1,9 +1,9 @@
 import type { Document } from '../../document/document.ts';
-import { isObject, type Json } from '../../document/source.ts';
+import type { Json } from '../../document/source.ts';
 import type { Findings } from '../../findings.ts';
 import { type CheckHeaders, createHeaderCheck } from '../../parameters/headers.ts';
 import type { Parameters } from '../../parameters/parameter.ts';
-import { ANYTHING, partsOf, type Shape, shapeOf } from '../../parameters/shape.ts';
+import { ANYTHING, itemsOf, partsOf, type Shape, shapeOf } from '../../parameters/shape.ts';
 import { createReader, type ReadBytes, type Syntax, syntaxOf } from '../reading.ts';
 import { type MediaType, parseMediaType } from '../type.ts';
 
@@ -19,6 +19,8 @@ export interface Field {
   /** Of one part. */
   readonly shape: Shape;
   readonly kind: Kind;
+  /** Whether its text is bytes in another form, such as Base64. */
+  readonly encoded: boolean;
   /** The media types that its parts may have; `null` if the contract names none. */
   readonly accepted: readonly MediaType[] | null;
   /** The same, as the contract writes them. */
@@ -48,6 +50,7 @@ export function createField(sources: Sources, schema: Json | null, encoding: Jso
     list,
     shape,
     kind: kindOf(shape),
+    encoded: item !== null && partsOf(document, item).some(document.dialect.isEncoded),
     accepted,
     written: accepted ? String(encoding?.contentType) : '',
     checkHeaders: encoding ? readHeaders(sources, encoding) : null,
@@ -57,12 +60,6 @@ export function createField(sources: Sources, schema: Json | null, encoding: Jso
       return typeof reader === 'string' ? null : reader;
     },
   };
-}
-
-/** The `items` of a list, also where it is combined from several schemas. */
-function itemsOf(document: Document, schema: Json): Json | null {
-  const items = partsOf(document, schema).find((part) => isObject(part.items))?.items;
-  return isObject(items) ? items : null;
 }
 
 /** `contentType` is one media type or a list, ranges among them. */

@@ -30,7 +30,8 @@ export function createMultipartCheck(sources: Sources, media: Json, check: Check
     const encoding = document.object(encodings[name]);
     fields.set(name, createField(sources, property, encoding));
     for (const key of ['style', 'explode', 'allowReserved']) {
-      if (encoding && key in encoding) findings.note(encoding, key, 'is ignored in multipart, as OpenAPI 3.0 says');
+      if (encoding && key in encoding)
+        findings.note(encoding, key, `is ignored in multipart, as ${document.dialect.name} says`);
     }
   }
   for (const name of Object.keys(encodings)) {

@@ -18,6 +18,7 @@ const named = (type: string, subtype: string): MediaType => ({ type, subtype, pa
 const PLAIN = named('text', 'plain');
 /** The type of parts of objects where `contentType` names none (OpenAPI 3.0.3, Encoding Object). */
 const OBJECT = named('application', 'json');
+const BYTES = named('application', 'octet-stream');
 /** Where all bytes are ASCII, these read as UTF-8 does. */
 const LIKE_ASCII = /^(?:us-ascii|ascii|iso-8859-1|windows-1252)$/i;
 
@@ -53,10 +54,12 @@ function readPart({ head, content }: Part, field: Field): Reading {
   return reader ? reader(content) : { fault: wrong('has a media type that cannot be checked', 'mediaType') };
 }
 
-function typeFault(type: MediaType, { kind, accepted, written }: Field): ValueFault | null {
+function typeFault(type: MediaType, { kind, accepted, written, encoded }: Field): ValueFault | null {
   if (type.type === 'multipart') return wrong('must not have parts itself', 'mediaType');
   if (accepted) return accepted.some((range) => covers(range, type)) ? null : otherType(written);
   if (kind === 'complex') return isJson(type) ? null : otherType('application/json');
+  // A string with a contentEncoding is of this type where `contentType` names none (OpenAPI 3.1, Encoding Object).
+  if (kind === 'text' && encoded && covers(BYTES, type)) return null;
   if (kind === 'text') return covers(PLAIN, type) ? null : otherType('text/plain');
   return null;
 }

@@ -1,6 +1,6 @@
 import type { Document } from '../../document/document.ts';
 import { isObject, type Json } from '../../document/source.ts';
-import { partsOf, type Shape, shapeOf } from '../../parameters/shape.ts';
+import { itemsOf, partsOf, type Shape, shapeOf } from '../../parameters/shape.ts';
 
 /** What the contract says of the name of an element or attribute. */
 export interface Naming {
@@ -47,6 +47,8 @@ const NOTHING: Json = {};
 export class Plans {
   readonly #document: Document;
   readonly #plans = new Map<Json, Plan>();
+  /** Those that lead to no complaint. */
+  readonly #good = new Set<Plan>();
 
   constructor(document: Document) {
     this.#document = document;
@@ -60,11 +62,28 @@ export class Plans {
     return plan;
   }
 
+  #isMade(schema: Json): boolean {
+    return this.#plans.has(this.#document.object(schema) ?? schema);
+  }
+
   /** Why XML cannot express values of a schema, or of one in it; `null` if it can. */
   complaint(schema: Json): string | null {
+    const search = this.search(schema);
+    for (;;) {
+      const { done, value } = search.next();
+      if (done) return value;
+    }
+  }
+
+  /** The same in small steps: the first search in a large document takes long. */
+  *search(schema: Json): Generator<void, string | null, void> {
     const reached = new Set([this.of(schema)]);
-    for (const { members, others, items } of reached) {
+    for (const plan of reached) {
+      if (this.#good.has(plan)) continue;
+      yield;
+      const { members, others, items } = plan;
       for (const member of members) {
+        if (!this.#isMade(member.schema)) yield;
         const { kind } = this.of(member.schema);
         const complex = member.repeated || kind === 'object' || kind === 'list';
         if (member.attribute && complex) return `${member.property} is an attribute, but an object or a list`;
@@ -74,6 +93,7 @@ export class Plans {
       }
       reached.add(this.of(others ?? NOTHING)).add(this.of(items));
     }
+    for (const plan of reached) this.#good.add(plan);
     return null;
   }
 
@@ -96,7 +116,7 @@ export class Plans {
       properties: new Set(members.map(({ property }) => property)),
       always: lists.map(({ property }) => property),
       others: shape.others && (parts.map(({ additionalProperties }) => additionalProperties).find(isObject) ?? NOTHING),
-      items: this.#items(node),
+      items: itemsOf(this.#document, node) ?? NOTHING,
     };
   }
 
@@ -106,13 +126,8 @@ export class Plans {
     const common = { property, attribute: attribute === true };
     const isList = kindOf(shapeOf(this.#document, node)) === 'list';
     if (!isList || wrapped === true) return { ...common, naming: namingOf(node, property), repeated: false, schema };
-    const items = this.#items(node);
+    const items = itemsOf(this.#document, node) ?? NOTHING;
     return { ...common, naming: namingOf(this.#document.object(items) ?? {}, property), repeated: true, schema: items };
-  }
-
-  #items(schema: Json): Json {
-    const items = partsOf(this.#document, schema).find((part) => isObject(part.items))?.items;
-    return isObject(items) ? items : NOTHING;
   }
 }
 

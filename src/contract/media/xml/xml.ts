@@ -24,8 +24,7 @@ type Members = Record<string, unknown>;
  * only that the document is a string, wants it well-formed, and the second has its text as the value.
  */
 export function createXmlReader(document: Document, schema: Json | null): ((bytes: Uint8Array) => Reading) | string {
-  const plans = PLANS.get(document) ?? new Plans(document);
-  PLANS.set(document, plans);
+  const plans = plansOf(document);
   const node = schema && document.object(schema);
   const complaint = node ? plans.complaint(node) : null;
   if (complaint !== null) return complaint;
@@ -38,6 +37,18 @@ export function createXmlReader(document: Document, schema: Json | null): ((byte
     const { root, fault } = readTree(bytes);
     return fault ? { fault } : new Reader(plans).whole(root, node, name);
   };
+}
+
+/** Does beforehand what takes `createXmlReader` long, in small steps. */
+export function* prepareXmlReader(document: Document, schema: Json): Generator<void, void, void> {
+  const node = document.object(schema);
+  if (node) yield* plansOf(document).search(node);
+}
+
+function plansOf(document: Document): Plans {
+  const plans = PLANS.get(document) ?? new Plans(document);
+  PLANS.set(document, plans);
+  return plans;
 }
 
 /** The document as text, or as bytes. */

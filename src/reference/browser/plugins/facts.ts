@@ -1,5 +1,6 @@
 import { contractOf, type Operation, operationAt, operationById } from '../contract.ts';
 import { operationHash } from '../places.ts';
+import { scopedLimits } from '../scoped-limits.ts';
 import type { ImmutableMap, Plugin, Rendered, System } from '../swagger-ui.ts';
 
 /** Shows our own fields of an operation as badges beside its path and sentences above its parameters. */
@@ -22,7 +23,9 @@ export const facts: Plugin = () => ({
         h(
           'p',
           { className: 'facts' },
-          ...sentences(operation).map((sentence) => h('span', { key: sentence }, sentence)),
+          ...[...sentences(operation), ...scopedLimits(operation, contractOf(system))].map((sentence) =>
+            h('span', { key: sentence }, sentence),
+          ),
         ),
         h(Original, props),
       );
@@ -43,11 +46,17 @@ function badges(operation: Operation, { React: { createElement: h } }: System): 
 
 function sentences(operation: Operation): string[] {
   const cost = operation['x-ratelimit-cost'] ?? 1;
+  const scopes = operation['x-required-scopes'] ?? [];
+  const most = operation['x-max-body-bytes'];
   return [
     cost === 0 ? 'Counts against no limit.' : `Counts as ${cost} ${cost === 1 ? 'request' : 'requests'}.`,
     ...(operation['x-stability-level'] === 'beta' ? ['Beta: it may still change, with notice.'] : []),
     ...(operation['x-stability-level'] === 'experimental' ? ['Experimental: it may change or go at any time.'] : []),
     ...(operation['x-try-it'] === false ? ['It cannot be tried from this page.'] : []),
+    ...(scopes.length === 0
+      ? []
+      : [`Needs a key with ${scopes.length === 1 ? 'the scope' : 'the scopes'} ${scopes.join(', ')}.`]),
+    ...(most === undefined ? [] : [`Takes a body of at most ${most.toLocaleString('en')} bytes.`]),
     ...(operation['x-storegate-unchecked-body'] === true ? ['Some bodies go on without a check.'] : []),
   ];
 }

@@ -1,18 +1,19 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { AuditDraft, AuditEntry } from '../../../operators/audit-log.ts';
 import { KnownEntries } from '../../transfer/rules.ts';
-import { auditEntryOf } from '../audit-log.ts';
+import { auditEntryOf, type LogName } from '../audit-log.ts';
 import type { Taking } from './records.ts';
 
-/** Takes audit entries into the file; into an empty log with their numbers. `keep`: of more entries than that, the oldest go. */
+/** Takes entries into a log of the file; into an empty log with their numbers. `keep`: of more entries than that, the oldest go. */
 export function auditTaking(
   db: DatabaseSync,
+  log: LogName,
   keep: number,
 ): Taking<AuditEntry> & { finish(entry: AuditDraft | null): void } {
   const insert = db.prepare(
-    'INSERT INTO audit (number, at, actor, action, target, request, before, after) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+    `INSERT INTO ${log} (number, at, actor, action, target, request, before, after) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  const newest = db.prepare('SELECT coalesce(max(number), 0) AS number FROM audit');
+  const newest = db.prepare(`SELECT coalesce(max(number), 0) AS number FROM ${log}`);
   let known: KnownEntries | null = null;
 
   function append(number: number | null, { at, actor, action, target, requestId, before, after }: AuditDraft): void {
@@ -21,7 +22,7 @@ export function auditTaking(
 
   function read(): KnownEntries {
     const entries = new KnownEntries(keep);
-    for (const row of db.prepare('SELECT * FROM audit ORDER BY number').iterate()) entries.note(auditEntryOf(row));
+    for (const row of db.prepare(`SELECT * FROM ${log} ORDER BY number`).iterate()) entries.note(auditEntryOf(row));
     return entries;
   }
 
@@ -35,8 +36,8 @@ export function auditTaking(
     finish(entry) {
       if (entry) append(null, entry);
       const first = (newest.get() as { number: number }).number - keep + 1;
-      db.prepare('UPDATE audit_kept SET first = max(first, ?)').run(first);
-      db.exec('DELETE FROM audit WHERE number < (SELECT first FROM audit_kept)');
+      db.prepare(`UPDATE ${log}_kept SET first = max(first, ?)`).run(first);
+      db.exec(`DELETE FROM ${log} WHERE number < (SELECT first FROM ${log}_kept)`);
     },
   };
 }

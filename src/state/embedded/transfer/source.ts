@@ -7,7 +7,7 @@ import type { AuditEntry } from '../../../operators/audit-log.ts';
 import type { TokenRecord } from '../../../operators/tokens.ts';
 import type { Source } from '../../transfer/port.ts';
 import { BATCH, type Batch, type Counts, type RecordType, type ValueOf } from '../../transfer/records.ts';
-import { auditEntryOf } from '../audit-log.ts';
+import { auditEntryOf, type LogName } from '../audit-log.ts';
 import { fileVersion, NEWEST, openStateFile, StateFileError } from '../file.ts';
 import { StagedLedgers } from './ledgers.ts';
 
@@ -41,7 +41,8 @@ export async function folderSource(folder: string, clock: () => number = Date.no
       async *read() {
         yield* batches('key', keysIn(db));
         yield* batches('token', tokensIn(db));
-        yield* batches('audit', entriesIn(db));
+        yield* batches('audit', entriesIn(db, 'audit'));
+        if (hasBans(db)) yield* batches('ban', entriesIn(db, 'bans'));
         yield* batches('ledger', ledgers.all());
         yield* batches('use', usesIn(db));
       },
@@ -99,6 +100,7 @@ function countsIn(db: DatabaseSync, ledgers: StagedLedgers): Counts {
     key: count('keys'),
     token: count('tokens'),
     audit: count('audit'),
+    ban: hasBans(db) ? count('bans') : 0,
     ledger: ledgers.count,
     use: count('uses'),
   };
@@ -114,8 +116,13 @@ function tokensIn(db: DatabaseSync): Iterable<TokenRecord> {
   return rows.map((row) => ({ ...row }) as unknown as TokenRecord);
 }
 
-function* entriesIn(db: DatabaseSync): Generator<AuditEntry> {
-  for (const row of db.prepare('SELECT * FROM audit ORDER BY number').iterate()) yield auditEntryOf(row);
+/** A file that only versions before the log of bans have opened has none, and nothing is written here. */
+function hasBans(db: DatabaseSync): boolean {
+  return db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'bans'").get() !== undefined;
+}
+
+function* entriesIn(db: DatabaseSync, log: LogName): Generator<AuditEntry> {
+  for (const row of db.prepare(`SELECT * FROM ${log} ORDER BY number`).iterate()) yield auditEntryOf(row);
 }
 
 function* usesIn(db: DatabaseSync): Generator<ValueOf['use']> {

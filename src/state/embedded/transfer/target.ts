@@ -55,7 +55,8 @@ function targetIn(
   const taking = {
     key: keyTaking(db),
     token: tokenTaking(db),
-    audit: auditTaking(db, options.keep),
+    audit: auditTaking(db, 'audit', options.audit.keep),
+    ban: auditTaking(db, 'bans', options.audit.bans.keep),
     ledger: ledgerTaking(staged, options),
     use: useTaking(db),
   };
@@ -75,6 +76,7 @@ function targetIn(
         .map((row) => String(row.name)),
     finish(entry: AuditDraft | null): Counts {
       taking.audit.finish(entry);
+      taking.ban.finish(null);
       if (options.dryRun) {
         db.exec('ROLLBACK');
       } else {
@@ -86,6 +88,7 @@ function targetIn(
         key: count('keys'),
         token: count('tokens'),
         audit: count('audit'),
+        ban: count('bans'),
         ledger: staged.count,
         use: count('uses'),
       };

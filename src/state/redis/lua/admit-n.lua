@@ -1,12 +1,13 @@
--- Decides and charges: every window of a subject or none, for many requests in one step.
+-- Decides and charges: every window that a request counts in or none, for many requests in one step.
 --
 -- KEYS    [i] the ledger of request i. One ledger may come several times: its requests are decided in their order.
 -- ARGV    [1] now in Unix milliseconds, '' for Redis's own clock (anything else is for tests)
 --         [2] how many sets of limits follow; three arguments each: ids, windows, ladder
---         then two for each request: which set of limits (from 1), cost
+--         then two for each request: which set of limits (from 1), and its cost; or `cost:0110`, one digit per window, 1 for
+--         those that it counts in. Without, it counts in those that have no scope.
 -- Answer  now, then for each request its verdict: 0 admitted, 1 limited, 2 banned, 3 admitted after refusals,
 --         -1 the key holds no ledger; unless -1, for each window: remaining, reset; if 3: strikes;
---         if 1 or 2: violated window (0: none), when the request fits, strikes, end of the ban, 1 if the ban begins
+--         if 1 or 2: violated window (0: none), when the request fits, strikes, end of the ban, its rung if it begins (0: it does not)
 --
 -- The twin of admit in src/limits/admission.ts; a property holds them equal.
 
@@ -21,23 +22,26 @@ local sets_count = tonumber(ARGV[2])
 for i = 1, sets_count do sets[i] = read_limits(3 * i) end
 local argument = 3 * sets_count + 3
 
-local function latest_fit(cells, windows, cost)
+local function latest_fit(cells, windows, cost, counted)
   local latest = 0
   for i = 1, #windows do
     local w = windows[i]
-    latest = max(latest, w.meter.fits_at(cells, w, cost, now))
+    if not counted or counted[i] then latest = max(latest, w.meter.fits_at(cells, w, cost, now)) end
   end
   return latest
 end
 
-local function refuse(ledger, limits, cost, violated)
+local function refuse(ledger, limits, cost, violated, counted)
   local banned = ban_end(ledger.conduct, now) > 0
-  local fits_at = violated > 0 and latest_fit(ledger.cells, limits.windows, cost) or 0
+  local fits_at = violated > 0 and latest_fit(ledger.cells, limits.windows, cost, counted) or 0
   local begins = false
   local ladder = not banned and ladder_of(limits)
   if ladder then
-    ledger.conduct = ledger.conduct or new_conduct(limits.text)
-    begins = note_refusal(ledger.conduct, ladder, limits.windows[violated], fits_at, now)
+    if not ledger.conduct then make_conduct(ledger, limits) end
+    local window = limits.windows[violated]
+    local refused, at = refused_by(ledger, window)
+    begins = note_refusal(ledger.conduct, ladder, window, fits_at, now, refused, at)
+    ledger.told_changed = ledger.told_changed or refused == ledger.told
     ledger.ban = begins or ledger.ban
     ledger.conduct_changed = true
   end
@@ -50,24 +54,32 @@ end
 -- Readings are taken before the charge, while it is not yet known whether there will be one.
 local used, resets = {}, {}
 
-local function admit(ledger, limits, cost)
+-- `counted` says of each window whether the request counts in it; nil: in all of them.
+local function admit(ledger, limits, cost, counted)
   local cells, windows, violated = ledger.cells, limits.windows, 0
   local count = #windows
   for i = 1, count do
     local w = windows[i]
     used[i], resets[i] = w.meter.read(cells, w, now)
-    if used[i] + cost > w.limit then violated = i end
+    if used[i] + cost > w.limit and (not counted or counted[i]) then violated = i end
   end
   local conduct = ledger.conduct
-  if violated > 0 or (conduct and ban_end(conduct, now) > 0) then return refuse(ledger, limits, cost, violated) end
+  if violated > 0 or (conduct and ban_end(conduct, now) > 0) then
+    return refuse(ledger, limits, cost, violated, counted)
+  end
   answer[size + 1] = conduct and 3 or 0
   for i = 1, count do
     local w = windows[i]
-    if w.meter.charge(cells, w, cost, now) then ledger.opened = true end
     size = size + 2
-    answer[size] = w.limit - used[i] - cost
-    -- A charge may open a sliding window's first slot; that of a fixed one resets as it would have before.
-    answer[size + 1] = w.meter == fixed and resets[i] or w.meter.reset_at(cells, w, now)
+    if not counted or counted[i] then
+      if w.meter.charge(cells, w, cost, now) then ledger.opened = true end
+      answer[size] = w.limit - used[i] - cost
+      -- A charge may open a sliding window's first slot; that of a fixed one resets as it would have before.
+      answer[size + 1] = w.meter == fixed and resets[i] or w.meter.reset_at(cells, w, now)
+    else
+      answer[size] = max(0, w.limit - used[i])
+      answer[size + 1] = resets[i]
+    end
   end
   size = size + 1
   ledger.cells_changed = true
@@ -77,8 +89,23 @@ local function admit(ledger, limits, cost)
   end
 end
 
+-- Reads `5:0110`: units, and for each window whether they are charged to it. Requests of one operation share the list.
+local function read_charge(text, limits)
+  local units, mask = string.match(text, '^(%d+):([01]+)$')
+  limits.charges = limits.charges or {}
+  local counted = limits.charges[mask]
+  if not counted then
+    counted = {}
+    for i = 1, #mask do counted[i] = string.sub(mask, i, i) == '1' end
+    limits.charges[mask] = counted
+  end
+  return tonumber(units), counted
+end
+
 for i = 1, #KEYS do
-  local key, limits, cost = KEYS[i], sets[tonumber(ARGV[argument])], tonumber(ARGV[argument + 1])
+  local key, limits = KEYS[i], sets[tonumber(ARGV[argument])]
+  local cost, counted = tonumber(ARGV[argument + 1]), limits.windows.own
+  if not cost then cost, counted = read_charge(ARGV[argument + 1], limits) end
   argument = argument + 2
   local ledger = ledgers[key]
   if ledger == nil then
@@ -90,7 +117,7 @@ for i = 1, #KEYS do
   end
   if ledger then
     ledger.limits = limits
-    admit(ledger, limits, cost)
+    admit(ledger, limits, cost, counted)
   else
     size = size + 1
     answer[size] = -1

@@ -11,10 +11,11 @@
 local now, limits = read_clock(ARGV[1]), read_limits(2)
 local ledger = open(KEYS[1], limits)
 if not ledger then return -1 end
-local conduct, ladder = ledger.conduct or new_conduct(limits.text), ladder_of(limits)
+if not ledger.conduct then make_conduct(ledger, limits) end
+local conduct, ladder = ledger.conduct, ladder_of(limits)
 if ladder then conduct[RUNG] = rung_at(conduct, ladder, now) end
 ledger.ban = ban(conduct, tonumber(ARGV[5]), nil, now)
-ledger.conduct, ledger.conduct_changed = conduct, true
+ledger.conduct_changed = true
 save(ledger, limits, now)
 redis.call('PUBLISH', ARGV[6], ARGV[7])
 return 1

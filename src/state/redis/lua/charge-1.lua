@@ -1,4 +1,5 @@
 -- Adds what a gateway has admitted by itself while Redis was away. Each sum is added once, however often it is sent.
+-- Its limits may have been replaced since, and other gateways count in newer ones already.
 --
 -- KEYS    [1] the subject's ledger
 -- ARGV    [1] now or '', [2] ids, [3] windows, [4] ladder, [5] gateway, [6] number of the sum, rising per gateway,
@@ -11,7 +12,7 @@
 --- include rules/ledger.lua
 
 local now, limits = read_clock(ARGV[1]), read_limits(2)
-local ledger = open(KEYS[1], limits)
+local ledger = open_beside(KEYS[1], limits)
 if not ledger then return -1 end
 local mark = 'd:' .. ARGV[5]
 local known = redis.call('HGET', KEYS[1], mark)
@@ -31,7 +32,7 @@ ledger.cells_changed = true
 
 local banned_until = tonumber(ARGV[7])
 if banned_until > now and ban_end(ledger.conduct, now) < banned_until then
-  ledger.conduct = ledger.conduct or new_conduct(limits.text)
+  if not ledger.conduct then make_conduct(ledger, limits) end
   ledger.ban = ban(ledger.conduct, banned_until - now, limits.windows[tonumber(ARGV[9])], now)
   ledger.ban[2] = math.min(tonumber(ARGV[8]), now)
   ledger.conduct_changed = true

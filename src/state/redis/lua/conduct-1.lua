@@ -3,7 +3,7 @@
 -- KEYS    [1] the subject's ledger
 -- ARGV    [1] now or '', [2] ids, [3] windows, [4] ladder
 -- Answer  {end of the ban in force or 0, rung of the ladder}; if there is a ban, bans that are not forgotten, and as far as it
---         is known: begin, and kind, span and limit of the window it is for
+--         is known: begin, and kind, span, limit and scope of the window it is for
 
 --- include rules/windows.lua
 --- include rules/ladder.lua

@@ -19,6 +19,7 @@ if redis.call('EXISTS', KEYS[1]) == 1 then
   ledger.cells_changed = true
   if ledger.conduct then
     ledger.conduct[REFUSED_UNTIL] = 0
+    ledger.told, ledger.told_changed = {}, true
     ledger.conduct_changed = true
   end
   save(ledger, limits, now)

@@ -4,6 +4,6 @@
 -- ARGV    [1] channel, [2] message
 -- Answer  1
 
-redis.call('HDEL', KEYS[1], 'c', 'b')
+redis.call('HDEL', KEYS[1], 'c', 'b', 'r')
 redis.call('PUBLISH', ARGV[1], ARGV[2])
 return 1

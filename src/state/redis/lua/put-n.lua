@@ -31,6 +31,7 @@ for i = 1, #KEYS do
     -- Conduct may have been remembered for longer under another ladder.
     local left = redis.call('PTTL', key)
     redis.call('HSET', key, 'w', packed(ids, cells))
+    redis.call('HDEL', key, 'r')
     if conduct ~= '' then redis.call('HSET', key, 'c', packed(limits, conduct)) end
     if ban ~= '' then redis.call('HSET', key, 'b', packed(nil, ban)) end
     redis.call('PEXPIRE', key, string.format('%.0f', math.max(left, until_ - now, 0) + MARGIN))

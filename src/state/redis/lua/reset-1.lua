@@ -12,6 +12,7 @@ if conduct then
   conduct = cmsgpack.unpack(conduct)
   conduct[REFUSED_UNTIL] = 0
   redis.call('HSET', KEYS[1], 'c', cmsgpack.pack(conduct))
+  redis.call('HDEL', KEYS[1], 'r')
 end
 if cells then redis.call('HDEL', KEYS[1], 'w') end
 redis.call('PUBLISH', ARGV[1], ARGV[2])

@@ -14,13 +14,14 @@ export async function countsIn(redis: Connection): Promise<Counts> {
     for await (const names of walk((cursor) => master.scan(cursor, 'MATCH', LEDGERS, 'COUNT', STEP)))
       ledger += names.length;
   }
-  const [key, token, audit, use] = await asked(
+  const [key, token, audit, ban, use] = await asked(
     Promise.all([
       redis.zcard(keyOf.apiKeys),
       redis.hlen(keyOf.tokens),
       redis.llen(keyOf.audit),
+      redis.llen(keyOf.banLog),
       redis.zcard(keyOf.used),
     ]),
   );
-  return { key, token, audit, ledger, use };
+  return { key, token, audit, ban, ledger, use };
 }

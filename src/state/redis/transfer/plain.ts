@@ -2,7 +2,7 @@ import { kindOf, kindWithCode, meterOf, WINDOW_KINDS } from '../../../limits/kin
 import { type Conduct, type Ledger, newConduct } from '../../../limits/ledger.ts';
 import type { Window } from '../../../limits/limits.ts';
 import { windowOf } from '../../transfer/lines.ts';
-import { packLimits } from '../packing.ts';
+import { idOf, packLimits } from '../packing.ts';
 
 /** A ledger in Redis, with a digest of what is stored: whoever writes there says by it what was read before. */
 export interface StoredLedger {
@@ -16,7 +16,7 @@ export function readPlain(answer: unknown): StoredLedger | null | 'foreign' {
   const lines = String(answer).split('\n');
   if (lines.length !== 6) return 'foreign';
   const [digest, ids, cells, limits, conduct, ban] = lines as [string, string, string, string, string, string];
-  const told = conduct === '' ? null : readConduct(numbersIn(conduct), numbersIn(ban));
+  const told = conduct === '' ? null : readConduct(numbersIn(conduct), ban);
   const refusedUnder = windowsIn(limits);
   const windows = ids === '' ? refusedUnder : idWindows(ids);
   if (windows === null || windows.length === 0) return 'foreign';
@@ -41,44 +41,54 @@ export function writePlain({ windows, cells, conduct }: Ledger): string[] {
 function tellBan({ bannedUntil, bannedSince, bannedFor }: Conduct): string {
   if (bannedSince === 0) return '';
   const cause = bannedFor ? [kindOf(bannedFor).code, bannedFor.span, bannedFor.limit] : [];
-  return JSON.stringify([bannedUntil, bannedSince, ...cause]);
+  const scope = bannedFor?.scope === undefined ? [] : [bannedFor.scope];
+  return JSON.stringify([bannedUntil, bannedSince, ...cause, ...scope]);
 }
 
-function readConduct(numbers: readonly number[], ban: readonly number[]): Conduct {
+function readConduct(numbers: readonly number[], told: string): Conduct {
   const [refusedAt = 0, refusedUntil = 0, bannedUntil = 0, rung = 0, cleanSince = 0, ...strikes] = numbers;
   const conduct = { ...newConduct(), refusedAt, refusedUntil, strikes, bannedUntil, rung, cleanSince };
+  const [, , , , , scope] = told.split(',');
+  const [until, bannedSince = 0, code, span = 0, limit = 0] = numbersIn(told);
   // Older gateways write the ban alone.
-  if (ban[0] !== bannedUntil) return conduct;
-  const [, bannedSince = 0, code, span = 0, limit = 0] = ban;
+  if (until !== bannedUntil) return conduct;
   const kind = code === undefined ? null : kindWithCode(code);
-  return { ...conduct, bannedSince, bannedFor: kind && windowOf({ kind, span, limit }) };
+  return {
+    ...conduct,
+    bannedSince,
+    bannedFor: kind && windowOf({ kind, span, limit, ...(scope !== undefined && { scope }) }),
+  };
 }
 
-/** Windows of `60000,s3600000`; `null`: a newer version knows more kinds. */
+/** Windows of `60000,s3600000,60000@login`; `null`: a newer version knows more kinds. */
 function idWindows(ids: string): Window[] | null {
   const windows = ids.split(',').map((id) => {
-    const [, mark = '', span] = /^([a-z]?)(\d+)$/.exec(id) ?? [];
+    const [, mark = '', span, scope] = /^([a-z]?)(\d+)(?:@(.+))?$/.exec(id) ?? [];
     const kind = Object.entries(WINDOW_KINDS).find(([, one]) => one.mark === mark)?.[0] as Window['kind'] | undefined;
-    return kind && span !== undefined ? windowOf({ kind, span: Number(span), limit: 1 }) : null;
+    if (!kind || span === undefined) return null;
+    return windowOf({ kind, span: Number(span), limit: 1, ...(scope !== undefined && { scope }) });
   });
   return windows.every((window) => window !== null) ? windows : null;
 }
 
-/** Windows of `[0,60000,60]`; `null`: these are none. */
+/** Windows of `[0,60000,60,0,60000,5,"login"]`; `null`: these are none. */
 function windowsIn(limits: string): Window[] | null {
   if (limits === '') return null;
-  const numbers = JSON.parse(limits) as number[];
+  const values = JSON.parse(limits) as (number | string)[];
   const windows: Window[] = [];
-  for (let i = 0; i < numbers.length; i += 3) {
-    const kind = kindWithCode(numbers[i]!);
+  for (let i = 0; i < values.length; ) {
+    const [code, span, limit, scope] = values.slice(i, i + 4) as [number, number, number, number | string | undefined];
+    const kind = kindWithCode(code);
     if (kind === null) return null;
-    windows.push(windowOf({ kind, span: numbers[i + 1]!, limit: numbers[i + 2]! }));
+    const isScoped = typeof scope === 'string';
+    windows.push(windowOf({ kind, span, limit, ...(isScoped && { scope }) }));
+    i += isScoped ? 4 : 3;
   }
   return windows;
 }
 
 function idsOf(windows: readonly Window[]): string {
-  return windows.map((window) => `${kindOf(window).mark}${window.span}`).join(',');
+  return windows.map(idOf).join(',');
 }
 
 function numbersIn(text: string): number[] {

@@ -1,10 +1,11 @@
+import type { AuditSettings } from '../../../config/config.ts';
 import type { AuditDraft, AuditEntry } from '../../../operators/audit-log.ts';
 import type { TokenRecord } from '../../../operators/tokens.ts';
 import type { Taken } from '../../transfer/port.ts';
 import type { LastUse } from '../../transfer/records.ts';
 import { judgeToken, KnownEntries } from '../../transfer/rules.ts';
 import { asked } from '../asking.ts';
-import { AuditEntries } from '../audit-entries.ts';
+import { AuditEntries, LOGS, type LogName } from '../audit-entries.ts';
 import type { Connection } from '../client.ts';
 import { keyOf } from '../key-names.ts';
 import { usesInRedis } from '../last-uses.ts';
@@ -37,17 +38,19 @@ export async function takeUses(redis: Connection, given: readonly LastUse[], dry
   return outcomes;
 }
 
-/** Takes audit entries in; into an empty log with their numbers, as far as these have no gaps. */
+/** Takes entries into a log; into an empty log with their numbers, as far as these have no gaps. */
 export class AuditTaking {
   readonly #redis: Connection;
   readonly #entries: AuditEntries;
   readonly #keep: number;
+  readonly #log: LogName;
   #known: KnownEntries | null = null;
 
-  constructor(redis: Connection, keep: number) {
+  constructor(redis: Connection, settings: AuditSettings, log: LogName) {
     this.#redis = redis;
-    this.#entries = new AuditEntries(redis, keep);
-    this.#keep = keep;
+    this.#entries = new AuditEntries(redis, settings, log);
+    this.#keep = log === 'audit' ? settings.keep : settings.bans.keep;
+    this.#log = log;
   }
 
   async take(given: readonly AuditEntry[], dryRun: boolean): Promise<Taken[]> {
@@ -58,7 +61,7 @@ export class AuditTaking {
     if (dryRun) return outcomes;
     const [first] = given;
     if (isFirst && first && known.isEmpty)
-      await asked(runScript(this.#redis, NUMBER, [keyOf.audit, keyOf.auditDropped], [first.number - 1]));
+      await asked(runScript(this.#redis, NUMBER, LOGS[this.#log], [first.number - 1]));
     const added = given.filter((_, i) => outcomes[i] === 'added');
     await this.#entries.appendAll(added.map(({ number: _, ...entry }) => entry));
     return outcomes;
@@ -70,7 +73,7 @@ export class AuditTaking {
 
   async #read(): Promise<KnownEntries> {
     const known = new KnownEntries(this.#keep);
-    for await (const { values } of entriesIn(this.#redis)) for (const entry of values) known.note(entry);
+    for await (const { values } of entriesIn(this.#redis, this.#log)) for (const entry of values) known.note(entry);
     return known;
   }
 }

@@ -5,7 +5,7 @@ import { Fingerprints } from '../../transfer/fingerprints.ts';
 import type { Source } from '../../transfer/port.ts';
 import { BATCH, type Batch, type SubjectLedger } from '../../transfer/records.ts';
 import { asked } from '../asking.ts';
-import { AuditEntries } from '../audit-entries.ts';
+import { AuditEntries, type LogName } from '../audit-entries.ts';
 import type { Connection } from '../client.ts';
 import { keyOf, LEDGERS, subjectIn } from '../key-names.ts';
 import { getAll, mastersOf, scriptOnAll, walk } from '../many.ts';
@@ -28,7 +28,8 @@ export function redisSource(redis: Connection, { name, kind, close }: Pick<Sourc
     async *read() {
       yield* keysIn(redis);
       yield { type: 'token', values: await tokensIn(redis) };
-      yield* entriesIn(redis);
+      yield* entriesIn(redis, 'audit');
+      yield* entriesIn(redis, 'bans');
       yield* ledgersIn(redis);
       yield* usesIn(redis);
     },
@@ -76,14 +77,14 @@ export async function tokensIn(redis: Connection): Promise<TokenRecord[]> {
   return texts.map((text) => JSON.parse(text) as TokenRecord).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-export async function* entriesIn(redis: Connection): AsyncGenerator<Batch & { type: 'audit' }> {
-  // Nothing is appended here, so there is no bound.
-  const log = new AuditEntries(redis, Number.MAX_SAFE_INTEGER);
+export async function* entriesIn(redis: Connection, name: LogName): AsyncGenerator<Batch & { type: 'audit' | 'ban' }> {
+  // Nothing is appended here, so no bound matters.
+  const log = new AuditEntries(redis, { keep: Number.MAX_SAFE_INTEGER, bans: { keep: 0, for: 0 } }, name);
   for (let from = 1, newest = from; from <= newest; ) {
     const part = await log.read(from, from + BATCH - 1);
     newest = part.newest;
     const values = part.entries;
-    if (values.length > 0) yield { type: 'audit', values };
+    if (values.length > 0) yield { type: name === 'audit' ? 'audit' : 'ban', values };
     // Older ones may be dropped meanwhile.
     from = Math.max((values.at(-1)?.number ?? from + BATCH - 1) + 1, part.oldest);
   }

@@ -21,8 +21,9 @@ export async function redisTarget(
   redis: Connection,
   { name, close, ...options }: TargetOptions & Pick<Target, 'name' | 'close'>,
 ): Promise<Target> {
-  const { keep, dryRun } = options;
-  const audit = new AuditTaking(redis, keep);
+  const { dryRun } = options;
+  const audit = new AuditTaking(redis, options.audit, 'audit');
+  const bans = new AuditTaking(redis, options.audit, 'bans');
   const state = new RedisState(redis);
   // Now, while there is little, if there is no index of bans yet.
   if (!dryRun) await state.bans();
@@ -39,6 +40,8 @@ export async function redisTarget(
         return takeTokens(redis, values as readonly TokenRecord[], dryRun);
       case 'audit':
         return audit.take(values as readonly AuditEntry[], dryRun);
+      case 'ban':
+        return bans.take(values as readonly AuditEntry[], dryRun);
       case 'ledger':
         return takeLedgers(redis, values as readonly SubjectLedger[], { ...options, note });
       default:

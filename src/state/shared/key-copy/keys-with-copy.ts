@@ -75,9 +75,13 @@ export function tokensWithCopy(tokens: TokenStore, copy: Pick<KeyCopy, 'tokens'>
   };
 }
 
-/** Most keys have nothing for which their holder could be refused, and need no look into the copy. */
+/**
+ * Most keys have nothing for which their holder could be refused, and need no look into the copy. One that was changed may have
+ * had scopes that it lacks now.
+ */
 function mayRefuse(found: KeyRecord | null): boolean {
   if (found === null) return true;
-  const { revokedAt, disabledAt, expiresAt, addresses } = found;
+  const { version, revokedAt, disabledAt, expiresAt, addresses } = found;
+  if (version > 1) return true;
   return revokedAt !== null || disabledAt !== null || expiresAt !== null || addresses !== null;
 }

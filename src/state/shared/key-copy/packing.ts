@@ -16,6 +16,7 @@ const PLAIN: Omit<KeyRecord, 'id' | 'hash' | 'account' | 'plan' | 'createdAt'> =
   label: null,
   windows: null,
   addresses: null,
+  scopes: [],
   metadata: {},
   expiresAt: null,
   disabledAt: null,

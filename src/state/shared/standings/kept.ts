@@ -5,7 +5,8 @@ import type { Reconciliation } from '../backend.ts';
 
 /** How a subject stood last. */
 export interface Known {
-  readonly admission: Pick<Admission, 'now' | 'verdict' | 'readings' | 'retryAt' | 'bannedUntil'>;
+  readonly admission: Pick<Admission, 'now' | 'verdict' | 'readings' | 'retryAt' | 'bannedUntil'> &
+    Partial<Pick<Admission, 'violated'>>;
   /** What is left in it is already this gateway's share, and must not be divided again. */
   readonly divided: boolean;
 }

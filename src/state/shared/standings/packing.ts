@@ -22,6 +22,8 @@ type PackedKnown = readonly [
   retryAt: number,
   bannedUntil: number,
   readings: readonly (readonly [window: number, remaining: number, resetAt: number])[],
+  /** The limit that refused, if it has a scope. */
+  violated?: number,
 ];
 type PackedDue = readonly [windows: readonly number[], ladder: Ladder | null, reconciliation: Reconciliation];
 
@@ -52,9 +54,10 @@ export class StandingPacker implements Packer<Kept> {
   }
 
   #known({ admission, divided }: Known): PackedKnown {
-    const { now, verdict, retryAt, bannedUntil, readings } = admission;
+    const { now, verdict, retryAt, bannedUntil, readings, violated } = admission;
     const packed = readings.map(({ window, remaining, resetAt }) => [this.#place(window), remaining, resetAt] as const);
-    return [now, divided, verdict, retryAt, bannedUntil, packed];
+    const all = [now, divided, verdict, retryAt, bannedUntil, packed] as const;
+    return violated?.scope === undefined ? all : [...all, this.#place(violated)];
   }
 
   #due({ limits: { windows, ladder }, reconciliation }: Due): PackedDue {
@@ -93,9 +96,10 @@ function withLimitOf(windows: readonly Window[], reconciliation: Reconciliation)
 }
 
 function knownIn(
-  [now, divided, verdict, retryAt, bannedUntil, packed]: PackedKnown,
+  [now, divided, verdict, retryAt, bannedUntil, packed, place]: PackedKnown,
   windows: readonly Window[],
 ): Known {
   const readings = packed.map(([place, remaining, resetAt]) => ({ window: windows[place]!, remaining, resetAt }));
-  return { admission: { now, verdict, readings, retryAt, bannedUntil }, divided };
+  const violated = place === undefined ? {} : { violated: windows[place]! };
+  return { admission: { now, verdict, readings, retryAt, bannedUntil, ...violated }, divided };
 }

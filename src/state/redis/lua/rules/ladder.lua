@@ -1,6 +1,7 @@
 -- Strikes, bans and the ladder. The twin of ladder.ts in src/limits, which says why; a property holds them equal.
 -- Conduct is an array: limits it was refused under, refused at, refused until, banned until, rung, clean since, then
 -- the strikes, oldest first.
+-- Of scopes `told` keeps when they were refused at and until, in threes: scope, at, until.
 
 local LIMITS, REFUSED_AT, REFUSED_UNTIL, BANNED_UNTIL, RUNG, CLEAN_SINCE, STRIKES = 1, 2, 3, 4, 5, 6, 7
 
@@ -42,14 +43,14 @@ local function drop_old_strikes(conduct, ladder, now)
 end
 
 -- Answers what operators are told of the ban: its end and begin, and, unless they imposed it, kind, span and limit of the
--- window it is for.
+-- window it is for, and its scope if it has one.
 local function ban(conduct, length, window, now)
   conduct[BANNED_UNTIL] = now + length
   conduct[RUNG] = conduct[RUNG] + 1
   for i = #conduct, STRIKES, -1 do conduct[i] = nil end
   conduct[CLEAN_SINCE] = conduct[BANNED_UNTIL]
   if not window then return {conduct[BANNED_UNTIL], now} end
-  return {conduct[BANNED_UNTIL], now, window.meter == fixed and 0 or 1, window.span, window.limit}
+  return {conduct[BANNED_UNTIL], now, window.meter == fixed and 0 or 1, window.span, window.limit, window.scope}
 end
 
 -- Answers what is told of the ban that the strike is; false if it is none.
@@ -62,14 +63,25 @@ local function strike(conduct, ladder, window, now)
   return ban(conduct, ladder.lengths[math.min(conduct[RUNG] + 1, #ladder.lengths)], window, now)
 end
 
--- Answers what is told of the ban that the refusal by `window` is; false if it is none.
-local function note_refusal(conduct, ladder, window, retry_at, now)
-  if now >= conduct[REFUSED_UNTIL] then
-    conduct[REFUSED_AT] = now
-    conduct[REFUSED_UNTIL] = retry_at
+-- Where in `told` the time stands at which a scope was refused; it is added if it is not there.
+local function place_in(told, scope)
+  for i = 1, #told, 3 do
+    if told[i] == scope then return i + 1 end
+  end
+  local at = #told + 1
+  told[at], told[at + 1], told[at + 2] = scope, 0, 0
+  return at + 1
+end
+
+-- Answers what is told of the ban that the refusal by `window` is; false if it is none. `refused` is the array with the time of
+-- the first refusal of that limit at `at`, and the one when the caller may come back behind it.
+local function note_refusal(conduct, ladder, window, retry_at, now, refused, at)
+  if now >= refused[at + 1] then
+    refused[at] = now
+    refused[at + 1] = retry_at
     return false
   end
-  if now < conduct[REFUSED_AT] + ladder.grace then return false end
+  if now < refused[at] + ladder.grace then return false end
   return strike(conduct, ladder, window, now)
 end
 

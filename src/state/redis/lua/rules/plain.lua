@@ -3,7 +3,7 @@
 -- Whole numbers, exact up to 2^53: answers of scripts and cjson would round large ones.
 local function numbers(list, from)
   local texts = {}
-  for i = from, #list do texts[#texts + 1] = string.format('%.0f', list[i]) end
+  for i = from, #list do texts[#texts + 1] = type(list[i]) == 'string' and list[i] or string.format('%.0f', list[i]) end
   return table.concat(texts, ',')
 end
 
@@ -20,7 +20,7 @@ local function digest_of(stored)
 end
 
 -- '' for no ledger, '-' for a key that holds something else, or six lines: digest, ids, cells, the limits of the conduct, its
--- numbers, what is told of the ban.
+-- numbers, what is told of the ban (with the scope of its window, if that has one).
 local function plain(stored)
   if not stored then return '-' end
   local digest = digest_of(stored)

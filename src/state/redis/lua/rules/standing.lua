@@ -15,11 +15,11 @@ local function append_strikes(answer, ledger, limits, now)
 end
 
 -- Appends what a refused or looked-at subject is told besides: violated window (0: none), when the request fits,
--- strikes, end of the ban, whether the ban begins with it.
+-- strikes, end of the ban, its rung if it begins with this (0: it does not).
 local function append_conduct(answer, ledger, limits, now, violated, fits_at, ban_begins)
   answer[#answer + 1] = violated
   answer[#answer + 1] = fits_at
   append_strikes(answer, ledger, limits, now)
   answer[#answer + 1] = ban_end(ledger.conduct, now)
-  answer[#answer + 1] = ban_begins and 1 or 0
+  answer[#answer + 1] = ban_begins and ledger.conduct[RUNG] or 0
 end

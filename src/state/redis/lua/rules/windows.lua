@@ -1,5 +1,6 @@
 -- How windows count. The twin of windows.ts and ledger.ts in src/limits, which say why; a property holds them equal.
--- Cells are one flat array as there, but its first entry is the ids of its windows: `60000,s3600000` (s: sliding).
+-- Cells are one flat array as there, but its first entry is the ids of its windows: `60000,s3600000,60000@login` (s: sliding; behind
+-- the @ a scope).
 
 local floor, ceil, max = math.floor, math.ceil, math.max
 local SLOTS = 20
@@ -111,14 +112,21 @@ function sliding.stale_at(cells, w)
   return leaves_at(w, cells[w.at])
 end
 
--- `[0, 60000, 60, 1, 3600000, 500]` becomes {{meter, span, limit, at}, …}; 0 is fixed, 1 sliding.
+-- `[0, 60000, 60, 1, 3600000, 500, "login"]` becomes {{meter, span, limit, at, scope}, …}; 0 is fixed, 1 sliding; a scope stands
+-- behind its window. If there is any, `own` says of each window whether every request counts in it.
 local function read_windows(text)
-  local numbers, windows, at = cjson.decode(text), {}, 2
-  for i = 1, #numbers, 3 do
-    local meter = numbers[i] == 0 and fixed or sliding
-    windows[#windows + 1] = {meter = meter, span = numbers[i + 1], limit = numbers[i + 2], at = at}
-    at = at + meter.size
+  local values, windows, at, i = cjson.decode(text), {}, 2, 1
+  while values[i] do
+    local w = {meter = values[i] == 0 and fixed or sliding, span = values[i + 1], limit = values[i + 2], at = at}
+    i = i + 3
+    if type(values[i]) == 'string' then
+      w.scope, windows.own = values[i], {}
+      i = i + 1
+    end
+    windows[#windows + 1] = w
+    at = at + w.meter.size
   end
+  for n = 1, windows.own and #windows or 0 do windows.own[n] = not windows[n].scope end
   windows.cells = at - 1
   return windows
 end
@@ -129,13 +137,19 @@ local function fresh_cells(ids, windows)
   return cells
 end
 
--- Cells that count in other windows: one of the same kind and span keeps its count, an unknown one starts fresh.
-local function adopt_cells(old, ids, windows)
+-- Where the cells of each id begin, and where the next ones would.
+local function places_in(ids)
   local known, at = {}, 2
-  for id in string.gmatch(old[1], '[^,]+') do
+  for id in string.gmatch(ids, '[^,]+') do
     known[id] = at
     at = at + (string.sub(id, 1, 1) == 's' and sliding.size or fixed.size)
   end
+  return known, at
+end
+
+-- Cells that count in other windows: one of the same kind, span and scope keeps its count, an unknown one starts fresh.
+local function adopt_cells(old, ids, windows)
+  local known = places_in(old[1])
   local cells, i = fresh_cells(ids, windows), 0
   for id in string.gmatch(ids, '[^,]+') do
     i = i + 1
@@ -145,6 +159,24 @@ local function adopt_cells(old, ids, windows)
     end
   end
   return cells
+end
+
+-- Has cells count in these windows too, and finds them there: an unknown one starts fresh behind the others.
+local function join_cells(cells, ids, windows)
+  local known, at = places_in(cells[1])
+  local i = 0
+  for id in string.gmatch(ids, '[^,]+') do
+    i = i + 1
+    local w = windows[i]
+    w.at = known[id] or at
+    if not known[id] then
+      cells[1] = cells[1] == '' and id or cells[1] .. ',' .. id
+      for _ = 1, w.meter.size do
+        cells[at] = 0
+        at = at + 1
+      end
+    end
+  end
 end
 
 local function windows_stale_at(cells, windows)

@@ -1,4 +1,4 @@
-/** The objects of OpenAPI 3.0.3 whose fields the loader checks. */
+/** The objects of OpenAPI whose fields the loader checks. */
 export type Kind =
   | 'openapi'
   | 'info'
@@ -19,18 +19,22 @@ export type Kind =
   | 'schema'
   | 'securityScheme';
 
-/** The contents of a field: an object, a list or a map of objects, a schema or a boolean, or an unchecked value. */
+/**
+ * The contents of a field: an object, a list or a map of objects, a schema or a boolean, or an unchecked value. A `foreign` field
+ * changes what a request may be, and nobody here knows how: that is a mistake.
+ */
 export type Field =
   | { readonly one: Kind }
   | { readonly list: Kind }
   | { readonly map: Kind }
   | { readonly oneOrBoolean: Kind }
+  | 'foreign'
   | 'string'
   | 'boolean'
   | 'any';
 
 /** The fields of a kind; `*` stands for every other name but extensions (`x-…`). */
-type Fields = Readonly<Record<string, Field>>;
+export type Fields = Readonly<Record<string, Field>>;
 
 /** Fields that a Parameter Object and a Header Object share. */
 const PARAMETER: Fields = {
@@ -51,8 +55,10 @@ const METHODS_OF: Fields = Object.fromEntries(
   ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'].map((method) => [method, { one: 'operation' }]),
 );
 
+export type Grammar = Readonly<Record<Kind, Fields>>;
+
 /** Fixed fields of OpenAPI 3.0.3, section "Schema" of the specification. */
-export const GRAMMAR: Readonly<Record<Kind, Fields>> = {
+export const GRAMMAR: Grammar = {
   openapi: {
     openapi: 'string',
     info: { one: 'info' },
@@ -178,7 +184,9 @@ export const GRAMMAR: Readonly<Record<Kind, Fields>> = {
 };
 
 /** The sections of `components` for the kinds that a `$ref` may stand for. */
-export const SECTIONS: Readonly<Partial<Record<Kind, string>>> = {
+export type Sections = Readonly<Partial<Record<Kind, string>>>;
+
+export const SECTIONS: Sections = {
   schema: 'schemas',
   response: 'responses',
   parameter: 'parameters',

@@ -1,0 +1,159 @@
+import { isObject, type Json, listOf, type OpenApi } from './document.ts';
+import { numberOf, textOf } from './leaves.ts';
+import type { Opinion } from './opinion.ts';
+import type { Random } from './random.ts';
+
+/** No value could be made, which says nothing about the schema. */
+export class Impossible extends Error {}
+
+const DEEPEST = 9;
+const TRIES = 60;
+
+/** Makes values that fit a schema, in requests. */
+export class Values {
+  readonly #document: OpenApi;
+  readonly #opinion: Opinion;
+  readonly #random: Random;
+  /** How many of the members that may be left out are there. */
+  #fullness = 0.5;
+
+  constructor(document: OpenApi, opinion: Opinion, random: Random) {
+    this.#document = document;
+    this.#opinion = opinion;
+    this.#random = random;
+  }
+
+  /** @throws Impossible */
+  make(schema: Json, isFit: (value: unknown) => boolean = () => true): unknown {
+    for (let i = 0; i < TRIES; i++) {
+      this.#fullness = Math.max(0, 0.6 - i / 50);
+      try {
+        // As a receiver gets it: without members that are undefined.
+        const value: unknown = JSON.parse(JSON.stringify(this.#value(schema, 0)) ?? 'null');
+        if (isFit(value) && this.#opinion.accepts(schema, value)) return value;
+      } catch (error) {
+        if (!(error instanceof Impossible)) throw error;
+      }
+    }
+    throw new Impossible();
+  }
+
+  #value(schema: Json, depth: number, via: readonly string[] = []): unknown {
+    if (depth > DEEPEST) throw new Impossible();
+    const self = typeof schema.$ref === 'string' ? schema.$ref : undefined;
+    const node = this.#merged(schema, self ? [...via, self] : via);
+    if (node.nullable === true && node.type !== undefined && this.#random.chance(0.1)) return null;
+    if (Array.isArray(node.enum)) {
+      if (node.enum.length === 0) throw new Impossible();
+      return this.#random.of(node.enum);
+    }
+    switch (node.type ?? implied(node)) {
+      case 'object':
+        return this.#object(node, depth);
+      case 'array':
+        return this.#list(node, depth);
+      case 'boolean':
+        return this.#random.chance(0.5);
+      case 'integer':
+      case 'number':
+        return numberOf(node, this.#random);
+      case 'string':
+        return textOf(node, this.#random, () => new Impossible());
+      default:
+        return this.#random.of<unknown>(['text', 7, true, { a: 1 }, []]);
+    }
+  }
+
+  /** One object with all keywords of a schema: those of `allOf`, and of one alternative. */
+  #merged(schema: Json, via: readonly string[]): Record<string, unknown> {
+    const node = this.#document.follow(schema);
+    const { allOf, oneOf, anyOf, discriminator, ...own } = node;
+    const merged: Record<string, unknown> = {};
+    for (const part of listOf(allOf) as Json[]) join(merged, this.#merged(part, [...via, String(part.$ref)]));
+    join(merged, own);
+    for (const alternatives of [oneOf, anyOf]) {
+      if (!Array.isArray(alternatives) || alternatives.length === 0) continue;
+      const chosen = this.#random.of(alternatives) as Json;
+      join(merged, this.#merged(chosen, [...via, String(chosen.$ref)]));
+      if (isObject(discriminator)) tag(merged, discriminator, chosen.$ref);
+    }
+    if (isObject(discriminator) && oneOf === undefined && anyOf === undefined) this.#become(merged, discriminator, via);
+    return merged;
+  }
+
+  /** A schema with a discriminator is one of those that refer to it: the one that is being made, or one of the mapping. */
+  #become(merged: Record<string, unknown>, discriminator: Json, via: readonly string[]): void {
+    const targets = Object.values(isObject(discriminator.mapping) ? discriminator.mapping : {});
+    const isBase = via.length < 2 && targets.length > 0 && !targets.includes(via[0]);
+    const chosen = isBase ? String(this.#random.of(targets)) : via[0];
+    if (isBase) join(merged, this.#merged({ $ref: chosen }, [chosen!, 'the base']));
+    else tag(merged, discriminator, chosen);
+  }
+
+  #object(node: Json, depth: number): Json {
+    const properties = isObject(node.properties) ? node.properties : {};
+    const required = new Set(listOf(node.required));
+    const object: Record<string, unknown> = {};
+    for (const [name, schema] of Object.entries(properties)) {
+      if (name === '__proto__' || this.#document.isReadOnly(schema)) continue;
+      if (required.has(name) || this.#random.chance(this.#fullness / (depth + 1)))
+        object[name] = this.#value(schema as Json, depth + 1);
+    }
+    const others = node.additionalProperties ?? true;
+    const missing = [...required].filter((name) => !(String(name) in object) && !(String(name) in properties));
+    for (const name of missing) object[String(name)] = this.#other(others, depth);
+    const least = typeof node.minProperties === 'number' ? node.minProperties : 0;
+    const more = Math.max(least - Object.keys(object).length, this.#random.chance(0.1) ? 1 : 0);
+    if (others !== false) for (let i = 0; i < more; i++) object[`x-more-${i}`] = this.#other(others, depth);
+    return object;
+  }
+
+  #other(schema: unknown, depth: number): unknown {
+    return isObject(schema) ? this.#value(schema, depth + 1) : 'more';
+  }
+
+  #list(node: Json, depth: number): unknown[] {
+    const least = typeof node.minItems === 'number' ? node.minItems : 0;
+    const most = Math.min(typeof node.maxItems === 'number' ? node.maxItems : 1_000, least + (depth > 3 ? 0 : 3));
+    const length = this.#random.integer(least, most);
+    const list: unknown[] = [];
+    for (let tries = 0; list.length < length && tries < length * 10; tries++) {
+      const entry = this.#value((node.items ?? {}) as Json, depth + 1);
+      const isTwice = list.some((other) => JSON.stringify(other) === JSON.stringify(entry));
+      if (node.uniqueItems !== true || !isTwice) list.push(entry);
+    }
+    return list;
+  }
+}
+
+/** Adds the keywords of one schema to those of another. */
+function join(target: Record<string, unknown>, { properties, required, $ref, ...rest }: Json): void {
+  if (isObject(properties)) {
+    const before = (target.properties ?? {}) as Record<string, unknown>;
+    const joined = Object.entries(properties).map(([name, part]) => [
+      name,
+      name in before ? { allOf: [before[name], part] } : part,
+    ]);
+    target.properties = { ...before, ...Object.fromEntries(joined) };
+  }
+  if (Array.isArray(required)) target.required = [...listOf(target.required), ...required];
+  const { enum: known, nullable } = target;
+  Object.assign(target, rest);
+  if (Array.isArray(known) && Array.isArray(rest.enum)) target.enum = rest.enum.filter((one) => known.includes(one));
+  if (nullable === true && rest.nullable !== true) delete target.nullable;
+}
+
+/** Gives a discriminator the value that stands for a component: its mapping, or the component's name. */
+function tag(merged: Record<string, unknown>, { propertyName, mapping }: Json, reference: unknown): void {
+  if (typeof reference !== 'string' || typeof propertyName !== 'string') return;
+  const name = reference.slice(reference.lastIndexOf('/') + 1);
+  const entries = Object.entries(isObject(mapping) ? mapping : {});
+  const value = entries.find(([, target]) => target === reference || target === name)?.[0] ?? name;
+  join(merged, { properties: { [propertyName]: { enum: [value] } }, required: [propertyName] });
+}
+
+function implied(node: Json): string | undefined {
+  if (node.properties !== undefined || isObject(node.additionalProperties)) return 'object';
+  if (node.items !== undefined) return 'array';
+  return node.pattern !== undefined || node.minLength !== undefined ? 'string' : undefined;
+}

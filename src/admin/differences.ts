@@ -1,0 +1,86 @@
+import { shortDigest } from '../common/digest.ts';
+import type { Config } from '../config/config.ts';
+import { describeConfig, settingsBehind } from '../config/describe.ts';
+import { differences, needsRestart } from '../config/restart.ts';
+import { formatWindows } from '../config/windows.ts';
+import type { Contract } from '../contract/contract.ts';
+import type { Plan } from '../limits/plans.ts';
+import { shownLadder } from './shown.ts';
+
+/** A configuration with its contract: what is in force, or what the files say. */
+export interface Configured {
+  readonly config: Config;
+  readonly contract: Contract;
+}
+
+/** How the files differ from what is in force, safe to show to people. */
+export function differencesBetween(inForce: Configured, inFiles: Configured) {
+  const [before, after] = [inForce.config.plans, inFiles.config.plans];
+  const bans = pair(before.ladder && shownLadder(before.ladder), after.ladder && shownLadder(after.ladder));
+  return {
+    settings: settingsThatDiffer(inForce.config, inFiles.config),
+    plans: entriesThatDiffer(before.plans, after.plans, shownPlan),
+    accounts: entriesThatDiffer(before.accounts, after.accounts, formatWindows),
+    bans: isSame(bans) ? null : bans,
+    contract: contractThatDiffers(inForce.contract, inFiles.contract),
+  };
+}
+
+/** Two values of one thing; `null`: there it is not. */
+interface Pair<T> {
+  readonly inForce: T | null;
+  readonly inFiles: T | null;
+}
+
+const pair = <T>(inForce: T | null, inFiles: T | null): Pair<T> => ({ inForce, inFiles });
+
+const isSame = ({ inForce, inFiles }: Pair<unknown>): boolean => JSON.stringify(inForce) === JSON.stringify(inFiles);
+
+function settingsThatDiffer(inForce: Config, inFiles: Config) {
+  const behind = settingsBehind(inFiles);
+  const [before, after] = [described(inForce), described(inFiles)];
+  return differences(inForce, inFiles).map((name) => {
+    const { value, source } = after.get(name)!;
+    return {
+      name,
+      inForce: before.get(name)!.value,
+      inFiles: value,
+      source,
+      restart: needsRestart(name),
+      masked: behind.get(name)!.secret !== undefined,
+    };
+  });
+}
+
+const described = (config: Config) => new Map(describeConfig(config).map((setting) => [setting.name, setting]));
+
+function entriesThatDiffer<T, S>(
+  before: ReadonlyMap<string, T>,
+  after: ReadonlyMap<string, T>,
+  show: (one: T) => S,
+): ({ readonly name: string } & Pair<S>)[] {
+  const shown = (one: T | undefined) => (one === undefined ? null : show(one));
+  return [...new Set([...before.keys(), ...after.keys()])]
+    .map((name) => ({ name, ...pair(shown(before.get(name)), shown(after.get(name))) }))
+    .filter((entry) => !isSame(entry));
+}
+
+function shownPlan({ count, windows }: Plan) {
+  return { count, limits: windows && formatWindows(windows) };
+}
+
+function contractThatDiffers(inForce: Contract, inFiles: Contract) {
+  if (inForce.fingerprint === inFiles.fingerprint) return null;
+  const [before, after] = [inForce.digests, inFiles.digests];
+  return {
+    inForce: shownContract(inForce),
+    inFiles: shownContract(inFiles),
+    added: [...after.keys()].filter((id) => !before.has(id)),
+    removed: [...before.keys()].filter((id) => !after.has(id)),
+    changed: [...after].filter(([id, digest]) => before.has(id) && before.get(id) !== digest).map(([id]) => id),
+  };
+}
+
+function shownContract({ title, version, fingerprint, operations }: Contract) {
+  return { title, version, digest: shortDigest(fingerprint), operations: operations.length };
+}

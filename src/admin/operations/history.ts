@@ -1,0 +1,97 @@
+import { parseDuration } from '../../config/units.ts';
+import type { Gathered } from '../../fleet/fleet.ts';
+import {
+  HISTORY_STEPS,
+  type HistoryQuestion,
+  type HistoryStep,
+  MOST_STEPS,
+  mergeSpans,
+  readHistoryAnswer,
+} from '../../fleet/history.ts';
+import { quantile } from '../../observe/history/buckets.ts';
+import type { Span } from '../../observe/history/history.ts';
+import { ALL, operationRow, POLICIES, planRow } from '../../observe/history/minute.ts';
+import { bucketsIn, classesIn, requestsIn, statusesIn, verdictsIn } from '../../observe/history/row.ts';
+import { AdminError } from '../admin-error.ts';
+import { type AdminOperations, ok } from '../call.ts';
+import type { AdminContext } from '../context.ts';
+import { time } from '../shown.ts';
+
+const DAY = 86_400_000;
+
+export function historyOperations(context: AdminContext): AdminOperations {
+  /** Asks for as many steps at a time as gateways tell at once. */
+  async function ask(question: HistoryQuestion): Promise<Heard> {
+    const heard = { spans: [] as Span[], gateways: new Set<string>(), silent: new Set<string>() };
+    const most = MOST_STEPS * HISTORY_STEPS[question.step];
+    let apart: string | null = null;
+    for (let from = question.from; from < question.to; from += most) {
+      const to = Math.min(question.to, from + most);
+      const gathered = await context.fleet().ask('history', { ...question, from, to });
+      hear(heard, gathered);
+      apart ??= gathered.apart;
+    }
+    return { ...heard, apart };
+  }
+
+  return {
+    showHistory: async ({ query, now }) => {
+      const { since = '1d', step = '1h' } = query;
+      const length = HISTORY_STEPS[step as HistoryStep];
+      const from = Math.floor((now - Math.min(DAY, parseDuration(since)!)) / length) * length;
+      const { spans, gateways, silent, apart } = await ask({
+        from,
+        to: Math.max(from, now),
+        step: step as HistoryStep,
+        row: rowOf(query),
+      });
+      const steps = mergeSpans(spans).map(shown);
+      return ok({ step, steps, gateways: [...gateways], silent: [...silent], apart });
+    },
+  };
+}
+
+interface Heard {
+  readonly spans: Span[];
+  readonly gateways: Set<string>;
+  /** A gateway whose answer is none counts as silent. */
+  readonly silent: Set<string>;
+  readonly apart: string | null;
+}
+
+function hear(heard: Omit<Heard, 'apart'>, { answers, silent }: Gathered<'history'>): void {
+  for (const { gateway, answer } of answers) {
+    const spans = readHistoryAnswer(answer);
+    if (spans === null) heard.silent.add(gateway);
+    else {
+      heard.gateways.add(gateway);
+      heard.spans.push(...spans);
+    }
+  }
+  for (const gateway of silent) heard.silent.add(gateway);
+}
+
+function rowOf({ operation, plan }: Readonly<Record<string, string>>): string {
+  if (operation !== undefined && plan !== undefined)
+    throw new AdminError('invalid_value', 'Ask for an operation or for a plan: both together are not counted.');
+  return operation !== undefined ? operationRow(operation) : plan !== undefined ? planRow(plan) : ALL;
+}
+
+function shown({ start, minutes, policies, row }: Span) {
+  const buckets = bucketsIn(row);
+  return {
+    at: time(start),
+    minutes,
+    requests: requestsIn(row),
+    ...verdictsIn(row),
+    classes: classesIn(row),
+    statuses: Object.fromEntries(Object.entries(statusesIn(row)).filter(([, count]) => count > 0)),
+    p50: rounded(quantile(buckets, 0.5)),
+    p95: rounded(quantile(buckets, 0.95)),
+    p99: rounded(quantile(buckets, 0.99)),
+    alone: POLICIES.filter((_policy, i) => (policies & (1 << i)) !== 0),
+  };
+}
+
+/** Three digits: no more are known. */
+const rounded = (duration: number | null): number | null => duration && Number(duration.toPrecision(3));

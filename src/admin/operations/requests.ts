@@ -1,0 +1,72 @@
+import type { Gathered } from '../../fleet/fleet.ts';
+import {
+  type ListedRequest,
+  type Memory,
+  newestOf,
+  type ToldDecision,
+  type ToldRequest,
+} from '../../fleet/requests.ts';
+import { isExplained, isListOfRequests, understood } from '../../fleet/said.ts';
+import { AdminError } from '../admin-error.ts';
+import { type AdminOperations, ok } from '../call.ts';
+import type { AdminContext } from '../context.ts';
+import { limitOf } from '../page.ts';
+import { time } from '../shown.ts';
+
+export function requestOperations(context: AdminContext): AdminOperations {
+  return {
+    explainRequest: async ({ path }) => {
+      const id = path.id!.toLowerCase();
+      const gathered = understood(await context.fleet().ask('explain', id), isExplained);
+      for (const { gateway, answer } of gathered.answers) {
+        if (answer.request !== null) return ok(shown(gateway, answer.request));
+      }
+      throw new AdminError('not_found', unknown(id, gathered));
+    },
+    listRequests: async ({ query }) => {
+      const { key = null, account = null, code = null } = query;
+      const filter = { key, account, code, limit: limitOf(query) };
+      const { answers, silent, apart } = understood(await context.fleet().ask('refusals', filter), isListOfRequests);
+      const lists = answers.map(({ gateway, answer }) => answer.map((one) => ({ gateway, ...one })));
+      return ok({ requests: newestOf(lists, filter.limit).map(shownInList), silent, apart });
+    },
+  };
+}
+
+function shown(gateway: string, { id, worker, at, decision, windows, ...rest }: ToldRequest) {
+  return {
+    ...{ id, gateway, worker, at: time(at), ...rest },
+    decision: decision && shownDecision(decision),
+    windows: windows.map(({ resetAt, ...window }) => ({ ...window, resetAt: time(resetAt) })),
+  };
+}
+
+function shownDecision({ retryAt, bannedUntil, ...decision }: ToldDecision) {
+  return { ...decision, retryAt: time(retryAt), bannedUntil: time(bannedUntil) };
+}
+
+function shownInList({ gateway, id, worker, at, ...rest }: ListedRequest & { readonly gateway: string }) {
+  return { id, gateway, worker, at: time(at), ...rest };
+}
+
+/** Why a request cannot be explained, and what to do. */
+function unknown(id: string, { answers, silent, apart }: Gathered<'explain'>): string {
+  if (answers.length === 0 && silent.length === 0 && apart === null)
+    return 'No gateway runs, and the last requests are in the memory of gateways alone.';
+  return [
+    `No gateway has the request ${id}.`,
+    ...answers.map(({ gateway, answer }) => `${gateway} ${inWords(answer.memory)}.`),
+    ...(silent.length > 0 ? [`Did not answer: ${silent.join(', ')}.`] : []),
+    ...(apart === null ? [] : [`No other gateway could be asked: ${apart}.`]),
+    'Of many equal refusals only some are kept. The log has a line for every request, unless log.requests is false.',
+  ].join(' ');
+}
+
+function inWords(memory: Memory | null): string {
+  if (memory === null) return 'had no worker that answered';
+  const { requests, sample, goodSince, othersSince } = memory;
+  if (requests === 0) return 'keeps none, because explain.requests is 0';
+  const good =
+    sample === 0 ? 'no good ones' : `${sample < 1 ? `${sample} of the ` : ''}good ones since ${time(goodSince)}`;
+  return `keeps ${good}, and refusals and failures since ${time(othersSince)}`;
+}

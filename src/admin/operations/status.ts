@@ -1,0 +1,58 @@
+import { isGatewayStatus, understood } from '../../fleet/said.ts';
+import type { GatewayStatus, ProcessStatus } from '../../fleet/status.ts';
+import { type AdminOperations, ok } from '../call.ts';
+import type { AdminContext } from '../context.ts';
+import { time } from '../shown.ts';
+
+/** The parts of a configuration that are compared. */
+const COMPARED = ['settings', 'plans', 'contract'] as const;
+
+export function statusOperations(context: AdminContext): AdminOperations {
+  return {
+    showStatus: async () => {
+      const { answers, silent, apart } = understood(await context.fleet().ask('status', null), isGatewayStatus);
+      const differing = differencesIn(answers.map(({ answer }) => answer));
+      const gateways = answers.map(({ gateway, answer }, i) => shown(gateway, answer, differing[i]!, context.clock()));
+      return ok({ gateways, silent, apart });
+    },
+  };
+}
+
+/** For each gateway the parts of its configuration that are not what most gateways have. */
+function differencesIn(statuses: readonly GatewayStatus[]): (readonly string[])[] {
+  const usual = new Map(
+    COMPARED.map((part) => [part, mostFrequent(statuses.map(({ configuration }) => configuration[part]))]),
+  );
+  return statuses.map(({ configuration }) => COMPARED.filter((part) => configuration[part] !== usual.get(part)));
+}
+
+/** Of two that are as frequent, the one that comes first. */
+function mostFrequent(values: readonly string[]): string | undefined {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].sort(([, one], [, other]) => other - one)[0]?.[0];
+}
+
+function shown(gateway: string, status: GatewayStatus, differs: readonly string[], now: number) {
+  const { startedAt, processes, configuration, ...rest } = status;
+  const { lastReload } = configuration;
+  return {
+    gateway,
+    ...rest,
+    started: time(startedAt),
+    uptime: Math.max(0, Math.round((now - startedAt) / 1000)),
+    inFlight: processes.reduce((sum, { inFlight }) => sum + inFlight, 0),
+    processes: processes.map(shownProcess),
+    configuration: {
+      ...configuration,
+      differs,
+      lastReload: lastReload && { ...lastReload, at: time(lastReload.at) },
+    },
+  };
+}
+
+function shownProcess({ aloneSince, stateTime, ...rest }: ProcessStatus) {
+  return { ...rest, aloneSince: time(aloneSince), stateMs: stateTime && round(stateTime) };
+}
+
+const round = (milliseconds: number): number => Math.round(milliseconds * 1000) / 1000;

@@ -1,0 +1,63 @@
+import type { Command } from 'commander';
+import { parseDuration } from '../../config/units.ts';
+import { type Common, moment, operatorCommand, perform, wholeNumber } from '../command.ts';
+import { type Row, table } from '../table.ts';
+import type { Terminal } from '../terminal.ts';
+
+const COLUMNS = ['number', 'at', 'target', 'action', 'by', 'until', 'rung', 'ended', 'reason'] as const;
+
+/** What the log of bans has of a party in the last 30 days. */
+export interface BanRecord {
+  readonly bans: number;
+  readonly pardoned: { readonly at: string; readonly by: string } | null;
+}
+
+type Entry = Row<'number' | 'at' | 'actor' | 'action' | 'target'> & {
+  readonly after: { readonly until?: string | null; readonly rung?: number; readonly reason?: string } | null;
+  readonly ended: { readonly at: string; readonly how: string; readonly by: string | null } | null;
+};
+
+/** Adds `bans history`. */
+export function banHistoryCommand(bans: Command, terminal: Terminal): void {
+  const command = bans
+    .command('history')
+    .description('list who was banned and why, and who pardoned or extended it, newest first')
+    .argument('[party]', 'id of a key, or name of an account; all of them without it')
+    .option('--since <time>', 'only what came later, such as 30d or 2030-01-31T00:00:00Z', earlier)
+    .option('--below <number>', 'only entries before this one', wholeNumber)
+    .option('--limit <number>', 'how many at the most', wholeNumber, 50);
+  operatorCommand(command, 'bans history --since 30d', 'bans history key_4fGh… --json').action(
+    (party: string | undefined, { since, below, limit, ...options }: Common & Record<string, string>) =>
+      perform(
+        terminal,
+        options,
+        async (api) => {
+          const query = { party, since, below, limit };
+          return ((await api.call('GET', '/ban-history', { query })) as { entries: Entry[] }).entries;
+        },
+        (entries, colour) => table(COLUMNS, entries.map(rowOf), colour),
+      ),
+  );
+}
+
+/** Such as `3 in 30d, last pardoned by alice on 2030-01-31`. */
+export function recordInWords({ bans, pardoned }: BanRecord): string {
+  const last = pardoned ? `, last pardoned by ${pardoned.by} on ${pardoned.at.slice(0, 10)}` : '';
+  return `${bans} in 30d${last}`;
+}
+
+function rowOf({ actor, after, ended, ...entry }: Entry): Row<(typeof COLUMNS)[number]> {
+  const { until, rung, reason } = after ?? {};
+  return { ...entry, by: actor, until, rung, ended: ended && endInWords(ended), reason };
+}
+
+function endInWords({ how, at, by }: NonNullable<Entry['ended']>): string {
+  return by === null ? how : `${how} ${at} by ${by}`;
+}
+
+/** A span before now, or a time, as the API takes it. */
+function earlier(text: string): string {
+  const span = parseDuration(text);
+  if (span !== null) return new Date(Math.max(0, Date.now() - span)).toISOString();
+  return moment(text);
+}

@@ -1,0 +1,121 @@
+import { Command } from 'commander';
+import { type Common, operatorCommand, perform } from '../command.ts';
+import { type OfFleet, withSilent } from '../fleet.ts';
+import { table } from '../table.ts';
+import type { Terminal } from '../terminal.ts';
+
+interface Status extends OfFleet {
+  readonly gateways: readonly Gateway[];
+}
+
+interface Gateway {
+  readonly gateway: string;
+  readonly version: string;
+  readonly uptime: number;
+  readonly readiness: string;
+  readonly state: string;
+  readonly workers: number;
+  readonly inFlight: number;
+  readonly processes: readonly Process[];
+  readonly configuration: Configuration;
+}
+
+interface Process {
+  readonly aloneSince: string | null;
+  readonly stateMs: number | null;
+  readonly store: { readonly open: number; readonly idle: number; readonly waiting: number; readonly most: number };
+}
+
+interface Configuration {
+  readonly settings: string;
+  readonly plans: string;
+  readonly contract: string;
+  readonly differs: readonly string[];
+  readonly waiting: readonly string[];
+  readonly lastReload: { readonly at: string; readonly problems: readonly string[] } | null;
+}
+
+const COLUMNS = [
+  'gateway',
+  'version',
+  'up',
+  'readiness',
+  'state',
+  'store',
+  'workers',
+  'in flight',
+  'configuration',
+] as const;
+
+export function statusCommand(terminal: Terminal): Command {
+  return operatorCommand(
+    new Command('status').description('show how every gateway stands that shares the state'),
+    'status',
+    'status --url http://127.0.0.1:9901 --json',
+  ).action((options: Common) =>
+    perform(terminal, options, (api) => api.call('GET', '/status') as Promise<Status>, showStatus),
+  );
+}
+
+function showStatus(status: Status, colour: boolean): string {
+  const { gateways } = status;
+  const seen = gateways.length > 0 ? table(COLUMNS, gateways.map(rowOf), colour) : 'No gateway runs.\n';
+  return seen + withSilent(gateways.flatMap(remarksOn), status);
+}
+
+function rowOf(one: Gateway) {
+  const { gateway, version, uptime, readiness, workers, processes, configuration } = one;
+  const { settings, plans, contract, differs } = configuration;
+  const part = (name: string, digest: string) => `${digest.slice(0, 6)}${differs.includes(name) ? '!' : ''}`;
+  return {
+    gateway,
+    version,
+    up: roughly(uptime),
+    readiness,
+    state: stateOf(one),
+    store: storeOf(processes),
+    workers: workers === 0 ? null : `${processes.length} of ${workers}`,
+    'in flight': one.inFlight,
+    configuration: [part('settings', settings), part('plans', plans), part('contract', contract)].join(' '),
+  };
+}
+
+/** Seconds in the two largest units: `3d 4h`. */
+function roughly(seconds: number): string {
+  const units = [
+    ['d', Math.floor(seconds / 86_400)],
+    ['h', Math.floor(seconds / 3_600) % 24],
+    ['m', Math.floor(seconds / 60) % 60],
+    ['s', seconds % 60],
+  ] as const;
+  const first = units.findIndex(([, count]) => count > 0);
+  const told = units.slice(first === -1 ? -1 : first).slice(0, 2);
+  return told.map(([unit, count]) => `${count}${unit}`).join(' ');
+}
+
+/** The kind of the state, and how it is: `redis, single 0.4 ms`. */
+function stateOf({ state, processes }: Gateway): string {
+  if (processes.some(({ aloneSince }) => aloneSince !== null)) return `${state}: away`;
+  const times = processes.map(({ stateMs }) => stateMs).filter((time) => time !== null);
+  if (times.length === 0) return state;
+  return `${state} ${(times.reduce((sum, time) => sum + time, 0) / times.length).toFixed(1)} ms`;
+}
+
+/** Connections in use of those there may be. */
+function storeOf(processes: readonly Process[]): string {
+  const sum = (of: (store: Process['store']) => number) => processes.reduce((all, { store }) => all + of(store), 0);
+  const waiting = sum(({ waiting }) => waiting);
+  return `${sum(({ open, idle }) => open - idle)} of ${sum(({ most }) => most)}${waiting > 0 ? `, ${waiting} wait` : ''}`;
+}
+
+function remarksOn({ gateway, processes, configuration }: Gateway): string[] {
+  const { differs, waiting, lastReload } = configuration;
+  const alone = processes.map(({ aloneSince }) => aloneSince).filter((since) => since !== null);
+  const remarks: string[] = [];
+  if (differs.length > 0) remarks.push(`has other ${differs.join(', ')} than most gateways (marked with !)`);
+  if (waiting.length > 0) remarks.push(`needs a restart for ${waiting.join(', ')}`);
+  if (alone.length > 0) remarks.push(`decides without the shared state since ${alone.sort()[0]}`);
+  if (lastReload && lastReload.problems.length > 0)
+    remarks.push(`refused its files at ${lastReload.at}: ${lastReload.problems.join('; ')}`);
+  return remarks.map((remark) => `${gateway} ${remark}.`);
+}

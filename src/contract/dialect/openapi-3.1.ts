@@ -1,0 +1,130 @@
+import type { Ajv, Options } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { isObject, type Json } from '../document/source.ts';
+import { isJson, isXml, parseMediaType } from '../media/type.ts';
+import type { Applicators, Dialect } from './dialect.ts';
+import { GRAMMAR_31, GRAMMAR_32, SECTIONS_31, SECTIONS_32 } from './grammar-3.1.ts';
+import { aCount, aNumber, isListOfNames, SOUND } from './sound.ts';
+import { typeOfValue } from './values.ts';
+
+const TYPES = new Set<unknown>(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
+
+/** What may stand beside `$ref` in a schema and asks nothing of a value. */
+const ANNOTATIONS = new Set(
+  ['$ref', '$comment', '$defs', 'definitions', '$anchor', '$dynamicAnchor', '$schema', '$vocabulary', 'title'].concat(
+    ['description', 'summary', 'default', 'deprecated', 'example', 'examples', 'externalDocs', 'nullable'],
+    ['contentEncoding', 'contentMediaType', 'contentSchema'],
+  ),
+);
+
+/** The Schema Object is JSON Schema 2020-12. */
+export const OPENAPI_31: Dialect = {
+  name: 'OpenAPI 3.1',
+  grammar: GRAMMAR_31,
+  sections: SECTIONS_31,
+  identifiers: true,
+  optional: new Set(['responses']),
+  withoutPaths: 'the document has no paths, and so no operations: there is nothing to serve',
+  isReference,
+  sound: {
+    type: ['must be array, boolean, integer, null, number, object or string, or a list of these', isTypes],
+    ...SOUND,
+    enum: ['must be a list', Array.isArray],
+    exclusiveMaximum: aNumber,
+    exclusiveMinimum: aNumber,
+    maxContains: aCount,
+    minContains: aCount,
+    const: ['must be a value', () => true],
+    dependentRequired: [
+      'must be an object with lists of names',
+      (value) => isObject(value) && Object.values(value).every(isListOfNames),
+    ],
+  },
+  typesOf({ type }) {
+    if (type === undefined) return { types: null, nullable: false };
+    const all = [type].flat() as string[];
+    return { types: all.filter((one) => one !== 'null'), nullable: all.includes('null') };
+  },
+  limitsOf: ({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }) => ({
+    ...(minimum !== undefined && { atLeast: minimum }),
+    ...(exclusiveMinimum !== undefined && { moreThan: exclusiveMinimum }),
+    ...(maximum !== undefined && { atMost: maximum }),
+    ...(exclusiveMaximum !== undefined && { lessThan: exclusiveMaximum }),
+  }),
+  isBinary,
+  isEncoded: ({ contentEncoding }) => typeof contentEncoding === 'string',
+  shownTypes,
+  valuesIn(schema) {
+    if ('const' in schema) return [schema.const];
+    return Array.isArray(schema.enum) ? schema.enum : null;
+  },
+  unread: ['patternProperties', 'prefixItems', 'unevaluatedItems', 'unevaluatedProperties'],
+  textual: ['pattern', 'enum', 'format', 'const'],
+  notes: (schema) => [
+    ...(Array.isArray(schema.enum) && schema.enum.length === 0
+      ? [['enum', 'enum lists no value, so none fits'] as const]
+      : []),
+    ...('nullable' in schema
+      ? [['nullable', 'nullable means nothing in OpenAPI 3.1: a list of types that has null does'] as const]
+      : []),
+    ...['contentEncoding', 'contentMediaType', 'contentSchema']
+      .filter((keyword) => schema[keyword] !== undefined && !isBinary(schema))
+      .map((keyword) => [keyword, `${keyword} is not enforced: it describes what is in the text`] as const),
+  ],
+  applicators: (schema): Applicators => schema,
+  inPlace: ({ $ref, $dynamicRef, then, else: otherwise, dependentSchemas }) => [
+    ...(typeof $ref === 'string' ? [{ $ref }] : []),
+    ...(typeof $dynamicRef === 'string' ? [{ $ref: $dynamicRef }] : []),
+    then,
+    otherwise,
+    ...(isObject(dependentSchemas) ? Object.values(dependentSchemas) : []),
+  ],
+  createAjv,
+};
+
+/** The same for schemas; what it adds otherwise is foreign to this gateway. */
+export const OPENAPI_32: Dialect = {
+  ...OPENAPI_31,
+  name: 'OpenAPI 3.2',
+  grammar: GRAMMAR_32,
+  sections: SECTIONS_32,
+};
+
+/** Ajv's own 2020 build; its bookkeeping of evaluated members costs time, and ours (`evaluated.ts`) is exact. */
+function createAjv(options: Options): Ajv {
+  const ajv = new Ajv2020({ ...options, allowMatchingProperties: true });
+  ajv.opts.unevaluated = false;
+  return ajv as unknown as Ajv;
+}
+
+function isReference(node: Json): boolean {
+  if (typeof node.$ref !== 'string') return false;
+  // Of the fields of objects that are read beside schemas, only this one has the name of a keyword.
+  return Object.keys(node).every(
+    (key) =>
+      ANNOTATIONS.has(key) || !(key in GRAMMAR_31.schema) || (key === 'required' && !Array.isArray(node.required)),
+  );
+}
+
+function isTypes(type: unknown): boolean {
+  if (!Array.isArray(type)) return TYPES.has(type);
+  return type.length > 0 && type.every((one) => TYPES.has(one)) && new Set(type).size === type.length;
+}
+
+/** A media type of text, JSON or XML is about characters; all others are bytes where no `contentEncoding` makes text of them. */
+function isBinary({ format, contentMediaType, contentEncoding }: Json): boolean {
+  if (format === 'binary') return true;
+  if (typeof contentMediaType !== 'string' || contentEncoding !== undefined) return false;
+  const type = parseMediaType(contentMediaType);
+  return type !== null && type.type !== 'text' && !isJson(type) && !isXml(type);
+}
+
+function shownTypes(schema: Json): ReadonlySet<string> | null {
+  const { type, enum: values, properties, patternProperties, items, prefixItems } = schema;
+  if (typeof type === 'string') return new Set([type]);
+  if (Array.isArray(type)) return new Set(type.length > 1 ? type.filter((one) => one !== 'null') : type);
+  if ('const' in schema) return new Set([typeOfValue(schema.const)]);
+  if (Array.isArray(values)) return new Set(values.map(typeOfValue));
+  if (properties !== undefined || patternProperties !== undefined) return new Set(['object']);
+  return items === undefined && prefixItems === undefined ? null : new Set(['array']);
+}

@@ -1,0 +1,116 @@
+import { _, type CodeKeywordDefinition, type ErrorObject, Name, str } from 'ajv';
+import { isObject } from '../document/source.ts';
+import { MAX_FAULTS } from '../faults.ts';
+import { escapeToken } from '../names.ts';
+import type { Translated } from './definitions.ts';
+import { type Evaluate, Evaluated } from './evaluated.ts';
+import { constant } from './keywords.ts';
+import { placeOf, type Unit } from './unit.ts';
+
+/** Judges a value by schemas that are compiled by themselves; `null` if it is good. */
+type Judge = (value: unknown, path: string) => readonly ErrorObject[] | null;
+
+/** What these keywords need of the compiler. */
+export interface Units {
+  unit(schema: Translated): Unit;
+  evaluate(schema: Translated): Evaluate;
+}
+
+/** The entries that must fit a schema (`contains`). `least` is `null` where the contract says nothing: it is one then. */
+export interface Held {
+  readonly schema: Translated;
+  readonly least: number | null;
+  readonly most: number | null;
+}
+
+/**
+ * The schema of the members, or entries, that the schema `of` has not evaluated. It is in a list because ajv walks through all objects
+ * in a schema: the parts of `of` are in the schema too, and each level of them would double its way.
+ */
+export type Left = readonly [{ readonly of: Translated; readonly schema: Translated }];
+
+const instancePath = new Name('instancePath');
+
+/** The keywords whose schemas are judged value by value, outside of the code that ajv makes. */
+export function applied({ unit, evaluate }: Units): readonly CodeKeywordDefinition[] {
+  return [
+    judged('names', (schema: Translated) => judgeNames(unit(schema))),
+    judged('holds', (held: Held) => judgeHeld(held, unit(held.schema))),
+    judged('leftMembers', ([{ of, schema }]: Left) => judgeLeft(evaluate(of), unit(schema), membersOf)),
+    judged('leftEntries', ([{ of, schema }]: Left) => judgeLeft(evaluate(of), unit(schema), entriesOf)),
+  ];
+}
+
+function judged<T>(keyword: string, create: (schema: T) => Judge): CodeKeywordDefinition {
+  return {
+    keyword,
+    post: true,
+    code(cxt) {
+      const { data, gen, it } = cxt;
+      const judge = constant(cxt, create(cxt.schema as T));
+      // What is left is told only where nothing else is wrong: what does not fit is not evaluated either.
+      const skips = it.allErrors && keyword.startsWith('left');
+      const found = gen.const(
+        'found',
+        _`${skips ? _`errors > 0 ? null : ` : _``}${judge}(${data}, ${str`${instancePath}${it.errorPath}`})`,
+      );
+      cxt.result(_`${found} === null`, undefined, () => {
+        gen.code(_`vErrors = vErrors === null ? ${found} : vErrors.concat(${found})`);
+        gen.code(_`errors = vErrors.length`);
+      });
+    },
+  };
+}
+
+const error = (keyword: string, path: string, params: ErrorObject['params']): ErrorObject => ({
+  keyword,
+  instancePath: path,
+  schemaPath: '',
+  params,
+});
+
+function judgeNames(unit: Unit): Judge {
+  return (value, path) => {
+    if (!isObject(value)) return null;
+    const bad = Object.keys(value).filter((name) => !unit.validate(name));
+    if (bad.length === 0) return null;
+    return bad.slice(0, MAX_FAULTS + 1).map((name) => error('propertyNames', `${path}/${escapeToken(name)}`, {}));
+  };
+}
+
+function judgeHeld({ least, most }: Held, unit: Unit): Judge {
+  const enough = most === null ? (least ?? 1) : most + 1;
+  return (value, path) => {
+    if (!Array.isArray(value)) return null;
+    let count = 0;
+    for (let i = 0; i < value.length && count < enough; i++)
+      if (unit.validate(value[i], placeOf(value, i, path))) count++;
+    if (least === null && count === 0) return [error('contains', path, {})];
+    if (least !== null && count < least) return [error('minContains', path, { limit: least })];
+    return most !== null && count > most ? [error('maxContains', path, { limit: most })] : null;
+  };
+}
+
+/** The members of a value with their names that are not evaluated. */
+type Rest = (value: unknown, evaluated: Evaluated) => readonly (string | number)[];
+
+const membersOf: Rest = (value, { members }) =>
+  isObject(value) && members !== 'all' ? Object.keys(value).filter((name) => !members.has(name)) : [];
+
+const entriesOf: Rest = (value, { entries }) =>
+  Array.isArray(value) && entries !== 'all' ? [...value.keys()].filter((i) => !entries.has(i)) : [];
+
+function judgeLeft(evaluate: Evaluate, unit: Unit, rest: Rest): Judge {
+  return (value, path) => {
+    if (typeof value !== 'object' || value === null) return null;
+    const evaluated = new Evaluated();
+    evaluate(value, evaluated);
+    const errors: ErrorObject[] = [];
+    for (const key of rest(value, evaluated)) {
+      if (unit.validate((value as Record<string, unknown>)[key], placeOf(value, key, path))) continue;
+      errors.push(...(unit.validate.errors ?? []));
+      if (errors.length > MAX_FAULTS) break;
+    }
+    return errors.length === 0 ? null : errors;
+  };
+}

@@ -1,0 +1,74 @@
+import type { Span } from '../observe/history/history.ts';
+import { MINUTE } from '../observe/history/minute.ts';
+import { addPacked, NotPacked, packRow } from '../observe/history/packing.ts';
+import { addTo, COLUMNS } from '../observe/history/row.ts';
+
+/** Milliseconds of the steps that can be asked for. */
+export const HISTORY_STEPS = { '1m': MINUTE, '10m': 10 * MINUTE, '1h': 60 * MINUTE } as const;
+export type HistoryStep = keyof typeof HISTORY_STEPS;
+
+/** Steps in one answer: it stays well below what gateways may say at once. */
+export const MOST_STEPS = 360;
+
+/** What happened from `from` on, before `to`; Unix milliseconds. */
+export interface HistoryQuestion {
+  readonly from: number;
+  readonly to: number;
+  readonly step: HistoryStep;
+  /** The row, as in Minute. */
+  readonly row: string;
+}
+
+/** What one gateway has counted, the oldest step first. The row is packed, in Base64. */
+export interface HistoryAnswer {
+  readonly spans: readonly (Omit<Span, 'row'> & { readonly row: string })[];
+}
+
+/** `null`: this is no such question. */
+export function readHistoryQuestion(asked: unknown): HistoryQuestion | null {
+  const { from, to, step, row } = Object(asked) as Partial<HistoryQuestion>;
+  if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to) || typeof row !== 'string' || row.length > 1_000)
+    return null;
+  if (typeof step !== 'string' || !Object.hasOwn(HISTORY_STEPS, step)) return null;
+  return (to! - from!) / HISTORY_STEPS[step] > MOST_STEPS ? null : { from: from!, to: to!, step, row };
+}
+
+export function historyAnswer(spans: readonly Span[]): HistoryAnswer {
+  return { spans: spans.map((span) => ({ ...span, row: packRow(span.row).toString('base64') })) };
+}
+
+/** What a gateway, perhaps of another version, answered; `null`: it is not understood here. */
+export function readHistoryAnswer(answer: unknown): readonly Span[] | null {
+  const { spans } = Object(answer) as Partial<HistoryAnswer>;
+  if (!Array.isArray(spans) || spans.length > MOST_STEPS + 1) return null;
+  try {
+    return spans.map(readSpan);
+  } catch (error) {
+    if (error instanceof NotPacked) return null;
+    throw error;
+  }
+}
+
+function readSpan(span: unknown): Span {
+  const { start, minutes, policies, row: packed } = Object(span) as Partial<HistoryAnswer['spans'][number]>;
+  if (![start, minutes, policies].every(Number.isSafeInteger) || typeof packed !== 'string')
+    throw new NotPacked('a span has other fields');
+  const row = new Float64Array(COLUMNS);
+  addPacked(row, Buffer.from(packed, 'base64'));
+  return { start: start!, minutes: minutes!, policies: policies!, row };
+}
+
+/** The spans of several gateways as those of one. */
+export function mergeSpans(all: readonly Span[]): Span[] {
+  const sums = new Map<number, Span>();
+  for (const span of all) {
+    const sum = sums.get(span.start);
+    if (sum === undefined) sums.set(span.start, { ...span, row: span.row.slice() });
+    else {
+      addTo(sum.row, span.row);
+      const minutes = Math.max(sum.minutes, span.minutes);
+      sums.set(span.start, { ...sum, minutes, policies: sum.policies | span.policies });
+    }
+  }
+  return [...sums.values()].sort((one, other) => one.start - other.start);
+}

@@ -1,0 +1,46 @@
+import { TOP_WINDOWS, type TopWindow } from '../observe/top/slices.ts';
+import { mergeSummaries, type Summary } from '../observe/top/summary.ts';
+import { COUNTERS, type Counting, TOP_BY, type TopBy, type TopCounts } from '../observe/top/top.ts';
+
+/** Who came most often, in which window, and counted by what. */
+export interface TopQuestion {
+  readonly window: TopWindow;
+  readonly by: TopBy;
+}
+
+/** What one gateway has counted. */
+export interface TopAnswer extends TopCounts {
+  /** Workers that did not answer in time, and are missing here. */
+  readonly missing: number;
+}
+
+/** `null`: this is no such question. */
+export function readTopQuestion(asked: unknown): TopQuestion | null {
+  const { window, by } = Object(asked) as Partial<TopQuestion>;
+  return TOP_WINDOWS.includes(window!) && TOP_BY.includes(by!) ? { window: window!, by: by! } : null;
+}
+
+/** Whether a gateway, perhaps of another version, answered what is understood here. */
+export function isTopAnswer(answer: unknown): answer is TopAnswer {
+  const { since, missing, summary } = Object(answer) as Partial<TopAnswer>;
+  const { total, floor, items } = Object(summary) as Partial<Summary<Counting>>;
+  return [since, missing, total, floor].every(Number.isFinite) && Array.isArray(items) && items.every(isCounted);
+}
+
+function isCounted(item: unknown): boolean {
+  const { key, count, error, last, about } = Object(item) as Partial<Summary<Counting>['items'][number]>;
+  if (typeof key !== 'string' || ![count, error, last].every(Number.isFinite)) return false;
+  const { keyId, account, plan, operation } = Object(about) as Partial<Counting>;
+  return [keyId, account, plan, operation].every((name) => name === null || typeof name === 'string');
+}
+
+/** What several have counted, as one; `since`: when the first of them began. */
+export function mergeTop(by: TopBy, counts: readonly TopCounts[]): TopCounts {
+  return {
+    since: Math.min(...counts.map(({ since }) => since)),
+    summary: mergeSummaries(
+      counts.map(({ summary }) => summary),
+      COUNTERS[by],
+    ),
+  };
+}

@@ -1,0 +1,83 @@
+import { formatDuration, parseDuration } from './durations.ts';
+import { DEFAULT_KIND, KIND_NAMES } from './kinds.ts';
+import type { Window } from './limits.ts';
+
+/** A window as people write it. */
+export interface WindowEntry {
+  readonly limit: number;
+  /** `second`, `minute`, `hour`, `day`, or a duration. */
+  readonly per: string;
+  readonly kind?: Window['kind'];
+}
+
+const SPANS: Readonly<Record<string, number>> = { second: 1000, minute: 60_000, hour: 3_600_000, day: 86_400_000 };
+
+/** What the schema of plans.yaml says too; a test holds them equal. */
+const MOST_WINDOWS = 4;
+const MOST_UNITS = 1_000_000_000_000;
+const [SHORTEST, LONGEST] = [1_000, 366 * 86_400_000];
+
+/** Milliseconds of `minute` or `10s`; `null`: it is neither. */
+export function spanOf(per: string): number | null {
+  return Object.hasOwn(SPANS, per) ? SPANS[per]! : parseDuration(per);
+}
+
+/** The name of a span, as people write it. */
+export function nameOfSpan(span: number): string {
+  return Object.keys(SPANS).find((one) => SPANS[one] === span) ?? formatDuration(span);
+}
+
+/** The parts of the short form `60/minute,10/10s:sliding`; one that does not look like that stays text. */
+export function readShort(text: string): readonly (string | { limit: number; per: string; kind?: string })[] {
+  return text.split(',', 100).map((part) => {
+    const [, limit, per, kind] = /^\s*(\d{1,15})\/(\w+)(?::(\w+))?\s*$/.exec(part) ?? [];
+    if (limit === undefined || per === undefined) return part;
+    return { limit: Number(limit), per, ...(kind !== undefined && { kind }) };
+  });
+}
+
+/** The windows of checked entries, from the shortest span to the longest. */
+export function toWindows(entries: readonly WindowEntry[]): Window[] {
+  return entries
+    .map(({ limit, per, kind = DEFAULT_KIND }) => ({ name: per, kind, limit, span: checkedSpan(per) }))
+    .sort((a, b) => a.span - b.span);
+}
+
+/** Writes windows in the short form. */
+export function formatWindows(windows: readonly Window[]): string {
+  return windows.map(({ limit, name, kind }) => `${limit}/${name}${kind === DEFAULT_KIND ? '' : `:${kind}`}`).join(',');
+}
+
+/** Reads windows in the short or the long form, as plans have them. What is wrong comes as the end of a sentence. */
+export function readWindows(value: unknown): readonly Window[] | string {
+  const entries = typeof value === 'string' ? readShort(value) : value;
+  if (!Array.isArray(entries)) return 'must be windows such as 5/minute,100/day or a list of {limit, per, kind}';
+  if (entries.length < 1 || entries.length > MOST_WINDOWS) return `must be one to ${MOST_WINDOWS} windows`;
+  const spans = new Set<number>();
+  for (const [i, entry] of entries.entries()) {
+    const wrong =
+      typeof entry === 'object' && entry !== null ? faultIn(entry, spans) : 'must look like 5/minute or 10/10s:sliding';
+    if (wrong !== null) return entries.length === 1 ? wrong : `${wrong} (window ${i + 1})`;
+  }
+  return toWindows(entries as WindowEntry[]);
+}
+
+function faultIn(entry: object, spans: Set<number>): string | null {
+  const { limit, per, kind, ...rest } = entry as Record<string, unknown>;
+  if (Object.keys(rest).length > 0) return 'must have no other members than limit, per and kind';
+  if (!Number.isSafeInteger(limit) || (limit as number) < 1 || (limit as number) > MOST_UNITS)
+    return `must have a limit from 1 to ${MOST_UNITS}`;
+  if (kind !== undefined && !KIND_NAMES.some((name) => name === kind)) return `must be ${KIND_NAMES.join(' or ')}`;
+  const span = typeof per === 'string' ? spanOf(per) : null;
+  if (span === null || span < SHORTEST || span > LONGEST)
+    return 'must be per second, minute, hour, day or a duration from 1s to 366d';
+  if (spans.has(span)) return 'must be over another span than the window before';
+  spans.add(span);
+  return null;
+}
+
+function checkedSpan(per: string): number {
+  const span = spanOf(per);
+  if (span === null) throw new TypeError(`no span: ${per}`);
+  return span;
+}

@@ -1,0 +1,99 @@
+import { setImmediate } from 'node:timers/promises';
+import { addMinute, mergeMinutes, unpackMinute, withoutParts } from './minute.ts';
+import { COLUMNS } from './row.ts';
+
+/** Minutes that are kept: a day. */
+const MOST = 24 * 60;
+/** Bytes of all minutes. When there are more, the oldest are kept without operations and plans. */
+const BUDGET = 16 << 20;
+/** Minutes that are read before other work gets its turn. */
+const AT_ONCE = 60;
+
+/** Some minutes as one. */
+export interface Span {
+  /** Unix milliseconds. */
+  readonly start: number;
+  /** Minutes that were counted, busy or not. */
+  readonly minutes: number;
+  /** As in Minute. */
+  readonly policies: number;
+  readonly row: Float64Array;
+}
+
+/** The last day of a gateway, minute by minute: packed, so that a thousand of them with all their operations are a few MB. */
+export class History {
+  readonly #budget: number;
+  readonly #minutes = new Map<number, Buffer>();
+  #bytes = 0;
+
+  constructor(budget = BUDGET) {
+    this.#budget = budget;
+  }
+
+  /** Bytes that it holds, without those of the map. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get size(): number {
+    return this.#minutes.size;
+  }
+
+  /** The starts of all minutes. */
+  starts(): Iterable<number> {
+    return this.#minutes.keys();
+  }
+
+  get(start: number): Buffer | undefined {
+    return this.#minutes.get(start);
+  }
+
+  /** Adds a packed minute to what is known of it, and answers its start. Throws NotPacked, and changes nothing then. */
+  add(minute: Uint8Array): number {
+    const { start } = unpackMinute(minute);
+    const known = this.#minutes.get(start);
+    this.#set(start, known ? mergeMinutes(known, minute) : minute);
+    if (this.#minutes.size > MOST) this.#drop(Math.min(...this.#minutes.keys()));
+    if (this.#bytes > this.#budget) this.#shrink();
+    return start;
+  }
+
+  /**
+   * The row `name` of what happened from `from` on, before `to`, in steps of `step` milliseconds, the oldest first. A step that has no
+   * minute is missing.
+   */
+  async read(name: string, { from, to, step }: { from: number; to: number; step: number }): Promise<Span[]> {
+    const spans = new Map<number, Span>();
+    let read = 0;
+    for (const [start, bytes] of [...this.#minutes]) {
+      if (start < from || start >= to) continue;
+      const at = Math.floor(start / step) * step;
+      const before = spans.get(at) ?? { start: at, minutes: 0, policies: 0, row: new Float64Array(COLUMNS) };
+      const { policies } = addMinute(before.row, bytes, name);
+      spans.set(at, { ...before, minutes: before.minutes + 1, policies: before.policies | policies });
+      if (++read % AT_ONCE === 0) await setImmediate();
+    }
+    return [...spans.values()].sort((one, other) => one.start - other.start);
+  }
+
+  /** The oldest minutes are least likely to be asked for in detail. A tenth more than needed, so that it is done seldom. */
+  #shrink(): void {
+    for (const start of [...this.#minutes.keys()].sort((a, b) => a - b)) {
+      if (this.#bytes <= 0.9 * this.#budget) return;
+      this.#set(start, withoutParts(this.#minutes.get(start)!));
+    }
+  }
+
+  #set(start: number, bytes: Uint8Array): void {
+    this.#bytes += bytes.length - (this.#minutes.get(start)?.length ?? 0);
+    // Memory of its own: small buffers share theirs, and one that is kept would keep all of it.
+    const own = Buffer.alloc(bytes.length);
+    own.set(bytes);
+    this.#minutes.set(start, own);
+  }
+
+  #drop(start: number): void {
+    this.#bytes -= this.#minutes.get(start)!.length;
+    this.#minutes.delete(start);
+  }
+}

@@ -1,0 +1,88 @@
+import { addPacked, NotPacked, Packing, packRow, Unpacking } from './packing.ts';
+import { addTo, COLUMNS, type Row } from './row.ts';
+
+export const MINUTE = 60_000;
+
+/** The layout of a packed minute. */
+const FORMAT = 1;
+
+/** How admission was decided without the shared state; none of them: with it. */
+export const POLICIES = ['local', 'deny', 'allow'] as const;
+
+/** One minute of one process, or of several. */
+export interface Minute {
+  /** Unix milliseconds. */
+  readonly start: number;
+  /** The policies that decided in it, a bit for each of POLICIES. */
+  readonly policies: number;
+  readonly rows: ReadonlyMap<string, Row>;
+}
+
+/** The row of all requests. */
+export const ALL = '';
+export const operationRow = (operation: string): string => `o ${operation}`;
+export const planRow = (plan: string): string => `p ${plan}`;
+
+export function packMinute({ start, policies, rows }: Minute): Buffer {
+  const packing = new Packing();
+  for (const number of [FORMAT, start / MINUTE, policies]) packing.number(number);
+  for (const [name, row] of rows) {
+    packing.text(name);
+    packing.part(packRow(row));
+  }
+  return packing.bytes;
+}
+
+/** Throws NotPacked. */
+export function unpackMinute(bytes: Uint8Array): Minute {
+  const rows = new Map<string, Float64Array>();
+  const { start, policies } = eachRow(bytes, (name, packed) => {
+    const row = rows.get(name()) ?? new Float64Array(COLUMNS);
+    addPacked(row, packed);
+    rows.set(name(), row);
+  });
+  return { start, policies, rows };
+}
+
+/** Adds the row `name` of a packed minute to `sum`, if it has one. Throws NotPacked. */
+export function addMinute(sum: Float64Array, bytes: Uint8Array, name: string): Pick<Minute, 'start' | 'policies'> {
+  const wanted = Buffer.from(name);
+  return eachRow(bytes, (_name, packed, raw) => {
+    if (wanted.equals(raw)) addPacked(sum, packed);
+  });
+}
+
+/** A packed minute without the rows of operations and plans. Throws NotPacked. */
+export function withoutParts(bytes: Uint8Array): Buffer {
+  const sum = new Float64Array(COLUMNS);
+  return packMinute({ ...addMinute(sum, bytes, ALL), rows: new Map([[ALL, sum]]) });
+}
+
+/** Two packed minutes as one. Throws NotPacked. */
+export function mergeMinutes(one: Uint8Array, other: Uint8Array): Buffer {
+  const { start, policies, rows } = unpackMinute(one);
+  const sums = new Map(rows);
+  const more = unpackMinute(other);
+  for (const [name, row] of more.rows) {
+    const sum = sums.get(name);
+    if (sum) addTo(sum, row);
+    else sums.set(name, row);
+  }
+  return packMinute({ start, policies: policies | more.policies, rows: sums });
+}
+
+function eachRow(
+  bytes: Uint8Array,
+  each: (name: () => string, packed: Uint8Array, raw: Uint8Array) => void,
+): Pick<Minute, 'start' | 'policies'> {
+  const packed = new Unpacking(bytes);
+  const format = packed.number();
+  if (format !== FORMAT) throw new NotPacked(`its format is ${format}`);
+  const start = packed.number() * MINUTE;
+  const policies = packed.number();
+  while (!packed.isAtEnd) {
+    const raw = packed.part();
+    each(() => Buffer.from(raw).toString(), packed.part(), raw);
+  }
+  return { start, policies };
+}

@@ -1,0 +1,103 @@
+/** Writes whole numbers from 0 to 2^53 as bytes of seven bits, the lowest first; small ones take one byte. */
+export class Packing {
+  #bytes = Buffer.allocUnsafe(1 << 12);
+  #length = 0;
+
+  number(value: number): void {
+    this.#reserve(8);
+    let rest = value;
+    while (rest >= 0x80) {
+      this.#bytes[this.#length++] = (rest % 0x80) | 0x80;
+      rest = Math.floor(rest / 0x80);
+    }
+    this.#bytes[this.#length++] = rest;
+  }
+
+  text(text: string): void {
+    this.part(Buffer.from(text));
+  }
+
+  /** Bytes, with their number before them. */
+  part(bytes: Uint8Array): void {
+    this.number(bytes.length);
+    this.#reserve(bytes.length);
+    this.#bytes.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  get bytes(): Buffer {
+    return Buffer.from(this.#bytes.subarray(0, this.#length));
+  }
+
+  #reserve(more: number): void {
+    if (this.#length + more <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafe(2 * (this.#length + more));
+    larger.set(this.#bytes.subarray(0, this.#length));
+    this.#bytes = larger;
+  }
+}
+
+/** Bytes that were not written by Packing, or not whole. */
+export class NotPacked extends Error {
+  override name = 'NotPacked';
+}
+
+/** Reads what Packing wrote. Throws NotPacked. */
+export class Unpacking {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at >= this.#bytes.length;
+  }
+
+  number(): number {
+    let value = 0;
+    for (let scale = 1; scale <= Number.MAX_SAFE_INTEGER; scale *= 0x80) {
+      const byte = this.#bytes[this.#at++];
+      if (byte === undefined) break;
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80 && value <= Number.MAX_SAFE_INTEGER) return value;
+    }
+    throw new NotPacked('a number is cut off or too large');
+  }
+
+  /** A view of the bytes. */
+  part(): Uint8Array {
+    const length = this.number();
+    const part = this.#bytes.subarray(this.#at, this.#at + length);
+    if (part.length < length) throw new NotPacked('a part is cut off');
+    this.#at += length;
+    return part;
+  }
+}
+
+/** The numbers of a row that are not 0, each behind the number of zeros before it. */
+export function packRow(row: ArrayLike<number>): Buffer {
+  const packing = new Packing();
+  let zeros = 0;
+  for (let i = 0; i < row.length; i++) {
+    const count = row[i]!;
+    if (count === 0) zeros++;
+    else {
+      packing.number(zeros);
+      packing.number(count);
+      zeros = 0;
+    }
+  }
+  return packing.bytes;
+}
+
+/** Adds a packed row to `sum`. Throws NotPacked, with a part perhaps added. */
+export function addPacked(sum: Float64Array, packed: Uint8Array): void {
+  const row = new Unpacking(packed);
+  for (let at = 0; !row.isAtEnd; at++) {
+    at += row.number();
+    if (at >= sum.length) throw new NotPacked('a row has too many columns');
+    sum[at]! += row.number();
+  }
+}

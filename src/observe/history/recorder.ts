@@ -1,0 +1,131 @@
+import type { Event, RequestEvent } from '../events.ts';
+import { ALL, MINUTE, operationRow, POLICIES, packMinute, planRow } from './minute.ts';
+import { COLUMNS, countIn, type Places, placesOf, type Row } from './row.ts';
+
+/** Operations and plans that one process counts apart; what comes later counts as `other`. */
+export const MOST_OPERATIONS = 100;
+export const MOST_PLANS = 20;
+export const OTHER = 'other';
+
+/** Milliseconds between two looks at the clock while no request comes. */
+const LOOK = 5_000;
+
+/** Counts the requests of this process minute by minute, and hands each minute on when it has ended. */
+export class Recorder {
+  readonly #clock: () => number;
+  readonly #ended: (minute: Buffer) => void;
+  #timer: NodeJS.Timeout | undefined;
+  readonly #all = new Uint32Array(COLUMNS);
+  readonly #operations = new Rows(MOST_OPERATIONS);
+  readonly #plans = new Rows(MOST_PLANS);
+  #start: number;
+  /** The policy in force while the shared state is away, and all that were in this minute: a bit for each. */
+  #policy = 0;
+  #policies = 0;
+
+  /** `clock`: Unix milliseconds. */
+  constructor(clock: () => number, ended: (minute: Buffer) => void) {
+    this.#clock = clock;
+    this.#ended = ended;
+    this.#start = minuteOf(clock());
+  }
+
+  readonly observe = (event: Event): void => {
+    switch (event.type) {
+      case 'request':
+        this.turn();
+        this.#count(event);
+        break;
+      case 'state.outage':
+        this.turn();
+        this.#policy = bitOf(event.policy);
+        this.#policies |= this.#policy;
+        break;
+      case 'state.recovered':
+        this.turn();
+        this.#policy = 0;
+        break;
+    }
+  };
+
+  /** Has minutes end also while no request comes. */
+  watch(): void {
+    this.#timer = setInterval(() => this.turn(), LOOK).unref();
+  }
+
+  /** Hands the minute on if it has ended. */
+  turn(): void {
+    const now = this.#clock();
+    if (now < this.#start || now >= this.#start + MINUTE) this.#end(minuteOf(now));
+  }
+
+  /** Hands on what there is of the last minute. */
+  close(): void {
+    clearInterval(this.#timer);
+    this.#end(this.#start);
+  }
+
+  #count(event: RequestEvent): void {
+    const places = placesOf(event);
+    countIn(this.#all, places);
+    this.#operations.count(event.operation, places);
+    if (event.plan !== null) this.#plans.count(event.plan, places);
+  }
+
+  #end(next: number): void {
+    const rows = new Map<string, Row>([[ALL, this.#all]]);
+    for (const [name, row] of this.#operations.take()) rows.set(operationRow(name), row);
+    for (const [name, row] of this.#plans.take()) rows.set(planRow(name), row);
+    const minute = packMinute({ start: this.#start, policies: this.#policies, rows });
+    this.#all.fill(0);
+    this.#start = next;
+    this.#policies = this.#policy;
+    this.#ended(minute);
+  }
+}
+
+const minuteOf = (now: number): number => Math.floor(now / MINUTE) * MINUTE;
+
+function bitOf(policy: string): number {
+  const place = (POLICIES as readonly string[]).indexOf(policy);
+  return place < 0 ? 0 : 1 << place;
+}
+
+/** A row for each of the first names that come; those that come later share one. */
+class Rows {
+  readonly #most: number;
+  readonly #rows = new Map<string, Uint32Array>();
+  readonly #others = new Uint32Array(COLUMNS);
+
+  constructor(most: number) {
+    this.#most = most;
+    // What is called so itself shares the row.
+    this.#rows.set(OTHER, this.#others);
+  }
+
+  count(name: string, places: Places): void {
+    countIn(this.#rowOf(name), places);
+  }
+
+  /** The rows in which something was counted; they are empty afterwards. */
+  take(): [string, Row][] {
+    const taken: [string, Row][] = [];
+    for (const [name, row] of this.#rows) taken.push([name, row]);
+    return taken
+      .filter(([, row]) => row.some((count) => count > 0))
+      .map(([name, row]): [string, Row] => {
+        const copy = row.slice();
+        row.fill(0);
+        return [name, copy];
+      });
+  }
+
+  #rowOf(name: string): Uint32Array {
+    const known = this.#rows.get(name);
+    if (known !== undefined) return known;
+    if (this.#rows.size > this.#most) return this.#others;
+    const row = new Uint32Array(COLUMNS);
+    this.#rows.set(name, row);
+    return row;
+  }
+}

@@ -1,0 +1,69 @@
+import type { RequestEvent } from '../events.ts';
+import { BUCKETS, bucketOf } from './buckets.ts';
+
+export const VERDICTS = ['admitted', 'limited', 'banned'] as const;
+/** `left`: the caller went away before its answer. */
+export const CLASSES = ['2xx', '3xx', '4xx', '5xx', 'left'] as const;
+/** Statuses that are counted by themselves. */
+const STATUSES = [400, 401, 403, 404, 405, 408, 410, 413, 415, 429, 500, 502, 503, 504] as const;
+
+const CLASSES_AT = VERDICTS.length;
+const STATUSES_AT = CLASSES_AT + CLASSES.length;
+const BUCKETS_AT = STATUSES_AT + STATUSES.length;
+
+/** The numbers of a row: verdicts, classes, statuses, then the buckets of durations. */
+export const COLUMNS = BUCKETS_AT + BUCKETS;
+
+/** What happened to some requests: counts, so that rows are merged by adding. */
+export type Row = Float64Array | Uint32Array;
+
+/** Where a request counts, whichever rows it counts in: verdict, class and status, -1 for none, and the bucket. */
+export interface Places {
+  readonly verdict: number;
+  readonly class: number;
+  readonly status: number;
+  readonly bucket: number;
+}
+
+export function placesOf({ verdict, status, duration }: RequestEvent): Places {
+  const byStatus = STATUSES.indexOf(status as (typeof STATUSES)[number]);
+  return {
+    verdict: verdict === null ? -1 : VERDICTS.indexOf(verdict as (typeof VERDICTS)[number]),
+    class: CLASSES_AT + classOf(status),
+    status: byStatus < 0 ? -1 : STATUSES_AT + byStatus,
+    bucket: BUCKETS_AT + bucketOf(duration),
+  };
+}
+
+function classOf(status: number): number {
+  if (status === 499) return CLASSES.indexOf('left');
+  // Only 101 is below 200: a change of protocols.
+  return Math.max(0, Math.min(3, Math.floor(status / 100) - 2));
+}
+
+export function countIn(row: Row, { verdict, class: ofClass, status, bucket }: Places): void {
+  if (verdict >= 0) row[verdict]!++;
+  if (status >= 0) row[status]!++;
+  row[ofClass]!++;
+  row[bucket]!++;
+}
+
+export function addTo(sum: Row, row: Row): void {
+  for (let i = 0; i < COLUMNS; i++) sum[i]! += row[i]!;
+}
+
+/** Every request has one class. */
+export function requestsIn(row: Row): number {
+  let sum = 0;
+  for (let i = CLASSES_AT; i < STATUSES_AT; i++) sum += row[i]!;
+  return sum;
+}
+
+export const verdictsIn = (row: Row) => named(VERDICTS, row, 0);
+export const classesIn = (row: Row) => named(CLASSES, row, CLASSES_AT);
+export const statusesIn = (row: Row) => named(STATUSES, row, STATUSES_AT);
+export const bucketsIn = (row: Row): Row => row.subarray(BUCKETS_AT);
+
+function named<N extends string | number>(names: readonly N[], row: Row, at: number) {
+  return Object.fromEntries(names.map((name, i) => [name, row[at + i]!])) as Record<N, number>;
+}

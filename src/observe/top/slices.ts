@@ -1,0 +1,78 @@
+import { SpaceSaving } from './space-saving.ts';
+import { mergeSummaries, type Summary } from './summary.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** What can be looked back on: `length` milliseconds, kept in slices of `span`, the oldest of which goes as a whole. */
+const WINDOWS = {
+  minute: { length: MINUTE, span: 10 * SECOND },
+  hour: { length: HOUR, span: 10 * MINUTE },
+  day: { length: 24 * HOUR, span: HOUR },
+} as const;
+
+export type TopWindow = keyof typeof WINDOWS;
+export const TOP_WINDOWS = Object.keys(WINDOWS) as readonly TopWindow[];
+
+/** The slice that is counted now is so long, milliseconds. */
+export const SHORTEST = WINDOWS.minute.span;
+
+interface Slice<T> {
+  readonly start: number;
+  readonly summary: Summary<T>;
+}
+
+/** When the first slice begins that has a part of this window. */
+export function beginOf(window: TopWindow, now: number): number {
+  const { length, span } = WINDOWS[window];
+  return Math.floor((now - length) / span) * span;
+}
+
+/**
+ * What comes most often in the last minute, hour and day. Requests are counted in one slice of ten seconds; a slice that has ended is
+ * merged into the slices of each window, so there are at most 39 summaries, however much is counted.
+ */
+export class Slices<T> {
+  readonly #size: number;
+  readonly #now: SpaceSaving<T>;
+  readonly #kept: Readonly<Record<TopWindow, Slice<T>[]>> = { minute: [], hour: [], day: [] };
+
+  /** `size`: counters of each summary. */
+  constructor(size: number) {
+    this.#size = size;
+    this.#now = new SpaceSaving(size);
+  }
+
+  add(key: string, now: number) {
+    return this.#now.add(key, now);
+  }
+
+  /** Ends the slice that began at `start`. */
+  end(start: number): void {
+    const summary = this.#now.summary();
+    if (summary.total === 0) return;
+    this.#now.empty();
+    for (const window of TOP_WINDOWS) this.#keep(window, start, summary);
+  }
+
+  /** What came most often in this window, and in the part of its first slice that is older. */
+  summary(window: TopWindow, now: number): Summary<T> {
+    const begin = beginOf(window, now);
+    const inside = this.#kept[window].filter(({ start }) => start >= begin && start <= now);
+    return mergeSummaries([...inside.map(({ summary }) => summary), this.#now.summary()], this.#size);
+  }
+
+  #keep(window: TopWindow, ended: number, summary: Summary<T>): void {
+    const { length, span } = WINDOWS[window];
+    const start = Math.floor(ended / span) * span;
+    const slices = this.#kept[window];
+    const last = slices.at(-1);
+    if (last?.start === start) {
+      slices[slices.length - 1] = { start, summary: mergeSummaries([last.summary, summary], this.#size) };
+    } else {
+      slices.push({ start, summary });
+      if (slices.length > length / span + 1) slices.shift();
+    }
+  }
+}

@@ -1,0 +1,36 @@
+/** Windows as an author writes them: `5/minute,10/10s:sliding`, or a list. */
+export type WrittenWindows =
+  | string
+  | readonly { readonly limit: number; readonly per: string; readonly kind?: string }[];
+
+interface Limited {
+  readonly 'x-ratelimit'?: WrittenWindows;
+}
+
+/** Sentences about the limits that an operation has by itself or by its tags. */
+export function scopedLimits(
+  operation: Limited & { readonly tags?: readonly string[] },
+  { tags = [] }: { readonly tags?: readonly (Limited & { readonly name: string })[] },
+): string[] {
+  const own = operation['x-ratelimit'];
+  const shared = tags.filter(({ name }) => operation.tags?.includes(name));
+  return [
+    ...(own === undefined ? [] : [`Limited to ${inWords(own)} for this operation.`]),
+    ...shared.flatMap(({ name, 'x-ratelimit': windows }) =>
+      windows === undefined ? [] : [`Limited to ${inWords(windows)} for all operations of ${name} together.`],
+    ),
+  ];
+}
+
+function inWords(windows: WrittenWindows): string {
+  const texts =
+    typeof windows === 'string'
+      ? windows.split(',').map((part) =>
+          part
+            .trim()
+            .replace('/', ' per ')
+            .replace(/:(\w+)$/, ' ($1)'),
+        )
+      : windows.map(({ limit, per, kind }) => `${limit} per ${per}${kind === undefined ? '' : ` (${kind})`}`);
+  return texts.join(' and ');
+}

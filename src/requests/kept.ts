@@ -1,0 +1,20 @@
+import type { ToldFaults } from '../fleet/requests.ts';
+import type { RequestEvent } from '../observe/events.ts';
+
+/** What other events said of a request before its own. */
+export interface Notes {
+  readonly faults: ToldFaults[];
+  retries: number;
+  /** What was away, in kinds of errors; `null`: nothing. */
+  outage: string | null;
+}
+
+/** One request that is kept. */
+export interface Kept {
+  readonly event: RequestEvent;
+  readonly notes: Notes | null;
+  /** When it ended, Unix milliseconds. */
+  readonly endedAt: number;
+  /** Equal ones since the one before it that were not kept. */
+  readonly more: number;
+}

@@ -1,0 +1,157 @@
+import { Cache } from '../common/cache.ts';
+import { oneByte } from '../common/one-byte.ts';
+import type { Explained, ListedRequest, Memory, RequestFilter } from '../fleet/requests.ts';
+import type { Event, RequestEvent } from '../observe/events.ts';
+import { GoodOnes } from './good-ones.ts';
+import type { Kept, Notes } from './kept.ts';
+import { RefusedOnes } from './refused-ones.ts';
+import { kindsOf, listed, reportedFaults, told } from './told.ts';
+
+export interface RecentSettings {
+  /** How many are kept: half of them good ones, half of them refusals and failures. 0: none. */
+  readonly requests: number;
+  /** The share of good ones that is kept, 0 to 1. */
+  readonly sample: number;
+}
+
+export interface RecentOptions {
+  /** The number of this worker; `null`: it is the gateway's only process. */
+  readonly worker: number | null;
+  readonly clock?: () => number;
+}
+
+/** Addresses whose text is kept once. */
+const ADDRESSES = 1_000;
+/** Requests under way with notes; more of them were left behind. */
+const MOST_NOTED = 10_000;
+
+/**
+ * The last requests that this process carried, to be explained to operators. A listener of events: the way of a request knows nothing
+ * of it. Good requests drive out none of the others.
+ */
+export class RecentRequests {
+  readonly #worker: number | null;
+  readonly #clock: () => number;
+  readonly #notes = new Map<string, Notes>();
+  readonly #addresses = new Cache<string>(ADDRESSES);
+  readonly #refused: RefusedOnes;
+  #settings: RecentSettings;
+  #good: GoodOnes;
+  /** Good ones that are due to be kept. */
+  #due = 0;
+  #goodBegan: number;
+  #refusedBegan: number;
+
+  constructor(settings: RecentSettings, { worker, clock = Date.now }: RecentOptions) {
+    this.#settings = settings;
+    this.#worker = worker;
+    this.#clock = clock;
+    this.#good = new GoodOnes(goodPart(settings));
+    this.#refused = new RefusedOnes(refusedPart(settings));
+    this.#goodBegan = clock();
+    this.#refusedBegan = this.#goodBegan;
+  }
+
+  /** What fits into the new sizes is kept on. */
+  use(settings: RecentSettings): void {
+    const { requests, sample } = this.#settings;
+    this.#settings = settings;
+    if (requests === 0) this.#refusedBegan = this.#clock();
+    if (requests === 0 || sample !== settings.sample) this.#goodBegan = this.#clock();
+    if (requests === settings.requests) return;
+    this.#goodBegan = Math.max(this.#goodBegan, this.#good.since ?? 0);
+    const before = this.#good;
+    this.#good = new GoodOnes(goodPart(settings));
+    for (const { event, notes, endedAt } of before.oldestFirst()) this.#good.put(event, event.address, notes, endedAt);
+    this.#refused.use(refusedPart(settings));
+  }
+
+  readonly observe = (event: Event): void => {
+    switch (event.type) {
+      case 'request':
+        if (this.#settings.requests > 0) this.#keep(event);
+        break;
+      case 'contract.fault':
+        this.#notesOf(event.id)?.faults.push(reportedFaults(event));
+        break;
+      case 'retry': {
+        const notes = this.#notesOf(event.id);
+        if (notes) notes.retries++;
+        break;
+      }
+      case 'outage': {
+        const notes = this.#notesOf(event.id);
+        if (notes) notes.outage = kindsOf(event.error);
+        break;
+      }
+    }
+  };
+
+  explain(id: string): Explained {
+    const kept = this.#refused.find(id) ?? this.#good.find(id);
+    return { request: kept && told(kept, this.#worker), memory: this.#memory() };
+  }
+
+  /** The newest refusals and failures, newest first. */
+  refusals({ key, account, code, limit }: RequestFilter): ListedRequest[] {
+    const fitting: Kept[] = [];
+    for (const kept of this.#refused.newestFirst(code)) {
+      const { keyId, account: of } = kept.event;
+      if ((key === null || key === keyId) && (account === null || account === of)) fitting.push(kept);
+    }
+    const newest = fitting.sort((one, other) => other.endedAt - one.endedAt).slice(0, limit);
+    return newest.map((kept) => listed(told(kept, this.#worker)));
+  }
+
+  #keep(event: RequestEvent): void {
+    const { id, status, code } = event;
+    let notes: Notes | null = null;
+    if (this.#notes.size > 0) {
+      notes = this.#notes.get(id) ?? null;
+      this.#notes.delete(id);
+    }
+    const address = this.#lasting(event.address);
+    if (code !== null || status >= 500) this.#refused.put(event, address, notes, this.#clock());
+    else if (this.#isSampled()) this.#good.put(event, address, notes, this.#clock());
+  }
+
+  #isSampled(): boolean {
+    this.#due += this.#settings.sample;
+    if (this.#due < 1) return false;
+    this.#due -= 1;
+    return true;
+  }
+
+  /** A caller's address may be a part of its headers, which would stay in memory with it. */
+  #lasting(address: string): string {
+    const known = this.#addresses.get(address);
+    if (known !== undefined) return known;
+    const copy = oneByte(address);
+    this.#addresses.set(copy, copy);
+    return copy;
+  }
+
+  #notesOf(id: string): Notes | null {
+    if (this.#settings.requests === 0) return null;
+    const known = this.#notes.get(id);
+    if (known) return known;
+    if (this.#notes.size >= MOST_NOTED) this.#notes.clear();
+    const made: Notes = { faults: [], retries: 0, outage: null };
+    this.#notes.set(id, made);
+    return made;
+  }
+
+  #memory(): Memory {
+    const { requests, sample } = this.#settings;
+    return {
+      requests,
+      sample: this.#good.capacity === 0 ? 0 : sample,
+      goodSince: Math.max(this.#goodBegan, this.#good.since ?? 0),
+      othersSince: Math.max(this.#refusedBegan, this.#refused.since ?? 0),
+    };
+  }
+}
+
+/** Of an odd number the refusals have more. */
+const goodPart = ({ requests }: RecentSettings) => Math.floor(requests / 2);
+const refusedPart = ({ requests }: RecentSettings) => Math.ceil(requests / 2);

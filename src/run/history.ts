@@ -1,0 +1,34 @@
+import { HISTORY_STEPS, type HistoryAnswer, historyAnswer, readHistoryQuestion } from '../fleet/history.ts';
+import type { Observe } from '../observe/events.ts';
+import { History } from '../observe/history/history.ts';
+import { type KeptHistory, keepHistory } from '../state/history/folder.ts';
+
+/** The last day of this gateway: in memory, and in the data folder for the next one. */
+export class GatewayHistory {
+  readonly #history = new History();
+  #kept: KeptHistory | null = null;
+
+  /** Reads what the folder has, and keeps there what comes. What goes wrong is told, and stops nothing. */
+  open(folder: string, observe: Observe): void {
+    this.#kept = keepHistory(folder, this.#history, (error) =>
+      observe({ type: 'state.warning', warning: `the history: ${error instanceof Error ? error.message : error}` }),
+    );
+  }
+
+  /** Takes a packed minute of a process that carries requests. */
+  readonly add = (minute: Uint8Array): void => {
+    this.#kept?.mark(this.#history.add(minute));
+  };
+
+  /** `null`: this is no such question. */
+  async answer(asked: unknown): Promise<HistoryAnswer | null> {
+    const question = readHistoryQuestion(asked);
+    if (question === null) return null;
+    return historyAnswer(await this.#history.read(question.row, { ...question, step: HISTORY_STEPS[question.step] }));
+  }
+
+  async close(): Promise<void> {
+    await this.#kept?.close();
+    this.#kept = null;
+  }
+}

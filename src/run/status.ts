@@ -1,0 +1,66 @@
+import { shortDigest } from '../common/digest.ts';
+import { readVersion } from '../common/version.ts';
+import type { Config } from '../config/config.ts';
+import { describeConfig } from '../config/describe.ts';
+import type { Readiness } from '../fleet/readiness.ts';
+import type { ConfigurationStatus, GatewayStatus, ProcessStatus } from '../fleet/status.ts';
+import { type ActiveConfig, plansText } from './reload.ts';
+import type { Serving } from './serving.ts';
+import type { Standing } from './standing.ts';
+
+/** Settings that belong to one machine: gateways that differ in these alone do the same with requests. */
+const OF_ONE_MACHINE = /^((listen|admin|log|files)\.|(data|workers|contract\.file)$)/;
+
+const VERSION = readVersion();
+
+/** How a process stands that carries requests. */
+export function processStatus(
+  worker: number | null,
+  { inFlight, store }: Pick<Serving, 'inFlight' | 'store'>,
+  { ofState }: Standing,
+): ProcessStatus {
+  return { worker, pid: process.pid, inFlight, memory: process.memoryUsage.rss(), ...ofState, store };
+}
+
+export interface GatewayParts {
+  /** Unix milliseconds. */
+  readonly startedAt: number;
+  readonly urls: { readonly url: string; readonly adminUrl: string } | null;
+  readonly readiness: Readiness;
+  readonly state: string;
+  readonly workers: number;
+  readonly processes: readonly ProcessStatus[];
+  readonly configuration: ConfigurationStatus;
+}
+
+/** How a gateway stands. */
+export function gatewayStatus({ urls, ...parts }: GatewayParts): GatewayStatus {
+  return {
+    version: VERSION,
+    node: process.version,
+    url: urls?.url ?? null,
+    adminUrl: urls?.adminUrl ?? null,
+    ...parts,
+  };
+}
+
+export function configurationStatus(
+  active: ActiveConfig<Config>,
+  waiting: readonly string[],
+  lastReload: ConfigurationStatus['lastReload'],
+): ConfigurationStatus {
+  return { ...digestsOf(active), waiting, lastReload };
+}
+
+/** What decides about requests, as digests that can be compared with those of other gateways. */
+export function digestsOf({
+  config,
+  contract,
+}: ActiveConfig<Config>): Pick<ConfigurationStatus, 'settings' | 'plans' | 'contract'> {
+  const settings = describeConfig(config).filter(({ name }) => !OF_ONE_MACHINE.test(name));
+  return {
+    settings: shortDigest(JSON.stringify(settings.map(({ name, value }) => [name, value]))),
+    plans: shortDigest(plansText(config.plans)),
+    contract: shortDigest(contract.fingerprint),
+  };
+}

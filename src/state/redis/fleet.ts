@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type AnswerOf,
+  type ArgumentOf,
+  answerTo,
+  type Fleet,
+  type Gathered,
+  type Question,
+} from '../../fleet/fleet.ts';
+import type { Join } from '../storage.ts';
+import { asked, inTime } from './asking.ts';
+import { type Connection, connectToListenInBackground, messages } from './client.ts';
+import { announceIn, type Gateways } from './gateways.ts';
+import { answersFor, keyOf, QUESTIONS } from './key-names.ts';
+import { disconnect } from './lasting.ts';
+
+/** Milliseconds that gateways have for an answer, the way there and back included. */
+const PATIENCE = 1_500;
+/** Characters of the largest message: Redis hands each to every listener. */
+const LARGEST = 1_000_000;
+/** Answers under way at a time: anybody who reaches Redis can ask. Further questions stay unanswered. */
+const MOST_ANSWERS = 32;
+
+export interface FleetOptions {
+  /** This gateway's name among all, and its answers; `null`: a command asks, which answers nobody. */
+  readonly self: Parameters<Join>[0] | null;
+  /** Told of an answer that could not be made. */
+  readonly failed: (error: unknown) => void;
+}
+
+interface Asking {
+  readonly from: string;
+  readonly id: string;
+  readonly question: string;
+  readonly argument: unknown;
+}
+
+interface Answered {
+  readonly id: string;
+  readonly gateway: string;
+  readonly answer: unknown;
+}
+
+/** Answers that are waited for. */
+interface Waiting {
+  readonly missing: Set<string>;
+  readonly found: Map<string, unknown>;
+  readonly complete: () => void;
+}
+
+/**
+ * The gateways that share a Redis, asked through its channels on a connection of its own. A gateway that can be asked says so
+ * every few seconds, so it is known who has not answered.
+ */
+export function fleetInRedis(redis: Connection, { self, failed }: FleetOptions): Fleet {
+  const subscriber = connectToListenInBackground(redis);
+  const me = randomUUID();
+  const waiting = new Map<string, Waiting>();
+  const gateways: Gateways | null = self && announceIn(redis, keyOf.fleet, self.name);
+  const channels = [answersFor(me), ...(self ? [QUESTIONS] : [])];
+  const listening = whenReady(subscriber, channels);
+  let answering = 0;
+
+  subscriber.on('message', (channel, text: string) => {
+    if (channel === QUESTIONS) void answer(readAsking(text));
+    else note(readAnswered(text));
+  });
+
+  async function answer(asking: Asking | null): Promise<void> {
+    if (self === null || asking === null || asking.from === me || !Object.hasOwn(self.answers, asking.question)) return;
+    if (answering >= MOST_ANSWERS) return;
+    answering++;
+    const text = await answerIn(self, asking).catch(failed);
+    // A gateway whose answer does not arrive is told as silent.
+    if (text) await inTime(redis.publish(answersFor(asking.from), text), PATIENCE).catch(() => {});
+    answering--;
+  }
+
+  function note(answered: Answered | null): void {
+    if (answered === null) return;
+    const one = waiting.get(answered.id);
+    if (!one?.missing.delete(answered.gateway)) return;
+    one.found.set(answered.gateway, answered.answer);
+    if (one.missing.size === 0) one.complete();
+  }
+
+  async function askOthers(question: Question, argument: unknown): Promise<Omit<Waiting, 'complete'>> {
+    await inTime(listening(), PATIENCE);
+    const names = await asked(redis.zrange(keyOf.fleet, '0', '-1'), PATIENCE);
+    const missing = new Set(names.filter((name) => name !== self?.name));
+    const found = new Map<string, unknown>();
+    if (missing.size === 0) return { missing, found };
+    const id = randomUUID();
+    const all = new Promise<void>((complete) => void waiting.set(id, { missing, found, complete }));
+    try {
+      const text = JSON.stringify({ from: me, id, question, argument } satisfies Asking);
+      await asked(redis.publish(QUESTIONS, text), PATIENCE);
+      // Those that are missing then are told as silent.
+      await inTime(all, PATIENCE).catch(() => {});
+    } finally {
+      waiting.delete(id);
+    }
+    return { missing, found };
+  }
+
+  return {
+    async ask<Q extends Question>(question: Q, argument: ArgumentOf<Q>): Promise<Gathered<Q>> {
+      const [mine, others] = await Promise.all([
+        self === null
+          ? []
+          : answerTo(self.answers, question, argument).then((answer) => [{ gateway: self.name, answer }]),
+        askOthers(question, argument).catch((error: unknown) => messages(error)),
+      ]);
+      if (typeof others === 'string') return { answers: mine, silent: [], apart: others };
+      const rest = [...others.found].map(([gateway, one]) => ({ gateway, answer: one as AnswerOf<Q> }));
+      return { answers: [...mine, ...rest], silent: [...others.missing].sort(), apart: null };
+    },
+    async close() {
+      await gateways?.close();
+      disconnect(subscriber);
+    },
+  };
+}
+
+/** The message with the answer. */
+async function answerIn({ name, answers }: NonNullable<FleetOptions['self']>, asking: Asking): Promise<string> {
+  const question = asking.question as Question;
+  const answer = await answerTo(answers, question, asking.argument as ArgumentOf<typeof question>);
+  const text = JSON.stringify({ id: asking.id, gateway: name, answer } satisfies Answered);
+  if (text.length > LARGEST) throw new Error(`the answer to ${question} has ${text.length} characters`);
+  return text;
+}
+
+/** Answers a function that resolves once the connection listens to these channels, now and after each time it was cut. */
+function whenReady(subscriber: Connection, channels: readonly string[]): () => Promise<void> {
+  let listening = Promise.withResolvers<void>();
+  subscriber.on('ready', () => {
+    // Where it is cut again meanwhile, `ready` comes again.
+    subscriber.subscribe(...channels).then(
+      () => listening.resolve(),
+      () => {},
+    );
+  });
+  subscriber.on('close', () => {
+    listening = Promise.withResolvers<void>();
+  });
+  return () => listening.promise;
+}
+
+/** `null` for what is no question: anybody who reaches Redis can send anything. */
+function readAsking(text: string): Asking | null {
+  const { from, id, question, argument = null } = objectIn(text);
+  if (typeof from !== 'string' || !/^[0-9a-f-]{36}$/.test(from)) return null;
+  if (typeof id !== 'string' || id.length > 36 || typeof question !== 'string') return null;
+  return { from, id, question, argument };
+}
+
+function readAnswered(text: string): Answered | null {
+  const { id, gateway, answer = null } = objectIn(text);
+  return typeof id === 'string' && typeof gateway === 'string' ? { id, gateway, answer } : null;
+}
+
+function objectIn(text: string): Record<string, unknown> {
+  if (text.length > LARGEST) return {};
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}

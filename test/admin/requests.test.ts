@@ -1,0 +1,96 @@
+import { expect, test } from '@jest/globals';
+import type { Task } from '../../src/admin/call.ts';
+import type { AdminContext } from '../../src/admin/context.ts';
+import { requestOperations } from '../../src/admin/operations/requests.ts';
+import type { Explained, ListedRequest, ToldRequest } from '../../src/fleet/requests.ts';
+
+const ID = '01890000-0000-7000-8000-000000000000';
+const LISTED: ListedRequest = {
+  id: ID,
+  worker: null,
+  at: 1,
+  method: 'GET',
+  operation: 'listPets',
+  status: 429,
+  complete: true,
+  step: 'admit',
+  code: 'rate_limit_exceeded',
+  message: 'The limit is reached.',
+  key: { id: 'key_1', account: 'acme', plan: 'free', subject: 'key:key_1' },
+  address: '127.0.0.1',
+  more: 0,
+};
+const TOLD: ToldRequest = {
+  ...LISTED,
+  path: '/pets',
+  traceparent: null,
+  decision: {
+    verdict: 'limited',
+    by: 'state',
+    cost: 1,
+    violated: 'minute',
+    retryAt: 2,
+    retryAfter: 1,
+    strikes: 0,
+    strikesToBan: 10,
+    bannedUntil: null,
+    banBegan: false,
+    rung: null,
+  },
+  windows: [{ name: 'minute', kind: 'fixed', limit: 1, before: 0, after: 0, resetAt: 2 }],
+  faults: [],
+  body: { declared: null, received: 0 },
+  store: null,
+  outage: null,
+  times: { authenticated: 0.1, admitted: 0.2, forwarded: null, answered: null, total: 0.3 },
+};
+
+const told = (changes: object): unknown => ({ request: { ...TOLD, ...changes }, memory: null });
+const ODD: readonly unknown[] = [
+  null,
+  1,
+  [],
+  {},
+  { request: null },
+  { request: {}, memory: null },
+  told({ at: 9e15 }),
+  told({ windows: [null] }),
+  told({ windows: [{ ...TOLD.windows[0], resetAt: '2026' }] }),
+  told({ decision: {} }),
+  told({ faults: [{ side: 'request', reportOnly: false, count: 1, faults: [{}] }] }),
+  told({ key: 'sg_live' }),
+  told({ step: '\u001b[2J' }),
+  told({ times: null }),
+  { request: null, memory: { requests: 1, sample: 1, goodSince: 1e300, othersSince: 1 } },
+];
+
+/** The operations where one gateway answers as it should, and another this. */
+function operationsWith(own: unknown, odd: unknown) {
+  const answers = [
+    { gateway: 'two', answer: odd },
+    { gateway: 'one', answer: own },
+  ];
+  const fleet = { ask: async () => ({ answers, silent: ['gone'], apart: null }), close: async () => {} };
+  return requestOperations({ fleet: () => fleet } as unknown as AdminContext);
+}
+
+const task = { path: { id: ID }, query: {} } as unknown as Task;
+
+test.each(ODD)('a gateway that explains a request as %j harms no answer of the others', async (odd) => {
+  const own: Explained = { request: TOLD, memory: null };
+  const { body } = await operationsWith(own, odd).explainRequest!(task);
+  expect(body).toMatchObject({ gateway: 'one', id: ID });
+});
+
+test('where nobody has it, who did not answer as it should is named', async () => {
+  const own: Explained = { request: null, memory: null };
+  await expect(operationsWith(own, {}).explainRequest!(task)).rejects.toThrow('Did not answer: gone, two.');
+});
+
+test.each([null, {}, [null], [{ ...LISTED, at: 'now' }], [{ ...LISTED, key: { id: 1 } }]])(
+  'a gateway that lists %j counts as silent',
+  async (odd) => {
+    const { body } = await operationsWith([LISTED], odd).listRequests!(task);
+    expect(body).toMatchObject({ requests: [{ id: ID, gateway: 'one' }], silent: ['gone', 'two'] });
+  },
+);

@@ -1,0 +1,45 @@
+import { expect, test } from '@jest/globals';
+import type { Task } from '../../src/admin/call.ts';
+import type { AdminContext } from '../../src/admin/context.ts';
+import { statusOperations } from '../../src/admin/operations/status.ts';
+import { STATUS } from '../support/status.ts';
+
+const otherThan = (changes: object): unknown => ({ ...STATUS, ...changes });
+const ODD: readonly unknown[] = [
+  null,
+  1,
+  'ready',
+  [],
+  {},
+  otherThan({ configuration: undefined }),
+  otherThan({ configuration: null }),
+  otherThan({ processes: {} }),
+  otherThan({ processes: [null] }),
+  otherThan({ processes: [{ ...STATUS.processes[0], store: null }] }),
+  otherThan({ startedAt: 9e15 }),
+  otherThan({ startedAt: '2026' }),
+  otherThan({ readiness: '\u001b[2J' }),
+  otherThan({ configuration: { ...STATUS.configuration, lastReload: { at: 1e300, reason: '', problems: [] } } }),
+  otherThan({ configuration: { ...STATUS.configuration, lastReload: { at: 1, reason: '', problems: [{}] } } }),
+];
+
+/** What is told where one gateway answers as it should, and another this. */
+async function toldOf(answer: unknown) {
+  const answers = [
+    { gateway: 'one', answer: STATUS },
+    { gateway: 'two', answer },
+  ];
+  const fleet = () => ({ ask: async () => ({ answers, silent: ['three'], apart: null }) });
+  const context = { fleet, clock: () => 2 } as unknown as AdminContext;
+  const { body } = await statusOperations(context).showStatus!({} as Task);
+  const { gateways, silent } = body as { gateways: { gateway: string }[]; silent: string[] };
+  return { gateways: gateways.map(({ gateway }) => gateway), silent };
+}
+
+test('who answers in a form that nobody knows is told as silent, and harms no other answer', async () => {
+  for (const odd of ODD) expect(await toldOf(odd)).toEqual({ gateways: ['one'], silent: ['three', 'two'] });
+});
+
+test('what a newer version tells besides does no harm', async () => {
+  expect(await toldOf(otherThan({ region: 'eu' }))).toEqual({ gateways: ['one', 'two'], silent: ['three'] });
+});

@@ -1,0 +1,43 @@
+import { expect, test } from '@jest/globals';
+import { type Explained, inSteps } from '../../src/cli/explained.ts';
+
+const TOLD: Explained = {
+  id: 'a',
+  gateway: 'one',
+  worker: null,
+  at: '2026-01-01T00:00:00.000Z',
+  method: 'GET',
+  operation: 'listPets',
+  path: '/pets',
+  status: 200,
+  complete: true,
+  ...{ step: null, code: null, message: null },
+  key: { id: 'key_1', account: 'acme', plan: 'free' },
+  address: '127.0.0.1',
+  ...{ traceparent: null, decision: null, windows: [], faults: [] },
+  body: { declared: null, received: 0 },
+  ...{ store: null, outage: null },
+  times: { authenticated: null, admitted: null, forwarded: null, answered: null, total: 1 },
+  more: 0,
+};
+
+test.each(['usage', 'reference', 'constructor', 'toString', '__proto__'])(
+  'an operation of the contract that is called %s is told step by step as any other',
+  (operation) => {
+    const text = inSteps({ ...TOLD, operation }, false);
+    expect(text).toMatch(/\nadmit .*\ncontract .*\nstore /);
+    expect(text).not.toContain('answered by the gateway itself');
+  },
+);
+
+test('the usage of the gateway itself ends before limits', () => {
+  const text = inSteps({ ...TOLD, operation: 'usage', path: null }, false);
+  expect(text).toMatch(/\nusage +answered by the gateway itself/);
+  expect(text).not.toContain('\nstore');
+});
+
+test('names in faults cannot control the terminal', () => {
+  const faults = [{ in: 'body', pointer: '/\u001b[2J', rule: 'type' }];
+  const text = inSteps({ ...TOLD, faults: [{ side: 'request', reportOnly: false, count: 1, faults }] }, false);
+  expect(text).toContain('body /?[2J: type');
+});

@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { isAnError, Stand } from './stand.ts';
+
+let folder: string;
+let stand: Stand;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'storegate-body-limits-'));
+  const schema = { type: 'object', properties: { photo: { type: 'string', format: 'binary' } } };
+  const content = { 'application/json': { schema: {} }, 'multipart/form-data': { schema } };
+  const raw = { 'application/x-protobuf': { schema } };
+  const responses = { 200: { description: 'Good.' } };
+  const taking = (operationId: string, fields: object, types: object = content) => ({
+    post: { operationId, requestBody: { content: types }, responses, ...fields },
+  });
+  const document = {
+    openapi: '3.0.3',
+    info: { title: 'Items', version: '1' },
+    paths: {
+      '/small': taking('small', { 'x-max-body-bytes': 200 }),
+      '/reported': taking('reported', { 'x-max-body-bytes': 200, 'x-report-only': true }),
+      '/raw': taking('raw', { 'x-max-body-bytes': 200, 'x-storegate-unchecked-body': true }, raw),
+      '/large': taking('large', { 'x-max-body-bytes': 10_000 }),
+      '/categories': { get: { operationId: 'listCategories', responses } },
+    },
+  };
+  writeFileSync(join(folder, 'openapi.json'), JSON.stringify(document));
+  stand = await Stand.start({
+    settings: `contract: {file: "${join(folder, 'openapi.json')}"}\ndoor: {maxBodyBytes: 1KiB}`,
+  });
+});
+afterAll(async () => {
+  await stand.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const JSON_TYPE = 'application/json';
+const FORM = 'multipart/form-data; boundary=b';
+const PROTOBUF = 'application/x-protobuf';
+
+const head = (path: string, type: string, ...more: string[]) =>
+  stand.request(`POST ${path}`, [`Content-Type: ${type}`, ...more]);
+const declared = (path: string, type: string, body: string) =>
+  `${head(path, type, `Content-Length: ${body.length}`)}${body}`;
+const chunked = (path: string, type: string, body: string) => {
+  const chunks = (body.match(/.{1,50}/gs) ?? []).map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`);
+  return `${head(path, type, 'Transfer-Encoding: chunked')}${chunks.join('')}0\r\n\r\n`;
+};
+
+/** A body of so many bytes that is good for any of these operations. */
+function bodyOf(type: string, bytes: number): string {
+  if (type === JSON_TYPE) return `"${'x'.repeat(bytes - 2)}"`;
+  if (type === PROTOBUF) return '\0'.repeat(bytes);
+  const form = (file: string) =>
+    `--b\r\nContent-Disposition: form-data; name="photo"; filename="p"\r\n\r\n${file}\r\n--b--\r\n`;
+  return form('x'.repeat(bytes - form('').length));
+}
+
+describe.each([
+  ['/small', JSON_TYPE, 200],
+  ['/small', FORM, 200],
+  ['/reported', JSON_TYPE, 200],
+  ['/raw', PROTOBUF, 200],
+  ['/large', JSON_TYPE, 1024],
+])('%s takes of %s', (path, type, most) => {
+  test.each([
+    ['declared', declared],
+    ['in chunks', chunked],
+  ])(`%s, ${most} bytes and not one more`, async (_how, request) => {
+    expect(await stand.passed(request(path, type, bodyOf(type, most)))).toMatchObject({ body: bodyOf(type, most) });
+    const before = stand.store.requests.length;
+    const refused = await stand.refusesAndCloses(request(path, type, bodyOf(type, most + 1)), [413]);
+    expect(JSON.parse(refused.body)).toEqual({
+      code: 'payload_too_large',
+      message: `The request body is larger than ${most} bytes.`,
+      status: 413,
+    });
+    expect(stand.store.requests.slice(before)).toHaveLength(1);
+  });
+});
+
+test('a declared length is refused before a byte of the body has come, and without 100 Continue', async () => {
+  for (const expectation of [[], ['Expect: 100-continue']]) {
+    const wire = await stand.connect();
+    const answer = await wire.send(head('/small', JSON_TYPE, 'Content-Length: 201', ...expectation)).answer();
+    expect(answer).toMatchObject({ status: 413, code: 'payload_too_large' });
+    isAnError(answer);
+    expect(await wire.ended()).toBe('');
+  }
+});
+
+test('a body in chunks is refused while it comes', async () => {
+  const wire = await stand.connect();
+  wire.send(`${head('/small', JSON_TYPE, 'Transfer-Encoding: chunked')}c9\r\n${'x'.repeat(201)}\r\n`);
+  expect(await wire.answer()).toMatchObject({ status: 413, code: 'payload_too_large' });
+});

@@ -1,0 +1,232 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type AdminCall, adminOf } from '../support/admin.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { until } from '../support/until.ts';
+import { GatewayWithWorkers } from '../support/workers.ts';
+
+const PLANS = `plans:
+  free: { windows: [{ limit: 3, per: hour }] }
+  team: { count: account, windows: [{ limit: 3, per: hour }] }
+bans: { strikes: 3, within: 1m, grace: 0ms, lengths: [10m, 30m], forget: 1d }
+`;
+const REASON = 'sent 3 more requests within 1m after 3/hour was used up, the last of them listPets';
+const MINUTE = 60_000;
+
+const ask = (gateway: { url: string }, key: string, path = '/pets') =>
+  fetch(`${gateway.url}${path}`, { headers: { 'X-API-Key': key } });
+
+/** Goes on until the key is banned, by turns at these gateways. */
+async function getBanned(key: string, gateways: readonly { url: string }[]): Promise<void> {
+  for (let i = 0; i < 500; i++) {
+    const response = await ask(gateways[i % gateways.length]!, key);
+    await response.arrayBuffer();
+    if (response.status === 403) return;
+  }
+  throw new Error('it was never banned');
+}
+
+type Entry = Record<string, unknown> & { readonly after: Record<string, unknown> };
+
+async function history(admin: AdminCall, query = ''): Promise<Entry[]> {
+  const { status, body } = await admin('GET', `/ban-history${query}`);
+  expect(status).toBe(200);
+  return body.entries;
+}
+
+/** Once so many entries are there. */
+async function historyOf(admin: AdminCall, count: number, query = ''): Promise<Entry[]> {
+  await until(`${count} entries`, async () => (await history(admin, query)).length >= count);
+  return await history(admin, query);
+}
+
+const kinds = (entries: readonly Entry[]) =>
+  entries.map(({ action, ended }) => `${action} ${(ended as { how: string } | null)?.how ?? '-'}`);
+
+describe('an embedded gateway', () => {
+  let gateway: TestGateway;
+  let admin: AdminCall;
+  beforeEach(async () => {
+    gateway = await TestGateway.start({ plans: PLANS });
+    admin = adminOf(gateway.adminUrl);
+  });
+  afterEach(() => gateway.stop());
+
+  test('tells of a ban of the ladder once, with its reason, also after a restart', async () => {
+    const { secret, id } = await gateway.key();
+    const begin = gateway.clock.now;
+    await getBanned(secret, [gateway]);
+    await ask(gateway, secret);
+    const told = async () => (await historyOf(adminOf(gateway.adminUrl), 1))[0]!;
+    const entry = await told();
+    expect(entry).toEqual({
+      number: 1,
+      at: new Date(begin).toISOString(),
+      actor: 'storegate',
+      action: 'bans.begin',
+      target: id,
+      before: { plan: 'free', until: null },
+      after: {
+        plan: 'free',
+        until: new Date(begin + 10 * MINUTE).toISOString(),
+        reason: REASON,
+        limit: '3/hour',
+        strikes: 3,
+        operation: 'listPets',
+        rung: 1,
+      },
+      requestId: expect.stringMatching(/./),
+      ended: null,
+    });
+    expect(gateway.log.find((line) => line.id === entry.requestId && line.msg === 'ban')).toBeDefined();
+    const [ban] = (await admin('GET', '/bans')).body.bans;
+    expect(ban).toMatchObject({ reason: REASON, by: null, rung: 1, history: { bans: 1, pardoned: null } });
+    expect((await admin('GET', '/audit')).body.entries).toEqual([]);
+    expect(JSON.stringify([await history(admin), gateway.log])).not.toContain(secret);
+    await gateway.close();
+    await gateway.open();
+    expect(await told()).toEqual(entry);
+    expect(await history(adminOf(gateway.adminUrl))).toHaveLength(1);
+  });
+
+  test('tells who imposed, extended and pardoned, and what became of each ban', async () => {
+    const { secret, id } = await gateway.key();
+    await getBanned(secret, [gateway]);
+    await historyOf(admin, 1);
+    await admin('POST', `/bans/${id}/extend`, { length: '1h', reason: 'still' });
+    gateway.clock.now += 1_000;
+    await admin('DELETE', `/bans/${id}`);
+    gateway.clock.now += 1_000;
+    await admin('PUT', `/bans/${id}`, { length: '1m', reason: 'scrapes' });
+    expect(kinds(await history(admin))).toEqual([
+      'bans.impose -',
+      'bans.pardon -',
+      'bans.extend pardoned',
+      'bans.begin extended',
+    ]);
+    gateway.clock.now += 2 * MINUTE;
+    const [imposed, pardon, extended] = await history(admin);
+    expect(imposed).toMatchObject({
+      actor: 'local',
+      after: { reason: 'scrapes' },
+      ended: { how: 'expired', by: null },
+    });
+    expect(extended!.ended).toEqual({ at: pardon!.at, how: 'pardoned', by: 'local' });
+    const { usage } = (await admin('GET', `/usage/${id}`)).body;
+    expect(usage[0].history).toEqual({ bans: 2, pardoned: { at: pardon!.at, by: 'local' } });
+    expect((await admin('GET', `/audit?target=${id}`)).body.entries.map((one: Entry) => one.action)).toEqual([
+      'bans.impose',
+      'bans.pardon',
+      'bans.extend',
+    ]);
+  });
+
+  test('finds the bans of a party: of a key, of an account, and of all keys of an account', async () => {
+    const [one, two, team] = [
+      await gateway.key(),
+      await gateway.key({ account: 'other' }),
+      await gateway.key({ account: 'crew', plan: 'team' }),
+    ];
+    for (const { secret } of [one, two, team]) await getBanned(secret, [gateway]);
+    await historyOf(admin, 3);
+    const targets = async (party: string) => (await history(admin, `?party=${party}`)).map(({ target }) => target);
+    expect(await targets(one.id)).toEqual([one.id]);
+    expect(await targets('acme')).toEqual([one.id]);
+    expect(await targets('crew')).toEqual(['crew']);
+    expect(await targets(team.id)).toEqual(['crew']);
+    expect(await targets('nobody')).toEqual([]);
+    expect((await history(admin, '?party=crew'))[0]!.after).toMatchObject({ plan: 'team', rung: 1 });
+    expect((await admin('GET', `/ban-history?party=${one.secret}`)).status).toBe(400);
+  });
+
+  test('pages through them, and shows them from a time on, and for as long as they are kept', async () => {
+    const { id } = await gateway.key();
+    for (let i = 0; i < 5; i++) {
+      await admin('PUT', `/bans/${id}`, { length: '1h', reason: `ban ${i}` });
+      gateway.clock.now += 24 * 60 * MINUTE;
+    }
+    const page = async (query: string) => (await admin('GET', `/ban-history?limit=2${query}`)).body;
+    const first = await page('');
+    const second = await page(`&below=${first.next}`);
+    const third = await page(`&below=${second.next}`);
+    expect([first, second, third].map(({ entries }) => entries.map((entry: Entry) => entry.number))).toEqual([
+      [5, 4],
+      [3, 2],
+      [1],
+    ]);
+    expect(third.next).toBeNull();
+    const since = new Date(gateway.clock.now - 49 * 60 * MINUTE).toISOString();
+    expect((await history(admin, `?since=${since}`)).map(({ number }) => number)).toEqual([5, 4]);
+    gateway.clock.now += 87 * 24 * 60 * MINUTE;
+    expect((await history(admin)).map(({ number }) => number)).toEqual([5, 4, 3]);
+  });
+});
+
+describe('gateways on one Redis', () => {
+  let redis: RedisServer;
+  const gateways: TestGateway[] = [];
+  beforeEach(async () => {
+    redis = await startRedis();
+  });
+  afterEach(async () => {
+    for (const gateway of gateways.splice(0)) await gateway.stop();
+    await redis.stop();
+  });
+
+  async function start(settings = 'deadline: 10s'): Promise<TestGateway> {
+    const gateway = await TestGateway.start({
+      plans: PLANS,
+      settings: `redis: { ${settings} }`,
+      env: { REDIS_URL: redis.url },
+    });
+    gateways.push(gateway);
+    return gateway;
+  }
+
+  test('tell of a ban once, though both refuse, and each tells what the other did', async () => {
+    const [one, two] = [await start(), await start()];
+    const secrets: string[] = [];
+    for (let i = 0; i < 5; i++) secrets.push((await one.key({ account: `a${i}` })).secret);
+    await Promise.all(secrets.map((secret) => getBanned(secret, [one, two])));
+    const entries = await historyOf(adminOf(one.adminUrl), 5);
+    for (const secret of secrets)
+      for (const gateway of [one, two])
+        await until('both refuse it as banned', async () => (await ask(gateway, secret)).status === 403);
+    expect(entries.map(({ number }) => number)).toEqual([5, 4, 3, 2, 1]);
+    expect(new Set(entries.map(({ target }) => target)).size).toBe(5);
+    for (const { after } of entries) expect(after).toMatchObject({ reason: REASON, rung: 1, strikes: 3 });
+    await adminOf(two.adminUrl)('DELETE', '/bans/a0');
+    expect(kinds(await history(adminOf(one.adminUrl), '?party=a0'))).toEqual(['bans.pardon -', 'bans.begin pardoned']);
+    expect(await history(adminOf(two.adminUrl))).toHaveLength(6);
+  });
+
+  test('write a ban that began while Redis was away when it is back', async () => {
+    const gateway = await start('deadline: 1s, misses: 1');
+    const { secret, id } = await gateway.key();
+    expect((await ask(gateway, secret)).status).toBe(200);
+    await redis.admin.replicaof('127.0.0.1', '1');
+    await getBanned(secret, [gateway]);
+    expect(gateway.log.filter((line) => line.msg === 'ban')).toHaveLength(1);
+    await redis.admin.replicaof('NO', 'ONE');
+    const entries = await historyOf(adminOf(gateway.adminUrl), 1, `?party=${id}`);
+    expect(entries).toHaveLength(1);
+    expect(entries[0]).toMatchObject({ action: 'bans.begin', after: { reason: REASON, operation: 'listPets' } });
+  });
+
+  test('with workers tell of each ban once', async () => {
+    const gateway = await GatewayWithWorkers.start({ redisUrl: redis.url, files: { 'plans.yaml': PLANS } });
+    try {
+      const keys: { id: string; key: string }[] = [];
+      for (let i = 0; i < 3; i++) {
+        const { body } = await gateway.admin('POST', '/keys', { account: `a${i}`, plan: 'free' });
+        keys.push(body);
+      }
+      await Promise.all(keys.map(({ key }) => getBanned(key, [gateway])));
+      const entries = await historyOf(gateway.admin, 3);
+      expect(entries.map(({ target }) => target).sort()).toEqual(keys.map(({ id }) => id).sort());
+      expect(gateway.running.out()).not.toContain(keys[0]!.key);
+    } finally {
+      await gateway.stop();
+    }
+  });
+});

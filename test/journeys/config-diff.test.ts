@@ -1,0 +1,261 @@
+import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { shippedFiles } from '../../src/config/load.ts';
+import { type AdminCall, adminOf } from '../support/admin.ts';
+import { type CommandLine, commandLine } from '../support/command-line.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { temporaryFolders } from '../support/temporary.ts';
+import { until } from '../support/until.ts';
+
+const [FIRST, SECOND] = ['first-secret-of-sentinels', 'second-secret-of-sentinels'];
+const SETTINGS = `redis: { sentinelPassword: ${FIRST} }\n`;
+const PLANS = `plans:
+  free: { windows: [{ limit: 60, per: minute }] }
+  team: { count: account, windows: [{ limit: 100, per: hour }] }
+accounts:
+  acme: { windows: [{ limit: 5, per: minute }] }
+bans: { strikes: 3, lengths: [1m] }
+`;
+const CONTRACT = readFileSync(shippedFiles.contract, 'utf8');
+/** A setting that is different from the first reload on, by which the tests know of it. */
+const MARK = 'upstream: { connections: 7 }\n';
+const MARKED = {
+  name: 'upstream.connections',
+  inForce: '128',
+  inFiles: '7',
+  source: expect.stringMatching(/^file .*gateway\.yaml:\d+:\d+$/),
+  restart: true,
+  masked: false,
+};
+const NOTHING = { settings: [MARKED], plans: [], accounts: [], bans: null, contract: null };
+
+const folderOf = temporaryFolders({ keep: true });
+let gateway: TestGateway;
+let admin: AdminCall;
+let contractFile: string;
+let cli: CommandLine;
+beforeAll(async () => {
+  contractFile = join(folderOf(), 'own.yaml');
+  writeFileSync(contractFile, CONTRACT);
+  gateway = await TestGateway.start({ settings: SETTINGS, plans: PLANS, env: { STOREGATE_CONTRACT: contractFile } });
+  admin = adminOf(gateway.adminUrl);
+  cli = commandLine(gateway.folder);
+  unchanged();
+  await until('the gateway has noticed these files', async () => (await standing()).lastReload !== null);
+});
+beforeEach(unchanged);
+afterAll(() => gateway?.stop());
+
+const standing = async () => (await admin('GET', '/status')).body.gateways[0].configuration;
+
+/** Writes a file such that a gateway that looks out for changes sees none: of the same size, and as old. */
+function writeQuietly(file: string, text: string): void {
+  const bytes = Buffer.alloc(Buffer.byteLength(CONTRACT) + 5_000, '\n');
+  bytes.write(text);
+  writeFileSync(file, bytes);
+  utimesSync(file, 1_900_000_000, 1_900_000_000);
+}
+
+const write = (name: 'gateway.yaml' | 'plans.yaml', text: string) => writeQuietly(join(gateway.folder, name), text);
+
+function unchanged(): void {
+  write('gateway.yaml', `${SETTINGS}${MARK}`);
+  write('plans.yaml', PLANS);
+  writeQuietly(contractFile, CONTRACT);
+}
+
+const diff = async () => {
+  const { status, body } = await admin('GET', '/config/diff');
+  return status === 200 ? body : { status, ...body };
+};
+const here = (...args: string[]) =>
+  cli(args, {
+    env: {
+      STOREGATE_DATA: gateway.config.data,
+      STOREGATE_CONFIG: 'gateway.yaml',
+      STOREGATE_PLANS: 'plans.yaml',
+      STOREGATE_CONTRACT: contractFile,
+    },
+  });
+const there = (...args: string[]) => cli(args, { env: { STOREGATE_ADMIN_URL: gateway.adminUrl } });
+
+/** All that a reload leaves behind. */
+async function traces() {
+  const metrics = (await gateway.admin.get('/metrics')).text;
+  const { entries } = (await admin('GET', '/audit?action=config.reload')).body;
+  return {
+    log: gateway.log.filter(({ msg }) => String(msg).startsWith('reload.')),
+    metrics: metrics.split('\n').filter((line) => /^storegate_(reload|configuration)/.test(line)),
+    configuration: await standing(),
+    audit: entries,
+  };
+}
+
+describe('what the files say is compared with what is in force', () => {
+  afterEach(async () => {
+    unchanged();
+    expect(await diff()).toEqual(NOTHING);
+  });
+
+  test('settings with both values, where the new one comes from, and whether it waits for a restart', async () => {
+    write('gateway.yaml', `${SETTINGS}${MARK}cors: { maxAge: 3m }\n`);
+    expect((await diff()).settings).toEqual([
+      MARKED,
+      { ...MARKED, name: 'cors.maxAge', inForce: '"10m"', inFiles: '"3m"', restart: false },
+    ]);
+    const { code, out } = await there('config', 'diff');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^setting +in force +in the files +source +restart\n/);
+    expect(out).toMatch(/\nupstream\.connections +128 +7 +file \S+ +needed\n/);
+    expect(out).toMatch(/\ncors\.maxAge +"10m" +"3m" +file \S+ +-\n/);
+  });
+
+  test('plans, limits of accounts, and bans', async () => {
+    write(
+      'plans.yaml',
+      `plans:
+  free: { windows: [{ limit: 30, per: minute }, { limit: 500, per: day, kind: sliding }] }
+  new: { custom: true }
+accounts:
+  acme: { windows: [{ limit: 6, per: minute }] }
+  other: { windows: [{ limit: 7, per: minute }] }
+bans: { strikes: 4, lengths: [1m] }
+`,
+    );
+    expect(await diff()).toMatchObject({
+      settings: [MARKED],
+      plans: [
+        {
+          name: 'free',
+          inForce: { count: 'key', limits: '60/minute' },
+          inFiles: { count: 'key', limits: '30/minute,500/day:sliding' },
+        },
+        { name: 'team', inForce: { count: 'account', limits: '100/hour' }, inFiles: null },
+        { name: 'new', inForce: null, inFiles: { count: 'key', limits: null } },
+      ],
+      accounts: [
+        { name: 'acme', inForce: '5/minute', inFiles: '6/minute' },
+        { name: 'other', inForce: null, inFiles: '7/minute' },
+      ],
+      bans: { inForce: { strikes: 3 }, inFiles: { strikes: 4 } },
+      contract: null,
+    });
+    const { out } = await here('config', 'diff');
+    expect(out).toMatch(/\nfree +60\/minute +30\/minute,500\/day:sliding\n/);
+    expect(out).toMatch(/\nteam +100\/hour for each account +-\nnew +- +custom\n/);
+    expect(out).toMatch(/\nacme +5\/minute +6\/minute\n/);
+    expect(out).toMatch(/\nstrikes +3 +4\n/);
+    expect(out).not.toContain('lengths');
+  });
+
+  test('the contract: operations that are new, gone, or refer to something else', async () => {
+    const described = /^ {4}Category:\n(?= {6}allOf)/m;
+    expect(described.test(CONTRACT)).toBe(true);
+    const changed = CONTRACT.replace('operationId: createPet\n', 'operationId: addPet\n').replace(
+      described,
+      '$&      title: Something else\n',
+    );
+    writeQuietly(contractFile, changed);
+    const { contract } = await diff();
+    expect(contract).toMatchObject({ added: ['addPet'], removed: ['createPet'] });
+    expect(contract.changed).toEqual(expect.arrayContaining(['getCategory']));
+    expect(contract.changed).not.toContain('getInventory');
+    expect(contract.inForce.digest).toBe((await standing()).contract);
+    expect(contract.inFiles).toMatchObject({ operations: contract.inForce.operations });
+    expect(contract.inFiles.digest).not.toBe(contract.inForce.digest);
+    const { out } = await there('config', 'diff');
+    expect(out).toMatch(/\naddPet +added\ncreatePet +removed\n/);
+    expect(out).toMatch(/\ngetCategory +changed\n/);
+  });
+
+  test('a secret is only said to be different', async () => {
+    write('gateway.yaml', `redis: { sentinelPassword: ${SECOND} }\n${MARK}`);
+    const found = await diff();
+    expect(found.settings).toContainEqual(
+      expect.objectContaining({ name: 'redis.sentinelPassword', inForce: '"***"', inFiles: '"***"', masked: true }),
+    );
+    const [human, json] = [await there('config', 'diff'), await there('config', 'diff', '--json')];
+    expect(human.out).toMatch(/\nredis\.sentinelPassword +a secret +another secret +file /);
+    expect(JSON.parse(json.out)).toEqual(found);
+    for (const secret of [FIRST, SECOND])
+      expect(`${JSON.stringify(found)}${human.out}${json.out}`).not.toContain(secret);
+  });
+});
+
+test('files that a reload would refuse are told with every mistake', async () => {
+  const before = await traces();
+  write('gateway.yaml', 'cors: { maxAge: soon }\n');
+  write('plans.yaml', 'plans:\n  free: { windows: [{ limit: 0, per: minute }] }\n');
+  expect(await diff()).toMatchObject({
+    status: 422,
+    code: 'configuration_unfit',
+    message: expect.stringMatching(/^A reload would be refused: .*gateway\.yaml:1:.*plans\.yaml:2:/),
+  });
+  const { code, err } = await there('config', 'diff');
+  expect(code).toBe(1);
+  expect(err).toContain('plans.free.windows[0].limit');
+  unchanged();
+  writeQuietly(contractFile, 'openapi: 3.0.3\ninfo: { title: x }\npaths: {}\n');
+  expect((await diff()).message).toMatch(/own\.yaml.*version/);
+  unchanged();
+  expect(await traces()).toEqual(before);
+});
+
+test('the gateway of the data folder is found, and where none runs that is said', async () => {
+  expect((await here('config', 'diff')).out).toMatch(/^setting .*\nupstream\.connections .*\n$/);
+  const nowhere = await commandLine(folderOf())(['config', 'diff']);
+  expect(nowhere).toMatchObject({ code: 1, err: expect.stringContaining('no running gateway') });
+});
+
+test('config by itself shows every setting as before, and takes no other word', async () => {
+  expect((await there('config')).out).toMatch(/^name +value +source +restart\n/);
+  const { settings } = JSON.parse((await there('config', 'diff', '--json')).out);
+  expect(settings).toHaveLength(1);
+  expect(await there('config', 'dif')).toMatchObject({ code: 2 });
+});
+
+describe('a dry run of a reload', () => {
+  test('says what would change and what waits for a restart, and leaves no trace', async () => {
+    const { secret } = await gateway.key({ account: 'another' });
+    const before = await traces();
+    write('gateway.yaml', `${SETTINGS}${MARK}cors: { maxAge: 3m }\n`);
+    write('plans.yaml', PLANS.replace('60', '2'));
+    writeQuietly(contractFile, CONTRACT.replace('operationId: createPet\n', 'operationId: addPet\n'));
+    const { status, body } = await admin('POST', '/reload?dryRun=true');
+    expect([status, body]).toEqual([
+      200,
+      { changed: ['cors.maxAge', 'plans', 'contract'], needRestart: ['upstream.connections'] },
+    ]);
+    for (const { code, out } of [await there('reload', '--dry-run'), await here('reload', '--dry-run')]) {
+      expect(code).toBe(0);
+      expect(out).toBe(
+        'A reload would put in force: cors.maxAge, plans, contract.\nOnly after a restart: upstream.connections.\n',
+      );
+    }
+    const answer = await gateway.client.get('/pets').set('X-API-Key', secret);
+    expect(answer.headers['x-ratelimit-limit']).toBe('60');
+    unchanged();
+    expect(await traces()).toEqual(before);
+    expect((await there('reload', '--dry-run')).out).toMatch(/^Nothing would change\.\n/);
+  });
+
+  test('tells every mistake, and leaves no trace', async () => {
+    const before = await traces();
+    write('plans.yaml', 'plans:\n  free: { windows: [{ limit: 0, per: minute }, { limit: 1, per: aeon }] }\n');
+    const { status, body } = await admin('POST', '/reload?dryRun=true');
+    expect(status).toBe(422);
+    expect(body.details).toHaveLength(2);
+    expect((await there('reload', '--dry-run')).code).toBe(1);
+    unchanged();
+    expect(await traces()).toEqual(before);
+  });
+
+  test('is one only where it says so: without, the same files are in force', async () => {
+    write('gateway.yaml', `${SETTINGS}${MARK}cors: { maxAge: 4m }\n`);
+    expect((await admin('POST', '/reload?dryRun=yes')).status).toBe(400);
+    expect((await admin('POST', '/reload?dryRun=false')).body.changed).toEqual(['cors.maxAge']);
+    unchanged();
+    expect((await admin('POST', '/reload')).body.changed).toEqual(['cors.maxAge']);
+  });
+});

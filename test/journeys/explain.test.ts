@@ -1,0 +1,450 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { type AdminAnswer, adminOf } from '../support/admin.ts';
+import { commandLine } from '../support/command-line.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { contractWith } from '../support/scoped.ts';
+import { temporaryFolders } from '../support/temporary.ts';
+import { until } from '../support/until.ts';
+import { fakeStore, rawStore } from '../support/upstream.ts';
+import { GatewayWithWorkers } from '../support/workers.ts';
+
+const PLANS = `
+plans:
+  free: { windows: [{ limit: 2, per: minute }, { limit: 100, per: day }] }
+bans: { strikes: 2, within: 1m, lengths: [1m, 5m], forget: 1d }
+`;
+const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+const HIDDEN = 'gr8hiddenvalue';
+
+const temporary = temporaryFolders();
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+async function gateway(options: Parameters<typeof TestGateway.start>[0] = {}): Promise<TestGateway> {
+  const started = await TestGateway.start(options);
+  stops.push(() => started.stop());
+  return started;
+}
+
+/** The request that was answered so, as the gateway explains it. */
+async function explained(one: Pick<TestGateway, 'adminUrl'>, answer: { headers: Record<string, string> }) {
+  const id = answer.headers['x-request-id']!;
+  const { status, body } = await adminOf(one.adminUrl)('GET', `/requests/${id}`);
+  expect({ status, id: body.id }).toEqual({ status: 200, id });
+  return body;
+}
+
+const listOf = (answer: AdminAnswer) => answer.body.requests as Record<string, unknown>[];
+
+describe('a request that went well', () => {
+  test('is told with its key, its windows before and after, the store and the times of its steps', async () => {
+    const one = await gateway({ plans: PLANS });
+    const { secret, id } = await one.key();
+    const answer = await one.client.get('/pets?limit=1').set('X-API-Key', secret).set('Traceparent', TRACEPARENT);
+    const body = await explained(one, answer);
+    expect(body).toMatchObject({
+      worker: null,
+      method: 'GET',
+      operation: 'listPets',
+      path: '/pets',
+      status: 200,
+      complete: true,
+      ...{ step: null, code: null, message: null, outage: null },
+      key: { id, account: 'acme', plan: 'free', subject: `key:${id}` },
+      address: '127.0.0.1',
+      traceparent: TRACEPARENT,
+      decision: {
+        verdict: 'admitted',
+        by: 'state',
+        cost: 1,
+        violated: null,
+        retryAt: null,
+        strikes: 0,
+        strikesToBan: 2,
+      },
+      windows: [
+        { name: 'minute', kind: 'fixed', limit: 2, before: 2, after: 1 },
+        { name: 'day', kind: 'fixed', limit: 100, before: 100, after: 99 },
+      ],
+      faults: [],
+      body: { declared: 0, received: 0 },
+      store: { attempts: 1 },
+      more: 0,
+    });
+    const { authenticated, admitted, forwarded, answered, total } = body.times;
+    const times = [0, authenticated, admitted, forwarded, answered, total];
+    expect([...times].sort((a, b) => a - b)).toEqual(times);
+  });
+
+  test('is told by the path of the contract, and with the bytes of its body alone', async () => {
+    const one = await gateway();
+    const { secret } = await one.key();
+    const answer = await one.client.put(`/pets/4711?x=${HIDDEN}`).set('X-API-Key', secret).send({ name: HIDDEN });
+    const body = await explained(one, answer);
+    expect(body).toMatchObject({ path: '/pets/{petId}', body: { declared: 25, received: 25 } });
+    expect(JSON.stringify(body)).not.toMatch(/4711|gr8hidden/);
+  });
+
+  test('may be a preflight, a page, or a look at the usage', async () => {
+    const one = await gateway();
+    const { secret, id } = await one.key();
+    const preflight = await one.client
+      .options('/pets')
+      .set('Origin', 'https://pets.example')
+      .set('Access-Control-Request-Method', 'GET');
+    expect(await explained(one, preflight)).toMatchObject({ status: 204, key: null, decision: null, store: null });
+    expect(await explained(one, await one.client.get('/openapi.json'))).toMatchObject({ operation: 'reference' });
+    const usage = await one.client.get('/usage').set('X-API-Key', secret);
+    expect(await explained(one, usage)).toMatchObject({ operation: 'usage', key: { id }, decision: null });
+  });
+});
+
+describe('a request that was refused', () => {
+  test('at the door: 400, 413, and bytes that are no request', async () => {
+    const one = await gateway({ settings: 'door: { maxBodyBytes: 1KiB }\n' });
+    const { secret } = await one.key();
+    const twice = await one.client.get('/a%2').set('X-API-Key', secret);
+    expect(twice.status).toBe(400);
+    expect(await explained(one, twice)).toMatchObject({ step: 'door', code: 'malformed_request', key: null });
+    const large = await one.client
+      .post('/pets')
+      .set('X-API-Key', secret)
+      .send({ name: 'x'.repeat(2_000) });
+    expect(large.status).toBe(413);
+    const body = await explained(one, large);
+    expect(body).toMatchObject({ step: 'door', code: 'payload_too_large', message: large.body.message });
+    expect(body.body.declared).toBeGreaterThan(2_000);
+  });
+
+  test('for its key: 401 with the window of its address, and 403 of an address', async () => {
+    const one = await gateway();
+    const { secret, id } = await one.key({ addresses: ['192.0.2.0/24'] });
+    const wrong = `${secret.slice(0, -1)}${secret.endsWith('a') ? 'b' : 'a'}`;
+    const guess = await one.client.get('/pets').set('X-API-Key', wrong);
+    expect(await explained(one, guess)).toMatchObject({
+      ...{ status: 401, step: 'authenticate', code: 'invalid_api_key', key: null, decision: null },
+      windows: [{ name: 'failures', limit: 60, after: 59 }],
+    });
+    const elsewhere = await one.client.get('/pets').set('X-API-Key', secret);
+    const body = await explained(one, elsewhere);
+    expect(body).toMatchObject({ status: 403, step: 'authenticate', code: 'address_not_allowed', key: { id } });
+    expect(JSON.stringify(await adminOf(one.adminUrl)('GET', '/requests'))).not.toContain(secret.slice(8, 20));
+  });
+
+  test('by a limit: 429 with windows, retry and strikes, and the ban that began with it', async () => {
+    const one = await gateway({ plans: PLANS });
+    const { secret } = await one.key();
+    const get = () => one.client.get('/pets').set('X-API-Key', secret);
+    for (let i = 0; i < 2; i++) expect((await get()).status).toBe(200);
+    const limited = await get();
+    const first = await explained(one, limited);
+    expect(first).toMatchObject({
+      ...{ status: 429, step: 'admit', code: 'rate_limit_exceeded', message: limited.body.message, store: null },
+      decision: {
+        ...{ verdict: 'limited', by: 'state', violated: 'minute', strikes: 0, strikesToBan: 2, banBegan: false },
+        retryAfter: Number(limited.headers['retry-after']),
+      },
+      windows: [
+        { name: 'minute', before: 0, after: 0 },
+        { name: 'day', before: 98, after: 98 },
+      ],
+    });
+    one.clock.now += 200;
+    expect((await explained(one, await get())).decision).toMatchObject({ verdict: 'limited', strikes: 1 });
+    const banned = await get();
+    expect(banned.status).toBe(403);
+    expect((await explained(one, banned)).decision).toMatchObject({
+      ...{ verdict: 'banned', banBegan: true, rung: 1, retryAfter: 60 },
+      bannedUntil: new Date(one.clock.now + 60_000).toISOString(),
+    });
+    expect((await explained(one, await get())).decision).toMatchObject({
+      verdict: 'banned',
+      banBegan: false,
+      rung: null,
+    });
+  });
+
+  test('by a limit of its operation, which other operations do not show', async () => {
+    const file = join(temporary(), 'own.yaml');
+    writeFileSync(file, contractWith({ operations: { listCategories: '1/minute' } }));
+    const one = await gateway({ plans: PLANS, settings: `contract: { file: "${file}" }\n` });
+    const { secret } = await one.key();
+    const get = (path: string) => one.client.get(path).set('X-API-Key', secret);
+    const namesOf = ({ windows }: { windows: { name: string }[] }) => windows.map(({ name }) => name).sort();
+    expect(namesOf(await explained(one, await get('/pets')))).toEqual(['day', 'minute']);
+    expect(namesOf(await explained(one, await get('/categories')))).toEqual(['day', 'listCategories:minute', 'minute']);
+    one.clock.now += 60_000;
+    await get('/categories');
+    const refused = await explained(one, await get('/categories'));
+    expect(refused).toMatchObject({ status: 429, decision: { violated: 'listCategories:minute' } });
+    expect(refused.windows).toContainEqual(
+      expect.objectContaining({ name: 'listCategories:minute', limit: 1, before: 0, after: 0 }),
+    );
+  });
+
+  test('by the contract: 404, 405, and 400 with places and rules of its faults, but no value', async () => {
+    const one = await gateway();
+    const { secret } = await one.key();
+    const call = (method: 'get' | 'patch' | 'post', path: string) => one.client[method](path).set('X-API-Key', secret);
+    const lost = await explained(one, await call('get', `/${HIDDEN}`));
+    expect(lost).toMatchObject({ step: 'contract', code: 'not_found', operation: 'none', path: null });
+    expect(await explained(one, await call('patch', '/pets'))).toMatchObject({ code: 'method_not_allowed' });
+    const wrong = await call('post', `/pets?${HIDDEN}=1`)
+      .set('traceparent', TRACEPARENT)
+      .send({ name: 7, status: HIDDEN, [HIDDEN]: 1 });
+    expect(wrong.status).toBe(400);
+    const body = await explained(one, wrong);
+    expect(body).toMatchObject({ step: 'contract', code: 'invalid_request', decision: { verdict: 'admitted' } });
+    const [{ side, reportOnly, count, faults }] = body.faults;
+    expect({ side, reportOnly, count }).toEqual({
+      side: 'request',
+      reportOnly: false,
+      count: wrong.body.details.length,
+    });
+    expect(faults).toEqual(
+      expect.arrayContaining([
+        { in: 'query', pointer: '/*', rule: 'unknown' },
+        { in: 'body', pointer: '/name', rule: 'type' },
+      ]),
+    );
+    const line = one.log.find(({ msg, id }) => msg === 'request' && id === body.id)!;
+    expect(line).toMatchObject({ faults, faultCount: count, traceparent: TRACEPARENT });
+    expect(JSON.stringify([body, lost, line])).not.toContain(HIDDEN);
+  });
+
+  test('by the store: 502 with the kind of the error, 504, and a retry', async () => {
+    let isFirst = true;
+    const flaky = await rawStore((socket, _request, count) => {
+      if (count === 1 || !isFirst) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]');
+      else {
+        isFirst = false;
+        socket.destroy();
+      }
+    });
+    stops.push(() => flaky.close());
+    const one = await gateway({ storeUrl: flaky.url, settings: 'upstream: { headersTimeout: 300ms }\n' });
+    const { secret } = await one.key();
+    const get = () => one.client.get('/pets').set('X-API-Key', secret);
+    expect(await explained(one, await get())).toMatchObject({ status: 200, store: { attempts: 1 } });
+    expect(await explained(one, await get())).toMatchObject({ status: 200, store: { attempts: 2 } });
+
+    const silent = await rawStore(() => {});
+    stops.push(() => silent.close());
+    const two = await gateway({ storeUrl: silent.url, settings: 'upstream: { headersTimeout: 300ms }\n' });
+    const other = await two.key();
+    const late = await explained(two, await two.client.get('/pets').set('X-API-Key', other.secret));
+    expect(late).toMatchObject({
+      ...{ status: 504, step: 'store', code: 'upstream_timeout', outage: 'upstream_timeout: too_slow' },
+      store: { attempts: 1, head: null },
+    });
+
+    const three = await gateway({ storeUrl: 'http://127.0.0.1:1' });
+    const third = await three.key();
+    const gone = await explained(three, await three.client.get('/pets').set('X-API-Key', third.secret));
+    expect(gone).toMatchObject({ status: 502, code: 'upstream_unavailable' });
+    expect(gone.outage).toMatch(/^upstream_unavailable: unreachable: ECONNREFUSED$/);
+  });
+
+  test('by a mount, whose requests are told without their path', async () => {
+    const target = await fakeStore((_request, response) => void response.writeHead(500).end());
+    stops.push(() => target.close());
+    const one = await gateway({ settings: `mounts: [{ path: /files, target: "${target.url}" }]\n` });
+    const { secret } = await one.key();
+    const answer = await one.client.get(`/files/${HIDDEN}`).set('X-API-Key', secret);
+    const body = await explained(one, answer);
+    expect(body).toMatchObject({ operation: 'mount /files', path: null, status: 500, code: null, step: 'store' });
+    expect(JSON.stringify(body)).not.toContain(HIDDEN);
+  });
+});
+
+const REPORT_ONLY = JSON.stringify({
+  openapi: '3.0.3',
+  info: { title: 'Reports', version: '1' },
+  paths: {
+    '/notes': {
+      post: {
+        operationId: 'addNote',
+        'x-report-only': true,
+        requestBody: {
+          content: { 'application/json': { schema: { type: 'object', properties: { text: { type: 'string' } } } } },
+        },
+        responses: { 201: { description: 'Added.' } },
+      },
+    },
+  },
+});
+
+test('faults that are only reported are told of a request that went well', async () => {
+  const store = await fakeStore((_request, response) => void response.writeHead(201).end());
+  stops.push(() => store.close());
+  const file = join(temporary(), 'notes.json');
+  writeFileSync(file, REPORT_ONLY);
+  const one = await gateway({ storeUrl: store.url, settings: `contract: { file: "${file}" }\n` });
+  const { secret } = await one.key();
+  const answer = await one.client.post('/notes').set('X-API-Key', secret).send({ text: 7 });
+  expect(await explained(one, answer)).toMatchObject({
+    ...{ status: 201, code: null, step: null },
+    faults: [{ side: 'request', reportOnly: true, count: 1, faults: [{ in: 'body', pointer: '/text', rule: 'type' }] }],
+  });
+});
+
+describe('what is kept', () => {
+  test('goes by the settings, from the next request on after a reload', async () => {
+    const one = await gateway({ settings: 'explain: { requests: 0 }\n' });
+    const { secret } = await one.key();
+    const get = () => one.client.get('/pets').set('X-API-Key', secret);
+    const none = await adminOf(one.adminUrl)('GET', `/requests/${(await get()).headers['x-request-id']}`);
+    expect(none.status).toBe(404);
+    expect(none.body.message).toMatch(
+      /^No gateway has the request \S+\. \S+ keeps none, because explain\.requests is 0\. /,
+    );
+    writeFileSync(join(one.folder, 'gateway.yaml'), 'explain: { requests: 4, sample: 0 }\n');
+    await until('it keeps refusals', async () => {
+      await one.client.get('/pets');
+      return listOf(await adminOf(one.adminUrl)('GET', '/requests')).length > 0;
+    });
+    const good = await adminOf(one.adminUrl)('GET', `/requests/${(await get()).headers['x-request-id']}`);
+    expect(good.body.message).toMatch(/ keeps no good ones, and refusals and failures since 20/);
+  });
+
+  test('is listed by key, account and code, newest first, and explained by commands step by step', async () => {
+    const one = await gateway({ plans: PLANS });
+    const [{ secret, id }, other] = [await one.key(), await one.key({ account: 'umbrella' })];
+    for (let i = 0; i < 3; i++) await one.client.get('/pets').set('X-API-Key', secret);
+    for (let i = 0; i < 2; i++) await one.client.get('/nowhere').set('X-API-Key', other.secret);
+    await one.client.get('/pets');
+    const codes = async (query: string) =>
+      listOf(await adminOf(one.adminUrl)('GET', `/requests${query}`)).map(({ code }) => code);
+    expect(await codes('')).toEqual(['missing_api_key', 'not_found', 'not_found', 'rate_limit_exceeded']);
+    expect(await codes(`?key=${id}`)).toEqual(['rate_limit_exceeded']);
+    expect(await codes('?account=umbrella&limit=1')).toEqual(['not_found']);
+    expect(await codes('?code=missing_api_key')).toEqual(['missing_api_key']);
+    expect((await adminOf(one.adminUrl)('GET', '/requests?limit=201')).status).toBe(400);
+
+    const run = (...args: string[]) => commandLine(one.folder)(args, { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
+    const list = await run('requests', '--account', 'acme');
+    expect(list).toMatchObject({ code: 0 });
+    expect(list.out).toMatch(
+      /^at +status +code .*\n20\S+ +429 +rate_limit_exceeded +listPets +key_\w+ +acme +127\.0\.0\.1 +- +\S{36}\n/,
+    );
+    const [request] = /\S{36}(?=\n)/.exec(list.out)!;
+    const { out } = await run('explain', request);
+    expect(out).toMatch(
+      /^request +\S{36}\nat .* from 127\.0\.0\.1\nasked +GET \/pets \(listPets\)\nanswer +429 rate_limit_exceeded in /,
+    );
+    expect(out).toMatch(
+      /\ndoor +taken\nauthenticate +key_\w+ of acme, plan free .*\nadmit +REFUSED: limited; nothing is left of minute for 1 unit; 0 of 2 strikes; try again at \S+, in \d+ s.*\ncontract +not reached\nstore +not reached\n/,
+    );
+    expect(out).toMatch(/\nname +kind +limit +before +after +resetAt\nminute +fixed +2 +0 +0 +20/);
+    expect(JSON.parse((await run('explain', request, '--json')).out)).toMatchObject({ id: request });
+    const gone = await run('explain', '0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e');
+    expect(gone.code).toBe(1);
+    expect(gone.err).toMatch(/keeps good ones since 20\S+, and refusals and failures since 20/);
+    expect(await run('explain', 'nonsense')).toMatchObject({ code: 1 });
+  });
+
+  test('is in no command where nothing runs', async () => {
+    const one = await gateway();
+    await one.close();
+    const { err } = await commandLine(one.folder)(['explain', '0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e']);
+    expect(err).toContain('No gateway runs, and the last requests are in the memory of gateways alone.');
+  });
+});
+
+describe('gateways that share a Redis', () => {
+  let redis: RedisServer;
+  const start = async () => {
+    redis = await startRedis();
+    stops.push(() => redis.stop());
+  };
+  const shared = () => gateway({ plans: PLANS, settings: 'redis: { deadline: 10s }\n', env: { REDIS_URL: redis.url } });
+
+  test('are all asked, by each of them and by a command beside them, and one that is silent is named', async () => {
+    await start();
+    const [one, two] = [await shared(), await shared()];
+    const { secret } = await one.key();
+    const answer = await two.client.get('/pets').set('X-API-Key', secret);
+    const id = answer.headers['x-request-id']!;
+    await until(
+      'each knows the other',
+      async () => (await adminOf(one.adminUrl)('GET', `/requests/${id}`)).status === 200,
+    );
+    expect((await explained(one, answer)).gateway).toBe((await explained(two, answer)).gateway);
+    const lost = [await one.client.get('/pets'), await two.client.get('/pets')].map(
+      ({ headers }) => headers['x-request-id'],
+    );
+    expect(listOf(await adminOf(one.adminUrl)('GET', '/requests')).map((row) => row.id)).toEqual(lost.reverse());
+    const where = { env: { REDIS_URL: redis.url } };
+    expect((await commandLine(one.folder)(['explain', id], where)).out).toContain(`request  ${id}\n`);
+
+    await redis.admin.zadd('sg:fleet', Date.now() + 60_000, 'gone:1');
+    const none = await adminOf(one.adminUrl)('GET', '/requests/0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e');
+    expect(none.body.message).toContain('Did not answer: gone:1.');
+    expect((await adminOf(one.adminUrl)('GET', '/requests')).body.silent).toEqual(['gone:1']);
+  });
+
+  test('tell whether a refusal was known, and whether the state was away', async () => {
+    await start();
+    const one = await shared();
+    const { secret } = await one.key();
+    const get = () => one.client.get('/pets').set('X-API-Key', secret);
+    for (let i = 0; i < 3; i++) await get();
+    expect((await explained(one, await get())).decision).toMatchObject({ verdict: 'limited', by: 'memory' });
+    const other = await one.key();
+    expect((await one.client.get('/pets').set('X-API-Key', other.secret)).status).toBe(200);
+    await redis.stop();
+    const alone = await one.client.get('/pets').set('X-API-Key', other.secret);
+    expect((await explained(one, alone)).decision).toMatchObject({ verdict: 'admitted', by: 'alone' });
+  });
+
+  test('are not shaken by questions that make no sense', async () => {
+    await start();
+    const [one, two] = [await shared(), await shared()];
+    const from = '00000000-0000-4000-8000-000000000000';
+    const heard: unknown[] = [];
+    const listener = redis.admin.duplicate();
+    await listener.subscribe(`sg:answers:${from}`);
+    listener.on('message', (_channel, text: string) => heard.push(JSON.parse(text)));
+    const questions = [
+      ['explain', { toString: 1 }],
+      ['explain', '__proto__'],
+      ['refusals', null],
+      ['refusals', { key: 1, account: null, code: null, limit: 1e9 }],
+    ] as const;
+    for (const [question, argument] of questions)
+      await redis.admin.publish('sg:questions', JSON.stringify({ from, id: question, question, argument }));
+    await until('both have answered all', () => heard.length === 2 * questions.length);
+    listener.disconnect();
+    expect(heard).toEqual(
+      expect.arrayContaining([expect.objectContaining({ answer: { request: null, memory: null } })]),
+    );
+    expect([one, two].flatMap(({ log }) => log.filter(({ level }) => level === 'error'))).toEqual([]);
+  });
+
+  test('tell which worker carried it', async () => {
+    await start();
+    const many = await GatewayWithWorkers.start({ redisUrl: redis.url, workers: 2 });
+    stops.push(() => many.stop());
+    const { key } = await many.key('1000/minute');
+    const answers = await many.fromEveryWorker('/nowhere', { 'X-API-Key': key });
+    const workers = new Set<number>();
+    for (const { headers } of answers) {
+      const { body } = await many.admin('GET', `/requests/${headers['x-request-id']}`);
+      if (body.id !== undefined) workers.add(body.worker);
+    }
+    expect([...workers].sort()).toEqual([1, 2]);
+    const listed = listOf(await many.admin('GET', '/requests?limit=200'));
+    expect(new Set(listed.map(({ worker }) => worker))).toEqual(new Set([1, 2]));
+    expect(listed.map(({ at }) => at)).toEqual(
+      listed
+        .map(({ at }) => at)
+        .sort()
+        .reverse(),
+    );
+  });
+});

@@ -1,0 +1,225 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { adminOf } from '../support/admin.ts';
+import { commandLine } from '../support/command-line.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { HOUR, MINUTE } from '../support/limits.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { until } from '../support/until.ts';
+import { GatewayWithWorkers, PATIENT } from '../support/workers.ts';
+
+const PLANS =
+  'plans:\n  free: { windows: [{ limit: 10, per: minute }] }\n  pro: { windows: [{ limit: 1000, per: minute }] }\n';
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was said.
+type History = { steps: any[]; gateways: string[]; silent: string[]; apart: string | null };
+const historyAt = async (url: string, query = ''): Promise<History> =>
+  (await adminOf(url)('GET', `/history${query}`)).body;
+
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+async function gateway(options: Parameters<typeof TestGateway.start>[0] = {}): Promise<TestGateway> {
+  const started = await TestGateway.start({ plans: PLANS, ...options });
+  // The first minute of an hour, so that a test knows which steps there are.
+  started.clock.now = Math.ceil(started.clock.now / HOUR) * HOUR;
+  stops.push(() => started.stop());
+  return started;
+}
+
+async function send(url: string, secret: string, times: number, path = '/pets'): Promise<void> {
+  for (let i = 0; i < times; i++)
+    await (await fetch(`${url}${path}`, { headers: { 'X-API-Key': secret } })).arrayBuffer();
+}
+
+/** Requests are told when their answers have ended, which may be after the caller has them. */
+const told = (gateway: TestGateway, requests: number) =>
+  until(`${requests} are told`, () => gateway.log.filter(({ msg }) => msg === 'request').length === requests);
+
+const requestsOf = ({ steps }: History) => steps.map(({ requests }) => requests).filter((count) => count > 0);
+
+describe('a gateway that shares its state with nobody', () => {
+  test('tells what happened, in steps, in all and of an operation or a plan', async () => {
+    const one = await gateway();
+    const begin = one.clock.now;
+    const [free, pro] = [await one.key(), await one.key({ account: 'globex', plan: 'pro' })];
+    await send(one.url, free.secret, 12);
+    await send(one.url, pro.secret, 3, '/categories');
+    await told(one, 15);
+    one.clock.pass(MINUTE);
+    await send(one.url, pro.secret, 1, '/nothing');
+    await told(one, 16);
+    expect(requestsOf(await historyAt(one.adminUrl, '?step=1m'))).toEqual([15]);
+    one.clock.pass(HOUR);
+
+    const { steps, gateways, silent, apart } = await historyAt(one.adminUrl);
+    expect({ gateways: gateways.length, silent, apart }).toEqual({ gateways: 1, silent: [], apart: null });
+    // The minutes from the start to where the test has set the clock.
+    const hour = steps.find(({ at }) => at === new Date(begin).toISOString());
+    expect(hour).toEqual({
+      at: new Date(begin).toISOString(),
+      minutes: 2,
+      requests: 16,
+      admitted: 14,
+      limited: 2,
+      banned: 0,
+      classes: { '2xx': 13, '3xx': 0, '4xx': 3, '5xx': 0, left: 0 },
+      statuses: { 404: 1, 429: 2 },
+      p50: expect.any(Number),
+      p95: expect.any(Number),
+      p99: expect.any(Number),
+      alone: [],
+    });
+    expect(hour.p50).toBeLessThanOrEqual(hour.p95);
+    expect(hour.p95).toBeLessThanOrEqual(hour.p99);
+    const of = async (query: string) => requestsOf(await historyAt(one.adminUrl, query));
+    expect(await of('?step=10m')).toEqual([16]);
+    expect(await of('?step=1m')).toEqual([15, 1]);
+    expect(await of('?step=1m&operation=listPets')).toEqual([12]);
+    expect(await of('?step=1m&plan=pro')).toEqual([3, 1]);
+    expect(await of('?step=1m&operation=nothing')).toEqual([]);
+    expect(await of('?step=1m&since=1h')).toEqual([1]);
+  });
+
+  test('has a command for it', async () => {
+    const one = await gateway();
+    const { secret } = await one.key();
+    await send(one.url, secret, 12);
+    await told(one, 12);
+    one.clock.pass(MINUTE);
+    const run = (...args: string[]) =>
+      commandLine(one.folder)(['history', ...args], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
+    const { code, out } = await run('--since', '2h', '--step', '10m');
+    expect(code).toBe(0);
+    expect(out).toMatch(
+      /^at +requests +limited +banned +2xx +3xx +4xx +5xx +left +p50 ms +p95 ms +p99 ms +mostly +alone\n/,
+    );
+    expect(out).toMatch(/\n20\S+Z +12 +2 +0 +10 +0 +2 +0 +0 +\S+ +\S+ +\S+ +2 × 429 +-\n/);
+    expect(JSON.parse((await run('--json')).out)).toMatchObject({ step: '1h' });
+    expect(await run('--step', '1d')).toMatchObject({ code: 2 });
+    expect(await run('--since', 'yesterday')).toMatchObject({ code: 2 });
+    expect(await run('--operation', 'listPets', '--plan', 'free')).toMatchObject({ code: 1 });
+  });
+
+  test('goes on after a restart from what was, the minute of the restart included', async () => {
+    const one = await gateway();
+    const { secret } = await one.key();
+    await send(one.url, secret, 2);
+    await told(one, 2);
+    one.clock.pass(MINUTE);
+    await send(one.url, secret, 3);
+    await one.close();
+    await one.open();
+    await send(one.url, secret, 4);
+    await told(one, 9);
+    one.clock.pass(MINUTE);
+    expect(requestsOf(await historyAt(one.adminUrl, '?step=1m'))).toEqual([2, 7]);
+  });
+
+  test('tells a damaged file, drops what is broken, and serves', async () => {
+    const one = await gateway();
+    const { secret } = await one.key();
+    await send(one.url, secret, 2);
+    await one.close();
+    const data = join(one.folder, 'data');
+    const file = join(data, readdirSync(data).find((name) => /^history\.1\.\d+\.log$/.test(name))!);
+    const bytes = readFileSync(file);
+    bytes[bytes.length - 1]! ^= 0xff;
+    writeFileSync(file, bytes);
+    await one.open();
+    expect(one.log.filter(({ msg }) => msg === 'state.warning')).toMatchObject([
+      { warning: expect.stringMatching(/^the history: \S+history\.1\.\d+\.log ends torn or damaged/) },
+    ]);
+    await send(one.url, secret, 1);
+    await told(one, 3);
+    one.clock.pass(MINUTE);
+    expect(requestsOf(await historyAt(one.adminUrl, '?step=1m'))).toEqual([1]);
+  });
+
+  test('is none where nothing runs', async () => {
+    const one = await gateway();
+    await one.close();
+    expect(await commandLine(one.folder)(['history'])).toMatchObject({ code: 0, out: 'No gateway runs.\n' });
+  });
+
+  test.each(['?step=1d', '?since=yesterday', '?operation=a&plan=b', '?who=me'])('refuses %s', async (query) => {
+    const one = await gateway();
+    expect((await adminOf(one.adminUrl)('GET', `/history${query}`)).status).toBe(400);
+  });
+});
+
+describe('gateways that share a Redis', () => {
+  let redis: RedisServer;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis.stop());
+
+  test('are added minute by minute, and one that answers what is no history is silent', async () => {
+    const shared = () => gateway({ settings: PATIENT, env: { REDIS_URL: redis.url } });
+    const [one, two] = [await shared(), await shared()];
+    two.clock.now = one.clock.now;
+    const { body } = await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' });
+    await send(one.url, body.key, 3);
+    await send(two.url, body.key, 4);
+    await told(one, 3);
+    await told(two, 4);
+    for (const { clock } of [one, two]) clock.pass(MINUTE);
+    for (const { adminUrl } of [one, two]) {
+      const history = await historyAt(adminUrl, '?step=1m');
+      expect([requestsOf(history), history.gateways.length]).toEqual([[7], 2]);
+    }
+
+    const odd = redis.admin.duplicate();
+    await odd.subscribe('sg:questions');
+    odd.on('message', (_channel, text: string) => {
+      const { from, id } = JSON.parse(text);
+      const answer = { spans: [{ start: 1, minutes: 1, policies: 0, row: '/////w==' }] };
+      void redis.admin.publish(`sg:answers:${from}`, JSON.stringify({ id, gateway: 'odd:1', answer }));
+    });
+    await redis.admin.zadd('sg:fleet', Date.now() + 60_000, 'odd:1');
+    try {
+      const history = await historyAt(one.adminUrl, '?step=1m');
+      expect([requestsOf(history), history.silent]).toEqual([[7], ['odd:1']]);
+    } finally {
+      await redis.admin.zrem('sg:fleet', 'odd:1');
+      odd.disconnect();
+    }
+  });
+
+  test('say in which minutes they decided without it', async () => {
+    const away = await startRedis();
+    stops.push(() => away.stop());
+    const one = await gateway({
+      env: { REDIS_URL: away.url },
+      settings: 'redis: { whenAway: local, deadline: 100ms }\n',
+    });
+    const { body } = await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' });
+    await send(one.url, body.key, 1);
+    await away.stop();
+    await until('it decides alone', async () => {
+      await send(one.url, body.key, 1);
+      return one.log.some(({ msg }) => msg === 'state.outage');
+    });
+    one.clock.pass(MINUTE);
+    const { steps } = await historyAt(one.adminUrl, '?step=1m');
+    expect(steps.at(-1)).toMatchObject({ alone: ['local'] });
+  });
+
+  test('have the minutes of all their workers, and keep them when they stop', async () => {
+    const start = (folder?: string) =>
+      GatewayWithWorkers.start({ redisUrl: redis.url, workers: 2, ...(folder === undefined ? {} : { folder }) });
+    const many = await start();
+    const { key } = await many.key('1000/minute');
+    const sent = (await many.fromEveryWorker('/pets', { 'X-API-Key': key })).length;
+    many.running.child.kill('SIGTERM');
+    await many.running.exit;
+    const next = await start(many.folder);
+    stops.push(() => next.stop());
+    const { steps } = await historyAt(next.adminUrl, '?step=10m');
+    expect(steps.reduce((sum, { requests }) => sum + requests, 0)).toBe(sent);
+  });
+});

@@ -1,0 +1,124 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, test } from '@jest/globals';
+import { startStore } from '../../src/cli/store.ts';
+import { adminOf } from '../support/admin.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { startRedis } from '../support/redis/server.ts';
+import { temporaryFolders } from '../support/temporary.ts';
+import { until } from '../support/until.ts';
+import { GatewayWithWorkers, PATIENT } from '../support/workers.ts';
+
+const plans = (limit: number) =>
+  `plans:\n  free: { windows: [{ limit: ${limit}, per: hour }, { limit: 1000, per: day }] }\n`;
+
+const folderOf = temporaryFolders();
+
+const stops: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+async function gatewayWith(settings: string): Promise<TestGateway> {
+  const gateway = await TestGateway.start({ plans: plans(10), settings });
+  stops.push(() => gateway.stop());
+  return gateway;
+}
+
+const metricsAt = async (adminUrl: string) => (await fetch(`${adminUrl}/metrics`)).text();
+const valueIn = (text: string, name: string) =>
+  Number(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'm').exec(text)?.[1]);
+
+test('admitted requests that leave a fifth or less of a window are counted, and told in the log; refused ones are not', async () => {
+  const gateway = await gatewayWith('');
+  const { secret } = await gateway.key();
+  for (let i = 0; i < 12; i++) await gateway.client.get('/pets').set('X-API-Key', secret);
+  await gateway.client.get('/usage').set('X-API-Key', secret);
+  await until('all are counted', async () => {
+    const text = await metricsAt(gateway.adminUrl);
+    return (
+      text.includes('operation="usage"') && text.includes('storegate_refusals_total{code="rate_limit_exceeded"} 2\n')
+    );
+  });
+  expect(await metricsAt(gateway.adminUrl)).toContain('\nstoregate_near_limit_admissions_total{plan="free"} 3\n');
+  const near = gateway.log.filter(({ msg }) => msg === 'request').map(({ nearLimit }) => nearLimit);
+  expect(near).toEqual([...Array(7).fill(false), true, true, true, false, false, false]);
+});
+
+test('readiness, reloads and the digests of what is in force are those that health and status tell', async () => {
+  const gateway = await gatewayWith('');
+  const value = async (name: string) => valueIn(await metricsAt(gateway.adminUrl), name);
+  const write = (text: string) => writeFileSync(join(gateway.folder, 'plans.yaml'), text);
+  const info = async () => {
+    const { gateways } = (await adminOf(gateway.adminUrl)('GET', '/status')).body;
+    const { settings, plans, contract } = gateways[0].configuration;
+    return `storegate_configuration_info{settings="${settings}",plans="${plans}",contract="${contract}"} 1\n`;
+  };
+  const [first, began] = [await info(), await value('storegate_reload_last_timestamp_seconds')];
+  expect(await metricsAt(gateway.adminUrl)).toContain(first);
+  expect(await value('storegate_ready')).toBe(1);
+  expect(await value('storegate_reload_last_success')).toBe(1);
+
+  write('plans: 1\n');
+  await until('it is refused', async () => (await value('storegate_reload_last_success')) === 0);
+  expect(await metricsAt(gateway.adminUrl)).toContain(first);
+  write(plans(10));
+  await until('the old file is back', async () => (await value('storegate_reload_last_success')) === 1);
+  expect(await value('storegate_reload_last_timestamp_seconds')).toBeGreaterThanOrEqual(began);
+
+  write(plans(20));
+  await until('another is in force', async () => (await info()) !== first);
+  const text = await metricsAt(gateway.adminUrl);
+  expect(text).toContain(await info());
+  expect(text).not.toContain(first);
+});
+
+test('connections to the store and the room for bodies are told with their limits, also those that a reload changes', async () => {
+  const gateway = await gatewayWith('upstream: { connections: 9 }\ndoor: { bodyBudget: 100MiB }\n');
+  const { secret } = await gateway.key();
+  await gateway.client.get('/pets').set('X-API-Key', secret);
+  const text = await metricsAt(gateway.adminUrl);
+  for (const line of [
+    'storegate_upstream_connections_open 1',
+    'storegate_upstream_connections_idle 1',
+    'storegate_upstream_connections_limit 9',
+    'storegate_upstream_waiting_requests 0',
+    'storegate_body_bytes 0',
+    `storegate_body_budget_bytes ${100 * 2 ** 20}`,
+  ])
+    expect(text).toContain(`\n${line}\n`);
+  writeFileSync(join(gateway.folder, 'gateway.yaml'), 'door: { bodyBudget: 200MiB }\n');
+  await adminOf(gateway.adminUrl)('POST', '/reload');
+  expect(valueIn(await metricsAt(gateway.adminUrl), 'storegate_body_budget_bytes')).toBe(200 * 2 ** 20);
+});
+
+test('of several workers limits are added up, and the state is timed where it is asked', async () => {
+  const { store, url: storeUrl } = await startStore(join(folderOf(), 'store.db'), { host: '127.0.0.1', port: 0 });
+  stops.push(() => store.close());
+  const redis = await startRedis();
+  stops.push(() => redis.stop());
+  const files = {
+    'gateway.yaml': `${PATIENT}upstream: { connections: 10 }\n`,
+    'plans.yaml': `${plans(1000)}  enterprise: { custom: true }\n`,
+  };
+  const gateway = await GatewayWithWorkers.start({
+    redisUrl: redis.url,
+    storeUrl,
+    files,
+    env: { STOREGATE_PLANS: 'plans.yaml' },
+  });
+  stops.push(() => gateway.stop());
+  const { key } = await gateway.key('10/day');
+  for (let i = 0; i < 10; i++) await gateway.get('/pets', { 'X-API-Key': key });
+  await until(
+    'all are counted',
+    async () => valueIn(await metricsAt(gateway.adminUrl), 'storegate_state_duration_seconds_count') === 10,
+  );
+  const text = await metricsAt(gateway.adminUrl);
+  expect(valueIn(text, 'storegate_upstream_connections_limit')).toBe(10);
+  expect(valueIn(text, 'storegate_near_limit_admissions_total')).toBe(3);
+  expect(valueIn(text, 'storegate_ready')).toBe(1);
+  expect(valueIn(text, 'storegate_reload_last_success')).toBe(1);
+  expect(text.match(/^storegate_configuration_info\{/gm)).toHaveLength(1);
+  expect((await gateway.admin('GET', '/config/diff')).body.settings).toEqual([]);
+}, 60_000);

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { commandLine } from '../support/command-line.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { until } from '../support/until.ts';
+
+const PLANS = `
+plans:
+  free: { windows: [{ limit: 2, per: minute }, { limit: 100, per: day }] }
+bans: { strikes: 2, within: 1m, lengths: [1h], forget: 1d }
+`;
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await TestGateway.start({ plans: PLANS });
+});
+afterAll(() => gateway.stop());
+
+/** A command of the operator on call, which succeeds. */
+async function run(...args: readonly string[]): Promise<string> {
+  const { code, out, err } = await commandLine(gateway.folder)(args, {
+    env: { STOREGATE_ADMIN_URL: gateway.adminUrl },
+  });
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  return out;
+}
+
+test('a complaint is followed to its cause, mended, and the mending proven, by commands alone', async () => {
+  const { secret, id } = await gateway.key({ account: 'acme' });
+  const get = () => gateway.client.get('/pets').set('X-API-Key', secret);
+  for (let i = 0; i < 3; i++) await get();
+  gateway.clock.now += 200;
+  await get();
+  const complaint = await get();
+  expect(complaint.status).toBe(403);
+
+  // "My key is refused": the id of the request is in the complaint, and says why.
+  const request = complaint.headers['x-request-id'] as string;
+  expect(await run('explain', request)).toMatch(/\nadmit +REFUSED: banned until .*the ban began with this request/);
+
+  // Who else is refused, and is anybody else banned?
+  expect(await run('top', '--by', 'refused')).toContain(id);
+  expect((await run('bans', 'list')).match(/key_/g)).toHaveLength(1);
+
+  // Since when, and for what.
+  await until('the ban is in its log', async () => (await run('bans', 'history', id)).includes('bans.begin'));
+  const begun = JSON.parse(await run('bans', 'history', id, '--json')) as {
+    action: string;
+    requestId: string;
+    after: object;
+  }[];
+  expect(begun).toMatchObject([{ action: 'bans.begin', requestId: request, after: { limit: '2/minute' } }]);
+
+  // All of it in the last hour, the minute that runs excepted.
+  gateway.clock.now += 60_000;
+  expect(await run('history', '--since', '1h', '--step', '1h')).toMatch(/banned/);
+
+  await run('bans', 'pardon', id);
+  expect((await get()).status).toBe(200);
+
+  // Who did what stands in both logs.
+  expect(await run('bans', 'history', id)).toMatch(/bans\.pardon/);
+  const [pardon] = JSON.parse(await run('audit', 'list', '--target', id, '--json')) as {
+    action: string;
+    actor: string;
+  }[];
+  expect(pardon).toMatchObject({ action: 'bans.pardon' });
+  expect(pardon!.actor).not.toBe('storegate');
+});

@@ -1,0 +1,202 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Response } from 'supertest';
+import { loadContract } from '../../src/contract/contract.ts';
+import { type AdminCall, adminOf } from '../support/admin.ts';
+import { isTheError } from '../support/expect-headers.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { contractWith } from '../support/scoped.ts';
+import { temporaryFolders } from '../support/temporary.ts';
+import { until } from '../support/until.ts';
+
+const PLANS = `plans:
+  free: { windows: [{ limit: 20, per: minute }, { limit: 1000, per: day }] }
+  tiny: { windows: [{ limit: 2, per: hour }] }
+bans: { strikes: 3, within: 1h, grace: 1ms, lengths: [1m] }
+`;
+const LIMITED = { operations: { listCategories: '3/minute' }, tags: { Animals: [{ limit: 4, per: 'hour' }] } };
+let redis: RedisServer;
+const folder = temporaryFolders({ keep: true });
+let contract: string;
+beforeAll(async () => {
+  contract = join(folder(), 'own.yaml');
+  redis = await startRedis();
+});
+afterAll(() => redis.stop());
+
+let gateway: TestGateway;
+let admin: AdminCall;
+
+/** Gateways of one test read one contract. */
+async function start(env: Record<string, string> = {}, redisSettings = 'deadline: 5s'): Promise<TestGateway> {
+  writeFileSync(contract, contractWith(LIMITED));
+  const settings = `contract: { file: ${contract} }\nredis: { ${redisSettings} }\n`;
+  return await TestGateway.start({ plans: PLANS, settings, env });
+}
+
+const get = (path: string, key: string, at = gateway) => at.client.get(path).set('X-API-Key', key);
+const left = ({ headers }: Response) => headers['x-ratelimit-remaining'];
+
+describe.each([
+  ['embedded', () => ({})],
+  ['Redis', () => ({ REDIS_URL: redis.url })],
+])('with counters in %s', (_name, env: () => Record<string, string>) => {
+  beforeEach(async () => {
+    gateway = await start(env());
+    admin = adminOf(gateway.adminUrl);
+  });
+  afterEach(() => gateway.stop());
+
+  test('an operation is limited by itself: in one step with the plan, and refused with its name', async () => {
+    const { secret } = await gateway.key();
+    for (let i = 0; i < 3; i++) expect((await get('/categories', secret)).status).toBe(200);
+    const refused = await get('/categories', secret);
+    isTheError(refused, 429, 'rate_limit_exceeded');
+    expect(refused.body.message).toMatch(/^The limit of 3 per minute for listCategories is reached\. /);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    // The pair that clients know is that of their own windows, and the refused request was charged to none.
+    expect(refused.headers).toMatchObject({ 'x-ratelimit-limit': '20', 'x-ratelimit-remaining': '17' });
+    expect(refused.headers['ratelimit-policy']).toBe(
+      '"minute";q=20;w=60, "day";q=1000;w=86400, "listCategories:minute";q=3;w=60',
+    );
+    expect(refused.headers.ratelimit).toMatch(/, "listCategories:minute";r=0;t=\d+$/);
+    const other = await get('/store/orders', secret);
+    expect(other.status).toBe(200);
+    expect(left(other)).toBe('16');
+    expect(other.headers['ratelimit-policy']).toBe('"minute";q=20;w=60, "day";q=1000;w=86400');
+  });
+
+  test('a request is near a limit by the windows that it counts in, not by those of other operations', async () => {
+    const { secret } = await gateway.key();
+    for (let i = 0; i < 3; i++) await get('/categories', secret);
+    await get('/store/orders', secret);
+    const requests = () => gateway.log.filter(({ msg }) => msg === 'request');
+    await until('all are told', () => requests().length === 4);
+    expect(requests().map(({ nearLimit }) => nearLimit)).toEqual([false, false, true, false]);
+  });
+
+  test('a tag is limited over all its operations together', async () => {
+    const { secret } = await gateway.key();
+    const paths = ['/pets', '/pets/1', '/pets', '/pets/2'];
+    for (const path of paths) expect((await get(path, secret)).status).not.toBe(429);
+    const refused = await get('/pets/3', secret);
+    isTheError(refused, 429, 'rate_limit_exceeded');
+    expect(refused.body.message).toContain('The limit of 4 per hour for the tag Animals is reached.');
+    expect(refused.headers.ratelimit).toContain('"tag:Animals:hour";r=0');
+    expect((await get('/categories', secret)).status).toBe(200);
+  });
+
+  test('a request that the plan refuses is charged to no operation', async () => {
+    const { secret, id } = await gateway.key({ plan: 'tiny' });
+    for (let i = 0; i < 2; i++) await get('/store/orders', secret);
+    isTheError(await get('/categories', secret), 429, 'rate_limit_exceeded');
+    const { body } = await admin('GET', `/usage/${id}`);
+    expect(body.usage[0].windows).toMatchObject([
+      { name: 'listCategories:minute', used: 0 },
+      { name: 'hour', used: 2 },
+      { name: 'tag:Animals:hour', used: 0 },
+    ]);
+  });
+
+  test('whoever goes on after the refusal is banned from everything', async () => {
+    const { secret } = await gateway.key();
+    for (let i = 0; i < 3; i++) await get('/categories', secret);
+    await until('the ban has begun', async () => {
+      gateway.clock.pass(10);
+      return (await get('/categories', secret)).status === 403;
+    });
+    isTheError(await get('/store/orders', secret), 403, 'key_banned');
+    const { body } = await admin('GET', '/bans');
+    expect(body.bans[0]).toMatchObject({ limit: '3/minute for listCategories' });
+  });
+
+  test('clients and operators see every window, and operators give back by its name', async () => {
+    const { secret, id } = await gateway.key();
+    await get('/categories', secret);
+    await get('/pets', secret);
+    const usage = await get('/usage', secret);
+    expect(usage.body.windows).toMatchObject([
+      { name: 'minute', used: 2 },
+      { name: 'listCategories:minute', operation: 'listCategories', limit: 3, used: 1 },
+      { name: 'tag:Animals:hour', tag: 'Animals', limit: 4, used: 1 },
+      { name: 'day', used: 2 },
+    ]);
+    const file = join(gateway.folder, 'served.json');
+    writeFileSync(file, (await gateway.client.get('/openapi.json')).text);
+    const { operation } = loadContract(file).match('GET', '/usage');
+    expect(operation!.checkResponse(200, usage.headers['content-type'], Buffer.from(usage.text))).toEqual([]);
+    const used = async (body?: unknown) =>
+      (body === undefined
+        ? await admin('GET', `/usage/${id}`)
+        : await admin('POST', `/usage/${id}/grant`, body)
+      ).body.usage[0].windows.map((window: { used: number }) => window.used);
+    expect(await used({ units: 1, window: 'listCategories:minute' })).toEqual([2, 0, 1, 2]);
+    expect(await used({ units: 1, window: 'minute' })).toEqual([1, 0, 1, 2]);
+    expect(await used()).toEqual([1, 0, 1, 2]);
+    const unknown = await admin('POST', `/usage/${id}/grant`, { units: 1, window: 'Animals:hour' });
+    expect(unknown.body.message).toContain('there are minute, listCategories:minute, tag:Animals:hour, day.');
+  });
+
+  test('a reload keeps the counts of windows that stay', async () => {
+    const { secret, id } = await gateway.key();
+    for (let i = 0; i < 2; i++) await get('/categories', secret);
+    await get('/pets', secret);
+    const use = async (limited: Parameters<typeof contractWith>[0]) => {
+      writeFileSync(contract, contractWith(limited));
+      expect((await admin('POST', '/reload')).status).toBe(200);
+      await get('/store/orders', secret);
+      const { body } = await admin('GET', `/usage/${id}`);
+      return body.usage[0].windows.map(({ name, limit, used }: Record<string, unknown>) => `${name} ${used}/${limit}`);
+    };
+    expect(await use({ ...LIMITED, operations: { listCategories: '9/minute', listOrders: '7/minute' } })).toEqual([
+      'minute 4/20',
+      'listCategories:minute 2/9',
+      'listOrders:minute 1/7',
+      'tag:Animals:hour 1/4',
+      'day 4/1000',
+    ]);
+    expect(await use({ tags: LIMITED.tags })).toEqual(['minute 5/20', 'tag:Animals:hour 1/4', 'day 5/1000']);
+    expect(await use({})).toEqual(['minute 6/20', 'day 6/1000']);
+  });
+});
+
+test('two gateways on one Redis count an operation together', async () => {
+  gateway = await start({ REDIS_URL: redis.url });
+  const second = await start({ REDIS_URL: redis.url });
+  const { secret } = await gateway.key();
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, (_, i) => get('/categories', secret, i % 2 === 0 ? gateway : second)),
+  );
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+  await gateway.stop();
+  await second.stop();
+});
+
+test('what an operation was charged while Redis was away is added exactly', async () => {
+  const own = await startRedis();
+  gateway = await start({ REDIS_URL: own.url }, 'deadline: 1s, misses: 1');
+  admin = adminOf(gateway.adminUrl);
+  const { secret, id } = await gateway.key();
+  await get('/categories', secret);
+  own.signal('SIGSTOP');
+  let elsewhere = 0;
+  await until('the outage is told', async () => {
+    elsewhere++;
+    expect((await get('/store/orders', secret)).status).toBe(200);
+    return gateway.log.some(({ msg }) => msg === 'state.outage');
+  });
+  for (let i = 0; i < 2; i++) expect((await get('/categories', secret)).status).toBe(200);
+  isTheError(await get('/categories', secret), 429, 'rate_limit_exceeded');
+  expect((await get('/store/orders', secret)).status).toBe(200);
+  own.signal('SIGCONT');
+  await until('everything is added', async () => {
+    const { status, body } = await admin('GET', `/usage/${id}`);
+    if (status !== 200) return false;
+    const used = body.usage[0].windows.map((window: { used: number }) => window.used);
+    return used.join() === [elsewhere + 4, 3, 0, elsewhere + 4].join();
+  });
+  await gateway.stop();
+  await own.stop();
+}, 30_000);

@@ -1,0 +1,188 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { adminOf } from '../support/admin.ts';
+import { commandLine } from '../support/command-line.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { until } from '../support/until.ts';
+import { GatewayWithWorkers } from '../support/workers.ts';
+
+/** The gateways share a busy machine with Redis, and a delay is no outage. */
+const PATIENT = 'redis: { deadline: 10s }\n';
+const PLANS = 'plans:\n  free: { windows: [{ limit: 60, per: minute }] }\n';
+const OTHER_PLANS = PLANS.replace('60', '61');
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was said.
+type Status = { gateways: any[]; silent: string[]; apart: string | null };
+const statusAt = async (url: string): Promise<Status> => (await adminOf(url)('GET', '/status')).body;
+
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+async function gateway(options: Parameters<typeof TestGateway.start>[0]): Promise<TestGateway> {
+  const started = await TestGateway.start(options);
+  stops.push(() => started.stop());
+  return started;
+}
+
+describe('a gateway that shares its state with nobody', () => {
+  test('tells how it stands, over HTTP and by the command line', async () => {
+    const one = await gateway({});
+    const { gateways, silent, apart } = await statusAt(one.adminUrl);
+    expect({ silent, apart }).toEqual({ silent: [], apart: null });
+    expect(gateways).toEqual([
+      expect.objectContaining({
+        url: one.url,
+        adminUrl: one.adminUrl,
+        readiness: 'ready',
+        state: 'embedded',
+        workers: 0,
+        inFlight: 0,
+        processes: [expect.objectContaining({ worker: null, pid: process.pid, aloneSince: null, stateMs: null })],
+        configuration: expect.objectContaining({ differs: [], waiting: [], lastReload: null }),
+      }),
+    ]);
+    const { code, out } = await commandLine(one.folder)(['status'], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
+    expect(code).toBe(0);
+    expect(out).toMatch(
+      /^gateway +version +up +readiness +state +store +workers +in flight +configuration\n\S+ .* ready +embedded +0 of \d+ +- +0 /,
+    );
+  });
+
+  test('tells what waits for a restart, and why its files were refused', async () => {
+    const one = await gateway({ plans: PLANS });
+    writeFileSync(join(one.folder, 'gateway.yaml'), 'upstream: { connections: 7 }\n');
+    await until(
+      'it has read them',
+      async () => (await statusAt(one.adminUrl)).gateways[0].configuration.lastReload !== null,
+    );
+    expect((await statusAt(one.adminUrl)).gateways[0].configuration).toMatchObject({
+      waiting: ['upstream.connections'],
+      lastReload: { reason: 'a file has changed', problems: [] },
+    });
+    writeFileSync(join(one.folder, 'plans.yaml'), 'plans: 1\n');
+    await until('it has refused them', async () => {
+      const { lastReload } = (await statusAt(one.adminUrl)).gateways[0].configuration;
+      return lastReload.problems.length > 0;
+    });
+    const { out } = await commandLine(one.folder)(['status'], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
+    expect(out).toContain(' needs a restart for upstream.connections.');
+    expect(out).toMatch(/ refused its files at 20\S+: .*plans/);
+  });
+
+  test('is none where nothing runs', async () => {
+    const one = await gateway({});
+    await one.close();
+    expect(await commandLine(one.folder)(['status'])).toMatchObject({ code: 0, out: 'No gateway runs.\n' });
+  });
+});
+
+describe('gateways that share a Redis', () => {
+  let redis: RedisServer;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis.stop());
+
+  const shared = (plans: string, settings = PATIENT) => gateway({ plans, settings, env: { REDIS_URL: redis.url } });
+  const all = (url: string, count: number) =>
+    until(`${count} gateways are seen`, async () => {
+      const { gateways, silent } = await statusAt(url);
+      return gateways.length === count && silent.length === 0;
+    });
+
+  test('are all told by each of them and by a command beside them, and the one that differs is marked', async () => {
+    const [one, two, three] = [await shared(PLANS), await shared(PLANS), await shared(OTHER_PLANS)];
+    for (const { adminUrl } of [one, two, three]) await all(adminUrl, 3);
+    const { gateways } = await statusAt(three.adminUrl);
+    expect(gateways[0]).toMatchObject({ adminUrl: three.adminUrl, configuration: { differs: ['plans'] } });
+    for (const rest of gateways.slice(1))
+      expect(rest).toMatchObject({ state: 'redis, single', configuration: { differs: [] } });
+    expect(new Set(gateways.map(({ adminUrl }) => adminUrl))).toEqual(
+      new Set([one, two, three].map((at) => at.adminUrl)),
+    );
+
+    const where = { env: { REDIS_URL: redis.url } };
+    const { out, code } = await commandLine(one.folder)(['status'], where);
+    expect(code).toBe(0);
+    expect(out.match(/ ready /g)).toHaveLength(3);
+    expect(out).toContain(' has other plans than most gateways (marked with !).');
+
+    await three.close();
+    await all(one.adminUrl, 2);
+  });
+
+  test('tell how long the state takes', async () => {
+    const one = await shared(PLANS);
+    const { secret } = await one.key();
+    expect((await one.client.get('/pets').set('X-API-Key', secret)).status).toBe(200);
+    const [{ processes }] = (await statusAt(one.adminUrl)).gateways;
+    expect(processes[0].stateMs).toBeGreaterThan(0);
+  });
+
+  test('know who is silent', async () => {
+    const one = await shared(PLANS);
+    // Whoever reaches Redis chooses names, and they must not control the terminal.
+    const name = 'gone:1\u001b[2J';
+    await redis.admin.zadd('sg:fleet', Date.now() + 60_000, name);
+    try {
+      const { gateways, silent } = await statusAt(one.adminUrl);
+      expect([gateways.length, silent]).toEqual([1, [name]]);
+      const { out } = await commandLine(one.folder)(['status'], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
+      expect(out).toContain('gone:1?[2J was heard a few seconds ago, and does not answer.\n');
+      for (const command of ['top', 'history'])
+        expect(
+          (await commandLine(one.folder)([command], { env: { STOREGATE_ADMIN_URL: one.adminUrl } })).out,
+        ).toContain('gone:1?[2J was heard');
+    } finally {
+      await redis.admin.zrem('sg:fleet', name);
+    }
+  });
+
+  test('are not shaken by what anybody says on their channels', async () => {
+    const one = await shared(PLANS);
+    const two = await shared(PLANS);
+    await all(one.adminUrl, 2);
+    const from = '00000000-0000-4000-8000-000000000000';
+    const hostile = [
+      '',
+      'null',
+      '[]',
+      '{',
+      '"a"',
+      '{"id":1}',
+      JSON.stringify({ from, id: 'a', question: 'constructor' }),
+    ];
+    hostile.push(
+      JSON.stringify({ from: 'sg:changes', id: 'a', question: 'status' }),
+      `{"from":"${'x'.repeat(1_100_000)}"}`,
+    );
+    for (const text of hostile) await redis.admin.publish('sg:questions', text);
+    await all(two.adminUrl, 2);
+    expect([one, two].flatMap(({ log }) => log.filter(({ level }) => level === 'error'))).toEqual([]);
+  });
+
+  test('tell of themselves alone while Redis is away', async () => {
+    const away = await startRedis();
+    stops.push(() => away.stop());
+    const one = await gateway({ plans: PLANS, env: { REDIS_URL: away.url } });
+    await all(one.adminUrl, 1);
+    await away.stop();
+    const { gateways, silent, apart } = await statusAt(one.adminUrl);
+    expect(gateways).toHaveLength(1);
+    expect(silent).toEqual([]);
+    expect(apart).not.toBeNull();
+  });
+
+  test('tell of each worker', async () => {
+    const many = await GatewayWithWorkers.start({ redisUrl: redis.url, workers: 2 });
+    stops.push(() => many.stop());
+    const [{ workers, processes, state }] = (await statusAt(many.adminUrl)).gateways;
+    expect([workers, state]).toEqual([2, 'redis, single']);
+    expect(processes).toMatchObject([{ worker: 1 }, { worker: 2 }]);
+    expect(new Set(processes.map(({ pid }: { pid: number }) => pid)).size).toBe(2);
+  });
+});

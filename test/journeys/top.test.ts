@@ -1,0 +1,210 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { adminOf } from '../support/admin.ts';
+import { commandLine } from '../support/command-line.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../support/limits.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { until } from '../support/until.ts';
+import { GatewayWithWorkers, PATIENT } from '../support/workers.ts';
+
+const PLANS =
+  'plans:\n  free: { windows: [{ limit: 10, per: minute }] }\n  pro: { windows: [{ limit: 1000, per: minute }] }\n';
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was said.
+type Top = { total: number; error: number; items: any[]; gateways: any[]; silent: string[]; apart: string | null };
+const topAt = async (url: string, query = ''): Promise<Top & Record<string, unknown>> =>
+  (await adminOf(url)('GET', `/top${query}`)).body;
+const seen = ({ items }: Top) => items.map(({ key, operation, count }) => [key ?? operation, count]);
+
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+async function gateway(options: Parameters<typeof TestGateway.start>[0]): Promise<TestGateway> {
+  const started = await TestGateway.start({ plans: PLANS, ...options });
+  stops.push(() => started.stop());
+  return started;
+}
+
+async function send(url: string, secret: string, times: number, path = '/pets'): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let i = 0; i < times; i++) {
+    const answer = await fetch(`${url}${path}`, { headers: { 'X-API-Key': secret } });
+    await answer.arrayBuffer();
+    statuses.push(answer.status);
+  }
+  return statuses;
+}
+
+/** Requests are told when their answers have ended, which may be after the caller has them. */
+const counted = (url: string, query: string, total: number) =>
+  until(`${total} are counted ${query}`, async () => (await topAt(url, query)).total === total);
+
+describe('a gateway that shares its state with nobody', () => {
+  test('tells who sends most, who is refused, near a limit, and goes on after a refusal', async () => {
+    const one = await gateway({});
+    const [free, pro] = [await one.key(), await one.key({ account: 'globex', plan: 'pro' })];
+    expect(await send(one.url, free.secret, 11)).toEqual([...Array(10).fill(200), 429]);
+    one.clock.pass(SECOND);
+    expect(await send(one.url, free.secret, 1)).toEqual([429]);
+    expect(await send(one.url, pro.secret, 20)).not.toContain(429);
+    expect(await send(one.url, pro.secret, 1, '/nothing')).toEqual([404]);
+    expect(await send(one.url, 'no-key', 2)).toEqual([401, 401]);
+
+    await counted(one.adminUrl, '', 33);
+    const top = await topAt(one.adminUrl);
+    expect(top).toMatchObject({ window: 'hour', by: 'requests', error: 0, silent: [], apart: null });
+    expect(top.gateways).toMatchObject([{ missing: 0 }]);
+    expect(top.items).toEqual([
+      {
+        key: pro.id,
+        account: 'globex',
+        plan: 'pro',
+        operation: null,
+        count: 21,
+        error: 0,
+        share: 0.6364,
+        last: new Date(one.clock.now).toISOString(),
+      },
+      expect.objectContaining({ key: free.id, account: 'acme', plan: 'free', count: 12, error: 0 }),
+    ]);
+    expect(seen(await topAt(one.adminUrl, '?limit=1'))).toEqual([[pro.id, 21]]);
+    expect(seen(await topAt(one.adminUrl, '?by=refused&window=minute'))).toEqual([
+      [free.id, 2],
+      [pro.id, 1],
+    ]);
+    // From the eighth of ten on.
+    expect(seen(await topAt(one.adminUrl, '?by=near'))).toEqual([[free.id, 3]]);
+    expect(seen(await topAt(one.adminUrl, '?by=strikes'))).toEqual([[free.id, 1]]);
+    expect(Object.fromEntries(seen(await topAt(one.adminUrl, '?by=operations')))).toEqual({ listPets: 2, none: 3 });
+  });
+
+  test('tells who calls deprecated operations, and when last', async () => {
+    const one = await gateway({});
+    const { secret, id } = await one.key();
+    await send(one.url, secret, 2, '/pets/1');
+    await counted(one.adminUrl, '?by=deprecated', 2);
+    one.clock.pass(MINUTE);
+    await send(one.url, secret, 1, '/pets/1');
+    await counted(one.adminUrl, '?by=deprecated', 3);
+    expect((await topAt(one.adminUrl, '?by=deprecated')).items).toMatchObject([
+      { key: id, operation: 'getPet', count: 3, last: new Date(one.clock.now).toISOString() },
+    ]);
+  });
+
+  test('forgets what is older than the window', async () => {
+    const one = await gateway({});
+    const { secret } = await one.key();
+    await send(one.url, secret, 3);
+    for (const window of ['minute', 'hour', 'day']) await counted(one.adminUrl, `?window=${window}`, 3);
+    const totals = async () =>
+      Promise.all(['minute', 'hour', 'day'].map(async (at) => (await topAt(one.adminUrl, `?window=${at}`)).total));
+    one.clock.pass(MINUTE + 10 * SECOND);
+    expect(await totals()).toEqual([0, 3, 3]);
+    one.clock.pass(HOUR + 10 * MINUTE);
+    expect(await totals()).toEqual([0, 0, 3]);
+    one.clock.pass(DAY + HOUR);
+    expect(await totals()).toEqual([0, 0, 0]);
+  });
+
+  test('has a command for it', async () => {
+    const one = await gateway({});
+    const { secret, id } = await one.key();
+    await send(one.url, secret, 12);
+    await counted(one.adminUrl, '', 12);
+    const run = (...args: string[]) =>
+      commandLine(one.folder)(['top', ...args], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
+    const { code, out } = await run('--by', 'refused');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^key +account +plan +count +share +too high by +last\n/);
+    expect(out).toMatch(new RegExp(`${id} +acme +free +2 +100.0 % +0 +20`));
+    expect(out).toMatch(/\n2 refused requests with a valid key in the last hour, counted since 20\S+Z\.\n$/);
+    expect((await run('--by', 'operations')).out).toMatch(/^operation +count .*\nlistPets +2 /);
+    expect(JSON.parse((await run('--json', '--limit', '5')).out)).toMatchObject({ total: 12, items: [{ key: id }] });
+    expect(await run('--window', 'week')).toMatchObject({ code: 2 });
+    expect(await run('--limit', '257')).toMatchObject({ code: 1 });
+  });
+
+  test('is none where nothing runs', async () => {
+    const one = await gateway({});
+    await one.close();
+    expect(await commandLine(one.folder)(['top'])).toMatchObject({ code: 0, out: 'No gateway runs.\n' });
+  });
+
+  test.each(['?window=week', '?by=accounts', '?limit=0', '?limit=x', '?who=me'])('refuses %s', async (query) => {
+    const one = await gateway({});
+    expect((await adminOf(one.adminUrl)('GET', `/top${query}`)).status).toBe(400);
+  });
+});
+
+describe('gateways that share a Redis', () => {
+  let redis: RedisServer;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis.stop());
+
+  test('are counted together, by each of them and by a command beside them', async () => {
+    const shared = () => gateway({ settings: PATIENT, env: { REDIS_URL: redis.url } });
+    const [one, two] = [await shared(), await shared()];
+    const { body } = await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' });
+    await send(one.url, body.key, 3);
+    await send(two.url, body.key, 4);
+    for (const { adminUrl } of [one, two]) {
+      await counted(adminUrl, '', 7);
+      const top = await topAt(adminUrl);
+      expect([seen(top), top.gateways.length, top.silent, top.apart]).toEqual([[[body.id, 7]], 2, [], null]);
+    }
+    const { out } = await commandLine(one.folder)(['top'], { env: { REDIS_URL: redis.url } });
+    expect(out).toMatch(new RegExp(`${body.id} +acme +pro +7 +100.0 %`));
+  });
+
+  test('tell who is silent, and of a question or an answer that is none', async () => {
+    const one = await gateway({ settings: PATIENT, env: { REDIS_URL: redis.url } });
+    const { body } = await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' });
+    await send(one.url, body.key, 1);
+    await counted(one.adminUrl, '', 1);
+
+    const me = '00000000-0000-4000-8000-000000000000';
+    const listener = redis.admin.duplicate();
+    const answers: unknown[] = [];
+    listener.on('message', (_channel, text: string) => void answers.push(JSON.parse(text).answer));
+    await listener.subscribe(`sg:answers:${me}`);
+    for (const argument of [null, 1, { window: 'week', by: 'requests' }, { window: 'constructor', by: '__proto__' }])
+      await redis.admin.publish('sg:questions', JSON.stringify({ from: me, id: 'a', question: 'top', argument }));
+    await until('all are answered', () => answers.length === 4);
+    expect(answers).toEqual([null, null, null, null]);
+    expect(one.log.filter(({ level }) => level === 'error')).toEqual([]);
+
+    const odd = redis.admin.duplicate();
+    await odd.subscribe('sg:questions');
+    odd.on('message', (_channel, text: string) => {
+      const { from, id } = JSON.parse(text);
+      const summary = { total: 1, floor: 0, items: [{ key: 'x', count: 'many' }] };
+      const answer = { since: 1, missing: 0, summary };
+      void redis.admin.publish(`sg:answers:${from}`, JSON.stringify({ id, gateway: 'odd:1', answer }));
+    });
+    await redis.admin.zadd('sg:fleet', Date.now() + 60_000, 'odd:1');
+    try {
+      const top = await topAt(one.adminUrl);
+      expect([seen(top), top.silent]).toEqual([[[body.id, 1]], ['odd:1']]);
+      const { out } = await commandLine(one.folder)(['top'], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
+      expect(out).toContain('odd:1 was heard a few seconds ago, and does not answer.\n');
+    } finally {
+      await redis.admin.zrem('sg:fleet', 'odd:1');
+      odd.disconnect();
+      listener.disconnect();
+    }
+  });
+
+  test('have the counts of all their workers', async () => {
+    const many = await GatewayWithWorkers.start({ redisUrl: redis.url, workers: 2 });
+    stops.push(() => many.stop());
+    const { id, key } = await many.key('1000/minute');
+    const sent = (await many.fromEveryWorker('/pets', { 'X-API-Key': key })).length;
+    await counted(many.adminUrl, '', sent);
+    expect(seen(await topAt(many.adminUrl))).toEqual([[id, sent]]);
+    expect((await topAt(many.adminUrl)).gateways).toMatchObject([{ missing: 0 }]);
+  });
+});

@@ -1,0 +1,119 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { SpaceSaving } from '../../../src/observe/top/space-saving.ts';
+import { mergeSummaries, type Summary } from '../../../src/observe/top/summary.ts';
+
+function counted(keys: readonly string[], size: number): Summary<string> {
+  const counters = new SpaceSaving<string>(size);
+  keys.forEach((key, i) => {
+    counters.add(key, i).about ??= `about ${key}`;
+  });
+  return counters.summary();
+}
+
+function exactly(keys: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return counts;
+}
+
+/** All that a summary promises of what was counted. */
+function expectPromises({ total, floor, items }: Summary<string>, keys: readonly string[], size: number): void {
+  const truth = exactly(keys);
+  const known = new Map(items.map((item) => [item.key, item]));
+  expect(total).toBe(keys.length);
+  expect(known.size).toBe(items.length);
+  expect(items.length).toBeLessThanOrEqual(size);
+  expect(floor).toBeLessThanOrEqual(total / size);
+  for (const { key, count, error, about } of items) {
+    expect(count).toBeGreaterThanOrEqual(truth.get(key) ?? 0);
+    expect(count - error).toBeLessThanOrEqual(truth.get(key) ?? 0);
+    expect(error).toBeLessThanOrEqual(floor);
+    expect(about).toBe(`about ${key}`);
+  }
+  for (const [key, count] of truth) if (!known.has(key)) expect(count).toBeLessThanOrEqual(floor);
+}
+
+const size = fc.integer({ min: 1, max: 8 });
+/** Some come often, most seldom. */
+const key = fc.oneof(
+  { weight: 3, arbitrary: fc.integer({ min: 0, max: 3 }) },
+  { weight: 4, arbitrary: fc.integer({ min: 0, max: 60 }) },
+);
+const keys = fc.array(key.map(String), { maxLength: 200 });
+
+describe('counting the most frequent', () => {
+  test('is exact while there are enough counters', () => {
+    const { items, floor } = counted(['a', 'b', 'a', 'c', 'a', 'b'], 4);
+    expect(new Map(items.map(({ key, count }) => [key, count]))).toEqual(exactly(['a', 'b', 'a', 'c', 'a', 'b']));
+    expect(items.every(({ error }) => error === 0)).toBe(true);
+    expect(floor).toBe(0);
+  });
+
+  test('gives a new key the place, and the count, of the one that came least', () => {
+    const { items, floor } = counted(['a', 'a', 'a', 'b', 'b', 'c'], 2);
+    expect(items.map(({ key, count, error, last }) => [key, count, error, last]).sort()).toEqual([
+      ['a', 3, 0, 2],
+      ['c', 3, 2, 5],
+    ]);
+    expect(floor).toBe(3);
+  });
+
+  test('never counts too little, says by how much too much, and misses nobody who came often', () => {
+    fc.assert(fc.property(keys, size, (keys, size) => expectPromises(counted(keys, size), keys, size)));
+  });
+
+  test('begins anew when it was emptied', () => {
+    const counters = new SpaceSaving<string>(2);
+    for (const key of ['a', 'b', 'c']) counters.add(key, 1);
+    counters.empty();
+    counters.add('d', 2).about = 'about d';
+    expect(counters.summary()).toEqual({
+      total: 1,
+      floor: 0,
+      items: [{ key: 'd', count: 1, error: 0, last: 2, about: 'about d' }],
+    });
+  });
+});
+
+describe('merging what several have counted', () => {
+  test('adds counts, and the floor of those who have no counter for it', () => {
+    const one = { total: 9, floor: 2, items: [item('a', 7, 0), item('b', 2, 1)] };
+    const other = { total: 5, floor: 1, items: [item('a', 3, 1), item('c', 2, 0)] };
+    const { total, floor, items } = mergeSummaries([one, other], 2);
+    expect({ total, floor }).toEqual({ total: 14, floor: 3 });
+    expect(items).toMatchObject([
+      { key: 'a', count: 10, error: 1 },
+      { key: 'c', count: 4, error: 2 },
+    ]);
+  });
+
+  test('keeps what was told last of an item', () => {
+    const of = (last: number, about: string) => ({ total: 1, floor: 0, items: [{ ...item('a', 1, 0), last, about }] });
+    expect(mergeSummaries([of(5, 'new'), of(4, 'old')], 1).items).toMatchObject([{ last: 5, about: 'new' }]);
+    expect(mergeSummaries([of(4, 'old'), of(5, 'new')], 1).items).toMatchObject([{ last: 5, about: 'new' }]);
+  });
+
+  test('of nothing is nothing', () => {
+    expect(mergeSummaries([], 3)).toEqual({ total: 0, floor: 0, items: [] });
+  });
+
+  test('keeps every promise, and keeps them again when the result is merged', () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(keys, { maxLength: 4 }), { maxLength: 4 }), size, (groups, size) => {
+        const merged = groups.map((parts) =>
+          mergeSummaries(
+            parts.map((part) => counted(part, size)),
+            size,
+          ),
+        );
+        groups.forEach((parts, i) => {
+          expectPromises(merged[i]!, parts.flat(), size);
+        });
+        expectPromises(mergeSummaries(merged, size), groups.flat(2), size);
+      }),
+    );
+  });
+});
+
+const item = (key: string, count: number, error: number) => ({ key, count, error, last: 0, about: `about ${key}` });

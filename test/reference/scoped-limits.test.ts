@@ -1,0 +1,22 @@
+import { expect, test } from '@jest/globals';
+import { scopedLimits } from '../../src/reference/browser/scoped-limits.ts';
+
+test('an operation tells its own limits and those of its tags, in the short form and in the long one', () => {
+  const tags = [
+    {
+      name: 'search',
+      'x-ratelimit': [
+        { limit: 30, per: 'minute' },
+        { limit: 9, per: '10s', kind: 'sliding' },
+      ],
+    },
+    { name: 'other', 'x-ratelimit': '1/day' },
+    { name: 'plain' },
+  ];
+  expect(scopedLimits({ 'x-ratelimit': '5/minute, 20/day:sliding', tags: ['search', 'plain'] }, { tags })).toEqual([
+    'Limited to 5 per minute and 20 per day (sliding) for this operation.',
+    'Limited to 30 per minute and 9 per 10s (sliding) for all operations of search together.',
+  ]);
+  expect(scopedLimits({ tags: ['plain'] }, { tags })).toEqual([]);
+  expect(scopedLimits({}, {})).toEqual([]);
+});

@@ -1,0 +1,268 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { RequestFilter } from '../../src/fleet/requests.ts';
+import type { Admission } from '../../src/limits/admission.ts';
+import type { Window } from '../../src/limits/limits.ts';
+import type { RequestEvent, RequestTrace } from '../../src/observe/events.ts';
+import { Queue } from '../../src/requests/queue.ts';
+import { RecentRequests } from '../../src/requests/recent.ts';
+import { DAY, MINUTE, window } from '../support/limits.ts';
+import { requestEvent } from '../support/request-event.ts';
+
+const NOW = Date.UTC(2026, 0, 1);
+const ANY: RequestFilter = { key: null, account: null, code: null, limit: 1e9 };
+const idOf = (i: number) => `00000000-0000-4000-8000-${i.toString(16).padStart(12, '0')}`;
+
+function admitted(windows: readonly Window[]): Admission {
+  const readings = windows.map((one, i) => ({ window: one, remaining: i, resetAt: NOW + i * 1_000 }));
+  return {
+    verdict: 'admitted',
+    now: NOW,
+    readings,
+    retryAt: 0,
+    violated: null,
+    strikes: 1,
+    bannedUntil: 0,
+    banBegins: false,
+  };
+}
+
+function traceOf(given: Partial<RequestTrace> = {}): RequestTrace {
+  return {
+    ...{ path: null, subject: null, message: null, faults: null, faultCount: 0, standing: null, admission: null },
+    ...{
+      ladder: null,
+      cost: 1,
+      scopes: [],
+      declared: 0,
+      received: 0,
+      authenticated: null,
+      admitted: null,
+      forwarded: null,
+    },
+    traceparent: null,
+    ...given,
+  };
+}
+
+function eventOf(i: number, given: Partial<RequestEvent> = {}): RequestEvent {
+  const nobody = { verdict: null, keyId: null, account: null, plan: null, upstream: null };
+  return requestEvent({ ...nobody, id: idOf(i), address: '192.0.2.1', duration: 1, trace: traceOf(), ...given });
+}
+
+/** Refused, by another key each time. */
+const refused = (i: number, code: string, keyId = `key_${i}`) => eventOf(i, { status: 429, code, keyId });
+
+function keeping(requests: number, sample = 1) {
+  let now = NOW;
+  const recent = new RecentRequests({ requests, sample }, { worker: null, clock: () => now });
+  return {
+    recent,
+    pass(milliseconds: number) {
+      now += milliseconds;
+    },
+    has: (i: number) => recent.explain(idOf(i)).request !== null,
+    kept: () => recent.refusals(ANY).map(({ id }) => Number.parseInt(id.slice(24), 16)),
+  };
+}
+
+describe('good requests', () => {
+  test('say after their time in the columns what they said before', () => {
+    const someWindows = fc.integer({ min: 1, max: 7 }).map((n) => {
+      return Array.from({ length: n }, (_, i) => ({ ...window(60 + i, MINUTE + i), name: `w${i}` }));
+    });
+    const times = { authenticated: 0.1, admitted: 0.2, forwarded: 0.3 };
+    const arbitrary = fc.record({
+      windows: fc.option(someWindows, { nil: null }),
+      declared: fc.option(fc.nat(), { nil: null }),
+      upstream: fc.option(fc.double({ min: 0, max: 1e6, noNaN: true }), { nil: null }),
+      by: fc.constantFrom(undefined, 'memory' as const, 'alone' as const),
+      reached: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(arbitrary, { minLength: 1, maxLength: 12 }), (given) => {
+        const { recent } = keeping(given.length * 2);
+        const one = keeping(2).recent;
+        for (const [i, { windows, declared, upstream, by, reached }] of given.entries()) {
+          const admission = windows && { ...admitted(windows), ...(by ? { by } : {}) };
+          const trace = traceOf({ admission, standing: admission, declared, ...(reached ? times : {}) });
+          const event = eventOf(i, { upstream, verdict: admission?.verdict ?? null, trace });
+          recent.observe(event);
+          // One alone is in the first row of its columns; a failure is kept as it came.
+          one.observe({ ...event, id: idOf(i + 1e6), code: 'as_it_came', keyId: `key_${i}` });
+          const whole = one.explain(idOf(i + 1e6)).request!;
+          const { id, ...rest } = recent.explain(idOf(i)).request!;
+          expect(id).toBe(idOf(i));
+          expect(rest).toEqual({ ...rest, decision: whole.decision, windows: whole.windows, times: whole.times });
+          expect(rest.body).toEqual(whole.body);
+          expect(rest.store).toEqual(whole.store);
+        }
+        for (const i of given.keys()) expect(recent.explain(idOf(i)).request).not.toBeNull();
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('are the last ones, as many as there is room for, whatever comes, and through changes of that room', () => {
+    const step = fc.oneof(
+      { weight: 20, arbitrary: fc.constant('request' as const) },
+      { weight: 1, arbitrary: fc.integer({ min: 0, max: 20 }) },
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 150 }), (steps) => {
+        const { recent, has } = keeping(10);
+        let expected: number[] = [];
+        let room = 5;
+        for (const [i, one] of steps.entries()) {
+          if (one === 'request') {
+            recent.observe(eventOf(i));
+            expected.push(i);
+          } else {
+            recent.use({ requests: one, sample: 1 });
+            room = Math.floor(one / 2);
+          }
+          expected = room === 0 ? [] : expected.slice(-room);
+        }
+        const there = [...steps.keys()].filter(has);
+        expect(there).toEqual(expected);
+      }),
+    );
+  });
+
+  test('are kept in the share that is wished', () => {
+    const { recent, has } = keeping(200, 0.25);
+    for (let i = 0; i < 100; i++) recent.observe(eventOf(i));
+    expect(Array.from({ length: 100 }, (_, i) => i).filter(has)).toHaveLength(25);
+  });
+
+  test('drive out no refusal', () => {
+    const { recent, kept } = keeping(10);
+    recent.observe(refused(1, 'not_found'));
+    for (let i = 2; i < 1_000; i++) recent.observe(eventOf(i));
+    expect(kept()).toEqual([1]);
+  });
+});
+
+describe('refusals and failures', () => {
+  test('are never more than there is room for, and where there is none a code with few of them loses none', () => {
+    const codes = fc.array(fc.constantFrom('common', 'common', 'common', 'common', 'rare', 'seldom'), {
+      maxLength: 300,
+    });
+    fc.assert(
+      fc.property(codes, (given) => {
+        const { recent, kept, pass } = keeping(60);
+        for (const [i, code] of given.entries()) {
+          pass(1_000);
+          recent.observe(refused(i, code));
+          expect(kept().length).toBe(Math.min(i + 1, 30));
+        }
+        const mostly = recent.refusals(ANY).filter(({ code }) => code === 'common').length;
+        for (const code of ['rare', 'seldom']) {
+          const all = given.filter((one) => one === code).length;
+          const there = recent.refusals({ ...ANY, code }).length;
+          // It loses one only while it has more than any other.
+          expect(there === all || there >= mostly - 1 || there >= 10).toBe(true);
+        }
+      }),
+    );
+  });
+
+  test('of one key and code are ten at once and then one a second, and say how many were left out', () => {
+    const { recent, pass, kept } = keeping(1_000);
+    for (let i = 0; i < 20_000; i++) recent.observe(refused(i, 'rate_limit_exceeded', 'key_flood'));
+    recent.observe(refused(20_001, 'rate_limit_exceeded', 'key_calm'));
+    recent.observe(refused(20_002, 'not_found', 'key_flood'));
+    expect([...kept()].sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 20_001, 20_002]);
+    pass(1_000);
+    for (let i = 30_000; i < 50_000; i++) recent.observe(refused(i, 'rate_limit_exceeded', 'key_flood'));
+    expect(recent.refusals({ ...ANY, key: 'key_flood', limit: 1 })).toMatchObject([{ id: idOf(30_000), more: 19_990 }]);
+    pass(10_000);
+    recent.observe(refused(60_000, 'rate_limit_exceeded', 'key_flood'));
+    expect(recent.explain(idOf(60_000)).request?.more).toBe(19_999);
+  });
+
+  test('of one code from everywhere are bounded in each second', () => {
+    const { recent, pass, kept } = keeping(100_000);
+    for (let i = 0; i < 5_000; i++) recent.observe(refused(i, 'invalid_api_key'));
+    expect(kept()).toHaveLength(200);
+    pass(1_000);
+    for (let i = 5_000; i < 10_000; i++) recent.observe(refused(i, 'invalid_api_key'));
+    expect(kept()).toHaveLength(400);
+  });
+
+  test('are told apart by address where no key was found', () => {
+    const { recent, kept } = keeping(1_000);
+    for (let i = 0; i < 100; i++) {
+      const address = i % 2 === 0 ? '192.0.2.1' : '192.0.2.2';
+      recent.observe(eventOf(i, { status: 401, code: 'invalid_api_key', address }));
+    }
+    expect(kept()).toHaveLength(20);
+  });
+
+  test('say since when none had to go', () => {
+    const { recent, pass } = keeping(4);
+    expect(recent.explain('').memory).toEqual({ requests: 4, sample: 1, goodSince: NOW, othersSince: NOW });
+    for (let i = 0; i < 3; i++) {
+      pass(DAY);
+      recent.observe(refused(i, 'not_found'));
+      recent.observe(eventOf(i + 10));
+    }
+    expect(recent.explain('').memory).toMatchObject({ goodSince: NOW + 2 * DAY, othersSince: NOW + DAY });
+  });
+});
+
+test('what other events say of a request is told with it, and forgotten with 0', () => {
+  const { recent } = keeping(10);
+  const cause = Object.assign(new Error('connect ECONNREFUSED secret.example'), { code: 'ECONNREFUSED' });
+  recent.observe({ type: 'retry', id: idOf(1), error: cause });
+  recent.observe({ type: 'outage', id: idOf(1), error: new Error('secret', { cause }) });
+  recent.observe(eventOf(1, { status: 502, code: 'upstream_error', trace: traceOf({ forwarded: 1 }) }));
+  const { request } = recent.explain(idOf(1));
+  expect(request).toMatchObject({ store: { attempts: 2, head: null }, outage: 'Error: ECONNREFUSED' });
+  expect(JSON.stringify(request)).not.toContain('secret');
+  recent.use({ requests: 0, sample: 1 });
+  recent.observe(eventOf(2));
+  expect(recent.explain(idOf(1)).request).toBeNull();
+  expect(recent.explain(idOf(2))).toMatchObject({ request: null, memory: { requests: 0 } });
+});
+
+test('bytes that never became a request are told with what is known of them', () => {
+  const { recent } = keeping(10);
+  const { trace, ...event } = eventOf(1, { status: 400, code: 'malformed_request', method: 'other' });
+  recent.observe(event);
+  expect(recent.explain(idOf(1)).request).toMatchObject({ step: 'door', key: null, decision: null, windows: [] });
+});
+
+test('a queue gives what came first', () => {
+  fc.assert(
+    fc.property(fc.array(fc.option(fc.nat(), { nil: null })), (steps) => {
+      const queue = new Queue<number>();
+      const expected: number[] = [];
+      for (const step of steps) {
+        if (step === null) expect(queue.takeOldest()).toBe(expected.shift());
+        else {
+          queue.add(step);
+          expected.push(step);
+        }
+        expect(queue.size).toBe(expected.length);
+        expect([...queue.newestFirst()]).toEqual([...expected].reverse());
+      }
+    }),
+  );
+});
+
+test('an operation of the contract may be called as a page of the gateway is', () => {
+  const { recent } = keeping(10);
+  for (const [i, operation] of ['usage', 'reference'].entries()) {
+    recent.observe(eventOf(i, { operation, status: 400, code: 'invalid_request', trace: traceOf({ path: '/own' }) }));
+    expect(recent.explain(idOf(i)).request?.step).not.toMatch(/usage|pages/);
+  }
+});
+
+test('with room for one, that is for a refusal, and no good one is promised', () => {
+  const { recent, has } = keeping(1);
+  recent.observe(eventOf(1, { status: 200 }));
+  recent.observe(refused(2, 'not_found'));
+  expect([has(1), has(2)]).toEqual([false, true]);
+  expect(recent.explain(idOf(1)).memory).toMatchObject({ requests: 1, sample: 0 });
+});

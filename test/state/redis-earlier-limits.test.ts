@@ -1,0 +1,81 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import type { Limits } from '../../src/limits/limits.ts';
+import { RedisState } from '../../src/state/redis/counters.ts';
+import { keyOf } from '../../src/state/redis/key-names.ts';
+import { HOUR, limits, MINUTE, scoped, TestClock, window } from '../support/limits.ts';
+import { redisForSuite } from '../support/redis/suite.ts';
+
+const SUBJECT = 'key:charged';
+const MINUTE_WINDOW = window(100, MINUTE);
+const BEFORE = limits([MINUTE_WINDOW, scoped('login', 5, MINUTE)]);
+const AFTER = limits([MINUTE_WINDOW, scoped('search', 5, MINUTE), scoped('search', 50, HOUR, 'sliding')]);
+const [LOGIN, SEARCH] = [['login'], ['search']];
+
+const own = redisForSuite();
+let clock: TestClock;
+let state: RedisState;
+
+beforeEach(async () => {
+  await own.server.admin.flushall();
+  clock = new TestClock(Date.now());
+  state = new RedisState(own.redis, { clock: clock.read, deadline: 2_000 });
+});
+
+/** What a gateway admitted alone, in the order of the windows. */
+const counted = (units: readonly number[], number = 1) => ({
+  gateway: 'g',
+  number,
+  ban: null,
+  windows: units.map((one) => ({ units: one, openedAt: clock.now })),
+});
+
+const remaining = async (given: Limits) =>
+  (await state.look(SUBJECT, given)).readings.map(({ window, remaining }) => window.limit - remaining);
+
+test('what was counted under earlier limits takes nothing from windows that those did not have', async () => {
+  await state.admit(SUBJECT, AFTER, 5, SEARCH);
+  await state.charge(SUBJECT, BEFORE, counted([3, 3]));
+  expect(await remaining(AFTER)).toEqual([8, 5, 5]);
+  expect(await state.admit(SUBJECT, AFTER, 1, SEARCH)).toMatchObject({ verdict: 'limited' });
+});
+
+test('windows of earlier limits are kept too, for gateways that have those still', async () => {
+  await state.admit(SUBJECT, AFTER, 5, SEARCH);
+  await state.charge(SUBJECT, BEFORE, counted([3, 3]));
+  await state.charge(SUBJECT, BEFORE, counted([1, 1], 2));
+  expect(await state.admit(SUBJECT, BEFORE, 2, LOGIN)).toMatchObject({ verdict: 'limited' });
+  expect(await remaining(BEFORE)).toEqual([9, 4]);
+});
+
+test('it does not make the refusals unknown that were answered under newer limits', async () => {
+  await state.admit(SUBJECT, AFTER, 5, SEARCH);
+  await state.admit(SUBJECT, AFTER, 1, SEARCH);
+  await state.charge(SUBJECT, BEFORE, counted([3, 3]));
+  clock.pass(1_000);
+  expect(await state.admit(SUBJECT, AFTER, 1, SEARCH)).toMatchObject({ verdict: 'limited', strikes: 1 });
+});
+
+test('a ban that began under earlier limits is kept with its limit', async () => {
+  await state.admit(SUBJECT, AFTER, 5, SEARCH);
+  const ban = { until: clock.now + HOUR, since: clock.now, limit: BEFORE.windows[1]! };
+  await state.charge(SUBJECT, BEFORE, { ...counted([3, 3]), ban });
+  expect(await state.admit(SUBJECT, AFTER, 1)).toMatchObject({ verdict: 'banned', bannedUntil: ban.until });
+  const { name: _, ...limit } = BEFORE.windows[1]!;
+  expect(await state.bans()).toEqual([expect.objectContaining({ subject: SUBJECT, limit })]);
+  expect(await remaining(AFTER)).toEqual([8, 5, 5]);
+});
+
+test('the ledger lives as long as the longest window that it has', async () => {
+  await state.admit(SUBJECT, AFTER, 1, SEARCH);
+  await state.charge(SUBJECT, BEFORE, counted([1, 1]));
+  expect(await own.server.admin.pttl(keyOf.ledger(SUBJECT))).toBeGreaterThan(HOUR / 2);
+});
+
+test('strikes that were gathered under earlier limits are void, and change nothing', async () => {
+  await state.admit(SUBJECT, AFTER, 5, SEARCH);
+  await state.admit(SUBJECT, AFTER, 1, SEARCH);
+  clock.pass(1_000);
+  await state.strike(SUBJECT, BEFORE, { times: [clock.now], violated: BEFORE.windows[1]! });
+  expect(await remaining(AFTER)).toEqual([5, 5, 5]);
+  expect(await state.admit(SUBJECT, AFTER, 1, SEARCH)).toMatchObject({ verdict: 'limited', strikes: 1 });
+});

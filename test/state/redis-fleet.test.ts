@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import type { Answers, Fleet } from '../../src/fleet/fleet.ts';
+import type { GatewayStatus } from '../../src/fleet/status.ts';
+import { fleetInRedis } from '../../src/state/redis/fleet.ts';
+import { keyOf, QUESTIONS } from '../../src/state/redis/key-names.ts';
+import { redisForSuite } from '../support/redis/suite.ts';
+import { STATUS } from '../support/status.ts';
+import { until } from '../support/until.ts';
+
+const own = redisForSuite();
+const fleets: Fleet[] = [];
+
+beforeEach(() => own.server.admin.flushall());
+afterEach(async () => {
+  for (const fleet of fleets.splice(0)) await fleet.close();
+});
+
+/** A gateway of this name that answers what `status` does, known to all as soon as this resolves. */
+async function join(name: string, status: () => unknown): Promise<Fleet> {
+  const answers: Answers = {
+    status: status as () => GatewayStatus,
+    top: () => null,
+    history: () => null,
+    explain: () => ({ request: null, memory: null }),
+    refusals: () => [],
+  };
+  const failed = (error: unknown) => {
+    throw error;
+  };
+  const fleet = fleetInRedis(own.redis, { self: { name, answers }, failed });
+  fleets.push(fleet);
+  await until('it is known', async () => (await own.server.admin.zscore(keyOf.fleet, name)) !== null);
+  return fleet;
+}
+
+test('an own answer that fails is told to who asked, although others have yet to answer', async () => {
+  const one = await join('one', () => Promise.reject(new Error('broken')));
+  await own.server.admin.zadd(keyOf.fleet, Date.now() + 60_000, 'gone');
+  await expect(one.ask('status', null)).rejects.toThrow('broken');
+});
+
+test('a flood of questions has few answers under way', async () => {
+  let asked = 0;
+  const { promise, resolve } = Promise.withResolvers<GatewayStatus>();
+  await join('one', () => {
+    asked++;
+    return promise;
+  });
+  const two = await join('two', () => STATUS);
+  const from = '00000000-0000-4000-8000-000000000000';
+  await until('it listens', async () => {
+    await own.server.admin.publish(QUESTIONS, JSON.stringify({ from, id: 'a', question: 'status' }));
+    return asked > 0;
+  });
+  for (let i = 0; i < 100; i++)
+    await own.server.admin.publish(QUESTIONS, JSON.stringify({ from, id: 'a', question: 'status' }));
+  // Redis hands messages on in their order: whoever heard the last one has heard all.
+  expect((await two.ask('status', null)).silent).toEqual(['one']);
+  expect(asked).toBeLessThan(50);
+  resolve(STATUS);
+  await until('it answers again', async () => (await two.ask('status', null)).answers.length === 2);
+});

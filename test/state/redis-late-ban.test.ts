@@ -1,0 +1,39 @@
+import { expect, test } from '@jest/globals';
+import type { Admission } from '../../src/limits/admission.ts';
+import { NO_SCOPES } from '../../src/limits/scopes.ts';
+import { Batch } from '../../src/state/redis/batches.ts';
+import type { BegunBan } from '../../src/state/state.ts';
+import { limits, MINUTE, window } from '../support/limits.ts';
+
+const one = limits([window(60, MINUTE)]);
+
+/** What was heard of an answer that came when nobody waited for it any more. */
+async function heardOf(answer: Promise<unknown>): Promise<{ ends: unknown[]; bans: BegunBan[] }> {
+  const batch = new Batch();
+  const request = { limits: one, cost: 1, scopes: NO_SCOPES, resolve: (_: Admission) => {}, reject: () => {} };
+  for (const subject of ['key:a', 'key:b']) batch.add({ subject, ...request });
+  const [ends, bans]: [unknown[], BegunBan[]] = [[], []];
+  batch.inDoubt(answer, {
+    begin: () => {},
+    end: (subject, charged) => void ends.push([subject, charged]),
+    banned: (ban) => void bans.push(ban),
+  });
+  await Promise.allSettled([answer]);
+  return { ends, bans };
+}
+
+test('a ban that began with a request whose answer came late is told, with what the answer says', async () => {
+  // The first is admitted with 10 left. The second begins a ban of rung 2 that ends at 90 000.
+  const answer = [1_000, 0, 10, 60_000, 2, 0, 60_000, 1, 60_000, 0, 90_000, 2];
+  expect(await heardOf(Promise.resolve(answer))).toEqual({
+    ends: [
+      ['key:a', 1],
+      ['key:b', 0],
+    ],
+    bans: [{ subject: 'key:b', limits: one, until: 90_000, rung: 2, violated: one.windows[0] }],
+  });
+});
+
+test('an answer that never came tells of none', async () => {
+  expect((await heardOf(Promise.reject(new Error('gone')))).bans).toEqual([]);
+});

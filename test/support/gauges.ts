@@ -1,0 +1,14 @@
+import type { RequestGauges } from '../../src/observe/metric-rows.ts';
+
+/** The gauges of a process that carries requests, each with another number. */
+export const CARRYING: RequestGauges = {
+  inFlight: () => 3,
+  subjects: () => 4,
+  bodies: () => 5,
+  bodyBudget: () => 50,
+  storeOpen: () => 7,
+  storeIdle: () => 2,
+  storeMost: () => 8,
+  storeWaiting: () => 1,
+  unsaved: () => 6,
+};

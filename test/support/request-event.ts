@@ -1,0 +1,25 @@
+import type { RequestEvent } from '../../src/observe/events.ts';
+
+/** What is told of a request that was answered well. */
+export function requestEvent(given: Partial<RequestEvent> = {}): RequestEvent {
+  return {
+    type: 'request',
+    id: 'x',
+    method: 'GET',
+    operation: 'listPets',
+    status: 200,
+    complete: true,
+    code: null,
+    verdict: 'admitted',
+    nearLimit: false,
+    unheeding: false,
+    deprecated: false,
+    keyId: 'key_1',
+    account: 'acme',
+    plan: 'free',
+    address: '198.51.100.1',
+    duration: 3,
+    upstream: 2,
+    ...given,
+  };
+}

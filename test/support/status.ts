@@ -1,0 +1,31 @@
+import type { GatewayStatus } from '../../src/fleet/status.ts';
+
+/** How a gateway that is well tells of itself. */
+export const STATUS: GatewayStatus = {
+  version: '1.0.0',
+  node: 'v24.0.0',
+  startedAt: 1,
+  url: null,
+  adminUrl: null,
+  readiness: 'ready',
+  state: 'redis, single',
+  workers: 0,
+  processes: [
+    {
+      worker: null,
+      pid: 1,
+      inFlight: 0,
+      memory: 1,
+      aloneSince: null,
+      stateTime: 0.5,
+      store: { open: 0, idle: 0, waiting: 0, most: 1 },
+    },
+  ],
+  configuration: {
+    settings: 'a',
+    plans: 'b',
+    contract: 'c',
+    waiting: [],
+    lastReload: { at: 1, reason: 'asked', problems: [] },
+  },
+};

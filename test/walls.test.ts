@@ -5,12 +5,12 @@ import { circles, FILES, type Import, importsIn, roomOf, textOf } from './suppor
 /** From the bottom up. A room imports only rooms of the layers below its own, types included. */
 const LAYERS: readonly (readonly string[])[] = [
   ['common', 'limits'],
-  ['errors'],
+  ['errors', 'pages'],
   ['callers', 'operators', 'contract', 'config', 'http1'],
   ['keys', 'observe'],
   ['fleet'],
   ['state', 'requests'],
-  ['gateway', 'admin', 'reference', 'store'],
+  ['gateway', 'admin', 'console', 'reference', 'store'],
   ['run'],
   ['workers'],
   ['cli'],

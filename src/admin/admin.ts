@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import express, { type NextFunction, type Request, type Response } from 'express';
+import express, { type NextFunction, type Request, type Response, Router } from 'express';
 import { listen } from '../common/listen.ts';
 import type { Config } from '../config/config.ts';
 import type { Readiness } from '../fleet/readiness.ts';
@@ -7,8 +7,10 @@ import type { Observe } from '../observe/events.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { AdminError, errorBody } from './admin-error.ts';
 import { type AdminApi, createAdminApi } from './api.ts';
+import { consoleRoutes, type FindConsolePage } from './console.ts';
 import type { AdminContext } from './context.ts';
 import { createGate, type Gate } from './gate.ts';
+import { createSessions } from './sessions.ts';
 
 /** The listener of operators. Nothing of it answers on the public port, and nothing public answers here. */
 export interface Admin {
@@ -24,17 +26,22 @@ export interface AdminOptions {
   /** Token of this run for commands beside the gateway; `null`: they reach the state by themselves. */
   readonly ownToken: string | null;
   readonly readiness: () => Readiness;
+  /** The pages of the console; `null`: it is switched off. */
+  readonly console: FindConsolePage | null;
 }
 
 const MAX_BODY = '256kb';
+const SESSIONS = { idle: 30 * 60_000, longest: 12 * 3_600_000 };
 
 /**
  * Health is open to whoever reaches the listener; everything else needs a token, see `createGate`. Throws as
  * `createAdminApi`.
  */
-export function createAdmin({ config, context, metrics, observe, ownToken, readiness }: AdminOptions): Admin {
+export function createAdmin(options: AdminOptions): Admin {
+  const { config, context, metrics, observe, ownToken, readiness, console: find } = options;
   const api = createAdminApi(context);
   const gate = createGate(config.admin, context.tokens, ownToken);
+  const calls = [express.raw({ type: () => true, limit: MAX_BODY, inflate: false }), answerCall(api)];
   const app = express();
   app.disable('x-powered-by').disable('etag');
   app.use((_request, response, next) => {
@@ -54,6 +61,10 @@ export function createAdmin({ config, context, metrics, observe, ownToken, readi
     const status = readiness();
     response.status(status === 'ready' ? 200 : 503).json({ status });
   });
+  if (find) {
+    const sessions = createSessions(SESSIONS, context.clock);
+    app.use(consoleRoutes({ gate, sessions, find, api: Router().use(...calls) }));
+  }
   app.use(async (request, response, next) => {
     response.locals.operator = await gate.operator(request);
     next();
@@ -62,8 +73,7 @@ export function createAdmin({ config, context, metrics, observe, ownToken, readi
     response.set('Content-Type', metrics.contentType).send(await metrics.text());
   });
   app.get('/openapi.json', (_request, response) => void response.type('application/json').send(api.contract.json));
-  app.use(express.raw({ type: () => true, limit: MAX_BODY, inflate: false }));
-  app.use(answerCall(api));
+  app.use(...calls);
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     sendError(response, error, observe);
   });
@@ -110,12 +120,14 @@ function sendError(response: Response, thrown: unknown, observe: Observe): void 
         ? new AdminError('payload_too_large', `A body is at most ${MAX_BODY} large.`)
         : type === 'encoding.unsupported'
           ? new AdminError('unsupported_media_type', 'Send the body without a Content-Encoding.')
-          : type === 'request.aborted' || type === 'request.size.invalid'
-            ? new AdminError('invalid_request', 'The body did not arrive whole.')
-            : new AdminError(
-                'internal_error',
-                'Something went wrong inside the gateway: see its log for the request id.',
-              );
+          : type === 'entity.parse.failed'
+            ? new AdminError('invalid_request', 'The body is no JSON.')
+            : type === 'request.aborted' || type === 'request.size.invalid'
+              ? new AdminError('invalid_request', 'The body did not arrive whole.')
+              : new AdminError(
+                  'internal_error',
+                  'Something went wrong inside the gateway: see its log for the request id.',
+                );
   if (error.code === 'internal_error') observe({ type: 'bug', id: response.get('X-Request-Id') ?? '', error: thrown });
   response.status(error.status).set(error.headers).json(errorBody(error));
 }

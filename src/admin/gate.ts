@@ -9,6 +9,7 @@ import { decodeShellUser, SHELL_USER_HEADER, shellUser } from '../operators/shel
 import {
   configuredToken,
   hashToken,
+  holderOf,
   type Operator,
   operatorOf,
   type TokenRecord,
@@ -22,6 +23,12 @@ export interface Gate {
   checkOrigin(request: IncomingMessage): void;
   /** Who calls. Throws AdminError if a token is needed and there is no good one. */
   operator(request: IncomingMessage): Promise<Operator>;
+  /** Whose token it is, as its hash. Throws as `operator`, and counts a wrong one as that does. */
+  admit(token: string, request: IncomingMessage): Promise<string>;
+  /** Who has the token with this hash; `null`: nobody any more. Throws AdminError while the state cannot be asked. */
+  holder(hash: string): Promise<Operator | null>;
+  /** Who calls without a token where none is needed; `null`: one is. */
+  unasked(): Promise<Operator | null>;
 }
 
 /** Wrong tokens per address, and milliseconds for which they count. */
@@ -68,6 +75,16 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
     });
   }
 
+  /** The configured token needs no state. */
+  async function holder(hash: string): Promise<Operator | null> {
+    return holderOf(hash, configured) ?? holderOf(hash, await known());
+  }
+
+  async function unasked(): Promise<Operator | null> {
+    if (configured.length > 0 || !isLoopback(admin.host)) return null;
+    return (await known()).length === 0 ? LOCAL : null;
+  }
+
   return {
     checkOrigin({ headers }) {
       const { host = '', origin } = headers;
@@ -81,17 +98,20 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
     },
     async operator({ headers, socket }) {
       const [, token] = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
-      const holderIn = (tokens: readonly TokenRecord[]) => (token === undefined ? null : operatorOf(token, tokens));
-      if (holderIn(own)) return shellUserIn(headers[SHELL_USER_HEADER.toLowerCase()]);
-      const configuredOne = holderIn(configured);
-      if (configuredOne) return configuredOne;
-      const stored = await known();
-      const found = holderIn(stored);
+      if (token !== undefined && operatorOf(token, own)) return shellUserIn(headers[SHELL_USER_HEADER.toLowerCase()]);
+      const found = token === undefined ? null : await holder(hashToken(token));
       if (found) return found;
-      const open = configured.length + stored.length === 0 && isLoopback(admin.host);
-      if (open && headers.authorization === undefined) return LOCAL;
+      const local = headers.authorization === undefined ? await unasked() : null;
+      if (local) return local;
       throw await refused(socket.remoteAddress ?? 'unknown');
     },
+    async admit(token, { socket }) {
+      const hash = hashToken(token);
+      if (await holder(hash)) return hash;
+      throw await refused(socket.remoteAddress ?? 'unknown');
+    },
+    holder,
+    unasked,
   };
 }
 

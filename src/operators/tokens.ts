@@ -48,15 +48,20 @@ export function makeToken(): string {
 }
 
 export function hashToken(token: string): string {
-  return digest(token).toString('base64url');
+  return createHash('sha256').update(token).digest('base64url');
+}
+
+/** Whose token it is; `null`: nobody's. */
+export function operatorOf(token: string, known: readonly TokenRecord[]): Operator | null {
+  return holderOf(hashToken(token), known);
 }
 
 /**
- * Whose token it is; `null`: nobody's. All known tokens are compared, each in constant time, so the time taken reveals
- * nothing.
+ * Whose token has this hash; `null`: nobody's. All known tokens are compared, each in constant time, so the time taken
+ * reveals nothing.
  */
-export function operatorOf(token: string, known: readonly TokenRecord[]): Operator | null {
-  const presented = digest(token);
+export function holderOf(hash: string, known: readonly TokenRecord[]): Operator | null {
+  const presented = Buffer.from(hash, 'base64url');
   let found: Operator | null = null;
   for (const { name, hash, role } of known) {
     if (timingSafeEqual(Buffer.from(hash, 'base64url'), presented)) found = { name, role };
@@ -67,8 +72,4 @@ export function operatorOf(token: string, known: readonly TokenRecord[]): Operat
 /** The token in the configuration as a record; an empty list if there is none. */
 export function configuredToken(token: string | null): TokenRecord[] {
   return token === null ? [] : [{ name: CONFIGURED, hash: hashToken(token), role: 'admin', createdAt: 0 }];
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

@@ -5,7 +5,7 @@ import type { Exempted } from '../contract/contract.ts';
 import { Document } from '../contract/document/document.ts';
 import type { Json } from '../contract/document/source.ts';
 import { toJson } from '../contract/exact-json.ts';
-import { Content } from './content.ts';
+import { Content } from '../pages/content.ts';
 import { publish } from './publish.ts';
 import { withUsage } from './usage.ts';
 

@@ -1,9 +1,10 @@
 import { CONTRACT_JSON_PATH, CONTRACT_YAML_PATH, REFERENCE_PATH } from '../common/own-paths.ts';
 import type { Contract } from '../contract/contract.ts';
 import type { Plans } from '../limits/plans.ts';
-import { loadAssets } from './assets.ts';
-import { Content, type Page } from './content.ts';
+import { Content, type Page } from '../pages/content.ts';
+import { ASSET_HEADERS, pageHeaders, REVALIDATE } from '../pages/headers.ts';
 import { type Published, publishedDocuments } from './documents.ts';
+import { referenceAssets } from './files.ts';
 import { renderPage } from './page/page.ts';
 
 const PAGE_PATH = `${REFERENCE_PATH}/`;
@@ -17,25 +18,6 @@ export interface ReferenceOptions {
   /** The page shows their limits and the ban ladder, but no limits of single accounts. */
   readonly plans: Plans;
 }
-
-/** Browsers may keep it but revalidate it each time, and get 304 if it has not changed. */
-const REVALIDATE = ['Cache-Control', 'no-cache'];
-const ASSET_HEADERS = ['Cache-Control', 'public, max-age=31536000, immutable', 'X-Content-Type-Options', 'nosniff'];
-
-/**
- * The page loads from this origin only, and nothing in it is inline. Swagger UI sets a few styles through the CSSOM, which a
- * policy (CSP level 3) does not restrict, so `style-src` needs no exception for them.
- */
-const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-const PAGE_HEADERS = [
-  ...REVALIDATE,
-  ...['Content-Security-Policy', POLICY],
-  ...['Referrer-Policy', 'no-referrer'],
-  ...['X-Content-Type-Options', 'nosniff'],
-  ...['Cross-Origin-Opener-Policy', 'same-origin'],
-];
 
 const TO_THE_PAGE: Page = { status: 308, headers: ['Location', PAGE_PATH], body: Buffer.alloc(0) };
 
@@ -51,9 +33,9 @@ export function createReference(
   const served = new Map<string, [content: Content, headers: readonly string[]]>();
   for (const [path, content] of publishedDocuments(published)) served.set(path, [content, REVALIDATE]);
   if (page) {
-    const assets = loadAssets(`${PAGE_PATH}assets/`);
+    const assets = referenceAssets(`${PAGE_PATH}assets/`);
     for (const [path, content] of assets.contents) served.set(path, [content, ASSET_HEADERS]);
-    served.set(PAGE_PATH, [new Content('text/html', () => renderPage({ contract, plans, assets })), PAGE_HEADERS]);
+    served.set(PAGE_PATH, [new Content('text/html', () => renderPage({ contract, plans, assets })), pageHeaders()]);
   }
   return async (path, asked) => {
     if (page && path === REFERENCE_PATH) return TO_THE_PAGE;

@@ -4,6 +4,7 @@ import type { AdminContext, Reloaded } from '../admin/context.ts';
 import type { Eventually } from '../common/eventually.ts';
 import type { Config } from '../config/config.ts';
 import { watchFiles } from '../config/watch.ts';
+import { createConsole } from '../console/console.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Readiness } from '../fleet/readiness.ts';
 import type { ConfigurationStatus, LastReload } from '../fleet/status.ts';
@@ -102,7 +103,15 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
     compare: () => reloader.compare().catch(refusing('A reload would be refused')),
     scoped: () => reloader.current.contract.windows,
   };
-  const admin = createAdmin({ config, context, metrics, observe, ownToken, readiness });
+  const admin = createAdmin({
+    config,
+    context,
+    metrics,
+    observe,
+    ownToken,
+    readiness,
+    console: createConsole(),
+  });
   const watch = load ? watchFiles(filesOf, reloadUnasked) : null;
 
   function tellUsed(settings: ActiveConfig<C>): void {

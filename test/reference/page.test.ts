@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { CATALOGUE } from '../../src/errors/refusals.ts';
 import type { Ladder, Window } from '../../src/limits/limits.ts';
 import type { Plan, Plans } from '../../src/limits/plans.ts';
+import { html, withCode } from '../../src/pages/html.ts';
 import { errorsSection } from '../../src/reference/page/error-table.ts';
-import { html, withCode } from '../../src/reference/page/html.ts';
 import { limitsSection } from '../../src/reference/page/limits.ts';
 import { duration } from '../../src/reference/page/words.ts';
 

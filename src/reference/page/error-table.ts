@@ -1,5 +1,5 @@
+import { type Html, html, withCode } from '../../pages/html.ts';
 import { type ErrorCode, errorCodesByStatus } from '../error-codes.ts';
-import { type Html, html, withCode } from './html.ts';
 
 /** Every code of the catalogue with its advice. */
 export function errorsSection(): Html {

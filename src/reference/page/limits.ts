@@ -2,7 +2,7 @@ import { kindOf } from '../../limits/kinds.ts';
 import type { Ladder, Window } from '../../limits/limits.ts';
 import type { Plan, Plans } from '../../limits/plans.ts';
 import { readScope } from '../../limits/scopes.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../../pages/html.ts';
 import { capitalized, counted, duration, list, number } from './words.ts';
 
 /** The limits of every plan, those that operations and tags have beside them, their headers, and the rules of bans. */

@@ -1,9 +1,9 @@
 import { CONTRACT_JSON_PATH, CONTRACT_YAML_PATH } from '../../common/own-paths.ts';
 import type { Contract, Operation } from '../../contract/contract.ts';
+import { type Html, html } from '../../pages/html.ts';
 import { groupTags, type TagGroup } from '../browser/groups.ts';
 import { operationHash } from '../browser/places.ts';
 import { usageOperation, withUsageGroup } from '../usage.ts';
-import { type Html, html } from './html.ts';
 
 type Listed = Pick<Operation, 'id' | 'method' | 'path' | 'summary' | 'tags' | 'deprecated'>;
 

@@ -1,9 +1,9 @@
 import { CONTRACT_JSON_PATH, CONTRACT_YAML_PATH } from '../../common/own-paths.ts';
 import type { Contract } from '../../contract/contract.ts';
 import type { Plans } from '../../limits/plans.ts';
-import type { Assets } from '../assets.ts';
+import { type Html, html } from '../../pages/html.ts';
+import type { ReferenceAssets } from '../files.ts';
 import { errorsSection } from './error-table.ts';
-import { type Html, html } from './html.ts';
 import { limitsSection } from './limits.ts';
 import { contentsButton, navigation } from './navigation.ts';
 import { retryingSection } from './retrying.ts';
@@ -11,7 +11,7 @@ import { retryingSection } from './retrying.ts';
 export interface PageContent {
   readonly contract: Contract;
   readonly plans: Plans;
-  readonly assets: Assets;
+  readonly assets: ReferenceAssets;
 }
 
 /**
@@ -56,7 +56,7 @@ ${errorsSection()}
 `.text;
 }
 
-function files({ base, modules, styles }: Assets): Html {
+function files({ base, modules, styles }: ReferenceAssets): Html {
   return html`<link rel="icon" href="${base}icon.svg" type="image/svg+xml">
 ${styles.map((style) => html`<link rel="stylesheet" href="${base}${style}">`)}
 <script src="${base}swagger-ui.js" defer></script>

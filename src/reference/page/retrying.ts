@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../../pages/html.ts';
 
 const SAMPLE = `async function send(url, options, attempt = 0) {
   const response = await fetch(url, options);

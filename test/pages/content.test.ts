@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { Content } from '../../src/reference/content.ts';
+import { Content } from '../../src/pages/content.ts';
 
 const TEXT = 'a text that is long enough to be worth compressing, '.repeat(40);
 

@@ -1,0 +1,109 @@
+/** The admin API, by which alone the console knows and does anything. Sessions admit it below this path. */
+const API = '/console/api';
+const SESSION = '/console/session';
+
+export type Role = 'read' | 'operate' | 'admin';
+
+export interface Operator {
+  readonly name: string;
+  readonly role: Role;
+}
+
+/** Who is signed in. */
+export interface Session {
+  /** `null`: nobody is. */
+  readonly operator: Operator | null;
+  /** Whether nobody needs to sign in: a loopback address, and no token was ever set. */
+  readonly open: boolean;
+}
+
+/** What the admin API, or the way there, says of a call that failed. */
+export class ApiError extends Error {
+  readonly code: string;
+  /** 0: the gateway did not answer. */
+  readonly status: number;
+  readonly details: readonly { readonly pointer: string; readonly message: string }[];
+
+  constructor(code: string, message: string, status: number, details: ApiError['details'] = []) {
+    super(message);
+    this.code = code;
+    this.status = status;
+    this.details = details;
+  }
+}
+
+export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+export interface CallOptions {
+  /** Values that are null, undefined or empty are left out. */
+  readonly query?: Query | undefined;
+  readonly body?: unknown;
+  /** Why it is done, for the audit log. */
+  readonly reason?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Told when a call was refused because nobody is signed in any more. */
+export const signedOut = new EventTarget();
+
+/** A call of the admin API. Rejects with ApiError; with what `signal` was aborted for. */
+export async function call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
+  const { query = {}, body, reason, signal } = options;
+  const headers: Record<string, string> = {};
+  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  if (reason) headers['X-Storegate-Reason'] = encodeURIComponent(reason);
+  // A call that is sent again, because its answer was lost, is done once.
+  if (method === 'POST') headers['Idempotency-Key'] = crypto.randomUUID();
+  try {
+    return await sent<T>(API + path + queryText(query), {
+      method,
+      headers,
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: signal ?? null,
+    });
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) signedOut.dispatchEvent(new Event('ended'));
+    throw error;
+  }
+}
+
+/** The path of an API with values in it, percent-encoded. */
+export function path(strings: TemplateStringsArray, ...values: readonly string[]): string {
+  return String.raw({ raw: strings }, ...values.map(encodeURIComponent));
+}
+
+/** The address of a stream of events. */
+export const streamUrl = (path: string, query: Query = {}) => API + path + queryText(query);
+
+export const whoIsSignedIn = () => sent<Session>(SESSION, { method: 'GET' });
+export const signIn = (token: string) =>
+  sent<Session>(SESSION, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ token }),
+  });
+export const signOut = () => sent<Session>(SESSION, { method: 'DELETE' });
+
+async function sent<T>(url: string, init: RequestInit): Promise<T> {
+  let response: Response;
+  try {
+    response = await fetch(url, { ...init, cache: 'no-store', credentials: 'same-origin' });
+  } catch (error) {
+    if (init.signal?.aborted) throw error;
+    throw new ApiError('no_answer', 'The gateway does not answer. It may be stopped, or the way to it is broken.', 0);
+  }
+  const answer: unknown = await response.json().catch(() => null);
+  if (response.ok) return answer as T;
+  const { code, message, details } = (answer ?? {}) as Partial<ApiError>;
+  throw new ApiError(
+    code ?? 'no_answer',
+    message ?? `The gateway answered ${response.status}.`,
+    response.status,
+    details,
+  );
+}
+
+function queryText(query: Query): string {
+  const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== '');
+  return given.length === 0 ? '' : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
+}

@@ -1,0 +1,70 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { ApiError, type CallOptions, call } from './client.ts';
+
+/** What a view knows of an answer of the admin API. */
+export interface Answer<T> {
+  /** The last one; it stays while a newer one is asked for, and when that fails. `null`: none came yet. */
+  readonly value: T | null;
+  /** Why the newest could not be had. */
+  readonly error: ApiError | null;
+  readonly loading: boolean;
+  /** Asks again; resolves when the answer is there. */
+  readonly refresh: () => Promise<void>;
+}
+
+export interface AskOptions extends Pick<CallOptions, 'query'> {
+  /** Milliseconds after which to ask again, while the page can be seen. */
+  readonly every?: number | undefined;
+}
+
+/**
+ * Asks `GET path` of the admin API, again when path or query change. `null` asks for nothing. Late answers to what is not asked
+ * any more are dropped.
+ */
+export function useAnswer<T>(path: string | null, { query, every }: AskOptions = {}): Answer<T> {
+  const [state, setState] = useState<{ of: string; value: T | null; error: ApiError | null; loading: boolean }>({
+    of: '',
+    value: null,
+    error: null,
+    loading: path !== null,
+  });
+  const asked = JSON.stringify([path, query]);
+  const running = useRef<AbortController | null>(null);
+
+  const refresh = useCallback(async () => {
+    running.current?.abort();
+    if (path === null) return;
+    const aborting = new AbortController();
+    running.current = aborting;
+    setState((before) => ({
+      ...(before.of === asked ? before : { of: asked, value: null, error: null }),
+      loading: true,
+    }));
+    try {
+      const value = await call<T>('GET', path, { query, signal: aborting.signal });
+      setState({ of: asked, value, error: null, loading: false });
+    } catch (error) {
+      if (aborting.signal.aborted) return;
+      if (!(error instanceof ApiError)) throw error;
+      setState((before) => ({ ...before, error, loading: false }));
+    }
+  }, [asked]);
+
+  useEffect(() => {
+    void refresh();
+    return () => running.current?.abort();
+  }, [refresh]);
+
+  useEffect(() => {
+    if (!every) return;
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') void refresh();
+    }, every);
+    return () => clearInterval(timer);
+  }, [refresh, every]);
+
+  const { of, value, error, loading } = state;
+  return of === asked || path === null
+    ? { value, error, loading, refresh }
+    : { value: null, error: null, loading: true, refresh };
+}

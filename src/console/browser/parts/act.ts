@@ -1,0 +1,102 @@
+import { type ComponentChildren, h } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ApiError } from '../api/client.ts';
+import { Failure } from './notice.ts';
+
+export interface Act {
+  /** The button that opens it, and the heading: a verb and what it acts on, such as `Pardon key_1`. */
+  readonly title: string;
+  /** What will happen, and what will not. */
+  readonly effect: ComponentChildren;
+  /** The word on the button that does it. */
+  readonly verb: string;
+  /** Fields that it needs; read them from the form data by their names. */
+  readonly fields?: ComponentChildren;
+  /** Whether it takes something away that does not come back. */
+  readonly dangerous?: boolean;
+  /** Whether a reason must be given. It may be given in any case. */
+  readonly needsReason?: boolean;
+  /** Does it. What it resolves with is shown until it is closed; nothing: the dialog closes by itself. */
+  readonly run: (form: FormData, reason: string) => Promise<ComponentChildren>;
+}
+
+/** Asks once whether to do something to the state, with a reason for the audit log. Closed by `onClose`. */
+export function ActDialog({ act, onClose }: { act: Act; onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [error, setError] = useState<ApiError | null>(null);
+  const [busy, setBusy] = useState(false);
+  const [result, setResult] = useState<ComponentChildren>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+
+  async function submit(event: SubmitEvent) {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    setBusy(true);
+    setError(null);
+    try {
+      const told = await act.run(form, String(form.get('reason') ?? '').trim());
+      if (told) setResult(told);
+      else dialog.current?.close();
+    } catch (failure) {
+      if (!(failure instanceof ApiError)) throw failure;
+      setError(failure);
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  return h(
+    'dialog',
+    { ref: dialog, class: 'act', onClose, 'aria-labelledby': 'act-title' },
+    h('h2', { id: 'act-title' }, act.title),
+    result
+      ? h(
+          'div',
+          { role: 'status' },
+          result,
+          h(
+            'div',
+            { class: 'buttons' },
+            h('button', { type: 'button', onClick: () => dialog.current?.close() }, 'Close'),
+          ),
+        )
+      : h(
+          'form',
+          { onSubmit: submit },
+          h('div', { class: 'effect' }, act.effect),
+          act.fields,
+          h(
+            'label',
+            { class: 'field' },
+            h('span', null, act.needsReason ? 'Reason, for the audit log' : 'Reason, for the audit log (may be empty)'),
+            h('input', { name: 'reason', maxLength: 500, required: act.needsReason, autoComplete: 'off' }),
+          ),
+          h(Failure, { error }),
+          h(
+            'div',
+            { class: 'buttons' },
+            h('button', { type: 'submit', class: act.dangerous ? 'dangerous' : undefined, disabled: busy }, act.verb),
+            h('button', { type: 'button', onClick: () => dialog.current?.close() }, 'Cancel'),
+          ),
+        ),
+  );
+}
+
+/** A button that opens an act. */
+export function ActButton({ act, label, disabled }: { act: Act; label?: string; disabled?: boolean }) {
+  const [open, setOpen] = useState(false);
+  return [
+    h(
+      'button',
+      {
+        key: 'button',
+        type: 'button',
+        class: act.dangerous ? 'dangerous-quiet' : undefined,
+        disabled,
+        onClick: () => setOpen(true),
+      },
+      label ?? act.verb,
+    ),
+    open && h(ActDialog, { key: 'dialog', act, onClose: () => setOpen(false) }),
+  ];
+}

@@ -1,0 +1,43 @@
+import { type ComponentChildren, h } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Answer } from '../api/use-answer.ts';
+import { Failure } from './notice.ts';
+
+interface ViewProps {
+  readonly title: string;
+  /** The question that the view answers, in one sentence. */
+  readonly about?: ComponentChildren;
+  /** What can be done here: buttons, filters. */
+  readonly actions?: ComponentChildren;
+  readonly children?: ComponentChildren;
+}
+
+/** One page of the console. Its heading takes the focus when it appears, so that a screen reader says where one is. */
+export function View({ title, about, actions, children }: ViewProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · storegate console`;
+  }, [title]);
+  useEffect(() => heading.current?.focus({ preventScroll: true }), []);
+  return h(
+    'article',
+    { class: 'view' },
+    h(
+      'header',
+      { class: 'view-head' },
+      h('div', null, h('h1', { ref: heading, tabIndex: -1 }, title), about && h('p', { class: 'about' }, about)),
+      actions && h('div', { class: 'actions' }, actions),
+    ),
+    children,
+  );
+}
+
+/** What an answer is drawn as: the failure, a word while it comes, and the value that was last there. */
+export function Answered<T>({ answer, children }: { answer: Answer<T>; children: (value: T) => ComponentChildren }) {
+  return h(
+    'div',
+    { 'aria-busy': answer.loading && answer.value === null },
+    h(Failure, { error: answer.error }),
+    answer.value !== null ? children(answer.value) : answer.loading && h('p', { class: 'loading' }, 'Loading …'),
+  );
+}

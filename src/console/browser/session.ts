@@ -1,0 +1,17 @@
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { Operator, Role, Session } from './api/client.ts';
+
+const ROLES: readonly Role[] = ['read', 'operate', 'admin'];
+
+export const SessionContext = createContext<Session>({ operator: null, open: false });
+
+/** Who is signed in. Only for views, which nobody sees without. */
+export function useOperator(): Operator {
+  return useContext(SessionContext).operator!;
+}
+
+/** Whether the operator's role may do what needs this one. The API refuses it all the same. */
+export function useMay(needed: Role): boolean {
+  return ROLES.indexOf(useOperator().role) >= ROLES.indexOf(needed);
+}

@@ -1,0 +1,54 @@
+import { h } from 'preact';
+import { useState } from 'preact/hooks';
+import { ApiError, type Session, signIn } from './api/client.ts';
+import { Failure } from './parts/notice.ts';
+
+/** The field has no name and its form no target, so that only this script reads the token. It is nowhere kept. */
+export function SignIn({ ended, onSignedIn }: { ended: boolean; onSignedIn: (session: Session) => void }) {
+  const [error, setError] = useState<ApiError | null>(null);
+  const [busy, setBusy] = useState(false);
+
+  async function submit(event: SubmitEvent) {
+    event.preventDefault();
+    const field = (event.currentTarget as HTMLFormElement).querySelector('input')!;
+    setBusy(true);
+    setError(null);
+    try {
+      onSignedIn(await signIn(field.value.trim()));
+    } catch (failure) {
+      if (!(failure instanceof ApiError)) throw failure;
+      setError(failure);
+      field.select();
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  return h(
+    'main',
+    { class: 'sign-in' },
+    h('h1', null, 'storegate console'),
+    ended && h('p', { role: 'status' }, 'You were signed out. Sign in again to go on.'),
+    h(
+      'form',
+      { onSubmit: submit, autoComplete: 'off' },
+      h(
+        'label',
+        { class: 'field' },
+        h('span', null, 'Admin token'),
+        h('input', { type: 'password', required: true, autoFocus: true, autoComplete: 'off', spellcheck: false }),
+        h(
+          'small',
+          null,
+          'One that ',
+          h('code', null, 'storegate tokens create'),
+          ' has issued, or that of ',
+          h('code', null, 'STOREGATE_ADMIN_TOKEN'),
+          '.',
+        ),
+      ),
+      h(Failure, { error }),
+      h('button', { type: 'submit', disabled: busy }, 'Sign in'),
+    ),
+  );
+}

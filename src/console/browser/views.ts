@@ -1,0 +1,13 @@
+import type { ComponentType } from 'preact';
+import type { Place } from './routing.ts';
+import { Gateways } from './views/gateways.ts';
+
+export interface ViewOf {
+  /** The first part of its address. */
+  readonly name: string;
+  readonly title: string;
+  readonly view: ComponentType<{ place: Place }>;
+}
+
+/** All views in the order of the navigation; the first opens the console. */
+export const VIEWS: readonly ViewOf[] = [{ name: 'gateways', title: 'Gateways', view: Gateways }];

@@ -1,0 +1,73 @@
+import { h } from 'preact';
+import type { Gateway, Status } from '../api/answers/status.ts';
+import { useAnswer } from '../api/use-answer.ts';
+import { Badge, Missing } from '../parts/notice.ts';
+import { Table } from '../parts/table.ts';
+import { Time } from '../parts/time.ts';
+import { Answered, View } from '../parts/view.ts';
+import { bytes, milliseconds, number, span } from '../words.ts';
+
+/** `storegate status`: every gateway that shares the state, in one table. */
+export function Gateways() {
+  const answer = useAnswer<Status>('/status', { every: 5_000 });
+  return h(
+    View,
+    { title: 'Gateways', about: 'Does every gateway run, and do all decide by the same configuration?' },
+    h(Answered<Status>, {
+      answer,
+      children: (status) => [
+        h(Missing, { key: 'missing', ...status }),
+        h(Fleet, { key: 'fleet', gateways: status.gateways }),
+      ],
+    }),
+  );
+}
+
+const WORDS = { ready: 'ready', stopping: 'stopping', state_away: 'state away', no_worker: 'no worker' } as const;
+
+function Fleet({ gateways }: { gateways: readonly Gateway[] }) {
+  return h(Table<Gateway>, {
+    caption: 'Gateways that share the state',
+    rows: gateways,
+    keyOf: ({ gateway }) => gateway,
+    empty: 'No gateway answered.',
+    toneOf: ({ readiness }) => (readiness === 'ready' ? undefined : 'bad'),
+    columns: [
+      { title: 'Gateway', names: true, cell: ({ gateway }) => gateway },
+      {
+        title: 'Is',
+        cell: ({ readiness }) => h(Badge, { tone: readiness === 'ready' ? 'good' : 'bad' }, WORDS[readiness]),
+      },
+      { title: 'Version', cell: ({ version, node }) => `${version} · Node ${node}` },
+      {
+        title: 'Up for',
+        cell: ({ uptime, started }) => h('time', { dateTime: started, title: started }, span(uptime * 1_000)),
+      },
+      { title: 'State', cell: stateOf },
+      { title: 'In flight', figure: true, cell: ({ inFlight }) => number(inFlight) },
+      { title: 'Processes', cell: processesOf },
+      { title: 'Memory', figure: true, cell: ({ processes }) => bytes(sum(processes.map(({ memory }) => memory))) },
+      { title: 'Configuration', cell: configurationOf },
+    ],
+  });
+}
+
+function stateOf({ state, processes }: Gateway) {
+  const alone = processes.flatMap(({ aloneSince }) => (aloneSince === null ? [] : [aloneSince])).sort()[0];
+  if (alone !== undefined) return [`${state}, away since `, h(Time, { at: alone })];
+  const times = processes.flatMap(({ stateMs }) => (stateMs === null ? [] : [stateMs]));
+  return times.length === 0 ? state : `${state}, ${milliseconds(Math.max(...times))}`;
+}
+
+function processesOf({ workers, processes }: Gateway) {
+  if (workers === 0) return 'one process';
+  return processes.length === workers ? `${workers} workers` : `${processes.length} of ${workers} workers answer`;
+}
+
+function configurationOf({ configuration: { differs, waiting, lastReload } }: Gateway) {
+  if (differs.length > 0) return h(Badge, { tone: 'warn' }, `other ${differs.join(', ')}`);
+  if (lastReload && lastReload.problems.length > 0) return h(Badge, { tone: 'bad' }, 'last reload refused');
+  return waiting.length > 0 ? h(Badge, { tone: 'warn' }, 'waits for a restart') : 'as the others';
+}
+
+const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0);

@@ -1,0 +1,57 @@
+/** Figures and times as people read them; the command line says them in the same way. */
+
+const NUMBER = new Intl.NumberFormat('en');
+
+export const number = (value: number) => NUMBER.format(value);
+export const percent = (share: number) => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
+export const plural = (count: number, one: string, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
+
+/** Milliseconds with three digits: `0.46 ms`, `12.3 ms`, `1.24 s`. */
+export function milliseconds(value: number): string {
+  if (value >= 1_000) return `${(value / 1_000).toPrecision(3)} s`;
+  return `${value >= 100 ? Math.round(value) : value.toPrecision(value < 1 ? 2 : 3)} ms`;
+}
+
+export function bytes(value: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB'];
+  let unit = 0;
+  let left = value;
+  while (left >= 1_024 && unit < units.length - 1) {
+    left /= 1_024;
+    unit++;
+  }
+  return `${unit === 0 ? left : left.toPrecision(3)} ${units[unit]}`;
+}
+
+/** A span in its two largest units: `1d 4h`, `12m 5s`, `40s`. */
+export function span(milliseconds: number): string {
+  const seconds = Math.max(0, Math.round(milliseconds / 1_000));
+  const parts = [
+    ['d', Math.floor(seconds / 86_400)],
+    ['h', Math.floor(seconds / 3_600) % 24],
+    ['m', Math.floor(seconds / 60) % 60],
+    ['s', seconds % 60],
+  ] as const;
+  const first = parts.findIndex(([, count]) => count > 0);
+  if (first === -1) return '0s';
+  return parts
+    .slice(first, first + 2)
+    .filter(([, count]) => count > 0)
+    .map(([unit, count]) => `${count}${unit}`)
+    .join(' ');
+}
+
+const sameDay = (a: Date, b: Date) => a.toDateString() === b.toDateString();
+
+/** A time of the reader's clock; with its date unless it is today's. */
+export function clockTime(iso: string, now = new Date()): string {
+  const time = new Date(iso);
+  const clock = time.toLocaleTimeString('en-GB');
+  return sameDay(time, now) ? clock : `${time.toLocaleDateString('en-CA')} ${clock}`;
+}
+
+/** `3m ago`, `in 12s`. */
+export function fromNow(iso: string, now = Date.now()): string {
+  const away = Date.parse(iso) - now;
+  return away > 0 ? `in ${span(away)}` : `${span(-away)} ago`;
+}

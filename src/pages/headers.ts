@@ -1,0 +1,27 @@
+/** Fields of answers with pages, flat: name, value, … */
+
+/** Browsers may keep it but revalidate it each time, and get 304 if it has not changed. */
+export const REVALIDATE = ['Cache-Control', 'no-cache'];
+
+/** The path of a file changes with its content. */
+export const ASSET_HEADERS = [
+  ...['Cache-Control', 'public, max-age=31536000, immutable'],
+  ...['X-Content-Type-Options', 'nosniff'],
+];
+
+/**
+ * A page loads from its origin only, and nothing in it is inline but scripts with one of these hashes (`sha256-…`). What scripts
+ * set through the CSSOM no policy (CSP level 3) restricts, so `style-src` needs no exception for it.
+ */
+export function pageHeaders(scripts: readonly string[] = []): readonly string[] {
+  const scriptSources = ["'self'", ...scripts.map((hash) => `'${hash}'`)].join(' ');
+  return [
+    ...REVALIDATE,
+    'Content-Security-Policy',
+    `default-src 'none'; script-src ${scriptSources}; style-src 'self'; img-src 'self' data:; connect-src 'self'; ` +
+      "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ...['Referrer-Policy', 'no-referrer'],
+    ...['X-Content-Type-Options', 'nosniff'],
+    ...['Cross-Origin-Opener-Policy', 'same-origin'],
+  ];
+}

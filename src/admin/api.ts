@@ -6,6 +6,7 @@ import { Outage } from '../errors/outage.ts';
 import { KeyError } from '../keys/manage.ts';
 import { GIVE_THE_ID, holdsSecret } from '../keys/secret.ts';
 import { KeyConflict } from '../keys/store.ts';
+import { REASON_HEADER } from '../operators/reason.ts';
 import { mayActAs, type Role } from '../operators/tokens.ts';
 import { LedgerError, UnsavedError } from '../state/state.ts';
 import { type AdminCode, AdminError } from './admin-error.ts';
@@ -14,6 +15,7 @@ import { createChanges } from './change.ts';
 import type { AdminContext } from './context.ts';
 import { IdempotentCall } from './idempotency.ts';
 import { bindOperations, createOperations } from './operations.ts';
+import { reasonIn } from './reason.ts';
 
 /** The contract of the admin API. */
 export const ADMIN_CONTRACT = resolve(import.meta.dirname, '../../config/admin.openapi.yaml');
@@ -104,6 +106,7 @@ function taskOf(operation: Operation, parameters: readonly string[], call: Call,
     now,
     actor: operator.name,
     requestId: call.id,
+    reason: reasonIn(headerOf(headers, REASON_HEADER.toLowerCase())),
     idempotent: idempotencyKey === undefined ? null : new IdempotentCall(call, idempotencyKey),
     path: Object.fromEntries(names.map((name, i) => [name, decodeURIComponent(parameters[i]!)])),
     query: Object.fromEntries(new URLSearchParams(query)),

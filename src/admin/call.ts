@@ -29,6 +29,8 @@ export interface Task {
   /** Name of the operator who calls. */
   readonly actor: string;
   readonly requestId: string;
+  /** Why it is called, for the audit log; `null`: nobody said. */
+  readonly reason: string | null;
   /** `null`: the call may be made twice. */
   readonly idempotent: Idempotent | null;
   /** Parameters of the path, decoded. */

@@ -3,7 +3,7 @@ import { type AuditDraft, type AuditLog, type AuditNote, IdempotencyConflict } f
 import type { AdminAnswer, Task } from './call.ts';
 import { Corrections } from './corrections.ts';
 
-/** What the audit log says about a change; who made it, and when, stands in the task. */
+/** What the audit log says about a change; who made it, when and why stands in the task. */
 export type ChangeEntry = Pick<AuditDraft, 'action' | 'target' | 'before' | 'after'>;
 
 /** One part of a change: an entry, and the work that it tells. */
@@ -100,12 +100,12 @@ export function createChanges(auditLog: AuditLog): Changes {
 
 /** `answer`: kept with the note, so that a repeated call gets it; `null` where it is kept with another note of the call. */
 function noteOf(
-  { now, actor, requestId, idempotent }: Task,
+  { now, actor, requestId, reason, idempotent }: Task,
   entry: ChangeEntry,
   answer: AdminAnswer | null,
 ): AuditNote {
   return {
-    entry: { ...entry, at: now, actor, requestId },
+    entry: { ...entry, at: now, actor, requestId, ...(reason !== null && { reason }) },
     idempotent: answer && idempotent ? idempotent.seal(answer) : null,
   };
 }

@@ -2,6 +2,7 @@ import { formatDuration } from '../config/units.ts';
 import { formatWindows } from '../config/windows.ts';
 import type { KeyRecord } from '../keys/key.ts';
 import type { Ladder } from '../limits/limits.ts';
+import { type AuditEntry, reasonOf } from '../operators/audit-log.ts';
 
 export function time(at: number | null): string | null {
   return at === null ? null : shownTime(at);
@@ -49,6 +50,11 @@ export function shownKey(record: KeyRecord, now: number, lastUsed: number | null
 export function auditedKey(record: KeyRecord, now: number) {
   const { created: _created, lastUsed: _lastUsed, ...rest } = shownKey(record, now, null);
   return rest;
+}
+
+/** An entry of a log as the API shows it. */
+export function shownEntry(entry: AuditEntry) {
+  return { ...entry, at: shownTime(entry.at), reason: reasonOf(entry) };
 }
 
 /** The ladder of bans with its times in words. */

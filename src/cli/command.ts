@@ -8,11 +8,18 @@ import type { Terminal } from './terminal.ts';
 /** The options of every operator command. */
 export interface Common extends Reach {
   readonly json?: true;
+  /** Why, of commands that change something. */
+  readonly reason?: string;
 }
 
 /** Adds the common options (the gateway to use, JSON for programs) and examples of use to the help. */
 export function operatorCommand(command: Command, ...examples: readonly string[]): Command {
   return reachingCommand(command.option('--json', 'print JSON'), ...examples);
+}
+
+/** As `operatorCommand`, for a command that changes something: with the option to say why. */
+export function changingCommand(command: Command, ...examples: readonly string[]): Command {
+  return operatorCommand(command.option('--reason <text>', 'why, for the audit log'), ...examples);
 }
 
 /** Adds the options that name a gateway, and examples of use to the help. */
@@ -46,12 +53,16 @@ export async function perform<T>(
   });
 }
 
-/** Opens the API that the options name while `work` runs. */
-export async function withApi(terminal: Terminal, options: Reach, work: (api: Api) => Promise<void>): Promise<void> {
+/** Opens the API that the options name while `work` runs; what it changes has the reason that they give. */
+export async function withApi(
+  terminal: Terminal,
+  { reason, ...options }: Reach & Pick<Common, 'reason'>,
+  work: (api: Api) => Promise<void>,
+): Promise<void> {
   const { reach } = await import('./reach/reach.ts');
   const api = await reach(terminal, options);
   try {
-    await work(api);
+    await work({ ...api, call: (method, path, sent) => api.call(method, path, { ...sent, reason }) });
   } finally {
     await api.close();
   }

@@ -18,6 +18,8 @@ export interface AuditDraft {
   readonly before: unknown;
   readonly after: unknown;
   readonly requestId: string;
+  /** Why, in the words of whoever did it; absent where nobody said, and in entries of versions that asked for no reason. */
+  readonly reason?: string;
 }
 
 /** An entry with its place in the audit log, counted from 1. */
@@ -85,6 +87,16 @@ export interface AuditLog {
  */
 export function isOfBans({ action }: Pick<AuditDraft, 'action'>): boolean {
   return action.startsWith('bans.');
+}
+
+/**
+ * Why a change was made; `null`: nobody said. Reasons of bans also stand in what the entry says of the ban, and in entries of older
+ * versions only there.
+ */
+export function reasonOf({ action, after, reason }: AuditDraft): string | null {
+  if (reason !== undefined) return reason;
+  const { reason: ofBan } = Object(isOfBans({ action }) ? after : null) as { reason?: unknown };
+  return typeof ofBan === 'string' ? ofBan : null;
 }
 
 /** The entry that takes back `entry`: its change was told, and then could not be made. */

@@ -62,7 +62,7 @@ function task(idempotencyKey: string | null = null): Task {
     ...{ headers: [], body: null },
   };
   const idempotent = idempotencyKey === null ? null : new IdempotentCall(call, idempotencyKey);
-  return { now: 1, actor: 'anna', requestId: 'request', idempotent, path: {}, query: {}, body: {} };
+  return { now: 1, actor: 'anna', reason: null, requestId: 'request', idempotent, path: {}, query: {}, body: {} };
 }
 
 const part = (target: string, make: () => void = () => {}): ChangePart => ({

@@ -91,7 +91,12 @@ describe.each([
     const { code, out, err } = await storegate('audit', 'export');
     expect([code, err]).toEqual([0, '']);
     expect(numbersIn(out)).toEqual(range(1, 2_050));
-    expect(entriesIn(out)[6]).toEqual({ ...draft({ target: '7' }), number: 7, at: '2030-01-31T00:00:07.000Z' });
+    expect(entriesIn(out)[6]).toEqual({
+      ...draft({ target: '7' }),
+      number: 7,
+      at: '2030-01-31T00:00:07.000Z',
+      reason: null,
+    });
   });
 
   test('goes on after the last entry of the export before, or from a time on', async () => {

@@ -158,6 +158,10 @@ describe.each([
       expect.objectContaining({ action: 'keys.create', target: id }),
     ]);
     expect((await sg('audit', 'list', '--limit', '1')).out.trimEnd().split('\n')).toHaveLength(2);
+    await sg('keys', 'disable', id, '--reason', 'Ticket „7“');
+    expect((await sg('audit', 'list', '--limit', '1')).out).toContain('Ticket „7“');
+    const { code, err } = await sg('keys', 'enable', id, '--reason', 'one\ntwo');
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('control character') });
     const settings = await json('config');
     expect(settings.find(({ name }: { name: string }) => name === 'door.maxBodyBytes')).toMatchObject({
       value: '"1MiB"',

@@ -27,7 +27,7 @@ export function keepsThePromisesOfAuditLog(open: OpenRecords): void {
         before: null,
         after: { label: 'ä “x”', list: [1, null] },
       }),
-      draft({ at: 2, actor: 'ben', before: { deep: { er: true } }, after: null, requestId: 'r2' }),
+      draft({ at: 2, actor: 'ben', before: { deep: { er: true } }, after: null, requestId: 'r2', reason: 'ä “why”' }),
       draft({ at: 1, before: 'text', after: 4 }),
     ];
     for (const entry of drafts) await log.append({ entry, idempotent: null });

@@ -61,8 +61,11 @@ export function someState(now: number): Whole {
       movable(3, { windows: [{ name: '10s', kind: 'sliding', limit: 5, span: 10_000 }], metadata: { team: 'ä' } }),
     ],
     token: [{ name: 'ci', hash: hashOf('token'), role: 'operate', createdAt: 7 }],
-    audit: [movableEntry(4), movableEntry(5, { before: { a: [1] }, after: null }), movableEntry(6)],
-    ban: [movableEntry(2, { action: 'bans.begin', actor: 'storegate' }), movableEntry(3, { action: 'bans.pardon' })],
+    audit: [movableEntry(4), movableEntry(5, { before: { a: [1] }, after: null, reason: 'why “5”' }), movableEntry(6)],
+    ban: [
+      movableEntry(2, { action: 'bans.begin', actor: 'storegate' }),
+      movableEntry(3, { action: 'bans.pardon', reason: 'a call' }),
+    ],
     ledger: [
       { subject: `key:${idOf(1)}`, ledger: hourly(7, now - MINUTE) },
       { subject: `key:${idOf(2)}`, ledger: hourly(9, now - MINUTE, { ...banned, bannedFor: window(100, HOUR) }) },

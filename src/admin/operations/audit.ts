@@ -1,7 +1,7 @@
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { limitOf } from '../page.ts';
-import { time } from '../shown.ts';
+import { shownEntry } from '../shown.ts';
 
 export function auditOperations({ auditLog }: AdminContext): AdminOperations {
   return {
@@ -14,7 +14,7 @@ export function auditOperations({ auditLog }: AdminContext): AdminOperations {
         above: above === undefined ? undefined : Number(above),
       };
       const found = await auditLog.list({ ...asked, limit: limit + 1 });
-      const entries = found.slice(0, limit).map((entry) => ({ ...entry, at: time(entry.at) }));
+      const entries = found.slice(0, limit).map(shownEntry);
       return ok({ entries, next: found.length > limit ? entries.at(-1)!.number : null });
     },
   };

@@ -11,7 +11,8 @@ import type { AdminContext } from '../context.ts';
 import { impositionOf } from '../imposition.ts';
 import { limitOf } from '../page.ts';
 import { countedOnes, type PartyStanding, partiesOf, standingOf, targetOf, targetsOf, turnOf } from '../parties.ts';
-import { time } from '../shown.ts';
+import { sameReason } from '../reason.ts';
+import { shownEntry, time } from '../shown.ts';
 
 /** The longest ban, in milliseconds: ten years. To lock somebody out for good, revoke the keys. */
 const LONGEST = 3_650 * 86_400_000;
@@ -23,8 +24,8 @@ export function banOperations(context: AdminContext, change: Change): AdminOpera
     action: string,
     lengthOf: (left: number, subject: string) => number,
   ): Promise<AdminAnswer> {
-    const { reason } = task.body as { reason: string };
-    return await change(task, await turnOf(context, task.path.party!), async ({ make }) => {
+    const reason = sameReason(task.reason, task.body.reason);
+    return await change({ ...task, reason }, await turnOf(context, task.path.party!), async ({ make }) => {
       const parties = countedOnes(await partiesOf(context, task.path.party!));
       const planned = await Promise.all(
         parties.map(async (party) => {
@@ -72,8 +73,7 @@ export function banOperations(context: AdminContext, change: Change): AdminOpera
       const shown = found.slice(0, limit);
       const ends = await endsOf(context.banLog, shown, now);
       const entries = shown.map((entry) => ({
-        ...entry,
-        at: time(entry.at),
+        ...shownEntry(entry),
         ended: ends.get(entry.number) ?? null,
       }));
       return ok({ entries, next: found.length > limit ? shown.at(-1)!.number : null });

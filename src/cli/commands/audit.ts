@@ -5,8 +5,8 @@ import { type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 import { type ExportOptions, exportAudit } from './audit-export.ts';
 
-const COLUMNS = ['number', 'at', 'actor', 'action', 'target', 'change'] as const;
-type Entry = Row<'number' | 'at' | 'actor' | 'action' | 'target'> & {
+const COLUMNS = ['number', 'at', 'actor', 'action', 'target', 'change', 'reason'] as const;
+type Entry = Row<'number' | 'at' | 'actor' | 'action' | 'target' | 'reason'> & {
   readonly before: unknown;
   readonly after: unknown;
 };

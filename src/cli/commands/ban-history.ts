@@ -12,8 +12,8 @@ export interface BanRecord {
   readonly pardoned: { readonly at: string; readonly by: string } | null;
 }
 
-type Entry = Row<'number' | 'at' | 'actor' | 'action' | 'target'> & {
-  readonly after: { readonly until?: string | null; readonly rung?: number; readonly reason?: string } | null;
+type Entry = Row<'number' | 'at' | 'actor' | 'action' | 'target' | 'reason'> & {
+  readonly after: { readonly until?: string | null; readonly rung?: number } | null;
   readonly ended: { readonly at: string; readonly how: string; readonly by: string | null } | null;
 };
 
@@ -47,8 +47,8 @@ export function recordInWords({ bans, pardoned }: BanRecord): string {
 }
 
 function rowOf({ actor, after, ended, ...entry }: Entry): Row<(typeof COLUMNS)[number]> {
-  const { until, rung, reason } = after ?? {};
-  return { ...entry, by: actor, until, rung, ended: ended && endInWords(ended), reason };
+  const { until, rung } = after ?? {};
+  return { ...entry, by: actor, until, rung, ended: ended && endInWords(ended) };
 }
 
 function endInWords({ how, at, by }: NonNullable<Entry['ended']>): string {

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { type Common, duration, operatorCommand, part, perform } from '../command.ts';
+import { type Common, changingCommand, duration, operatorCommand, part, perform } from '../command.ts';
 import type { Api } from '../reach/api.ts';
 import { type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
@@ -51,7 +51,7 @@ export function bansCommand(terminal: Terminal): Command {
     );
   }
 
-  operatorCommand(
+  changingCommand(
     bans
       .command('pardon')
       .description('end a ban, and forget strikes and earlier bans')

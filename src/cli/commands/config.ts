@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { type Common, operatorCommand, perform } from '../command.ts';
+import { type Common, changingCommand, operatorCommand, perform } from '../command.ts';
 import { CallError } from '../reach/api.ts';
 import { type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
@@ -43,7 +43,7 @@ interface Reloaded {
 }
 
 export function reloadCommand(terminal: Terminal): Command {
-  return operatorCommand(
+  return changingCommand(
     new Command('reload')
       .description('have a running gateway read its files again')
       .option('--dry-run', 'only say what would change, or every mistake'),

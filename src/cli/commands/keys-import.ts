@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type Common, onceOption, operatorCommand, perform, withApi } from '../command.ts';
+import { type Common, changingCommand, onceOption, perform, withApi } from '../command.ts';
 import { FORMATS, type Format } from '../importing/formats.ts';
 import type { ImportOptions } from '../importing/import-file.ts';
 import type { Tally } from '../importing/passes.ts';
@@ -27,7 +27,7 @@ export function keysImportCommand(keys: Command, terminal: Terminal): void {
     .option('--skip-bad', 'import the good keys of the file although others are bad')
     .option('--plan <plan>', 'plan of the key; of a file, for keys without one of their own')
     .option('--account <account>', 'party that owns the key; of a file, for keys without one of their own');
-  operatorCommand(
+  changingCommand(
     onceOption(described(command)),
     'keys import --plan pro --account acme --hash "$(printf %s "$OLD_KEY" | sha256sum | cut -c1-64)"',
     'keys import --file keys.csv --dry-run',

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import {
   type Common,
+  changingCommand,
   duration,
   environmentWord,
   everyPage,
@@ -43,7 +44,7 @@ export function keysCommand(terminal: Terminal): Command {
     ['disable', 'switch a key off for a while', 'is disabled'],
     ['enable', 'switch a key on again', 'is enabled'],
   ] as const) {
-    operatorCommand(
+    changingCommand(
       keys.command(name).description(description).argument('<id>', 'id of the key'),
       `keys ${name} key_4fGh…`,
     ).action((id: string, options: Common) =>
@@ -56,7 +57,7 @@ export function keysCommand(terminal: Terminal): Command {
     );
   }
   rotate(keys, terminal);
-  operatorCommand(
+  changingCommand(
     keys.command('revoke').description('end a key for good').argument('<id>', 'id of the key'),
     'keys revoke key_4fGh…',
   ).action((id: string, options: Common) =>
@@ -81,7 +82,7 @@ function create(keys: Command, terminal: Terminal): void {
   onceOption(described(command))
     .option('--env <word>', 'word inside the key that tells installations apart', environmentWord, 'live')
     .option('--key-only', 'print nothing but the key');
-  operatorCommand(
+  changingCommand(
     command,
     'keys create --plan free --account acme --label "nightly import"',
     'keys create --plan enterprise --account acme --limits 600/minute,100000/day --json',
@@ -131,7 +132,7 @@ function update(keys: Command, terminal: Terminal): void {
     .option('--no-expires', 'let the key never expire')
     .option('--no-addresses', 'let the key be used from anywhere')
     .option('--no-scopes', 'take all scopes away');
-  operatorCommand(command, 'keys update key_4fGh… --plan pro --no-limits').action((id: string, options: Described) => {
+  changingCommand(command, 'keys update key_4fGh… --plan pro --no-limits').action((id: string, options: Described) => {
     const body = Object.fromEntries(
       Object.entries(bodyOf(withoutDefaults(options))).filter(([, value]) => value !== undefined),
     );
@@ -158,7 +159,7 @@ function rotate(keys: Command, terminal: Terminal): void {
     .option('--env <word>', 'word inside the key that tells installations apart', environmentWord, 'live')
     .option('--force', 'end the secret of an earlier rotation although its time is not over')
     .option('--key-only', 'print nothing but the key');
-  operatorCommand(onceOption(command), 'keys rotate key_4fGh… --overlap 7d --json').action(
+  changingCommand(onceOption(command), 'keys rotate key_4fGh… --overlap 7d --json').action(
     (id: string, { overlap, env, force, once, keyOnly, ...options }: Common & Record<string, string | true>) =>
       perform(
         terminal,

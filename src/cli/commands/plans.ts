@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { type Common, operatorCommand, part, perform, several } from '../command.ts';
+import { type Common, changingCommand, operatorCommand, part, perform, several } from '../command.ts';
 import { card, type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -49,7 +49,7 @@ export function plansCommand(terminal: Terminal): Command {
       .option('--drop <window>', 'window to take away, such as day; may be repeated', several)
       .option('--custom', 'no limits: each key or account has its own')
       .addOption(new Option('--count <who>', 'who is counted').choices(['key', 'account']));
-    operatorCommand(
+    (name === 'put' ? changingCommand : operatorCommand)(
       command,
       `plans ${name} free --limits 30/minute`,
       `plans ${name} free --limits 30/minute --drop day`,

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { type Common, onceOption, operatorCommand, part, perform } from '../command.ts';
+import { type Common, changingCommand, onceOption, operatorCommand, part, perform } from '../command.ts';
 import { type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -19,7 +19,7 @@ export function tokensCommand(terminal: Terminal): Command {
         .makeOptionMandatory(),
     )
     .option('--token-only', 'print nothing but the token');
-  operatorCommand(onceOption(create), 'tokens create ci-deploy --role operate').action(
+  changingCommand(onceOption(create), 'tokens create ci-deploy --role operate').action(
     (name: string, { role, once, tokenOnly, ...options }: Common & Record<string, string>) =>
       perform(
         terminal,
@@ -38,7 +38,7 @@ export function tokensCommand(terminal: Terminal): Command {
       (rows, colour) => table(COLUMNS, rows, colour),
     ),
   );
-  operatorCommand(
+  changingCommand(
     tokens.command('revoke').description('end a token').argument('<name>', 'name of the token'),
     'tokens revoke ci-deploy',
   ).action((name: string, options: Common) =>

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { type Common, onceOption, operatorCommand, part, perform, wholeNumber } from '../command.ts';
+import { type Common, changingCommand, onceOption, operatorCommand, part, perform, wholeNumber } from '../command.ts';
 import { type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 import { type BanRecord, recordInWords } from './ban-history.ts';
@@ -34,7 +34,7 @@ export function usageCommand(terminal: Terminal): Command {
       (usage, colour) => shown(usage, colour) + historyOf(usage),
     ),
   );
-  operatorCommand(
+  changingCommand(
     onceOption(
       usage
         .command('reset')
@@ -56,7 +56,7 @@ export function usageCommand(terminal: Terminal): Command {
     .argument(...PARTY)
     .requiredOption('--units <number>', 'how many', wholeNumber)
     .option('--window <name>', 'one window, such as day or login:minute; all of them without it');
-  operatorCommand(onceOption(grant), 'usage grant key_4fGh… --units 500 --window day').action(
+  changingCommand(onceOption(grant), 'usage grant key_4fGh… --units 500 --window day').action(
     (party: string, { units, window, once, ...options }: Common & { units: number; window?: string; once?: string }) =>
       perform(
         terminal,

@@ -1,5 +1,6 @@
 import { ExpectedError } from '../../common/expected-error.ts';
 import { GIVE_THE_ID, holdsSecret } from '../../keys/secret.ts';
+import { encodeReason, REASON_HEADER } from '../../operators/reason.ts';
 
 /** The admin API behind a listener, or in this process on the files of a gateway. */
 export interface Api {
@@ -13,6 +14,17 @@ export interface Sent {
   readonly body?: unknown;
   /** The value of the header `Idempotency-Key`. */
   readonly idempotencyKey?: string | undefined;
+  /** Why, for the audit log. */
+  readonly reason?: string | undefined;
+}
+
+/** The header fields of a call, by their names. */
+export function headersOf({ body, idempotencyKey, reason }: Sent): Record<string, string> {
+  return {
+    ...(body !== undefined && { 'Content-Type': 'application/json' }),
+    ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
+    ...(reason !== undefined && { [REASON_HEADER]: encodeReason(reason) }),
+  };
 }
 
 /** A refused or unanswered call; the message says why and what to do. */

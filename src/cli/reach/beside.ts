@@ -17,7 +17,7 @@ import { type Damage, inWords } from '../../state/journal/read.ts';
 import { openBeside } from '../../state/redis/open.ts';
 import type { State } from '../../state/state.ts';
 import type { Records } from '../../state/storage.ts';
-import { type Api, CallError, queryOf, type Sent } from './api.ts';
+import { type Api, CallError, headersOf, queryOf, type Sent } from './api.ts';
 import { reachRemote } from './remote.ts';
 
 /** The state of a gateway of this configuration, whether a gateway runs or not. */
@@ -109,17 +109,14 @@ async function orClose<T>(storage: Storage, make: () => T): Promise<T> {
 }
 
 async function ask(api: AdminApi, operator: Operator, method: string, path: string, sent: Sent): Promise<unknown> {
-  const { query, body, idempotencyKey } = sent;
+  const { query, body } = sent;
   const answer = await api.call({
     id: randomUUID(),
     operator,
     method,
     path,
     query: queryOf(query),
-    headers: [
-      ...(body === undefined ? [] : ['Content-Type', 'application/json']),
-      ...(idempotencyKey === undefined ? [] : ['Idempotency-Key', idempotencyKey]),
-    ],
+    headers: Object.entries(headersOf(sent)).flat(),
     body: body === undefined ? null : Buffer.from(JSON.stringify(body)),
   });
   // As over HTTP, only JSON values reach the caller.

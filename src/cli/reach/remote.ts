@@ -1,5 +1,5 @@
 import { encodeShellUser, SHELL_USER_HEADER } from '../../operators/shell-user.ts';
-import { type Api, CallError, queryOf, type Sent } from './api.ts';
+import { type Api, CallError, headersOf, queryOf, type Sent } from './api.ts';
 
 /** The longest wait for an answer, in milliseconds. */
 const PATIENCE = 30_000;
@@ -11,13 +11,12 @@ export function reachRemote(url: string, token: string | null, user: string | nu
   }
   const base = url.replace(/\/+$/, '');
 
-  async function send(method: string, path: string, { query, body, idempotencyKey }: Sent): Promise<Response> {
+  async function send(method: string, path: string, sent: Sent): Promise<Response> {
+    const { query, body } = sent;
     const search = queryOf(query);
-    const headers: Record<string, string> = { Accept: 'application/json' };
+    const headers: Record<string, string> = { Accept: 'application/json', ...headersOf(sent) };
     if (token !== null) headers.Authorization = `Bearer ${token}`;
     if (user !== null) headers[SHELL_USER_HEADER] = encodeShellUser(user);
-    if (body !== undefined) headers['Content-Type'] = 'application/json';
-    if (idempotencyKey !== undefined) headers['Idempotency-Key'] = idempotencyKey;
     try {
       return await fetch(`${base}${path}${search && `?${search}`}`, {
         method,

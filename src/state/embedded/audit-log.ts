@@ -76,11 +76,11 @@ function appenderIn(db: DatabaseSync, log: LogName, { keep, for: age }: LogKeeps
   const keepFrom = db.prepare(`UPDATE ${log}_kept SET first = ?`);
   const drop = db.prepare(`DELETE FROM ${log} WHERE number < (SELECT first FROM ${log}_kept)`);
   const append = db.prepare(
-    `INSERT INTO ${log} (at, actor, action, target, request, before, after) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO ${log} (at, actor, action, target, request, before, after, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  return ({ at, actor, action, target, requestId, before, after }) => {
-    const values = [at, actor, action, target, requestId, JSON.stringify(before), JSON.stringify(after)];
-    const newest = Number(append.run(...values).lastInsertRowid);
+  return (entry) => {
+    const { at } = entry;
+    const newest = Number(append.run(...valuesOf(entry)).lastInsertRowid);
     const { number: first } = oldest.get() as { number: number };
     const firstYoung = age === undefined ? first : (young.get(at - age) as { number: number }).number;
     const wanted = Math.max(newest - keep + 1, firstYoung);
@@ -122,13 +122,18 @@ export function auditLogInFile(db: DatabaseSync, log: LogName, writer: AuditWrit
   };
 }
 
-/** An entry as a row of the file has it. */
+/** What a row of the file has of an entry: at, actor, action, target, request, before, after, reason. */
+export function valuesOf({ at, actor, action, target, requestId, before, after, reason }: AuditDraft) {
+  return [at, actor, action, target, requestId, JSON.stringify(before), JSON.stringify(after), reason ?? null];
+}
+
+/** An entry as a row of the file has it. Files that only older versions have opened have no reasons. */
 export function auditEntryOf(row: unknown): AuditEntry {
-  const { number, at, actor, action, target, request, before, after } = row as Record<keyof AuditDraft, string> & {
-    number: number;
-    at: number;
-    request: string;
-  };
-  const read = (text: unknown): unknown => JSON.parse(text as string);
-  return { number, at, actor, action, target, before: read(before), after: read(after), requestId: request };
+  const { number, at, actor, action, target, request, before, after, reason } = row as Record<
+    Exclude<keyof AuditDraft, 'at' | 'reason'> | 'request',
+    string
+  > & { number: number; at: number; reason?: string | null };
+  const read = (text: string): unknown => JSON.parse(text);
+  const entry = { number, at, actor, action, target, before: read(before), after: read(after) };
+  return { ...entry, requestId: request, ...(typeof reason === 'string' && { reason }) };
 }

@@ -81,6 +81,17 @@ const LOG_OF_BANS = `CREATE TABLE IF NOT EXISTS bans (
    CREATE TRIGGER IF NOT EXISTS bans_forget_nothing_kept BEFORE DELETE ON bans WHEN OLD.number >= (SELECT first FROM bans_kept)
    BEGIN SELECT RAISE(ABORT, 'the log of bans is append-only'); END;`;
 
+/**
+ * Reasons of what people did, which entries of older versions lack. No step of `MIGRATIONS` either: those versions name the columns that
+ * they write, and leave this one empty.
+ */
+function addReasons(db: DatabaseSync): void {
+  for (const log of ['audit', 'bans']) {
+    const columns = db.prepare(`SELECT name FROM pragma_table_info('${log}')`).all();
+    if (!columns.some(({ name }) => name === 'reason')) db.exec(`ALTER TABLE ${log} ADD COLUMN reason TEXT`);
+  }
+}
+
 /** The folder of the embedded state cannot be used. The message says in one sentence which folder, and why. */
 export class StateFileError extends ExpectedError {
   override name = 'StateFileError';
@@ -129,6 +140,7 @@ function migrate(db: DatabaseSync): void {
     }
     for (const step of MIGRATIONS.slice(version)) db.exec(step);
     db.exec(LOG_OF_BANS);
+    addReasons(db);
     db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
   });
 }

@@ -53,16 +53,21 @@ const TOKEN = fields({
   createdAt: moment,
 });
 
-const AUDIT = fields({
-  number: whole(1),
-  at: moment,
-  actor: text(200),
-  action: text(200),
-  target: text(1_000),
-  before: anything,
-  after: anything,
-  requestId: text(200),
-});
+/** Entries without a reason leave the field out, so that versions which ask for none can read them. */
+const AUDIT = fields(
+  {
+    number: whole(1),
+    at: moment,
+    actor: text(200),
+    action: text(200),
+    target: text(1_000),
+    before: anything,
+    after: anything,
+    requestId: text(200),
+    reason: text(1_000),
+  },
+  ['reason'],
+);
 
 const scope: Check = (value) =>
   typeof value === 'string' && isScope(value) ? null : ' must be the scope of an operation or a tag';

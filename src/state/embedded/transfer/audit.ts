@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { AuditDraft, AuditEntry } from '../../../operators/audit-log.ts';
 import { KnownEntries } from '../../transfer/rules.ts';
-import { auditEntryOf, type LogName } from '../audit-log.ts';
+import { auditEntryOf, type LogName, valuesOf } from '../audit-log.ts';
 import type { Taking } from './records.ts';
 
 /** Takes entries into a log of the file; into an empty log with their numbers. `keep`: of more entries than that, the oldest go. */
@@ -11,13 +11,13 @@ export function auditTaking(
   keep: number,
 ): Taking<AuditEntry> & { finish(entry: AuditDraft | null): void } {
   const insert = db.prepare(
-    `INSERT INTO ${log} (number, at, actor, action, target, request, before, after) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO ${log} (number, at, actor, action, target, request, before, after, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const newest = db.prepare(`SELECT coalesce(max(number), 0) AS number FROM ${log}`);
   let known: KnownEntries | null = null;
 
-  function append(number: number | null, { at, actor, action, target, requestId, before, after }: AuditDraft): void {
-    insert.run(number, at, actor, action, target, requestId, JSON.stringify(before), JSON.stringify(after));
+  function append(number: number | null, entry: AuditDraft): void {
+    insert.run(number, ...valuesOf(entry));
   }
 
   function read(): KnownEntries {

@@ -1,0 +1,39 @@
+import { holdsSecret } from '../keys/secret.ts';
+import { REASON_HEADER } from '../operators/reason.ts';
+import { AdminError } from './admin-error.ts';
+
+/** Characters of the longest reason. */
+const LONGEST = 500;
+
+/** The reason in the header of a call; `null`: none was given. Throws AdminError for one that cannot be kept. */
+export function reasonIn(header: string | undefined): string | null {
+  return header === undefined ? null : fitReason(decoded(header), REASON_HEADER);
+}
+
+/** A reason as it is kept; `null`: it is blank. Throws AdminError where it cannot be kept. `place`: where it stands in the call. */
+export function fitReason(text: string, place: string): string | null {
+  const reason = text.trim();
+  const refuse = (why: string) => new AdminError('invalid_value', `${place} ${why}.`);
+  if ([...reason].length > LONGEST) throw refuse(`has more than ${LONGEST} characters`);
+  if (/\p{Cc}/u.test(reason)) throw refuse('has a control character, such as a line break');
+  if (holdsSecret(reason))
+    throw refuse('has what looks like the secret of a key, and the audit log is read by many: give the id');
+  return reason === '' ? null : reason;
+}
+
+/** The one reason of a call that takes one in its body too. Throws AdminError where both are given and differ. */
+export function sameReason(ofHeader: string | null, ofBody: string): string {
+  const reason = fitReason(ofBody, 'The reason');
+  if (reason === null) throw new AdminError('invalid_value', 'The reason is blank.');
+  if (ofHeader === null || ofHeader === reason) return reason;
+  throw new AdminError('invalid_value', `${REASON_HEADER} and the body say different reasons: leave the header out.`);
+}
+
+function decoded(header: string): string {
+  try {
+    return decodeURIComponent(header);
+  } catch (error) {
+    if (!(error instanceof URIError)) throw error;
+    throw new AdminError('invalid_value', `${REASON_HEADER} must be UTF-8, percent-encoded.`);
+  }
+}

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { makeSecret } from '../../src/keys/secret.ts';
+import { type AdminCall, adminOf } from '../support/admin.ts';
+import { TestGateway } from '../support/gateway.ts';
+
+let gateway: TestGateway;
+let admin: AdminCall;
+let id: string;
+beforeAll(async () => {
+  gateway = await TestGateway.start();
+  admin = adminOf(gateway.adminUrl);
+});
+afterAll(() => gateway.stop());
+beforeEach(async () => {
+  ({ id } = (await admin('POST', '/keys', { account: 'acme', plan: 'free' })).body);
+});
+
+const because = (reason: string) => ({ 'X-Storegate-Reason': encodeURIComponent(reason) });
+const newest = async (path = '/audit') => (await admin('GET', `${path}?limit=1`)).body.entries[0];
+
+describe('a reason', () => {
+  test.each([
+    ['POST', '/disable', 'keys.disable'],
+    ['PATCH', '', 'keys.update'],
+    ['DELETE', '', 'keys.revoke'],
+  ] as const)('of %s %s is in the audit log, and none is null', async (method, end, action) => {
+    expect(await newest()).toMatchObject({ action: 'keys.create', reason: null });
+    await admin(
+      method,
+      `/keys/${id}${end}`,
+      method === 'PATCH' ? { label: 'x' } : undefined,
+      because(' „Ticket“ 7 😀 '),
+    );
+    expect(await newest()).toMatchObject({ action, target: id, reason: '„Ticket“ 7 😀' });
+  });
+
+  test('is kept with what is counted, and where a change is told before it is made', async () => {
+    await admin('POST', `/usage/${id}/reset`, undefined, because('moved house'));
+    expect(await newest()).toMatchObject({ action: 'usage.reset', reason: 'moved house' });
+    await admin('DELETE', `/bans/${id}`, undefined, because('a mistake'));
+    expect(await newest()).toMatchObject({ action: 'bans.pardon', reason: 'a mistake' });
+    expect(await newest('/ban-history')).toMatchObject({ action: 'bans.pardon', reason: 'a mistake' });
+  });
+
+  test('of a ban is the one in its body, which the header may only say again', async () => {
+    const ban = { length: '1h', reason: 'scrapes' };
+    expect(await admin('PUT', `/bans/${id}`, ban, because('other'))).toMatchObject({ status: 400 });
+    expect(await admin('PUT', `/bans/${id}`, ban, because('scrapes'))).toMatchObject({ status: 200 });
+    expect(await newest()).toMatchObject({ action: 'bans.impose', reason: 'scrapes', after: { reason: 'scrapes' } });
+    expect(await admin('PUT', `/bans/${id}`, { ...ban, reason: ' ' })).toMatchObject({ status: 400 });
+  });
+
+  test('is no part of what a repeated call is compared by: the first stays', async () => {
+    const once = { 'Idempotency-Key': randomUUID() };
+    const first = await admin('POST', `/keys/${id}/rotate`, {}, { ...once, ...because('first') });
+    const second = await admin('POST', `/keys/${id}/rotate`, {}, { ...once, ...because('second') });
+    expect(second.body).toEqual(first.body);
+    expect(await newest()).toMatchObject({ action: 'keys.rotate', reason: 'first' });
+  });
+
+  test.each([
+    ['has more than 500 characters', encodeURIComponent('ä'.repeat(501)), 'more than 500 characters'],
+    ['has a line break', 'one%0Atwo', 'control character'],
+    ['is no UTF-8', '%FF', 'percent-encoded'],
+    ['has a secret', encodeURIComponent(`it was ${makeSecret('live')}`), 'give the id'],
+  ])('that %s is refused, and nothing is changed', async (_what, header, words) => {
+    const { status, body } = await admin('POST', `/keys/${id}/disable`, undefined, { 'X-Storegate-Reason': header });
+    expect([status, body.code]).toEqual([400, 'invalid_value']);
+    expect(body.message).toContain(words);
+    expect(JSON.stringify(body)).not.toContain('sg_live');
+    expect((await admin('GET', `/keys/${id}`)).body.status).toBe('active');
+  });
+
+  test('may have 500 characters outside of ASCII', async () => {
+    const { status } = await admin('POST', `/keys/${id}/disable`, undefined, because('😀'.repeat(500)));
+    expect(status).toBe(200);
+    expect((await newest()).reason).toHaveLength(1_000);
+  });
+
+  test('can be said of every operation that leaves an entry', async () => {
+    const { paths } = (await gateway.admin.get('/openapi.json')).body;
+    const silent = Object.values(paths as Record<string, Record<string, Described>>)
+      .flatMap((path) => ['put', 'post', 'patch', 'delete'].map((method) => path[method]))
+      .filter((operation) => operation && !(operation.parameters ?? []).some(({ $ref }) => $ref?.endsWith('/reason')))
+      .map((operation) => operation!.operationId);
+    expect(silent.sort()).toEqual(['tryPlan', 'whoami']);
+  });
+});
+
+interface Described {
+  readonly operationId: string;
+  readonly parameters?: readonly { readonly $ref?: string }[];
+}

@@ -21,6 +21,7 @@ export const ADMIN_CODES = {
   too_many_failed_attempts: 429,
   internal_error: 500,
   state_unavailable: 503,
+  too_many_listeners: 503,
 } as const;
 
 export type AdminCode = keyof typeof ADMIN_CODES;

@@ -11,6 +11,7 @@ import { consoleRoutes, type FindConsolePage } from './console.ts';
 import type { AdminContext } from './context.ts';
 import { createGate, type Gate } from './gate.ts';
 import { createSessions } from './sessions.ts';
+import { sendEvents } from './streaming.ts';
 
 /** The listener of operators. Nothing of it answers on the public port, and nothing public answers here. */
 export interface Admin {
@@ -41,7 +42,7 @@ export function createAdmin(options: AdminOptions): Admin {
   const { config, context, metrics, observe, ownToken, readiness, console: find } = options;
   const api = createAdminApi(context);
   const gate = createGate(config.admin, context.tokens, ownToken);
-  const calls = [express.raw({ type: () => true, limit: MAX_BODY, inflate: false }), answerCall(api)];
+  const calls = [express.raw({ type: () => true, limit: MAX_BODY, inflate: false }), answerCall(api, observe)];
   const app = express();
   app.disable('x-powered-by').disable('etag');
   app.use((_request, response, next) => {
@@ -67,6 +68,7 @@ export function createAdmin(options: AdminOptions): Admin {
   }
   app.use(async (request, response, next) => {
     response.locals.operator = await gate.operator(request);
+    response.locals.still = () => gate.still(request);
     next();
   });
   app.get('/metrics', async (_request, response) => {
@@ -82,6 +84,7 @@ export function createAdmin(options: AdminOptions): Admin {
   return {
     listen: () => listen(server, config.admin),
     async close() {
+      api.endStreams();
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
@@ -91,7 +94,7 @@ export function createAdmin(options: AdminOptions): Admin {
   };
 }
 
-function answerCall(api: AdminApi) {
+function answerCall(api: AdminApi, observe: Observe) {
   return async (request: Request, response: Response) => {
     const [path = '/', query = ''] = request.url.split(/\?(.*)/s);
     const answer = await api.call({
@@ -103,6 +106,7 @@ function answerCall(api: AdminApi) {
       headers: request.rawHeaders,
       body: Buffer.isBuffer(request.body) && request.body.length > 0 ? request.body : null,
     });
+    if (answer.follow) return sendEvents(request, response, answer.follow, observe);
     response
       .status(answer.status)
       .set(answer.headers ?? {})

@@ -14,6 +14,7 @@ import type { AdminAnswer, Call, Task } from './call.ts';
 import { createChanges } from './change.ts';
 import type { AdminContext } from './context.ts';
 import { IdempotentCall } from './idempotency.ts';
+import { Live } from './live/live.ts';
 import { bindOperations, createOperations } from './operations.ts';
 import { reasonIn } from './reason.ts';
 
@@ -24,6 +25,8 @@ export interface AdminApi {
   readonly contract: Contract;
   /** Answers a call. Throws AdminError; anything else thrown is a bug. */
   call(call: Call): Promise<AdminAnswer>;
+  /** Ends what is followed. */
+  endStreams(): void;
   /** Tells the audit log what it could not be told yet. */
   close(): Promise<void>;
 }
@@ -34,7 +37,8 @@ export interface AdminApi {
  */
 export function createAdminApi(context: AdminContext, contract: Contract = shippedContract()): AdminApi {
   const { change, close } = createChanges(context.auditLog);
-  const operations = bindOperations(contract, createOperations(context, change));
+  const live = new Live(context);
+  const operations = bindOperations(contract, createOperations(context, change, live));
   return {
     contract,
     async call(call) {
@@ -49,6 +53,7 @@ export function createAdminApi(context: AdminContext, contract: Contract = shipp
         throw adminErrorOf(error);
       }
     },
+    endStreams: () => live.close(),
     close,
   };
 }

@@ -20,6 +20,18 @@ export interface AdminAnswer {
   readonly status: number;
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /** In place of the body: what happens from now on. */
+  readonly follow?: Follow;
+}
+
+/** Tells a listener what happens until either side ends it; answers how to stop. Throws AdminError if it cannot begin. */
+export type Follow = (listener: Listener) => () => void;
+
+export interface Listener {
+  /** Takes an event by its name. `false`: it has not read what came before, and does not get this one. */
+  send(event: string, data: unknown): boolean;
+  /** Nothing comes any more, because of this error if there is one. */
+  end(error?: unknown): void;
 }
 
 /** What an operation gets: everything is checked against the contract. */

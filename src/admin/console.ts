@@ -33,9 +33,9 @@ export function consoleRoutes({ gate, sessions, find, api }: ConsoleParts): Rout
   const router = Router();
 
   /** Who calls; `null`: nobody who has signed in. */
-  async function operatorOf(request: Request): Promise<Operator | null> {
+  async function operatorOf(request: Request, find = sessions.find): Promise<Operator | null> {
     const id = cookieOf(request);
-    const hash = id === null ? null : sessions.find(id);
+    const hash = id === null ? null : find(id);
     return (hash === null ? null : await gate.holder(hash)) ?? (await gate.unasked());
   }
 
@@ -62,6 +62,8 @@ export function consoleRoutes({ gate, sessions, find, api }: ConsoleParts): Rout
     const operator = await operatorOf(request);
     if (!operator) throw new AdminError('invalid_admin_token', 'Nobody is signed in: sign in at /console/ first.');
     response.locals.operator = operator;
+    // An open stream is no use of a session: it would never end.
+    response.locals.still = () => operatorOf(request, sessions.look);
     next();
   });
   router.use('/api', api);

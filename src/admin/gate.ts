@@ -23,6 +23,8 @@ export interface Gate {
   checkOrigin(request: IncomingMessage): void;
   /** Who calls. Throws AdminError if a token is needed and there is no good one. */
   operator(request: IncomingMessage): Promise<Operator>;
+  /** The same without a refusal, for who was let in before; `null`: nobody any more. Throws as `holder`. */
+  still(request: IncomingMessage): Promise<Operator | null>;
   /** Whose token it is, as its hash. Throws as `operator`, and counts a wrong one as that does. */
   admit(token: string, request: IncomingMessage): Promise<string>;
   /** Who has the token with this hash; `null`: nobody any more. Throws AdminError while the state cannot be asked. */
@@ -85,6 +87,13 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
     return (await known()).length === 0 ? LOCAL : null;
   }
 
+  async function find({ headers }: IncomingMessage): Promise<Operator | null> {
+    const [, token] = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
+    if (token !== undefined && operatorOf(token, own)) return shellUserIn(headers[SHELL_USER_HEADER.toLowerCase()]);
+    const found = token === undefined ? null : await holder(hashToken(token));
+    return found ?? (headers.authorization === undefined ? await unasked() : null);
+  }
+
   return {
     checkOrigin({ headers }) {
       const { host = '', origin } = headers;
@@ -96,15 +105,12 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
         throw new AdminError('foreign_origin', 'The admin listener does not answer to web pages of other origins.');
       }
     },
-    async operator({ headers, socket }) {
-      const [, token] = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
-      if (token !== undefined && operatorOf(token, own)) return shellUserIn(headers[SHELL_USER_HEADER.toLowerCase()]);
-      const found = token === undefined ? null : await holder(hashToken(token));
+    async operator(request) {
+      const found = await find(request);
       if (found) return found;
-      const local = headers.authorization === undefined ? await unasked() : null;
-      if (local) return local;
-      throw await refused(socket.remoteAddress ?? 'unknown');
+      throw await refused(request.socket.remoteAddress ?? 'unknown');
     },
+    still: find,
     async admit(token, { socket }) {
       const hash = hashToken(token);
       if (await holder(hash)) return hash;

@@ -3,6 +3,7 @@ import { ROLES, type Role } from '../operators/tokens.ts';
 import type { AdminOperation, AdminOperations } from './call.ts';
 import type { Change } from './change.ts';
 import type { AdminContext } from './context.ts';
+import type { Live } from './live/live.ts';
 import { accountOperations } from './operations/accounts.ts';
 import { auditOperations } from './operations/audit.ts';
 import { banOperations } from './operations/bans.ts';
@@ -10,6 +11,7 @@ import { configOperations } from './operations/config.ts';
 import { historyOperations } from './operations/history.ts';
 import { keyImportOperations } from './operations/key-imports.ts';
 import { keyOperations } from './operations/keys.ts';
+import { liveOperations } from './operations/live.ts';
 import { planOperations } from './operations/plans.ts';
 import { requestOperations } from './operations/requests.ts';
 import { statusOperations } from './operations/status.ts';
@@ -18,7 +20,7 @@ import { topOperations } from './operations/top.ts';
 import { usageOperations } from './operations/usage.ts';
 
 /** Every operation of the admin API, by its operationId. */
-export function createOperations(context: AdminContext, change: Change): AdminOperations {
+export function createOperations(context: AdminContext, change: Change, live: Live): AdminOperations {
   return {
     ...keyOperations(context, change),
     ...keyImportOperations(context, change),
@@ -32,6 +34,7 @@ export function createOperations(context: AdminContext, change: Change): AdminOp
     ...statusOperations(context),
     ...topOperations(context),
     ...historyOperations(context),
+    ...liveOperations(live),
     ...requestOperations(context),
   };
 }

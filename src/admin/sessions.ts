@@ -6,6 +6,8 @@ export interface Sessions {
   begin(tokenHash: string): string;
   /** The hash of the token of a session that has not ended, which counts as a use of it; `null`: there is none. */
   find(id: string): string | null;
+  /** The same, and no use of it. */
+  look(id: string): string | null;
   end(id: string): void;
 }
 
@@ -23,6 +25,17 @@ const MOST = 1_000;
 /** Sessions in memory: they end with the process. Which role they have is asked at each use, so a revoked token ends them. */
 export function createSessions({ idle, longest }: SessionLimits, clock: () => number): Sessions {
   const sessions = new Map<string, { readonly tokenHash: string; readonly begun: number; used: number }>();
+
+  /** One that has not ended. */
+  function standing(id: string) {
+    const session = sessions.get(id);
+    if (!session) return null;
+    const now = clock();
+    if (now - session.used <= idle && now - session.begun <= longest) return session;
+    sessions.delete(id);
+    return null;
+  }
+
   return {
     begin(tokenHash) {
       if (sessions.size >= MOST) sessions.delete(sessions.keys().next().value!);
@@ -32,16 +45,12 @@ export function createSessions({ idle, longest }: SessionLimits, clock: () => nu
       return id;
     },
     find(id) {
-      const session = sessions.get(id);
+      const session = standing(id);
       if (!session) return null;
-      const now = clock();
-      if (now - session.used > idle || now - session.begun > longest) {
-        sessions.delete(id);
-        return null;
-      }
-      session.used = now;
+      session.used = clock();
       return session.tokenHash;
     },
+    look: (id) => standing(id)?.tokenHash ?? null,
     end: (id) => void sessions.delete(id),
   };
 }

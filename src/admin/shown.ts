@@ -12,6 +12,9 @@ export function shownTime(at: number): string {
   return new Date(at).toISOString();
 }
 
+/** Three digits of a duration: no more are known. */
+export const rounded = (duration: number | null): number | null => duration && Number(duration.toPrecision(3));
+
 export type KeyStatus = 'active' | 'disabled' | 'expired' | 'revoked';
 
 export function statusOf({ revokedAt, disabledAt, expiresAt }: KeyRecord, now: number): KeyStatus {

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import type { Eventually } from '../common/eventually.ts';
 import type { HistoryAnswer, HistoryQuestion } from './history.ts';
+import type { LiveAnswer, LiveQuestion } from './live.ts';
 import type { Explained, ListedRequest, RequestFilter } from './requests.ts';
 import type { GatewayStatus } from './status.ts';
 import type { TopAnswer, TopQuestion } from './top.ts';
@@ -15,6 +16,8 @@ export interface Answers {
   readonly top: (question: TopQuestion) => Eventually<TopAnswer | null>;
   /** `null`: this is no such question. */
   readonly history: (question: HistoryQuestion) => Eventually<HistoryAnswer | null>;
+  /** How it stands now; `null`: this is no such question. */
+  readonly live: (question: LiveQuestion) => Eventually<LiveAnswer | null>;
   /** The request with this id, if this gateway carried it and has it yet. */
   readonly explain: (id: string) => Eventually<Explained>;
   /** Refusals and failures, newest first. */

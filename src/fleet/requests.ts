@@ -142,13 +142,29 @@ export function isRequestId(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value);
 }
 
+/** Whether these are the words of a filter. */
+export function isFilterWords(value: unknown): value is Omit<RequestFilter, 'limit'> {
+  const { key, account, code } = Object(value) as Record<string, unknown>;
+  return [key, account, code].every((one) => one === null || (typeof one === 'string' && one.length <= 100));
+}
+
+/** Whether a request fits the words of a filter. */
+export function fits(
+  { key, code, status }: Pick<ListedRequest, 'key' | 'code' | 'status'>,
+  words: Omit<RequestFilter, 'limit'>,
+): boolean {
+  if (words.key !== null && words.key !== key?.id) return false;
+  if (words.account !== null && words.account !== key?.account) return false;
+  // Failures of a mount's target have no code of ours.
+  return words.code === null || words.code === (code ?? `${status}`);
+}
+
 /** `null` for what is no filter. */
 export function readFilter(value: unknown): RequestFilter | null {
-  const { key, account, code, limit } = Object(value) as Record<string, unknown>;
-  const isWord = (one: unknown): one is string | null => one === null || (typeof one === 'string' && one.length <= 100);
-  if (!isWord(key) || !isWord(account) || !isWord(code)) return null;
-  if (!Number.isInteger(limit) || (limit as number) < 1 || (limit as number) > MOST_LISTED) return null;
-  return { key, account, code, limit: limit as number };
+  if (!isFilterWords(value)) return null;
+  const { key, account, code, limit } = value as RequestFilter;
+  if (!Number.isInteger(limit) || limit < 1 || limit > MOST_LISTED) return null;
+  return { key, account, code, limit };
 }
 
 /** Puts together what processes answered. */

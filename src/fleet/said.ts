@@ -1,4 +1,6 @@
+import { NotPacked } from '../observe/history/packing.ts';
 import type { Gathered, Question } from './fleet.ts';
+import { type LiveAnswer, type LiveProcess, type NewRefusals, unpackCounted } from './live.ts';
 import type {
   Explained,
   ListedRequest,
@@ -9,38 +11,20 @@ import type {
   ToldStore,
   ToldWindow,
 } from './requests.ts';
+import {
+  has,
+  type Is,
+  isCount,
+  isFlag,
+  isLength,
+  isMoment,
+  isNumber,
+  isText,
+  listOf,
+  oneOf,
+  orNull,
+} from './shapes.ts';
 import type { ConfigurationStatus, GatewayStatus, LastReload, ProcessStatus, StoreStatus } from './status.ts';
-
-type Is = (value: unknown) => boolean;
-
-/** The last moment that a date can have, Unix milliseconds. */
-const LAST_MOMENT = 8.64e15;
-
-const isText: Is = (value) => typeof value === 'string';
-const isCount: Is = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
-const isLength: Is = (value) => Number.isFinite(value) && (value as number) >= 0;
-const isMoment: Is = (value) => isCount(value) && (value as number) <= LAST_MOMENT;
-const oneOf =
-  (...words: readonly unknown[]): Is =>
-  (value) =>
-    words.includes(value);
-const orNull =
-  (is: Is): Is =>
-  (value) =>
-    value === null || is(value);
-const listOf =
-  (is: Is): Is =>
-  (value) =>
-    Array.isArray(value) && value.every(is);
-
-/** An object with at least these members: those that a newer version has besides do no harm. */
-function has<T>(members: { readonly [K in keyof T]: Is }): Is {
-  const checks = Object.entries<Is>(members);
-  return (value) => {
-    if (typeof value !== 'object' || value === null) return false;
-    return checks.every(([name, is]) => Object.hasOwn(value, name) && is(value[name as keyof typeof value]));
-  };
-}
 
 const isProcess = has<ProcessStatus>({
   worker: orNull(isCount),
@@ -77,9 +61,6 @@ const isStatus = has<GatewayStatus>({
 export function isGatewayStatus(answer: unknown): answer is GatewayStatus {
   return isStatus(answer);
 }
-
-const isFlag: Is = (value) => typeof value === 'boolean';
-const isNumber: Is = (value) => Number.isFinite(value);
 
 const LISTED: { readonly [K in keyof ListedRequest]: Is } = {
   id: isText,
@@ -163,6 +144,32 @@ const isListed = listOf(has<ListedRequest>(LISTED));
 /** The same for a list of requests. */
 export function isListOfRequests(answer: unknown): answer is readonly ListedRequest[] {
   return isListed(answer);
+}
+
+const isLive = has<LiveAnswer>({
+  readiness: oneOf('ready', 'stopping', 'state_away', 'no_worker'),
+  state: isText,
+  workers: isCount,
+  processes: listOf(
+    has<LiveProcess>({ id: isText, age: isLength, counted: isPackedRow, upTo: isCount, status: isProcess }),
+  ),
+  refusals: has<NewRefusals>({ fitting: listOf(isCount), requests: isListed }),
+});
+
+/** Whether a gateway, perhaps of another version, answered a question about so many followed ones with what is understood here. */
+export function isLiveAnswer(answer: unknown, followed: number): answer is LiveAnswer {
+  return isLive(answer) && (answer as LiveAnswer).refusals.fitting.length === followed;
+}
+
+function isPackedRow(value: unknown): boolean {
+  if (typeof value !== 'string') return false;
+  try {
+    unpackCounted(value);
+    return true;
+  } catch (error) {
+    if (error instanceof NotPacked) return false;
+    throw error;
+  }
 }
 
 /** What was answered and is understood. A gateway with another answer, perhaps of another version, counts as silent. */

@@ -15,6 +15,8 @@ export interface Kept {
   readonly notes: Notes | null;
   /** When it ended, Unix milliseconds. */
   readonly endedAt: number;
+  /** Of refusals and failures: how many were kept when this one was, itself included. */
+  readonly number: number;
   /** Equal ones since the one before it that were not kept. */
   readonly more: number;
 }

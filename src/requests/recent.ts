@@ -1,6 +1,7 @@
 import { Cache } from '../common/cache.ts';
 import { oneByte } from '../common/one-byte.ts';
-import type { Explained, ListedRequest, Memory, RequestFilter } from '../fleet/requests.ts';
+import { type Followed, type NewRefusals, newRefusals } from '../fleet/live.ts';
+import { type Explained, fits, type ListedRequest, type Memory, type RequestFilter } from '../fleet/requests.ts';
 import type { Event, RequestEvent } from '../observe/events.ts';
 import { GoodOnes } from './good-ones.ts';
 import type { Kept, Notes } from './kept.ts';
@@ -101,6 +102,18 @@ export class RecentRequests {
     }
     const newest = fitting.sort((one, other) => other.endedAt - one.endedAt).slice(0, limit);
     return newest.map((kept) => listed(told(kept, this.#worker)));
+  }
+
+  /** The number of the newest refusal or failure that is kept. */
+  get upTo(): number {
+    return this.#refused.upTo;
+  }
+
+  /** Refusals and failures kept after the one with this number, of which those are told that fit something followed. */
+  refusalsAfter(number: number, followed: readonly Followed[]): NewRefusals {
+    const fresh = followed.length === 0 ? [] : this.#refused.keptAfter(number);
+    const requests = fresh.map((kept) => listed(told(kept, this.#worker)));
+    return newRefusals(followed.map((one) => requests.filter((request) => fits(request, one))));
   }
 
   #keep(event: RequestEvent): void {

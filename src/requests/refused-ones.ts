@@ -37,6 +37,7 @@ export class RefusedOnes {
   #capacity: number;
   #size = 0;
   #droppedUntil: number | null = null;
+  #kept = 0;
 
   constructor(capacity: number) {
     this.#capacity = capacity;
@@ -49,6 +50,11 @@ export class RefusedOnes {
   /** When the newest one ended that was dropped to make room, Unix milliseconds; `null`: none was. */
   get since(): number | null {
     return this.#droppedUntil;
+  }
+
+  /** The number of the newest that was kept. */
+  get upTo(): number {
+    return this.#kept;
   }
 
   use(capacity: number): void {
@@ -65,7 +71,7 @@ export class RefusedOnes {
       return;
     }
     if (this.#size === this.#capacity) this.#dropOne();
-    ofCode.kept.add({ event: { ...event, address }, notes, endedAt, more: source.unkept });
+    ofCode.kept.add({ event: { ...event, address }, notes, endedAt, number: ++this.#kept, more: source.unkept });
     source.unkept = 0;
     this.#size++;
   }
@@ -78,6 +84,18 @@ export class RefusedOnes {
   /** The newest first of each code, one code after the other. */
   *newestFirst(code: string | null = null): Iterable<Kept> {
     for (const [name, { kept }] of this.#codes) if (code === null || name === code) yield* kept.newestFirst();
+  }
+
+  /** Those kept after the one with this number, newest first; those that are dropped already are missing. */
+  keptAfter(number: number): Kept[] {
+    const found: Kept[] = [];
+    for (const { kept } of this.#codes.values()) {
+      for (const one of kept.newestFirst()) {
+        if (one.number <= number) break;
+        found.push(one);
+      }
+    }
+    return found.sort((one, other) => other.number - one.number);
   }
 
   #ofCode(code: string): OfCode {

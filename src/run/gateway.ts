@@ -2,6 +2,7 @@ import type { Reloaded } from '../admin/context.ts';
 import { createGuard } from '../callers/guard.ts';
 import type { Config } from '../config/config.ts';
 import { gatewayName } from '../fleet/fleet.ts';
+import { type LiveAnswer, readLiveQuestion } from '../fleet/live.ts';
 import type { GatewayStatus } from '../fleet/status.ts';
 import { readTopQuestion, type TopAnswer } from '../fleet/top.ts';
 import { toAll } from '../observe/events.ts';
@@ -17,6 +18,7 @@ import { ContractLoader } from './contracts/loader.ts';
 import { operatingGauges, requestGauges } from './gauges.ts';
 import { GatewayHistory } from './history.ts';
 import { type LeftBehind, tellLeftBehind } from './left-behind.ts';
+import { liveAnswer, liveProcess } from './live.ts';
 import { createOperating, type Operating } from './operating.ts';
 import { requestAnswers } from './request-answers.ts';
 import { createServing, type ServedConfig } from './serving.ts';
@@ -89,8 +91,9 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   const serving = createServing({ settings, storage, guard, observe, clock });
   const ownToken = makeToken();
   const readiness = () => (stopping !== null ? 'stopping' : storage.ready() ? 'ready' : 'state_away');
+  const ofProcess = liveProcess({ recorder, recent, status: () => processStatus(null, serving, standing) });
   const fleet = storage.join(
-    { name: gatewayName(), answers: { status, ...requestAnswers(recent), top, history } },
+    { name: gatewayName(), answers: { status, ...requestAnswers(recent), top, history, live } },
     (error) => observe({ type: 'bug', id: 'fleet', error }),
   );
   let operating: Operating;
@@ -143,6 +146,14 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   function history(asked: unknown) {
     recorder.turn();
     return past.answer(asked);
+  }
+
+  async function live(asked: unknown): Promise<LiveAnswer | null> {
+    const question = readLiveQuestion(asked);
+    if (question === null) return null;
+    return await liveAnswer(question, { readiness: readiness(), state: storage.kind, workers: 0 }, [
+      ofProcess(question),
+    ]);
   }
 
   async function letGoOfServing(): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Worker } from 'node:cluster';
 import { setTimeout } from 'node:timers/promises';
+import type { LiveOfProcess, LiveQuestion } from '../fleet/live.ts';
 import type { Explained, ListedRequest, RequestFilter } from '../fleet/requests.ts';
 import type { ProcessStatus } from '../fleet/status.ts';
 import type { TopQuestion } from '../fleet/top.ts';
@@ -124,6 +125,10 @@ export class WorkerHandle {
 
   top(question: TopQuestion): Promise<TopCounts | null> {
     return this.#channel.call('top', question, FIGURES);
+  }
+
+  live(question: LiveQuestion): Promise<LiveOfProcess | null> {
+    return this.#channel.call('live', question, FIGURES);
   }
 
   explain(id: string): Promise<Explained | null> {

@@ -2,6 +2,7 @@ import cluster from 'node:cluster';
 import { resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Guard } from '../callers/guard.ts';
+import type { LiveOfProcess, LiveQuestion } from '../fleet/live.ts';
 import { type Explained, type ListedRequest, mergeExplained, newestOf, type RequestFilter } from '../fleet/requests.ts';
 import type { ProcessStatus } from '../fleet/status.ts';
 import { mergeTop, type TopAnswer, type TopQuestion } from '../fleet/top.ts';
@@ -107,6 +108,13 @@ export class WorkerPool {
     const asked = this.#serving().map((handle) => handle.status().catch(() => null));
     const statuses = (await Promise.all(asked)).filter((status) => status !== null);
     return statuses.sort((one, other) => one.worker! - other.worker!);
+  }
+
+  /** What they have counted and refused, in the same order. */
+  async live(question: LiveQuestion): Promise<readonly LiveOfProcess[]> {
+    const asked = this.#serving().map((handle) => handle.live(question).catch(() => null));
+    const answers = (await Promise.all(asked)).filter((one) => one !== null);
+    return answers.sort((one, other) => one.status.worker! - other.status.worker!);
   }
 
   /** What the serving workers have counted that answer in time; `null`: none does. */

@@ -1,5 +1,7 @@
 import { createGuard } from '../callers/guard.ts';
 import { gatewayName } from '../fleet/fleet.ts';
+import { type LiveAnswer, readLiveQuestion } from '../fleet/live.ts';
+import type { Readiness } from '../fleet/readiness.ts';
 import type { GatewayStatus } from '../fleet/status.ts';
 import { readTopQuestion, type TopAnswer } from '../fleet/top.ts';
 import { toAll } from '../observe/events.ts';
@@ -11,6 +13,7 @@ import type { Gateway, Overrides } from '../run/gateway.ts';
 import { operatingGauges } from '../run/gauges.ts';
 import { GatewayHistory } from '../run/history.ts';
 import { tellLeftBehind } from '../run/left-behind.ts';
+import { liveAnswer } from '../run/live.ts';
 import { createOperating, type Operating } from '../run/operating.ts';
 import { requestAnswers } from '../run/request-answers.ts';
 import type { ServedConfig } from '../run/serving.ts';
@@ -52,7 +55,10 @@ export async function createPrimary(
     observe,
   });
   const fleet = join(
-    { name: gatewayName(), answers: { status, ...requestAnswers(pool), top, history: (asked) => past.answer(asked) } },
+    {
+      name: gatewayName(),
+      answers: { status, ...requestAnswers(pool), top, history: (asked) => past.answer(asked), live },
+    },
     (error) => observe({ type: 'bug', id: 'fleet', error }),
   );
   let operating: Operating;
@@ -105,7 +111,14 @@ export async function createPrimary(
     return question && (await pool.top(question));
   }
 
-  function readiness() {
+  async function live(asked: unknown): Promise<LiveAnswer | null> {
+    const question = readLiveQuestion(asked);
+    if (question === null) return null;
+    const gateway = { readiness: readiness(), state: kind, workers: config.workers };
+    return await liveAnswer(question, gateway, pool.live(question));
+  }
+
+  function readiness(): Readiness {
     if (stopping !== null) return 'stopping';
     if (pool.serving === 0) return 'no_worker';
     return pool.ready ? 'ready' : 'state_away';

@@ -1,3 +1,4 @@
+import type { LiveOfProcess, LiveQuestion } from '../fleet/live.ts';
 import type { ProcessStatus } from '../fleet/status.ts';
 import type { DrainOptions } from '../gateway/wire/listener.ts';
 import { type Observe, toAll } from '../observe/events.ts';
@@ -7,6 +8,7 @@ import { createMetrics, type Metrics } from '../observe/metrics.ts';
 import { Top } from '../observe/top/top.ts';
 import { RecentRequests } from '../requests/recent.ts';
 import { requestGauges } from '../run/gauges.ts';
+import { liveProcess } from '../run/live.ts';
 import { createServing, type Serving } from '../run/serving.ts';
 import { Standing } from '../run/standing.ts';
 import { processStatus } from '../run/status.ts';
@@ -33,6 +35,7 @@ interface Work {
   readonly metrics: Metrics;
   readonly observe: Observe;
   readonly status: () => ProcessStatus;
+  readonly live: (question: LiveQuestion) => LiveOfProcess;
   readonly top: Top;
   readonly recent: RecentRequests;
   use: Handlers<WorkerCalls>['use'];
@@ -60,6 +63,7 @@ export class WorkerProcess {
       refusals: (filter) => this.#work?.recent.refusals(filter) ?? [],
       status: () => this.#work?.status() ?? null,
       top: ({ window, by }) => this.#work?.top.counts(window, by) ?? null,
+      live: (question) => this.#work?.live(question) ?? null,
       figures: async () => (await this.#work?.metrics.figures()) ?? [],
       drain: (options) => this.#drain(options),
     };
@@ -168,6 +172,8 @@ async function begin(
       primary.call('deprecated', keyId, TELLING).catch(() => serving.uses.deprecatedBy(keyId)),
   });
 
+  const status = () => processStatus(worker, serving, standing);
+
   recorder.watch();
 
   async function close(): Promise<void> {
@@ -185,7 +191,8 @@ async function begin(
       serving,
       metrics,
       observe,
-      status: () => processStatus(worker, serving, standing),
+      status,
+      live: liveProcess({ recorder, recent, status }),
       top,
       recent,
       async use(next) {

@@ -1,6 +1,7 @@
 import type { Guard } from '../callers/guard.ts';
 import { deepFreeze } from '../common/freeze.ts';
 import { isSameReading } from '../contract/contract.ts';
+import type { LiveOfProcess, LiveQuestion } from '../fleet/live.ts';
 import type { Explained, ListedRequest, RequestFilter } from '../fleet/requests.ts';
 import type { ProcessStatus } from '../fleet/status.ts';
 import type { TopQuestion } from '../fleet/top.ts';
@@ -48,6 +49,8 @@ export type WorkerCalls = {
   status: (nothing: null) => ProcessStatus | null;
   /** What it has counted; `null` as above. */
   top: (question: TopQuestion) => TopCounts | null;
+  /** What it has counted since it began, and its new refusals; `null` as above. */
+  live: (question: LiveQuestion) => LiveOfProcess | null;
   /** Finishes the requests in flight and closes everything. */
   drain: (options: DrainOptions) => LastReport;
 };

@@ -21,6 +21,7 @@ async function join(name: string, status: () => unknown): Promise<Fleet> {
     status: status as () => GatewayStatus,
     top: () => null,
     history: () => null,
+    live: () => null,
     explain: () => ({ request: null, memory: null }),
     refusals: () => [],
   };

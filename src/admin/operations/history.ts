@@ -15,7 +15,7 @@ import { bucketsIn, classesIn, requestsIn, statusesIn, verdictsIn } from '../../
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
-import { time } from '../shown.ts';
+import { rounded, time } from '../shown.ts';
 
 const DAY = 86_400_000;
 
@@ -92,6 +92,3 @@ function shown({ start, minutes, policies, row }: Span) {
     alone: POLICIES.filter((_policy, i) => (policies & (1 << i)) !== 0),
   };
 }
-
-/** Three digits: no more are known. */
-const rounded = (duration: number | null): number | null => duration && Number(duration.toPrecision(3));

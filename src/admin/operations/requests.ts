@@ -45,7 +45,8 @@ function shownDecision({ retryAt, bannedUntil, ...decision }: ToldDecision) {
   return { ...decision, retryAt: time(retryAt), bannedUntil: time(bannedUntil) };
 }
 
-function shownInList({ gateway, id, worker, at, ...rest }: ListedRequest & { readonly gateway: string }) {
+/** One in a list. */
+export function shownInList({ gateway, id, worker, at, ...rest }: ListedRequest & { readonly gateway: string }) {
   return { id, gateway, worker, at: time(at), ...rest };
 }
 

@@ -1,6 +1,6 @@
 import type { Event, RequestEvent } from '../events.ts';
 import { ALL, MINUTE, operationRow, POLICIES, packMinute, planRow } from './minute.ts';
-import { COLUMNS, countIn, type Places, placesOf, type Row } from './row.ts';
+import { addTo, COLUMNS, countIn, type Places, placesOf, type Row } from './row.ts';
 
 /** Operations and plans that one process counts apart; what comes later counts as `other`. */
 export const MOST_OPERATIONS = 100;
@@ -16,6 +16,8 @@ export class Recorder {
   readonly #ended: (minute: Buffer) => void;
   #timer: NodeJS.Timeout | undefined;
   readonly #all = new Uint32Array(COLUMNS);
+  /** All requests of the minutes that have ended. */
+  readonly #before = new Float64Array(COLUMNS);
   readonly #operations = new Rows(MOST_OPERATIONS);
   readonly #plans = new Rows(MOST_PLANS);
   #start: number;
@@ -59,6 +61,13 @@ export class Recorder {
     if (now < this.#start || now >= this.#start + MINUTE) this.#end(minuteOf(now));
   }
 
+  /** All requests since this began. */
+  get total(): Float64Array {
+    const total = this.#before.slice();
+    addTo(total, this.#all);
+    return total;
+  }
+
   /** Hands on what there is of the last minute. */
   close(): void {
     clearInterval(this.#timer);
@@ -77,6 +86,7 @@ export class Recorder {
     for (const [name, row] of this.#operations.take()) rows.set(operationRow(name), row);
     for (const [name, row] of this.#plans.take()) rows.set(planRow(name), row);
     const minute = packMinute({ start: this.#start, policies: this.#policies, rows });
+    addTo(this.#before, this.#all);
     this.#all.fill(0);
     this.#start = next;
     this.#policies = this.#policy;

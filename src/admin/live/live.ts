@@ -1,0 +1,142 @@
+import { setTimeout } from 'node:timers/promises';
+import { type Followed, MOST_FOLLOWED } from '../../fleet/live.ts';
+import { fits, newestOf } from '../../fleet/requests.ts';
+import { isLiveAnswer, understood } from '../../fleet/said.ts';
+import { AdminError } from '../admin-error.ts';
+import type { Listener } from '../call.ts';
+import type { AdminContext } from '../context.ts';
+import { shownInList } from '../operations/requests.ts';
+import { Counting } from './counting.ts';
+import { type Heard, shownNow } from './shown.ts';
+
+/** Milliseconds from one tick to the next. */
+const TICK = 2_000;
+/** Listeners at a time: each may follow something else, and one question follows so much. */
+const MOST_LISTENERS = MOST_FOLLOWED;
+/** Refusals told at once. */
+const MOST_TOLD = 50;
+/** Ticks in a row that a listener does not read, until it is left. */
+const MOST_MISSED = 15;
+
+/** What a listener wants to hear of. */
+export interface Wanted {
+  readonly now: boolean;
+  /** `null`: of no refusals. */
+  readonly refused: Followed | null;
+}
+
+interface Following {
+  readonly wanted: Wanted;
+  readonly listener: Listener;
+  /** Refusals that it was not told of, because it did not read. */
+  left: number;
+  missed: number;
+}
+
+/** Asks all gateways every two seconds how they stand, as long as somebody listens, once for all listeners. */
+export class Live {
+  readonly #context: Pick<AdminContext, 'fleet' | 'clock'>;
+  readonly #followings = new Set<Following>();
+  readonly #counting = new Counting();
+  readonly #closing = new AbortController();
+  readonly #tickLength: number;
+  /** By the id of a process its `upTo`. */
+  #after: Record<string, number> = {};
+  #last: ReturnType<typeof shownNow> | null = null;
+  #runs = false;
+
+  constructor(context: Pick<AdminContext, 'fleet' | 'clock'>, tick = TICK) {
+    this.#context = context;
+    this.#tickLength = tick;
+  }
+
+  /** As Follow. Sends nothing before it returns; the first event is that of the last tick, if somebody listened then. */
+  follow(wanted: Wanted, listener: Listener): () => void {
+    this.#context.fleet();
+    if (this.#followings.size >= MOST_LISTENERS) {
+      throw new AdminError('too_many_listeners', `${MOST_LISTENERS} listen already: end one, or try again later.`, {
+        headers: { 'Retry-After': '10' },
+      });
+    }
+    if (this.#closing.signal.aborted) throw new AdminError('state_unavailable', 'The gateway stops.');
+    const following: Following = { wanted, listener, left: 0, missed: 0 };
+    this.#followings.add(following);
+    if (!this.#runs) void this.#run();
+    else queueMicrotask(() => this.#greet(following));
+    return () => void this.#followings.delete(following);
+  }
+
+  /** Ends all that is followed. */
+  close(): void {
+    this.#closing.abort();
+    for (const { listener } of this.#followings) listener.end();
+    this.#followings.clear();
+  }
+
+  #greet(following: Following): void {
+    if (this.#last !== null && following.wanted.now && this.#followings.has(following))
+      following.listener.send('now', this.#last);
+  }
+
+  async #run(): Promise<void> {
+    this.#runs = true;
+    try {
+      for (let next = performance.now(); this.#followings.size > 0; ) {
+        await this.#tick();
+        next = Math.max(next + this.#tickLength, performance.now());
+        const wait = Math.max(0, next - performance.now());
+        await setTimeout(wait, undefined, { ref: false, signal: this.#closing.signal }).catch(() => {});
+      }
+    } catch (error) {
+      for (const { listener } of this.#followings) listener.end(error);
+      this.#followings.clear();
+    }
+    this.#runs = false;
+    this.#counting.reset();
+    this.#after = {};
+    this.#last = null;
+  }
+
+  async #tick(): Promise<void> {
+    const followings = [...this.#followings];
+    const words = followings.flatMap(({ wanted }) => (wanted.refused === null ? [] : [JSON.stringify(wanted.refused)]));
+    const distinct = [...new Set(words)];
+    const followed = distinct.map((text) => JSON.parse(text) as Followed);
+    const at = performance.now();
+    const { answers, ...missing } = understood(
+      await this.#context.fleet().ask('live', { followed, after: this.#after }),
+      (answer) => isLiveAnswer(answer, followed.length),
+    );
+    const heard = answers as readonly Heard[];
+    const processes = heard.map(({ answer }) => answer.processes);
+    this.#after = Object.fromEntries(processes.flat().map(({ id, upTo }) => [id, upTo]));
+    this.#last = shownNow(this.#context.clock(), heard, this.#counting.count(processes, at), missing);
+    for (const following of followings) {
+      if (!this.#followings.has(following)) continue;
+      const { refused } = following.wanted;
+      this.#tell(following, heard, refused === null ? -1 : distinct.indexOf(JSON.stringify(refused)), missing);
+    }
+  }
+
+  /** `place`: of what it follows in what was asked. */
+  #tell(following: Following, heard: readonly Heard[], place: number, missing: object): void {
+    const { wanted, listener } = following;
+    let reads = !wanted.now || listener.send('now', this.#last);
+    if (wanted.refused !== null) {
+      const lists = heard.map(({ gateway, answer: { refusals } }) =>
+        refusals.requests.filter((one) => fits(one, wanted.refused!)).map((one) => ({ gateway, ...one })),
+      );
+      const told = newestOf(lists, MOST_TOLD);
+      const all = following.left + heard.reduce((sum, { answer }) => sum + answer.refusals.fitting[place]!, 0);
+      if (all > 0) {
+        const left = all - told.length;
+        reads &&= listener.send('refused', { requests: told.map(shownInList), left, ...missing });
+        following.left = reads ? 0 : all;
+      }
+    }
+    following.missed = reads ? 0 : following.missed + 1;
+    if (following.missed < MOST_MISSED) return;
+    this.#followings.delete(following);
+    listener.end();
+  }
+}

@@ -1,0 +1,46 @@
+import { expect, test } from '@jest/globals';
+import { Counting } from '../../../src/admin/live/counting.ts';
+import { packCounted } from '../../../src/fleet/live.ts';
+import { COLUMNS, countIn, placesOf, requestsIn } from '../../../src/observe/history/row.ts';
+import { requestEvent } from '../../support/request-event.ts';
+
+/** A process that has answered so many requests in so many milliseconds. */
+function counted(id: string, age: number, requests: number) {
+  const row = new Float64Array(COLUMNS);
+  for (let i = 0; i < requests; i++) countIn(row, placesOf(requestEvent()));
+  return { id, age, counted: packCounted(row) };
+}
+
+const inAll = (counting: Counting, now: number, ...processes: ReturnType<typeof counted>[]) =>
+  requestsIn(counting.count([processes], now).row);
+
+test('counts what came since the tick before, and nothing at the first', () => {
+  const counting = new Counting();
+  expect(counting.count([[counted('a', 90_000, 500)]], 1_000)).toMatchObject({ span: 0 });
+  const { span, row, rows } = counting.count([[counted('a', 92_000, 507)], [counted('b', 1_000, 3)]], 3_000);
+  expect([span, requestsIn(row), ...rows.map(requestsIn)]).toEqual([2_000, 10, 7, 3]);
+});
+
+test('a process in the place of another counts from its begin; one that was silent from now on', () => {
+  const counting = new Counting();
+  inAll(counting, 0, counted('a', 50_000, 1_000), counted('b', 50_000, 1_000));
+  expect(inAll(counting, 2_000, counted('a', 52_000, 1_001), counted('c', 500, 4))).toBe(5);
+  expect(inAll(counting, 4_000, counted('a', 54_000, 1_001), counted('b', 54_000, 9_000))).toBe(0);
+  expect(inAll(counting, 6_000, counted('a', 56_000, 1_003), counted('b', 56_000, 9_001))).toBe(3);
+});
+
+test('no number is below 0, whatever a process says', () => {
+  const counting = new Counting();
+  inAll(counting, 0, counted('a', 50_000, 1_000));
+  expect(inAll(counting, 2_000, counted('a', 52_000, 10))).toBe(0);
+  expect(inAll(counting, 4_000, counted('a', 54_000, 12))).toBe(2);
+});
+
+test('durations are told of the last five ticks together, and forgotten with the rest', () => {
+  const counting = new Counting();
+  let last = counting.count([[counted('a', 0, 0)]], 0);
+  for (let i = 1; i <= 7; i++) last = counting.count([[counted('a', i * 2_000, i * 10)]], i * 2_000);
+  expect([last.lately.span, requestsIn(last.lately.row)]).toEqual([10_000, 50]);
+  counting.reset();
+  expect(counting.count([[counted('a', 20_000, 900)]], 20_000)).toMatchObject({ span: 0, lately: { span: 0 } });
+});

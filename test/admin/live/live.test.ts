@@ -1,0 +1,178 @@
+import { afterEach, expect, test } from '@jest/globals';
+import type { Listener } from '../../../src/admin/call.ts';
+import type { AdminContext } from '../../../src/admin/context.ts';
+import { Live, type Wanted } from '../../../src/admin/live/live.ts';
+import type { Fleet } from '../../../src/fleet/fleet.ts';
+import { type LiveAnswer, type LiveQuestion, newRefusals, packCounted } from '../../../src/fleet/live.ts';
+import { fits, type ListedRequest } from '../../../src/fleet/requests.ts';
+import { COLUMNS } from '../../../src/observe/history/row.ts';
+import { until } from '../../support/until.ts';
+
+const ALL = { key: null, account: null, code: null };
+const BOTH: Wanted = { now: true, refused: ALL };
+
+function refusal(id: string, account: string, code: string | null = 'key_banned'): ListedRequest {
+  const key = { id: `key_${account}`, account, plan: 'free', subject: null };
+  const words = { worker: null, method: 'GET', operation: 'listPets', step: 'admit', message: 'No.' } as const;
+  return { id, at: 1, status: 403, complete: true, code, key, address: '127.0.0.1', more: 0, ...words };
+}
+
+/** A gateway that is asked, and was told of refusals since the last time. */
+class Asked {
+  readonly questions: LiveQuestion[] = [];
+  refusals: ListedRequest[] = [];
+  error: Error | null = null;
+  #upTo = 0;
+
+  readonly fleet = {
+    ask: async (_question: 'live', question: LiveQuestion) => {
+      this.questions.push(question);
+      if (this.error) throw this.error;
+      const fresh = this.refusals.splice(0);
+      this.#upTo += fresh.length;
+      const answer: LiveAnswer = {
+        ...{ readiness: 'ready', state: 'embedded', workers: 0 },
+        processes: [
+          {
+            ...{ id: 'p', age: 1, counted: packCounted(new Float64Array(COLUMNS)), upTo: this.#upTo },
+            status: {
+              ...{ worker: null, pid: 1, inFlight: 2, memory: 1, aloneSince: null, stateTime: null },
+              store: { open: 1, idle: 0, waiting: 0, most: 8 },
+            },
+          },
+        ],
+        refusals: newRefusals(question.followed.map((one) => fresh.filter((request) => fits(request, one)))),
+      };
+      return {
+        answers: [
+          { gateway: 'one', answer },
+          { gateway: 'odd', answer: {} },
+        ],
+        silent: ['gone'],
+        apart: null,
+      };
+    },
+  } as unknown as Fleet;
+}
+
+/** A listener that notes what it is sent, while it reads. */
+class Heard implements Listener {
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was said.
+  readonly events: [name: string, data: any][] = [];
+  ended: unknown[] = [];
+  reads = true;
+
+  send(name: string, data: unknown): boolean {
+    if (this.reads) this.events.push([name, JSON.parse(JSON.stringify(data))]);
+    return this.reads;
+  }
+  end(error?: unknown): void {
+    this.ended.push(error);
+  }
+  of(name: string) {
+    return this.events.filter(([event]) => event === name).map(([, data]) => data);
+  }
+}
+
+let live: Live;
+afterEach(() => live.close());
+
+function start(asked: Asked, tick = 5): Live {
+  live = new Live({ fleet: () => asked.fleet, clock: () => 0 } as unknown as AdminContext, tick);
+  return live;
+}
+
+test('asks once for all who listen, and nobody when nobody does', async () => {
+  const asked = new Asked();
+  start(asked, 60_000);
+  const [one, two] = [new Heard(), new Heard()];
+  live.follow(BOTH, one);
+  live.follow({ now: false, refused: ALL }, two);
+  await until('the first has heard', () => one.events.length > 0);
+  expect(asked.questions).toEqual([{ followed: [ALL], after: {} }]);
+  expect(one.of('now')).toMatchObject([
+    {
+      ...{ span: 0, requests: 0, inFlight: 2, latency: { p50: null } },
+      gateways: [{ gateway: 'one', readiness: 'ready', processes: 1, store: { open: 1, most: 8 } }],
+      silent: ['gone', 'odd'],
+    },
+  ]);
+  const late = new Heard();
+  live.follow(BOTH, late);
+  await until('who comes later has heard of the last tick', () => late.events.length > 0);
+  expect([asked.questions.length, two.events]).toEqual([1, []]);
+});
+
+test('ends its questions with the last listener, and begins anew with the next', async () => {
+  const asked = new Asked();
+  start(asked);
+  const stop = live.follow(BOTH, new Heard());
+  await until('it asks again', () => asked.questions.length > 2);
+  expect(asked.questions.at(-1)!.after).toEqual({ p: 0 });
+  stop();
+  await until('it has stopped', async () => {
+    const { length } = asked.questions;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return asked.questions.length === length;
+  });
+  const { length } = asked.questions;
+  live.follow(BOTH, new Heard());
+  expect(asked.questions[length]).toMatchObject({ after: {} });
+});
+
+test('tells each listener the refusals that fit what it follows, and how many it leaves out', async () => {
+  const asked = new Asked();
+  start(asked);
+  const [all, acme, none] = [new Heard(), new Heard(), new Heard()];
+  live.follow(BOTH, all);
+  live.follow({ now: false, refused: { ...ALL, account: 'acme' } }, acme);
+  live.follow({ now: false, refused: { ...ALL, code: '500' } }, none);
+  await until('it asks', () => asked.questions.length > 1);
+  const many = Array.from({ length: 70 }, (_, i) => refusal(`many-${i}`, 'umbrella'));
+  asked.refusals = [...many, refusal('one', 'acme')];
+  await until('all have heard', () => all.of('refused').length + acme.of('refused').length === 2);
+  expect(acme.of('refused')).toMatchObject([
+    { requests: [{ id: 'one', gateway: 'one' }], left: 0, silent: ['gone', 'odd'] },
+  ]);
+  const [{ requests, left }] = all.of('refused');
+  expect(requests.length + left).toBe(71);
+  expect(left).toBeGreaterThan(0);
+  expect(none.events).toEqual([]);
+});
+
+test('skips who does not read, tells later how many it has missed, and leaves who never reads', async () => {
+  const asked = new Asked();
+  start(asked);
+  const [slow, stuck] = [new Heard(), new Heard()];
+  live.follow(BOTH, slow);
+  await until('it asks', () => asked.questions.length > 1);
+  slow.reads = false;
+  asked.refusals = [refusal('a', 'acme'), refusal('b', 'acme')];
+  await until('they are told to nobody', () => asked.refusals.length === 0);
+  const before = asked.questions.length;
+  await until('a tick has passed', () => asked.questions.length > before);
+  slow.reads = true;
+  await until('it reads on', () => slow.of('refused').length === 1);
+  expect(slow.of('refused')).toMatchObject([{ requests: [], left: 2 }]);
+
+  stuck.reads = false;
+  live.follow(BOTH, stuck);
+  await until('it is left', () => stuck.ended.length === 1);
+  expect(slow.ended).toEqual([]);
+});
+
+test('takes fifty, refuses more, ends all when it closes, and tells an error of its own to all', async () => {
+  const asked = new Asked();
+  start(asked);
+  const heard = Array.from({ length: 50 }, () => new Heard());
+  for (const one of heard) live.follow(BOTH, one);
+  expect(() => live.follow(BOTH, new Heard())).toThrow('50 listen already');
+  asked.error = new Error('broken');
+  await until('all have ended', () => heard.every(({ ended }) => ended[0] === asked.error));
+  asked.error = null;
+  const last = new Heard();
+  live.follow(BOTH, last);
+  live.close();
+  expect(last.ended).toEqual([undefined]);
+  expect(() => live.follow(BOTH, new Heard())).toThrow('The gateway stops');
+});

@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 /** Tests are TypeScript modules; swc only strips the types, as Node itself does when the product runs. */
 export default {
   testEnvironment: 'node',
@@ -8,7 +10,11 @@ export default {
   },
   injectGlobals: false,
   globalSetup: '<rootDir>/test/support/run-folder.ts',
-  maxWorkers: '100%',
+  // A fresh clone knows no durations: Jest would go by the size of files, and end with a long suite alone.
+  testSequencer: '<rootDir>/test/support/order.js',
+  // Twice the processors, because suites wait: for servers to start and stop, deadlines, bans. A suite needs up to 600 MB, with a
+  // browser 1 GB. A number, because Jest takes '150%' as 150.
+  maxWorkers: Math.min(Math.max(2 * availableParallelism(), 2), 8),
   // Only a guard against hanging: real servers on a busy machine take their time.
   testTimeout: 120_000,
 };

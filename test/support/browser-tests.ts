@@ -1,7 +1,7 @@
 import { describe, jest } from '@jest/globals';
 import { whyNoBrowser } from './browser.ts';
 
-jest.setTimeout(30_000); // A browser needs this on a busy machine.
+jest.setTimeout(120_000); // A browser needs this on a busy machine.
 
 const reason = whyNoBrowser();
 if (reason !== null) {

@@ -13,6 +13,25 @@ const ARGUMENTS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  `--disable-features=${[
+    // Each window would load two pages of its own for the address bar, which costs as much as the page under test.
+    'WebUIOmniboxPopup',
+    'WebUIOmniboxAimPopup',
+    // Chromium takes the last list alone, so these are Playwright's again.
+    'AvoidUnnecessaryBeforeUnloadCheckSync',
+    'DestroyProfileOnBrowserClose',
+    'HttpsUpgrades',
+    'HttpsFirstBalancedModeAutoEnable',
+    'LensOverlay',
+    'MediaRouter',
+    'PaintHolding',
+    'ThirdPartyStoragePartitioning',
+    'AvoidCorsURLLoaderRestartOnRedirect',
+    'OptimizationHints',
+    'NetworkTimeServiceQuerying',
+    'AimEnabled',
+    'PreconnectToSearch',
+  ]}`,
 ];
 
 /** Chromium, with pages that note every error in them. */

@@ -60,9 +60,12 @@ export class Reader {
     return (await operation.locator('.standing').textContent())!;
   }
 
-  /** The findings of axe with impact serious or critical in the parts that `within` selects, one line each. */
+  /**
+   * The findings of axe with impact serious or critical in the parts that `within` selects, one line each. A look costs a second
+   * of computing or more, whatever it looks at: better one at several states, in several parts, than several.
+   */
   async accessibilityFindings(within = 'html'): Promise<string[]> {
-    await this.page.evaluate(axe);
+    if (!(await this.page.evaluate('"axe" in window'))) await this.page.evaluate(axe);
     const run = `axe.run(${JSON.stringify(within)}, { resultTypes: ['violations'] })`;
     const { violations } = (await this.page.evaluate(run)) as {
       violations: { id: string; impact: string; nodes: { html: string }[] }[];

@@ -21,7 +21,7 @@ interface Surroundings {
 }
 
 /** Where all of them keep compiled code, so that each finds that of those before it: compiling is half of a command's time. */
-const COMPILED = resolve(import.meta.dirname, '../../node_modules/.cache/storegate');
+export const COMPILED = resolve(import.meta.dirname, '../../node_modules/.cache/storegate');
 
 /** Loaded first, it makes a process believe that its standard output is a terminal. */
 const ON_TERMINAL = '--import=data:text/javascript,process.stdout.isTTY=true';

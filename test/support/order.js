@@ -1,0 +1,43 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import Sequencer from '@jest/test-sequencer';
+
+/** The suites that take longest, in that order. */
+const LONG = [
+  'journeys/workers-life',
+  'journeys/reload',
+  'journeys/cold-start',
+  'reference/access',
+  'reference/reading',
+  'cli/commands',
+  'state/redis-failures',
+  'journeys/scoped-limits',
+  'reference/trying',
+  'state/redis-topologies',
+  'state/redis-exact',
+  'journeys/history',
+  'state/redis-return',
+  'state/redis-key-copy',
+  'journeys/crashes',
+  'journeys/top',
+  'journeys/restarts',
+  'journeys/status',
+  'journeys/config-diff',
+  'journeys/explain',
+  'journeys/ban-history',
+  'journeys/exact-across-gateways',
+  'state/redis-tls',
+  'hostile/proxies',
+  'cli/left-behind',
+  'cli/keys-import-crash',
+].map((name) => resolve(import.meta.dirname, `../${name}.test.ts`));
+
+/** Starts the longest suites first, so that none of them runs alone at the end; the others go as Jest orders them. */
+export default class LongestFirst extends Sequencer {
+  async sort(tests) {
+    const gone = LONG.filter((path) => !existsSync(path));
+    if (gone.length > 0) throw new Error(`test/support/order.js names suites that are gone: ${gone.join(', ')}`);
+    const place = ({ path }) => (LONG.includes(path) ? LONG.indexOf(path) : LONG.length);
+    return [...(await super.sort(tests))].sort((a, b) => place(a) - place(b));
+  }
+}

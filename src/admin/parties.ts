@@ -4,6 +4,7 @@ import type { Limits } from '../limits/limits.ts';
 import { fullNameOf } from '../limits/scopes.ts';
 import { AdminError } from './admin-error.ts';
 import type { AdminContext } from './context.ts';
+import { keysOf } from './key-lists.ts';
 import { time } from './shown.ts';
 
 /** One whose requests are counted together: a key, or an account if its plan counts accounts. */
@@ -29,9 +30,7 @@ export async function partiesOf(context: AdminContext, name: string): Promise<Pa
     if (!record) throw new AdminError('not_found', `There is no key with the id ${name}.`);
     return [partyOf(context, record)];
   }
-  const records = (await context.keys.list()).filter(
-    ({ account, revokedAt }) => account === name && revokedAt === null,
-  );
+  const records = (await keysOf(context, name)).filter(({ revokedAt }) => revokedAt === null);
   if (records.length === 0) {
     throw new AdminError(
       'not_found',
@@ -71,7 +70,7 @@ export async function targetsOf(context: AdminContext, name: string): Promise<Re
     const record = await context.keys.get(name);
     return new Set(record ? [name, targetOf(partyOf(context, record))] : [name]);
   }
-  const records = (await context.keys.list()).filter(({ account }) => account === name);
+  const records = await keysOf(context, name);
   return new Set([name, ...records.map(({ id }) => id)]);
 }
 

@@ -2,6 +2,16 @@ import type { Eventually } from '../common/eventually.ts';
 import type { AuditNote } from '../operators/audit-log.ts';
 import type { KeyRecord } from './key.ts';
 
+/** Which keys to read, and from where on. */
+export interface KeyQuery {
+  /** Only keys of this account. */
+  readonly account?: string | undefined;
+  /** Newest first instead of oldest first. */
+  readonly newestFirst?: boolean;
+  /** Only keys that come after this one, which must be there. */
+  readonly after?: Pick<KeyRecord, 'id' | 'createdAt'> | undefined;
+}
+
 /**
  * Stores keys, never their secrets. A change and its note are one step: what throws has changed nothing and noted nothing,
  * except an `Outage`, after which nobody knows.
@@ -12,7 +22,12 @@ export interface KeyStore {
   get(id: string): Eventually<KeyRecord | null>;
   /** As `find` for each hash, in their order; for operators, who can wait. */
   findMany(hashes: readonly string[]): Eventually<(KeyRecord | null)[]>;
-  /** Oldest first; those of one millisecond in an order that stays. */
+  /**
+   * Some at a time, so that requests are served in between: oldest first unless told otherwise, those of one millisecond in an order that
+   * stays. A part may be empty.
+   */
+  read(query?: KeyQuery): AsyncIterable<readonly KeyRecord[]>;
+  /** All of them, oldest first. */
   list(): Eventually<KeyRecord[]>;
   /** Whether no key was ever issued. Cheap, however many there are. */
   isEmpty(): Eventually<boolean>;

@@ -67,6 +67,28 @@ describe('a key', () => {
     expect((await admin('GET', '/keys?after=key_nowhere')).status).toBe(400);
   });
 
+  test('is found by a part of id, account or label, and first by its whole id', async () => {
+    const late = await create({ account: 'Finder-2', label: null });
+    const early = await create({ account: 'other', label: `was ${late.id}, for a finder` });
+    const find = async (query: string) =>
+      (await admin('GET', `/keys?${query}`)).body.keys.map(({ id }: { id: string }) => id);
+    expect(await find('find=fINDer')).toEqual([late.id, early.id]);
+    expect(await find('find=finder&sort=-created')).toEqual([early.id, late.id]);
+    expect(await find('find=finder&account=other')).toEqual([early.id]);
+    expect(await find(`find=${late.id}&sort=-created&limit=1`)).toEqual([late.id, early.id]);
+    expect(await find(`find=${late.id}&after=${early.id}`)).toEqual([]);
+    expect(await find(`find=${late.id.slice(4, 12)}`)).toEqual([late.id, early.id]);
+    expect(await find('find=nothing+has+this')).toEqual([]);
+  });
+
+  test('is not looked for by its secret: the answer says to give the id', async () => {
+    const { key } = await create();
+    const { status, body } = await admin('GET', `/keys?find=${key}`);
+    expect([status, body.code]).toEqual([400, 'invalid_value']);
+    expect(body.message).toContain('give the id');
+    expect(body.message).not.toContain(key);
+  });
+
   test('is changed where it is named, and null takes away', async () => {
     const { id, key } = await create({ label: 'old', metadata: { a: '1' }, expiresIn: '1d' });
     const { body } = await admin('PATCH', `/keys/${id}`, {

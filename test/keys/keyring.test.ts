@@ -42,6 +42,7 @@ class RemoteStore implements KeyStore {
   }
   get = async () => null;
   findMany = async () => [];
+  async *read() {}
   list = async () => [];
   isEmpty = async () => true;
   add = async () => {};

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { KeyRecord } from '../../src/keys/key.ts';
-import type { KeyStore } from '../../src/keys/store.ts';
+import type { KeyQuery, KeyStore } from '../../src/keys/store.ts';
 import type { Records } from '../../src/state/storage.ts';
 import { MINUTE, window } from '../support/limits.ts';
 import { changed, keyRecord, type OpenRecords } from '../support/records.ts';
@@ -79,6 +79,36 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
     expect(before.slice(3)).toEqual([middle.id, late.id]);
     await keys.replace(changed(early[0]!, { label: 'changed' }));
     expect((await other.keys.list()).map(({ id }) => id)).toEqual(before);
+  });
+
+  describe('read in parts', () => {
+    const ids = async (query?: KeyQuery) => (await Array.fromAsync(other.keys.read(query))).flat().map(({ id }) => id);
+    let all: KeyRecord[];
+    beforeEach(async () => {
+      // More than a part, and of one moment more than a part too.
+      all = [1, 2, 3].flatMap((createdAt) =>
+        Array.from({ length: createdAt === 2 ? 600 : 150 }, (_, i) => keyRecord({ createdAt, account: `a${i % 3}` })),
+      );
+      for (const from of [450, 0]) await keys.addMany(all.slice(from, from + 450));
+    });
+
+    test('has each key once, in the order of the list or the other way round', async () => {
+      const listed = (await keys.list()).map(({ id }) => id);
+      expect(new Set(listed).size).toBe(900);
+      expect(await ids()).toEqual(listed);
+      expect(await ids({ newestFirst: true })).toEqual(listed.toReversed());
+    });
+
+    test('goes on after a key, and may have only those of an account', async () => {
+      const listed = await keys.list();
+      for (const at of [0, 149, 150, 500, 749, 899]) {
+        const after = listed[at]!;
+        expect(await ids({ after })).toEqual(listed.slice(at + 1).map(({ id }) => id));
+        const before = listed.slice(0, at).filter(({ account }) => account === 'a1');
+        expect(await ids({ after, newestFirst: true, account: 'a1' })).toEqual(before.map(({ id }) => id).reverse());
+      }
+      expect(await ids({ account: 'a' })).toEqual([]);
+    });
   });
 
   test('is empty until the first key', async () => {

@@ -3,9 +3,9 @@ import type { KeyRecord } from '../../keys/key.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
+import { keyPage, keysOf } from '../key-lists.ts';
 import { page } from '../page.ts';
 import { statusOf } from '../shown.ts';
-import { keyPage } from './keys.ts';
 
 export function accountOperations(context: AdminContext): AdminOperations {
   function shown(account: string, keys: readonly KeyRecord[], now: number) {
@@ -29,9 +29,9 @@ export function accountOperations(context: AdminContext): AdminOperations {
     return accounts;
   }
 
-  async function keysOf(account: string): Promise<KeyRecord[]> {
-    const keys = (await byAccount()).get(account);
-    if (!keys)
+  async function known(account: string): Promise<KeyRecord[]> {
+    const keys = await keysOf(context, account);
+    if (keys.length === 0 && !context.plans().accounts.has(account))
       throw new AdminError('not_found', `There is no account ${JSON.stringify(account)}: it has no key and no limits.`);
     return keys;
   }
@@ -42,10 +42,10 @@ export function accountOperations(context: AdminContext): AdminOperations {
       const { items, next } = page(all, query, ([account]) => account);
       return ok({ accounts: items.map(([account, keys]) => shown(account, keys, now)), next });
     },
-    showAccount: async ({ path, now }) => ok(shown(path.account!, await keysOf(path.account!), now)),
+    showAccount: async ({ path, now }) => ok(shown(path.account!, await known(path.account!), now)),
     listKeysOfAccount: async ({ path, query, now }) => {
-      await keysOf(path.account!);
-      return ok(await keyPage(context, ({ account }) => account === path.account, query, now));
+      await known(path.account!);
+      return ok(await keyPage(context, { ...query, account: path.account! }, now));
     },
   };
 }

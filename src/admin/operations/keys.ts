@@ -20,9 +20,9 @@ import { RecentBans } from '../ban-history.ts';
 import { type AdminAnswer, type AdminOperations, created, ok, type Task } from '../call.ts';
 import type { Change, ChangeAudit } from '../change.ts';
 import type { AdminContext } from '../context.ts';
-import { page } from '../page.ts';
+import { keyPage } from '../key-lists.ts';
 import { accountTurn, partyOf, turnOf } from '../parties.ts';
-import { auditedKey, shownKey, statusOf } from '../shown.ts';
+import { auditedKey, shownKey } from '../shown.ts';
 
 /** Milliseconds for which the old secret works when the caller does not say. */
 const OVERLAP = 24 * 3_600_000;
@@ -50,15 +50,7 @@ export function keyOperations(context: AdminContext, change: Change): AdminOpera
   }
 
   return {
-    listKeys: async ({ query, now }) => {
-      const fits = (record: KeyRecord) =>
-        (query.account === undefined || record.account === query.account) &&
-        (query.plan === undefined || record.plan === query.plan) &&
-        (query.scope === undefined || record.scopes.includes(query.scope)) &&
-        (query.status === undefined || statusOf(record, now) === query.status) &&
-        (query.label === undefined || (record.label ?? '').toLowerCase().includes(query.label.toLowerCase()));
-      return ok(await keyPage(context, fits, query, now));
-    },
+    listKeys: async ({ query, now }) => ok(await keyPage(context, query, now)),
     createKey: (task) =>
       change(task, accountTurn(task.body.account), async (audit) => {
         const answer = (record: KeyRecord, secret: string) => created(withSecret(record, secret, task.now));
@@ -125,18 +117,6 @@ function rotationOf({ body }: Task): Rotation {
   const overlap = body.overlap === undefined ? OVERLAP : parseDuration(body.overlap)!;
   if (overlap > LONGEST_OVERLAP) throw new AdminError('invalid_value', 'An overlap is at most 90d.');
   return { overlap, ...(body.env && { env: body.env }), ...(body.force && { force: true }) };
-}
-
-/** A page of the keys that fit. */
-export async function keyPage(
-  context: AdminContext,
-  fits: (record: KeyRecord) => boolean,
-  query: Readonly<Record<string, string>>,
-  now: number,
-) {
-  const { items, next } = page(await context.keys.list(), query, ({ id }) => id, fits);
-  const uses = await context.uses.lastUsed(items.map(({ id }) => id));
-  return { keys: items.map((record) => shownKey(record, now, uses.get(record.id) ?? null)), next };
 }
 
 async function known(context: AdminContext, id: string): Promise<KeyRecord> {

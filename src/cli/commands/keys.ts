@@ -108,13 +108,15 @@ function list(keys: Command, terminal: Terminal): void {
     .option('--plan <plan>', 'only keys of this plan')
     .addOption(new Option('--status <status>', 'only such keys').choices(['active', 'disabled', 'expired', 'revoked']))
     .option('--label <text>', 'only keys with this in their label')
-    .option('--scope <name>', 'only keys that have this scope');
+    .option('--scope <name>', 'only keys that have this scope')
+    .option('--find <text>', 'only keys with this in their id, account or label')
+    .addOption(new Option('--sort <order>', 'oldest first, or newest first').choices(['created', '-created']));
   operatorCommand(command, 'keys list --account acme --status active').action(
-    ({ account, plan, status, label, scope, ...options }: Common & Record<string, string>) =>
+    ({ account, plan, status, label, scope, find, sort, ...options }: Common & Record<string, string>) =>
       perform(
         terminal,
         options,
-        (api) => everyPage<Key>(api, '/keys', 'keys', { account, plan, status, label, scope }),
+        (api) => everyPage<Key>(api, '/keys', 'keys', { account, plan, status, label, scope, find, sort }),
         (rows, colour) => table(COLUMNS, rows, colour),
       ),
   );

@@ -81,6 +81,11 @@ const LOG_OF_BANS = `CREATE TABLE IF NOT EXISTS bans (
    CREATE TRIGGER IF NOT EXISTS bans_forget_nothing_kept BEFORE DELETE ON bans WHEN OLD.number >= (SELECT first FROM bans_kept)
    BEGIN SELECT RAISE(ABORT, 'the log of bans is append-only'); END;`;
 
+/** How keys are listed: by account, by age. No step of `MIGRATIONS`: versions that do not know them keep them up all the same. */
+const ORDERS_OF_KEYS = `
+   CREATE INDEX IF NOT EXISTS keys_by_age ON keys (json_extract(record, '$.createdAt'));
+   CREATE INDEX IF NOT EXISTS keys_by_account ON keys (json_extract(record, '$.account'), json_extract(record, '$.createdAt'));`;
+
 /**
  * Reasons of what people did, which entries of older versions lack. No step of `MIGRATIONS` either: those versions name the columns that
  * they write, and leave this one empty.
@@ -140,6 +145,7 @@ function migrate(db: DatabaseSync): void {
     }
     for (const step of MIGRATIONS.slice(version)) db.exec(step);
     db.exec(LOG_OF_BANS);
+    db.exec(ORDERS_OF_KEYS);
     addReasons(db);
     db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
   });

@@ -1,10 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers/promises';
 import { type KeyRecord, readRecord } from '../../keys/key.ts';
-import { KeyConflict, type KeyStore, KeyTaken } from '../../keys/store.ts';
+import { KeyConflict, type KeyQuery, type KeyStore, KeyTaken } from '../../keys/store.ts';
 import type { AuditNote } from '../../operators/audit-log.ts';
 import type { AuditWriter } from './audit-log.ts';
 import { inChange, type SyncCommits } from './commits.ts';
 
+/** Keys read at once: a part takes some two milliseconds. */
+const PART = 500;
 /** Milliseconds between two looks for changes by other processes. A look costs microseconds. */
 const LOOK_EVERY = 200;
 
@@ -13,7 +16,6 @@ export function keysInFile(db: DatabaseSync, audit: AuditWriter, sync: SyncCommi
   const byHash = db.prepare('SELECT record FROM keys WHERE hash = ?');
   const byPrevious = db.prepare('SELECT record FROM keys WHERE previous = ?');
   const byId = db.prepare('SELECT record FROM keys WHERE id = ?');
-  const all = db.prepare(`SELECT record FROM keys ORDER BY json_extract(record, '$.createdAt'), rowid`);
   const any = db.prepare('SELECT 1 FROM keys LIMIT 1');
   const imported = db.prepare(`SELECT 1 FROM keys WHERE json_extract(record, '$.imported') = 1 LIMIT 1`);
   const insert = db.prepare('INSERT INTO keys (id, hash, record) VALUES (?, ?, ?)');
@@ -22,6 +24,21 @@ export function keysInFile(db: DatabaseSync, audit: AuditWriter, sync: SyncCommi
 
   const find = (hash: string) => parse(byHash.get(hash)) ?? parse(byPrevious.get(hash));
   const get = (id: string) => parse(byId.get(id));
+
+  const parts = partsIn(db);
+
+  async function* read({ account, newestFirst = false, after }: KeyQuery = {}): AsyncGenerator<readonly KeyRecord[]> {
+    const part = parts[newestFirst ? 'down' : 'up'][account === undefined ? 'ofAll' : 'ofOne'];
+    let last = after ?? { id: '', createdAt: newestFirst ? Number.MAX_SAFE_INTEGER : -1 };
+    for (;;) {
+      const named = account === undefined ? {} : { account };
+      const records = part.all({ ...named, created: last.createdAt, id: last.id }).map((row) => parse(row)!);
+      yield records;
+      if (records.length < PART) return;
+      last = records.at(-1)!;
+      await setImmediate();
+    }
+  }
 
   async function change(note: AuditNote | null, work: () => void): Promise<void> {
     inChange(db, () => {
@@ -43,7 +60,8 @@ export function keysInFile(db: DatabaseSync, audit: AuditWriter, sync: SyncCommi
     find,
     get,
     findMany: (hashes) => hashes.map(find),
-    list: () => all.all().map((row) => parse(row)!),
+    read,
+    list: async () => (await Array.fromAsync(read())).flat(),
     isEmpty: () => any.get() === undefined,
     add(record, note = null) {
       return change(note, () => addInside(record));
@@ -70,6 +88,23 @@ export function keysInFile(db: DatabaseSync, audit: AuditWriter, sync: SyncCommi
         clearInterval(timer);
       };
     },
+  };
+}
+
+/** Statements that read the keys after one, in both directions. The indices in file.ts are for these very words. */
+function partsIn(db: DatabaseSync) {
+  const created = `json_extract(record, '$.createdAt')`;
+  const ofOne = `json_extract(record, '$.account') = $account AND`;
+  // SQLite finds a place in an index by a comparison of one value, not of a row of values.
+  const part = (which: string, beyond: '>' | '<', order: 'ASC' | 'DESC') =>
+    db.prepare(
+      `SELECT record FROM keys WHERE ${which} ${created} ${beyond}= $created
+       AND (${created} ${beyond} $created OR rowid ${beyond} (SELECT rowid FROM keys WHERE id = $id))
+       ORDER BY ${created} ${order}, rowid ${order} LIMIT ${PART}`,
+    );
+  return {
+    up: { ofAll: part('', '>', 'ASC'), ofOne: part(ofOne, '>', 'ASC') },
+    down: { ofAll: part('', '<', 'DESC'), ofOne: part(ofOne, '<', 'DESC') },
   };
 }
 

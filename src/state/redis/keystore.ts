@@ -1,6 +1,6 @@
 import { Outage } from '../../errors/outage.ts';
-import type { KeyRecord } from '../../keys/key.ts';
-import type { KeyStore } from '../../keys/store.ts';
+import { type KeyRecord, readRecord } from '../../keys/key.ts';
+import type { KeyQuery, KeyStore } from '../../keys/store.ts';
 import type { Bus } from '../shared/bus.ts';
 import type { CircuitBreakers } from '../shared/circuit-breakers.ts';
 import { asked, orOutage, patienceWith } from './asking.ts';
@@ -8,10 +8,11 @@ import type { AuditedChanges } from './audited-changes.ts';
 import type { Connection } from './client.ts';
 import { hashOf, type KeyChange, planNewKey, planNextRecord, recordAt } from './key-change.ts';
 import { keyOf } from './key-names.ts';
+import { getAll } from './many.ts';
 import { type NewKeys, planNewKeys, recordsAt } from './new-keys.ts';
 
-/** Records read at once when all keys are listed. */
-const PAGE = 200;
+/** Keys read at once: what they cost the event loop must not be felt by requests. */
+const PART = 500;
 
 export interface KeysInRedisOptions {
   readonly bus: Bus;
@@ -39,6 +40,18 @@ export function keysInRedis(
     return found?.id === id ? found : null;
   }
 
+  /** By their places in the list of all, which change while keys are added: so each part is found by the last key before it. */
+  async function* read({ account, newestFirst = false, after }: KeyQuery = {}): AsyncGenerator<readonly KeyRecord[]> {
+    let last = after?.id;
+    for (;;) {
+      const ids = await idsAfter(redis, last, newestFirst);
+      const records = await recordsOf(redis, ids);
+      yield account === undefined ? records : records.filter((record) => record.account === account);
+      if (ids.length < PART) return;
+      last = ids.at(-1);
+    }
+  }
+
   return {
     async find(hash) {
       const breaker = breakers.of(hash);
@@ -58,13 +71,8 @@ export function keysInRedis(
       const found = await recordsAt(redis, hashes);
       return found.map((record, i) => (record && ownsHash(record, hashes[i]!) ? record : null));
     },
-    async list() {
-      const ids = await asked(redis.zrange(keyOf.apiKeys, '0', '-1'));
-      const records: (KeyRecord | null)[] = [];
-      for (let at = 0; at < ids.length; at += PAGE)
-        records.push(...(await Promise.all(ids.slice(at, at + PAGE).map(get))));
-      return records.filter((found) => found !== null);
-    },
+    read,
+    list: async () => (await Array.fromAsync(read())).flat(),
     isEmpty: async () => (await asked(redis.zcard(keyOf.apiKeys))) === 0,
     add: (record, note = null) =>
       auditedChanges.make({ note, locks: [record.id, record.hash], plan: () => planNewKey(redis, record) }),
@@ -83,6 +91,34 @@ export function keysInRedis(
         else if (message.type === 'anything') changed();
       }),
   };
+}
+
+/** Ids of the next part; `last`: of the last key before it. */
+async function idsAfter(redis: Connection, last: string | undefined, newestFirst: boolean): Promise<string[]> {
+  const { apiKeys } = keyOf;
+  const placeOf = (id: string) => (newestFirst ? redis.zrevrank(apiKeys, id) : redis.zrank(apiKeys, id));
+  const place = last === undefined ? -1 : await asked(placeOf(last));
+  if (place === null) return [];
+  const [from, to] = [String(place + 1), String(place + PART)];
+  return await asked(newestFirst ? redis.zrevrange(apiKeys, from, to) : redis.zrange(apiKeys, from, to));
+}
+
+/** The keys with these ids, without those that were never finished. */
+async function recordsOf(redis: Connection, ids: readonly string[]): Promise<KeyRecord[]> {
+  const places = await getAll(
+    redis,
+    ids.map((id) => ({ tag: id, key: keyOf.apiKeyId(id) })),
+  );
+  const begun = ids.flatMap((id, i) => (places[i] == null ? [] : [{ id, hash: places[i] }]));
+  const texts = await getAll(
+    redis,
+    begun.map(({ hash }) => ({ tag: hash, key: keyOf.apiKey(hash) })),
+  );
+  // An id whose key was never finished may point to a hash that became another key's.
+  return texts.flatMap((text, i) => {
+    const record = text === null ? null : readRecord(text);
+    return record?.id === begun[i]!.id ? [record] : [];
+  });
 }
 
 /** A half-finished change may have left a record under a secret that it no longer names. */

@@ -43,6 +43,7 @@ export function keysWithCopy(keys: KeyStore, { copy, correct }: KeysWithCopyOpti
     },
     get: (id) => keys.get(id),
     findMany: (hashes) => keys.findMany(hashes),
+    read: (query) => keys.read(query),
     list: () => keys.list(),
     isEmpty: () => keys.isEmpty(),
     add: (record, note) => keys.add(record, note),

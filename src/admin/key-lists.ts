@@ -1,0 +1,62 @@
+import type { KeyRecord } from '../keys/key.ts';
+import { AdminError } from './admin-error.ts';
+import type { AdminContext } from './context.ts';
+import { limitOf } from './page.ts';
+import { shownKey, statusOf } from './shown.ts';
+
+type Query = Readonly<Record<string, string>>;
+type Context = Pick<AdminContext, 'keys' | 'uses'>;
+
+/** All keys of an account, oldest first, revoked ones too. */
+export async function keysOf({ keys }: Pick<AdminContext, 'keys'>, account: string): Promise<KeyRecord[]> {
+  return (await Array.fromAsync(keys.read({ account }))).flat();
+}
+
+/** A page of keys as the API shows them. `query` is that of `listKeys`. Throws AdminError. */
+export async function keyPage(context: Context, query: Query, now: number) {
+  const { items, next } = await pageOf(context, query, now);
+  const uses = await context.uses.lastUsed(items.map(({ id }) => id));
+  return { keys: items.map((record) => shownKey(record, now, uses.get(record.id) ?? null)), next };
+}
+
+async function pageOf(
+  { keys }: Context,
+  query: Query,
+  now: number,
+): Promise<{ items: readonly KeyRecord[]; next: string | null }> {
+  const { account, find, after: afterId, sort = 'created' } = query;
+  const limit = limitOf(query);
+  const fits = fitting(query, now);
+  const after = afterId === undefined ? undefined : ((await keys.get(afterId)) ?? undefined);
+  if (afterId !== undefined && !after) {
+    throw new AdminError('invalid_value', '`after` names nothing in this list: use the `next` of the page before.');
+  }
+  // Whoever gives the whole id means this key: it comes first, beside the others of the page.
+  const meant = find === undefined ? null : await keys.get(find);
+  const first = meant && !after && fits(meant) ? [meant] : [];
+  const items: KeyRecord[] = [];
+  let last: string | null = null;
+  for await (const part of keys.read({ account, after, newestFirst: sort === '-created' })) {
+    for (const record of part) {
+      if (record.id !== meant?.id && fits(record)) {
+        if (items.length === limit) return { items: [...first, ...items], next: last };
+        items.push(record);
+      }
+      last = record.id;
+    }
+  }
+  return { items: [...first, ...items], next: null };
+}
+
+function fitting({ account, plan, scope, status, label, find }: Query, now: number): (record: KeyRecord) => boolean {
+  const labelled = label?.toLowerCase();
+  const found = find?.toLowerCase();
+  const has = (text: string | null, part: string) => text?.toLowerCase().includes(part) ?? false;
+  return (record) =>
+    (account === undefined || record.account === account) &&
+    (plan === undefined || record.plan === plan) &&
+    (scope === undefined || record.scopes.includes(scope)) &&
+    (status === undefined || statusOf(record, now) === status) &&
+    (labelled === undefined || has(record.label, labelled)) &&
+    (found === undefined || [record.id, record.account, record.label].some((text) => has(text, found)));
+}

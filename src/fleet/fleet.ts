@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import type { Eventually } from '../common/eventually.ts';
 import type { HistoryAnswer, HistoryQuestion } from './history.ts';
 import type { LiveAnswer, LiveQuestion } from './live.ts';
+import type { PeaksAnswer, PeaksQuestion } from './peaks.ts';
 import type { Explained, ListedRequest, RequestFilter } from './requests.ts';
 import type { GatewayStatus } from './status.ts';
 import type { TopAnswer, TopQuestion } from './top.ts';
@@ -14,6 +15,8 @@ export interface Answers {
   readonly status: (nothing: null) => Eventually<GatewayStatus>;
   /** `null`: this is no such question, or no process is there to answer it. */
   readonly top: (question: TopQuestion) => Eventually<TopAnswer | null>;
+  /** `null` as above. */
+  readonly peaks: (question: PeaksQuestion) => Eventually<PeaksAnswer | null>;
   /** `null`: this is no such question. */
   readonly history: (question: HistoryQuestion) => Eventually<HistoryAnswer | null>;
   /** How it stands now; `null`: this is no such question. */

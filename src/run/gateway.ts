@@ -3,12 +3,14 @@ import { createGuard } from '../callers/guard.ts';
 import type { Config } from '../config/config.ts';
 import { gatewayName } from '../fleet/fleet.ts';
 import { type LiveAnswer, readLiveQuestion } from '../fleet/live.ts';
+import { type PeaksAnswer, readPeaksQuestion } from '../fleet/peaks.ts';
 import type { GatewayStatus } from '../fleet/status.ts';
 import { readTopQuestion, type TopAnswer } from '../fleet/top.ts';
 import { toAll } from '../observe/events.ts';
 import { Recorder } from '../observe/history/recorder.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { createMetrics } from '../observe/metrics.ts';
+import { Peaks } from '../observe/peaks/peaks.ts';
 import { Top } from '../observe/top/top.ts';
 import { makeToken } from '../operators/tokens.ts';
 import { RecentRequests } from '../requests/recent.ts';
@@ -71,6 +73,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   });
   const recent = new RecentRequests(config.explain, { worker: null });
   const counted = new Top(clock);
+  const peaks = new Peaks(clock);
   const past = new GatewayHistory();
   const recorder = new Recorder(clock, past.add);
   const observe = toAll(
@@ -79,6 +82,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
     standing.observe,
     recent.observe,
     counted.observe,
+    peaks.observe,
     recorder.observe,
   );
 
@@ -93,7 +97,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   const readiness = () => (stopping !== null ? 'stopping' : storage.ready() ? 'ready' : 'state_away');
   const ofProcess = liveProcess({ recorder, recent, status: () => processStatus(null, serving, standing) });
   const fleet = storage.join(
-    { name: gatewayName(), answers: { status, ...requestAnswers(recent), top, history, live } },
+    { name: gatewayName(), answers: { status, ...requestAnswers(recent), top, peaks: peaksOf, history, live } },
     (error) => observe({ type: 'bug', id: 'fleet', error }),
   );
   let operating: Operating;
@@ -141,6 +145,11 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   function top(asked: unknown): TopAnswer | null {
     const question = readTopQuestion(asked);
     return question && { ...counted.counts(question.window, question.by), missing: 0 };
+  }
+
+  function peaksOf(asked: unknown): PeaksAnswer | null {
+    const question = readPeaksQuestion(asked);
+    return question && { ...peaks.counts(question.plan, question.windows), missing: 0 };
   }
 
   function history(asked: unknown) {

@@ -1,12 +1,14 @@
 import type { Worker } from 'node:cluster';
 import { setTimeout } from 'node:timers/promises';
 import type { LiveOfProcess, LiveQuestion } from '../fleet/live.ts';
+import type { PeaksQuestion } from '../fleet/peaks.ts';
 import type { Explained, ListedRequest, RequestFilter } from '../fleet/requests.ts';
 import type { ProcessStatus } from '../fleet/status.ts';
 import type { TopQuestion } from '../fleet/top.ts';
 import type { DrainOptions } from '../gateway/wire/listener.ts';
 import type { CallsOfDeprecated } from '../keys/uses.ts';
 import type { Figures } from '../observe/figures.ts';
+import type { PeakCounts } from '../observe/peaks/peaks.ts';
 import type { TopCounts } from '../observe/top/top.ts';
 import { Channel, type Handlers, NoAnswer } from './channel.ts';
 import type { LastReport, PrimaryCalls, SentConfig, StartOrder, WorkerCalls } from './protocol.ts';
@@ -129,6 +131,10 @@ export class WorkerHandle {
 
   live(question: LiveQuestion): Promise<LiveOfProcess | null> {
     return this.#channel.call('live', question, FIGURES);
+  }
+
+  peaks(question: PeaksQuestion): Promise<PeakCounts | null> {
+    return this.#channel.call('peaks', question, FIGURES);
   }
 
   explain(id: string): Promise<Explained | null> {

@@ -1,6 +1,7 @@
 import { createGuard } from '../callers/guard.ts';
 import { gatewayName } from '../fleet/fleet.ts';
 import { type LiveAnswer, readLiveQuestion } from '../fleet/live.ts';
+import { type PeaksAnswer, readPeaksQuestion } from '../fleet/peaks.ts';
 import type { Readiness } from '../fleet/readiness.ts';
 import type { GatewayStatus } from '../fleet/status.ts';
 import { readTopQuestion, type TopAnswer } from '../fleet/top.ts';
@@ -57,7 +58,7 @@ export async function createPrimary(
   const fleet = join(
     {
       name: gatewayName(),
-      answers: { status, ...requestAnswers(pool), top, history: (asked) => past.answer(asked), live },
+      answers: { status, ...requestAnswers(pool), top, peaks, history: (asked) => past.answer(asked), live },
     },
     (error) => observe({ type: 'bug', id: 'fleet', error }),
   );
@@ -116,6 +117,11 @@ export async function createPrimary(
     if (question === null) return null;
     const gateway = { readiness: readiness(), state: kind, workers: config.workers };
     return await liveAnswer(question, gateway, pool.live(question));
+  }
+
+  async function peaks(asked: unknown): Promise<PeaksAnswer | null> {
+    const question = readPeaksQuestion(asked);
+    return question && (await pool.peaks(question));
   }
 
   function readiness(): Readiness {

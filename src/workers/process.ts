@@ -5,6 +5,7 @@ import { type Observe, toAll } from '../observe/events.ts';
 import { Recorder } from '../observe/history/recorder.ts';
 import { createLog } from '../observe/log.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
+import { Peaks } from '../observe/peaks/peaks.ts';
 import { Top } from '../observe/top/top.ts';
 import { RecentRequests } from '../requests/recent.ts';
 import { requestGauges } from '../run/gauges.ts';
@@ -37,6 +38,7 @@ interface Work {
   readonly status: () => ProcessStatus;
   readonly live: (question: LiveQuestion) => LiveOfProcess;
   readonly top: Top;
+  readonly peaks: Peaks;
   readonly recent: RecentRequests;
   use: Handlers<WorkerCalls>['use'];
   close(): Promise<void>;
@@ -64,6 +66,7 @@ export class WorkerProcess {
       status: () => this.#work?.status() ?? null,
       top: ({ window, by }) => this.#work?.top.counts(window, by) ?? null,
       live: (question) => this.#work?.live(question) ?? null,
+      peaks: ({ plan, windows }) => this.#work?.peaks.counts(plan, windows) ?? null,
       figures: async () => (await this.#work?.metrics.figures()) ?? [],
       drain: (options) => this.#drain(options),
     };
@@ -143,13 +146,14 @@ async function begin(
   const standing = new Standing();
   const recent = new RecentRequests(config.explain, { worker });
   const top = new Top(Date.now);
+  const peaks = new Peaks(Date.now);
   const recorder = new Recorder(
     Date.now,
     // Without a primary process nobody keeps it.
     (minute) => void primary.call('minute', minute, TELLING).catch(() => {}),
   );
-  const listeners = [metrics.observe, log.observe, standing.observe, recent.observe, top.observe, recorder.observe];
-  const observe = toAll(...listeners, ({ type }) => {
+  const counting = [metrics, log, standing, recent, top, peaks, recorder].map(({ observe }) => observe);
+  const observe = toAll(...counting, ({ type }) => {
     if (isOpen && (type === 'state.outage' || type === 'state.recovered')) tellReady();
   });
   const storage: Storage = await openRedis(config.redis!, {
@@ -194,6 +198,7 @@ async function begin(
       status,
       live: liveProcess({ recorder, recent, status }),
       top,
+      peaks,
       recent,
       async use(next) {
         settings = unpacked(next, settings);

@@ -2,12 +2,14 @@ import type { Guard } from '../callers/guard.ts';
 import { deepFreeze } from '../common/freeze.ts';
 import { isSameReading } from '../contract/contract.ts';
 import type { LiveOfProcess, LiveQuestion } from '../fleet/live.ts';
+import type { PeaksQuestion } from '../fleet/peaks.ts';
 import type { Explained, ListedRequest, RequestFilter } from '../fleet/requests.ts';
 import type { ProcessStatus } from '../fleet/status.ts';
 import type { TopQuestion } from '../fleet/top.ts';
 import type { DrainOptions } from '../gateway/wire/listener.ts';
 import type { CallsOfDeprecated } from '../keys/uses.ts';
 import type { Figures } from '../observe/figures.ts';
+import type { PeakCounts } from '../observe/peaks/peaks.ts';
 import type { TopCounts } from '../observe/top/top.ts';
 import { type Loaded, loadedOf } from '../run/contracts/loader.ts';
 import type { Prepared } from '../run/contracts/read.ts';
@@ -51,6 +53,8 @@ export type WorkerCalls = {
   top: (question: TopQuestion) => TopCounts | null;
   /** What it has counted since it began, and its new refusals; `null` as above. */
   live: (question: LiveQuestion) => LiveOfProcess | null;
+  /** What it knows of windows of a plan; `null` as above. */
+  peaks: (question: PeaksQuestion) => PeakCounts | null;
   /** Finishes the requests in flight and closes everything. */
   drain: (options: DrainOptions) => LastReport;
 };

@@ -165,7 +165,14 @@ describe('plans', () => {
     for (let i = 0; i < 2; i++) await status(key);
     const text = readFileSync(join(gateway.folder, 'plans.yaml'), 'utf8');
     const { body } = await admin('POST', '/plans/free/try', { limits: '2/minute' });
-    expect(body).toEqual({
+    const { lastDay, ...tried } = body;
+    expect(lastDay).toMatchObject({
+      windows: [
+        { name: 'minute', limit: 2 },
+        { name: 'day', limit: 5 },
+      ],
+    });
+    expect(tried).toEqual({
       plan: 'free',
       before: '3/minute,5/day',
       after: '2/minute,5/day',
@@ -173,7 +180,8 @@ describe('plans', () => {
       overLimit: [`key:${id}`],
       unusable: [],
     });
-    expect((await admin('POST', '/plans/free/try', { limits: null })).body.unusable).toEqual([id]);
+    const custom = await admin('POST', '/plans/free/try', { limits: null });
+    expect(custom.body).toMatchObject({ unusable: [id], lastDay: null });
     expect(readFileSync(join(gateway.folder, 'plans.yaml'), 'utf8')).toBe(text);
     expect((await admin('GET', '/plans/free')).body).toEqual({
       name: 'free',

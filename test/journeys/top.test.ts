@@ -206,5 +206,7 @@ describe('gateways that share a Redis', () => {
     await counted(many.adminUrl, '', sent);
     expect(seen(await topAt(many.adminUrl))).toEqual([[id, sent]]);
     expect((await topAt(many.adminUrl)).gateways).toMatchObject([{ missing: 0 }]);
+    const { body } = await adminOf(many.adminUrl)('POST', '/plans/free/try', { limits: '1/minute' });
+    expect(body.lastDay.gateways).toMatchObject([{ missing: 0 }]);
   });
 });

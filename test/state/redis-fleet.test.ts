@@ -20,6 +20,7 @@ async function join(name: string, status: () => unknown): Promise<Fleet> {
   const answers: Answers = {
     status: status as () => GatewayStatus,
     top: () => null,
+    peaks: () => null,
     history: () => null,
     live: () => null,
     explain: () => ({ request: null, memory: null }),

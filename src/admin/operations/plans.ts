@@ -7,6 +7,7 @@ import { AdminError } from '../admin-error.ts';
 import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
 import type { Change, ChangeAudit } from '../change.ts';
 import type { AdminContext } from '../context.ts';
+import { lastDay } from '../last-day.ts';
 import { changedPlan, type PlanDraft } from '../plan-change.ts';
 import { checkPlans, replaceFile, withPlan } from '../plan-file.ts';
 import { whileItSays } from '../plan-file-lock.ts';
@@ -33,7 +34,8 @@ export function planOperations(context: AdminContext, change: Change): AdminOper
       const old = readFileSync(file, 'utf8');
       const plan = planIn(task, old);
       const text = withPlan(old, plan);
-      const tried = await trial(context, plan.name, checkPlans(text), keys);
+      const planned = checkPlans(text);
+      const tried = await trial(context, plan.name, planned, affectedBy(plan.name, context.plans(), planned, keys));
       const entry = {
         ...{ action: 'plans.put', target: plan.name },
         ...{ before: { limits: tried.before }, after: { limits: tried.after, count: plan.count } },
@@ -76,7 +78,10 @@ export function planOperations(context: AdminContext, change: Change): AdminOper
       const old = readFileSync(context.config().files.plans, 'utf8');
       const plan = planIn(task, old);
       const text = withPlan(old, plan);
-      return ok(await trial(context, plan.name, checkPlans(text), await usable()));
+      const planned = checkPlans(text);
+      const affected = affectedBy(plan.name, context.plans(), planned, await usable());
+      const tried = await trial(context, plan.name, planned, affected);
+      return ok({ ...tried, lastDay: await lastDay(context, task.now, plan.name, planned, affected) });
     },
     // All plans are in one file.
     putPlan: (task) => change(task, 'plans', (audit) => put(task, audit)),
@@ -88,10 +93,13 @@ function planIn({ path, body }: Task, text: string): Plan {
   return changedPlan(path.plan!, checkPlans(text).plans.get(path.plan!), body as PlanDraft);
 }
 
-/** How the keys of one plan would stand under `planned` plans. */
-async function trial(context: AdminContext, name: string, planned: Plans, keys: readonly KeyRecord[]) {
-  const current = context.plans();
-  const affected = keys.filter((key) => key.plan === name && !sameLimits(key, current, planned));
+/** The keys of one plan whose limits `planned` plans change. */
+function affectedBy(name: string, current: Plans, planned: Plans, keys: readonly KeyRecord[]): KeyRecord[] {
+  return keys.filter((key) => key.plan === name && !sameLimits(key, current, planned));
+}
+
+/** How these keys of one plan would stand under `planned` plans. */
+async function trial(context: AdminContext, name: string, planned: Plans, affected: readonly KeyRecord[]) {
   const unusable = affected.filter((key) => windowsOf(key, planned) === null).map(({ id }) => id);
   const overLimit = new Set<string>();
   for (const key of affected) {
@@ -104,7 +112,7 @@ async function trial(context: AdminContext, name: string, planned: Plans, keys: 
   }
   return {
     plan: name,
-    before: writtenLimits(current.plans.get(name)),
+    before: writtenLimits(context.plans().plans.get(name)),
     after: writtenLimits(planned.plans.get(name)),
     keys: affected.length,
     overLimit: [...overLimit],

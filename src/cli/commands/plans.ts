@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { type Common, changingCommand, operatorCommand, part, perform, several } from '../command.ts';
+import { showTrial, type Trial } from '../last-day.ts';
 import { card, type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -63,7 +64,7 @@ export function plansCommand(terminal: Terminal): Command {
         options,
         (api) =>
           api.call(method, `/plans/${part(plan)}${end}`, { body: { limits: custom ? null : limits, drop, count } }),
-        (trial, colour) => card(trial as Plan, colour),
+        (trial, colour) => showTrial(trial as Trial, colour),
       );
     });
   }

@@ -1,0 +1,154 @@
+import { HISTORY_STEPS, mergeSpans, readHistoryAnswer } from '../fleet/history.ts';
+import { isPeaksAnswer, mergePeaks, type PeaksAnswer } from '../fleet/peaks.ts';
+import { understood } from '../fleet/said.ts';
+import { subjectOf } from '../keys/counting.ts';
+import type { KeyRecord } from '../keys/key.ts';
+import { type Hindsight, hindsight } from '../limits/hindsight.ts';
+import { isSameCounter, kindOf } from '../limits/kinds.ts';
+import type { Window } from '../limits/limits.ts';
+import type { Plans } from '../limits/plans.ts';
+import { planRow } from '../observe/history/minute.ts';
+import { verdictsIn } from '../observe/history/row.ts';
+import type { PeakCounts } from '../observe/peaks/peaks.ts';
+import type { AdminContext } from './context.ts';
+import { time } from './shown.ts';
+
+const DAY = 86_400_000;
+/** Keys and accounts in one answer. */
+const MOST_PARTIES = 100;
+
+/** One that `isPeaksAnswer` has found well-formed. */
+interface Heard {
+  readonly gateway: string;
+  readonly answer: PeaksAnswer;
+}
+
+/** What one window would have refused to one party. */
+type Refusing = Hindsight & { readonly window: Window };
+
+/**
+ * What the windows of the plan `name` in `planned` would have done to the requests of these keys that were admitted in the last day,
+ * each window by itself; `null`: the plan has no limits of its own then.
+ */
+export async function lastDay(
+  context: AdminContext,
+  now: number,
+  name: string,
+  planned: Plans,
+  keys: readonly KeyRecord[],
+) {
+  const plan = planned.plans.get(name)!;
+  if (plan.windows === null) return null;
+  const before = context.plans().plans.get(name);
+  // Other windows, or those of accounts instead of keys, were not counted.
+  const counted = plan.windows.filter(
+    (window) => before?.count === plan.count && before.windows?.some((one) => isSameCounter(one, window)),
+  );
+  const [gathered, requests] = await Promise.all([
+    context.fleet().ask('peaks', {
+      plan: name,
+      windows: counted.map(({ kind, span, limit }) => ({ kind, span, above: limit })),
+    }),
+    requestsOf(context, now, name),
+  ]);
+  const { answers, silent, apart } = understood(gathered, (answer) => isPeaksAnswer(answer, counted.length));
+  const heard = answers as readonly Heard[];
+  const known = heard.length === 0 ? null : mergePeaks(heard.map(({ answer }) => answer));
+  const parties = known ? refusedTo(counted, known, namesOf(keys, planned)) : [];
+  return {
+    since: known && time(known.since),
+    requests,
+    windows: plan.windows.map((window) => told(window, counted.indexOf(window), known, parties)),
+    parties: parties.slice(0, MOST_PARTIES).map(({ key, account, windows }) => ({
+      ...{ key, account },
+      windows: windows.map(({ window, peak, at, times, refused }) => ({
+        ...{ window: window.name, peak, began: time(beganAt(window, at)), times, refused },
+      })),
+    })),
+    gateways: heard.map(({ gateway, answer }) => ({ gateway, since: time(answer.since), missing: answer.missing })),
+    silent,
+    apart,
+  };
+}
+
+/** When a window began that is told apart by `at`; of a sliding one the span of the clock. */
+function beganAt(window: Window, at: number): number {
+  return kindOf(window).resetsAsWhole ? at - window.span : at;
+}
+
+interface Party {
+  readonly key: string | null;
+  readonly account: string;
+}
+
+type RefusedParty = Party & { readonly windows: readonly Refusing[] };
+
+/** Who is behind each subject. */
+function namesOf(keys: readonly KeyRecord[], planned: Plans): ReadonlyMap<string, Party> {
+  return new Map(
+    keys.map((key) => {
+      const isOfKey = planned.plans.get(key.plan)?.count !== 'account';
+      return [subjectOf(key, planned), { key: isOfKey ? key.id : null, account: key.account }];
+    }),
+  );
+}
+
+/** Whom the windows would have refused something; the one with most of it first. */
+function refusedTo(
+  windows: readonly Window[],
+  { windows: uses, costliest }: PeakCounts,
+  names: ReadonlyMap<string, Party>,
+): RefusedParty[] {
+  const found = new Map<string, Refusing[]>();
+  for (const [i, window] of windows.entries()) {
+    for (const [subject, readings] of uses[i]!.rows) {
+      if (!names.has(subject)) continue;
+      const refusing = hindsight(window, usesIn(readings), { floor: uses[i]!.floor, costliest });
+      if (refusing) found.set(subject, [...(found.get(subject) ?? []), { ...refusing, window }]);
+    }
+  }
+  const most = ({ windows: refusing }: RefusedParty) =>
+    Math.max(...refusing.map(({ refused }) => refused.most ?? refused.least));
+  return [...found]
+    .map(([subject, refusing]) => ({ ...names.get(subject)!, windows: refusing }))
+    .sort((one, other) => most(other) - most(one));
+}
+
+function usesIn(readings: readonly number[]) {
+  return Array.from({ length: readings.length / 2 }, (_, i) => ({ at: readings[2 * i]!, used: readings[2 * i + 1]! }));
+}
+
+/** One window, and what it would have refused to all. `place`: of its uses in what is known; -1: it was not counted. */
+function told(window: Window, place: number, known: PeakCounts | null, parties: readonly RefusedParty[]) {
+  const { name, kind, limit } = window;
+  if (place < 0 || known === null) return { name, kind, limit, counted: false, floor: null, limited: 0, refused: null };
+  const refusing = parties.flatMap(({ windows }) => windows.filter((one) => one.window === window));
+  const { floor } = known.windows[place]!;
+  const least = sum(refusing.map(({ refused }) => refused.least));
+  const most = refusing.map(({ refused }) => refused.most);
+  return {
+    name,
+    kind,
+    limit,
+    counted: true,
+    floor,
+    limited: refusing.length,
+    refused: { least, most: floor > limit || most.includes(null) ? null : sum(most as number[]) },
+  };
+}
+
+/** How many requests of keys with this plan limits admitted and refused in the last day. */
+async function requestsOf(context: AdminContext, now: number, plan: string) {
+  const length = HISTORY_STEPS['1h'];
+  const from = Math.floor((now - DAY) / length) * length;
+  const { answers } = await context.fleet().ask('history', { from, to: now, step: '1h', row: planRow(plan) });
+  const sum = { admitted: 0, refused: 0 };
+  for (const { row } of mergeSpans(answers.flatMap(({ answer }) => readHistoryAnswer(answer) ?? []))) {
+    const { admitted, limited, banned } = verdictsIn(row);
+    sum.admitted += admitted;
+    sum.refused += limited + banned;
+  }
+  return sum;
+}
+
+const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);

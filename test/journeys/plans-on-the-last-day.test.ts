@@ -1,0 +1,133 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { adminOf } from '../support/admin.ts';
+import { commandLine } from '../support/command-line.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { HOUR, MINUTE, window } from '../support/limits.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { until } from '../support/until.ts';
+import { PATIENT } from '../support/workers.ts';
+
+const PLANS = `plans:
+  free: { windows: [{ limit: 10, per: minute }, { limit: 40, per: day }] }
+  team: { count: account, windows: [{ limit: 10, per: minute }] }
+`;
+
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+async function gateway(options: Parameters<typeof TestGateway.start>[0] = {}): Promise<TestGateway> {
+  const started = await TestGateway.start({ plans: PLANS, ...options });
+  stops.push(() => started.stop());
+  return started;
+}
+
+async function send(url: string, secret: string, times: number): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let i = 0; i < times; i++) {
+    const answer = await fetch(`${url}/pets`, { headers: { 'X-API-Key': secret } });
+    await answer.arrayBuffer();
+    statuses.push(answer.status);
+  }
+  return statuses;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was said.
+async function tried(url: string, limits: string, plan = 'free'): Promise<any> {
+  return (await adminOf(url)('POST', `/plans/${plan}/try`, { limits })).body.lastDay;
+}
+
+/** Requests are told when their answers have ended, which may be after the caller has them. */
+const counted = (url: string, total: number) =>
+  until(`${total} are counted`, async () => {
+    return (await adminOf(url)('GET', '/top?window=day')).body.total === total;
+  });
+
+describe('a plan that is tried', () => {
+  test('tells whom its windows would have refused what in the last day', async () => {
+    const one = await gateway();
+    const began = one.clock.now;
+    const [busy, calm] = [await one.key(), await one.key({ account: 'globex' })];
+    const own = await one.key({ account: 'umbrella', windows: [window(20, MINUTE)] });
+    await send(one.url, busy.secret, 9);
+    await send(one.url, calm.secret, 4);
+    await send(one.url, own.secret, 15);
+    one.clock.pass(10 * MINUTE);
+    expect(await send(one.url, busy.secret, 11)).toContain(429);
+    await counted(one.adminUrl, 39);
+    one.clock.pass(2 * MINUTE);
+
+    const day = await tried(one.adminUrl, '4/minute,18/day,100/hour');
+    expect(day).toMatchObject({
+      since: new Date(began).toISOString(),
+      requests: { admitted: 38, refused: 1 },
+      windows: [
+        { name: 'minute', limit: 4, counted: true, floor: 0, limited: 1, refused: { least: 11, most: 11 } },
+        { name: 'hour', limit: 100, counted: false, floor: null, limited: 0, refused: null },
+        { name: 'day', limit: 18, counted: true, floor: 0, limited: 1, refused: { least: 1, most: 1 } },
+      ],
+      silent: [],
+      apart: null,
+    });
+    expect(day.parties).toEqual([
+      {
+        key: busy.id,
+        account: 'acme',
+        windows: [
+          {
+            window: 'minute',
+            peak: 10,
+            began: new Date(began + 10 * MINUTE).toISOString(),
+            times: 2,
+            refused: { least: 11, most: 11 },
+          },
+          { window: 'day', peak: 19, began: new Date(began).toISOString(), times: 1, refused: { least: 1, most: 1 } },
+        ],
+      },
+    ]);
+    expect((await tried(one.adminUrl, '10/minute')).parties).toEqual([]);
+    one.clock.pass(26 * HOUR);
+    expect((await tried(one.adminUrl, '4/minute')).parties).toEqual([]);
+  });
+
+  test('is told by the command', async () => {
+    const one = await gateway();
+    const { secret, id } = await one.key();
+    await send(one.url, secret, 9);
+    await counted(one.adminUrl, 9);
+    one.clock.pass(MINUTE);
+    const run = (...args: string[]) =>
+      commandLine(one.folder)(['plans', 'try', 'free', ...args], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
+    const { code, out } = await run('--limits', '4/minute,500/hour');
+    expect(code).toBe(0);
+    expect(out).toMatch(/\nwindow +limit +would have limited +refused\nminute +4 +1 +5\nhour +500 +not known +-\n/);
+    expect(out).toMatch(new RegExp(`\\n${id} +acme +minute +9 +20\\S+Z +1 +5\\n`));
+    expect(out).toMatch(/In the last day 9 requests of this plan were admitted\.\nThe plan has not counted by hour /);
+    expect(JSON.parse((await run('--limits', '4/minute', '--json')).out).lastDay.parties).toHaveLength(1);
+    await one.close();
+    expect((await commandLine(one.folder)(['plans', 'try', 'free', '--limits', '4/minute'])).out).toMatch(
+      /\nNo gateway runs that knows of the last day\.\n$/,
+    );
+  });
+});
+
+describe('gateways that share a Redis', () => {
+  let redis: RedisServer;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis.stop());
+
+  test('know together what a key or an account used in the same window', async () => {
+    const shared = () => gateway({ settings: PATIENT, env: { REDIS_URL: redis.url } });
+    const [one, two] = [await shared(), await shared()];
+    const [first, second] = [await one.key({ plan: 'team' }), await one.key({ plan: 'team' })];
+    await send(one.url, first.secret, 3);
+    await send(two.url, second.secret, 4);
+    await counted(one.adminUrl, 7);
+    const answer = await tried(two.adminUrl, '6/minute', 'team');
+    expect(answer.parties).toMatchObject([{ key: null, account: 'acme', windows: [{ peak: 7, times: 1 }] }]);
+    expect(answer.gateways).toHaveLength(2);
+  });
+});

@@ -1,0 +1,216 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { mergePeaks } from '../../../src/fleet/peaks.ts';
+import { type Admission, admit } from '../../../src/limits/admission.ts';
+import { hindsight } from '../../../src/limits/hindsight.ts';
+import { newLedger } from '../../../src/limits/ledger.ts';
+import type { Window } from '../../../src/limits/limits.ts';
+import type { RequestTrace } from '../../../src/observe/events.ts';
+import { HighestUses } from '../../../src/observe/peaks/highest.ts';
+import { Peaks } from '../../../src/observe/peaks/peaks.ts';
+import { DAY, HOUR, limits, MINUTE, SECOND, TestClock, window } from '../../support/limits.ts';
+import { requestEvent } from '../../support/request-event.ts';
+
+const NOON = Date.UTC(2026, 0, 1, 12);
+const SUBJECTS = ['key:key_1', 'key:key_2', 'key:key_3'];
+
+const trace = (subject: string, admission: Admission, cost: number) =>
+  ({ subject, admission, standing: admission, cost, scopes: [] }) as unknown as RequestTrace;
+
+/** Some keys with these windows, carried by some processes that each know what they themselves have admitted. */
+function carrying(
+  windows: readonly Window[],
+  { processes = 1, budget }: { processes?: number; budget?: number | undefined } = {},
+) {
+  const clock = new TestClock(NOON);
+  const all = Array.from({ length: processes }, () => new Peaks(clock.read, budget));
+  const ledgers = new Map(SUBJECTS.map((subject) => [subject, newLedger(windows)]));
+  const inForce = limits([...windows], null);
+  const admitted: { subject: string; at: number; cost: number }[] = [];
+  return {
+    clock,
+    admitted,
+    send({ subject = SUBJECTS[0]!, process = 0, cost = 1, plan = 'free' } = {}) {
+      const admission = admit(ledgers.get(subject)!, inForce, cost, clock.now);
+      const { verdict } = admission;
+      all[process]!.observe(requestEvent({ plan, verdict, trace: trace(subject, admission, cost) }));
+      if (verdict === 'admitted') admitted.push({ subject, at: clock.now, cost });
+      return verdict;
+    },
+    known: (asked: readonly Window[], plan = 'free', above?: number) =>
+      mergePeaks(
+        all.map((one) =>
+          one.counts(
+            plan,
+            asked.map(({ kind, span, limit }) => ({ kind, span, above: above ?? limit })),
+          ),
+        ),
+      ),
+  };
+}
+
+const usesIn = (row: readonly number[]) => row.flatMap((at, i) => (i % 2 === 0 ? [{ at, used: row[i + 1]! }] : []));
+
+/** Units of these requests that the window alone refuses, counted one by one. */
+function refusedBy(one: Window, requests: readonly { at: number; cost: number }[]): number {
+  const ledger = newLedger([one]);
+  const refused = requests.filter(
+    ({ at, cost }) => admit(ledger, limits([one], null), cost, at).verdict !== 'admitted',
+  );
+  return refused.reduce((sum, { cost }) => sum + cost, 0);
+}
+
+describe('what a smaller limit would have refused', () => {
+  const request = fc.record({
+    pause: fc.oneof(fc.integer({ min: 0, max: 9_000 }), fc.integer({ min: 0, max: 200 * SECOND })),
+    subject: fc.constantFrom(...SUBJECTS),
+    process: fc.nat(2),
+    cost: fc.constantFrom(1, 1, 1, 3),
+  });
+  const traffic = {
+    requests: fc.array(request, { maxLength: 400 }),
+    kind: fc.constantFrom<Window['kind']>('fixed', 'sliding'),
+    limit: fc.integer({ min: 4, max: 30 }),
+    smaller: fc.integer({ min: 1, max: 30 }),
+    budget: fc.constantFrom(undefined, 12, 60),
+  };
+
+  test('is within what is told, however requests come and are split, and whatever is forgotten', () => {
+    fc.assert(
+      fc.property(fc.record(traffic), ({ requests, kind, limit, smaller, budget }) => {
+        const inForce = [window(limit, MINUTE, kind), window(3 * limit, HOUR)];
+        const tried = [window(smaller, MINUTE, kind), window(2 * smaller, HOUR)];
+        const { clock, send, known, admitted } = carrying(inForce, { processes: 3, budget });
+        for (const { pause, ...one } of requests) {
+          clock.pass(pause);
+          send(one);
+        }
+        const { windows, costliest } = known(tried);
+        for (const [i, one] of tried.entries()) {
+          const { floor, rows } = windows[i]!;
+          for (const subject of SUBJECTS) {
+            const refused = refusedBy(
+              one,
+              admitted.filter((each) => each.subject === subject),
+            );
+            const row = new Map(rows).get(subject);
+            const told = row ? hindsight(one, usesIn(row), { floor, costliest }) : null;
+            if (told === null) expect(refused === 0 || floor > one.limit).toBe(true);
+            else {
+              expect(told.refused.least).toBeLessThanOrEqual(refused);
+              expect(refused).toBeLessThanOrEqual(told.refused.most ?? Number.POSITIVE_INFINITY);
+              expect(refused).toBeGreaterThan(0);
+            }
+          }
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test('is exact for a fixed window, where every request costs one and nothing is forgotten', () => {
+    fc.assert(
+      fc.property(fc.record(traffic), ({ requests, limit, smaller }) => {
+        const one = window(smaller, MINUTE);
+        const { clock, send, known, admitted } = carrying([window(limit, MINUTE)], { processes: 3 });
+        for (const { pause, subject, process } of requests) {
+          clock.pass(pause);
+          send({ subject, process });
+        }
+        const { windows, costliest } = known([one]);
+        for (const subject of SUBJECTS) {
+          const row = new Map(windows[0]!.rows).get(subject) ?? [];
+          const told = hindsight(one, usesIn(row), { floor: windows[0]!.floor, costliest });
+          const refused = refusedBy(
+            one,
+            admitted.filter((each) => each.subject === subject),
+          );
+          expect(told?.refused ?? { least: 0, most: 0 }).toEqual({ least: refused, most: refused });
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('tells the peak, when it was, and how often', () => {
+    const { clock, send, known } = carrying([window(10, MINUTE)]);
+    for (const units of [4, 9, 6]) {
+      for (let i = 0; i < units; i++) send();
+      clock.pass(2 * MINUTE);
+    }
+    const { windows, costliest } = known([window(5, MINUTE)]);
+    const told = hindsight(window(5, MINUTE), usesIn(windows[0]!.rows[0]![1]), { floor: 0, costliest });
+    expect(told).toEqual({ peak: 9, at: NOON + 3 * MINUTE, times: 2, refused: { least: 5, most: 5 } });
+    expect(hindsight(window(9, MINUTE), [{ at: NOON, used: 9 }], { floor: 0, costliest: 1 })).toBeNull();
+  });
+
+  test('is not known where a request costs more than the limit, for it opens no window', () => {
+    const uses = [{ at: NOON, used: 8 }];
+    expect(hindsight(window(3, MINUTE), uses, { floor: 0, costliest: 4 })).toMatchObject({
+      refused: { least: 0, most: null },
+    });
+  });
+});
+
+describe('what is known', () => {
+  test('is the highest use of each window, whichever process read it', () => {
+    const { clock, send, known } = carrying([window(100, MINUTE)], { processes: 2 });
+    for (let i = 0; i < 7; i++) send({ process: i % 2 });
+    clock.pass(MINUTE);
+    send({ process: 1 });
+    expect(known([window(100, MINUTE)], 'free', 0).windows).toEqual([
+      { floor: 0, rows: [['key:key_1', [NOON + MINUTE, 7, NOON + 2 * MINUTE, 1]]] },
+    ]);
+    expect(known([window(6, MINUTE)]).windows[0]!.rows).toEqual([['key:key_1', [NOON + MINUTE, 7]]]);
+  });
+
+  test('is of one plan, and of windows that it has', () => {
+    const { send, known } = carrying([window(100, MINUTE)]);
+    send();
+    send({ plan: 'pro' });
+    const rows = (plan: string, asked: Window) => known([asked], plan, 0).windows[0]!.rows.length;
+    expect([rows('free', window(1, MINUTE)), rows('pro', window(1, MINUTE))]).toEqual([1, 1]);
+    expect([rows('gold', window(1, MINUTE)), rows('free', window(1, HOUR))]).toEqual([0, 0]);
+    expect(rows('free', window(1, MINUTE, 'sliding'))).toBe(0);
+  });
+
+  test('is nothing of what was refused, and nothing before the start', () => {
+    const { clock, send, known } = carrying([window(2, MINUTE)]);
+    expect([send(), send(), send()]).toEqual(['admitted', 'admitted', 'limited']);
+    const first = known([window(1, MINUTE)]);
+    expect(first.windows[0]!.rows).toEqual([['key:key_1', [NOON + MINUTE, 2]]]);
+    expect(first.since).toBe(NOON);
+    clock.pass(2 * DAY);
+    expect(known([window(1, MINUTE)])).toMatchObject({ since: NOON + DAY, costliest: 0, windows: [{ rows: [] }] });
+  });
+
+  test('is of the last day, and of the rest of its first hour', () => {
+    const { clock, send, known } = carrying([window(2, MINUTE)]);
+    send();
+    clock.pass(DAY);
+    expect(known([window(2, MINUTE)], 'free', 0).windows[0]!.rows).toHaveLength(1);
+    clock.pass(HOUR);
+    send();
+    expect(known([window(2, MINUTE)], 'free', 0).windows[0]!.rows[0]![1]).toEqual([clock.now + MINUTE, 1]);
+  });
+});
+
+test('of more windows than it may hold it keeps the highest, and says what it may lack', () => {
+  const table = new HighestUses();
+  for (let i = 0; i < 1_000; i++) table.note(`key:${i % 10}`, i, (i * 7) % 1_000);
+  table.shrink(100);
+  expect(table.weight).toBeLessThanOrEqual(100);
+  const kept = [...table.rows.values()].flatMap(usesIn).map(({ used }) => used);
+  expect(kept.sort((a, b) => a - b)).toEqual(Array.from(kept, (_, i) => table.floor + 1 + i));
+  expect(kept.at(-1)).toBe(999);
+  expect(table.note('key:1', 1, table.floor)).toBe(0);
+});
+
+test('of more windows than it may hold that were used the same, it keeps some', () => {
+  const table = new HighestUses();
+  for (let i = 0; i < 1_000; i++) table.note(`key:${i}`, 1, 60);
+  table.shrink(100);
+  expect(table.floor).toBe(60);
+  expect(table.rows.size).toBeGreaterThan(4);
+  expect(table.weight).toBeLessThanOrEqual(100);
+});

@@ -35,7 +35,7 @@ interface Following {
 
 /** Asks all gateways every two seconds how they stand, as long as somebody listens, once for all listeners. */
 export class Live {
-  readonly #context: Pick<AdminContext, 'fleet' | 'clock'>;
+  readonly #context: Pick<AdminContext, 'fleet'>;
   readonly #followings = new Set<Following>();
   readonly #counting = new Counting();
   readonly #closing = new AbortController();
@@ -45,7 +45,7 @@ export class Live {
   #last: ReturnType<typeof shownNow> | null = null;
   #runs = false;
 
-  constructor(context: Pick<AdminContext, 'fleet' | 'clock'>, tick = TICK) {
+  constructor(context: Pick<AdminContext, 'fleet'>, tick = TICK) {
     this.#context = context;
     this.#tickLength = tick;
   }
@@ -110,7 +110,7 @@ export class Live {
     const heard = answers as readonly Heard[];
     const processes = heard.map(({ answer }) => answer.processes);
     this.#after = Object.fromEntries(processes.flat().map(({ id, upTo }) => [id, upTo]));
-    this.#last = shownNow(this.#context.clock(), heard, this.#counting.count(processes, at), missing);
+    this.#last = shownNow(Date.now(), heard, this.#counting.count(processes, at), missing);
     for (const following of followings) {
       if (!this.#followings.has(following)) continue;
       const { refused } = following.wanted;

@@ -1,6 +1,7 @@
 import type { ComponentType } from 'preact';
 import type { Place } from './routing.ts';
 import { Gateways } from './views/gateways.ts';
+import { Now } from './views/now.ts';
 
 export interface ViewOf {
   /** The first part of its address. */
@@ -10,4 +11,7 @@ export interface ViewOf {
 }
 
 /** All views in the order of the navigation; the first opens the console. */
-export const VIEWS: readonly ViewOf[] = [{ name: 'gateways', title: 'Gateways', view: Gateways }];
+export const VIEWS: readonly ViewOf[] = [
+  { name: 'now', title: 'Now', view: Now },
+  { name: 'gateways', title: 'Gateways', view: Gateways },
+];

@@ -8,6 +8,7 @@ export const plural = (count: number, one: string, many = `${one}s`) => `${numbe
 
 /** Milliseconds with three digits: `0.46 ms`, `12.3 ms`, `1.24 s`. */
 export function milliseconds(value: number): string {
+  if (value === 0) return '0 ms';
   if (value >= 1_000) return `${(value / 1_000).toPrecision(3)} s`;
   return `${value >= 100 ? Math.round(value) : value.toPrecision(value < 1 ? 2 : 3)} ms`;
 }

@@ -78,7 +78,7 @@ let live: Live;
 afterEach(() => live.close());
 
 function start(asked: Asked, tick = 5): Live {
-  live = new Live({ fleet: () => asked.fleet, clock: () => 0 } as unknown as AdminContext, tick);
+  live = new Live({ fleet: () => asked.fleet } as unknown as AdminContext, tick);
   return live;
 }
 

@@ -72,8 +72,14 @@ export function path(strings: TemplateStringsArray, ...values: readonly string[]
   return String.raw({ raw: strings }, ...values.map(encodeURIComponent));
 }
 
-/** The address of a stream of events. */
-export const streamUrl = (path: string, query: Query = {}) => API + path + queryText(query);
+/** Opens a stream of events of the admin API. Rejects as `call`. */
+export async function openStream(path: string, query: Query, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+  const response = await fetched(API + path + queryText(query), { headers: { Accept: 'text/event-stream' }, signal });
+  if (response.ok) return response.body!;
+  const error = refusalIn(response, await response.json().catch(() => null));
+  if (error.status === 401) signedOut.dispatchEvent(new Event('ended'));
+  throw error;
+}
 
 export const whoIsSignedIn = () => sent<Session>(SESSION, { method: 'GET' });
 export const signIn = (token: string) =>
@@ -85,17 +91,24 @@ export const signIn = (token: string) =>
 export const signOut = () => sent<Session>(SESSION, { method: 'DELETE' });
 
 async function sent<T>(url: string, init: RequestInit): Promise<T> {
-  let response: Response;
+  const response = await fetched(url, init);
+  const answer: unknown = await response.json().catch(() => null);
+  if (response.ok) return answer as T;
+  throw refusalIn(response, answer);
+}
+
+async function fetched(url: string, init: RequestInit): Promise<Response> {
   try {
-    response = await fetch(url, { ...init, cache: 'no-store', credentials: 'same-origin' });
+    return await fetch(url, { ...init, cache: 'no-store', credentials: 'same-origin' });
   } catch (error) {
     if (init.signal?.aborted) throw error;
     throw new ApiError('no_answer', 'The gateway does not answer. It may be stopped, or the way to it is broken.', 0);
   }
-  const answer: unknown = await response.json().catch(() => null);
-  if (response.ok) return answer as T;
+}
+
+function refusalIn(response: Response, answer: unknown): ApiError {
   const { code, message, details } = (answer ?? {}) as Partial<ApiError>;
-  throw new ApiError(
+  return new ApiError(
     code ?? 'no_answer',
     message ?? `The gateway answered ${response.status}.`,
     response.status,

@@ -48,15 +48,20 @@ export function Chart({ title, steps, stepTitle = 'Time', series, kind, format }
     { class: 'chart' },
     h('figcaption', null, h('span', { id, class: 'chart-title' }, title), h(Legend, { series, kind })),
     h(
-      'svg',
-      { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-labelledby': id, preserveAspectRatio: 'none' },
-      h(Patterns, { id }),
-      [most, most / 2, 0].map((value) =>
-        h('g', { key: value, class: 'axis' }, h('line', { x1: LEFT, x2: WIDTH, y1: y(value), y2: y(value) })),
+      'div',
+      { class: 'plot' },
+      h(
+        'svg',
+        { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-labelledby': id, preserveAspectRatio: 'none' },
+        h(Patterns, { id }),
+        [most, most / 2, 0].map((value) =>
+          h('g', { key: value, class: 'axis' }, h('line', { x1: LEFT, x2: WIDTH, y1: y(value), y2: y(value) })),
+        ),
+        kind === 'bars' ? series.map((one, index) => bars(one, index)) : series.map(line),
       ),
-      kind === 'bars' ? series.map((one, index) => bars(one, index)) : series.map(line),
+      most > 0 &&
+        h('div', { class: 'axis-y', 'aria-hidden': 'true' }, h('span', null, format(most)), h('span', null, format(0))),
     ),
-    h('div', { class: 'axis-y', 'aria-hidden': 'true' }, h('span', null, format(most)), h('span', null, format(0))),
     h(
       'div',
       { class: 'axis-x', 'aria-hidden': 'true' },

@@ -1,0 +1,75 @@
+import { ApiError, openStream, type Query } from './client.ts';
+
+/** How a stream of events is. */
+export interface StreamState {
+  readonly status: 'opening' | 'live' | 'lost';
+  /** Since when it is lost, RFC 3339. */
+  readonly since: string | null;
+  /** What the gateway said, or why it was not reached. */
+  readonly error: ApiError | null;
+}
+
+export interface StreamListener {
+  readonly event: (name: string, data: unknown) => void;
+  readonly state: (state: StreamState) => void;
+}
+
+/** Milliseconds before a lost stream is opened again. */
+const AGAIN = 2_000;
+/** Milliseconds without a word after which a stream is lost: the gateway says something every few seconds. */
+const SILENCE = 15_000;
+
+/**
+ * Follows a stream of events of the admin API, and opens it again whenever it is lost; answers how to stop. EventSource would not tell
+ * why a stream was refused.
+ */
+export function followStream(path: string, query: Query, listener: StreamListener): () => void {
+  const stopping = new AbortController();
+  void keepOpen(path, query, listener, stopping.signal);
+  return () => stopping.abort();
+}
+
+async function keepOpen(path: string, query: Query, listener: StreamListener, stopped: AbortSignal): Promise<void> {
+  let since: string | null = null;
+  listener.state({ status: 'opening', since, error: null });
+  while (!stopped.aborted) {
+    const silence = new AbortController();
+    let error: ApiError | null = null;
+    try {
+      const stream = await openStream(path, query, AbortSignal.any([stopped, silence.signal]));
+      since = null;
+      listener.state({ status: 'live', since, error });
+      await readEvents(stream, silence, listener.event);
+    } catch (failure) {
+      if (stopped.aborted) return;
+      if (failure instanceof ApiError) error = failure;
+      // A connection that breaks is a TypeError, silence an AbortError.
+      else if (!(failure instanceof TypeError || failure instanceof DOMException)) throw failure;
+    }
+    if (stopped.aborted || error?.status === 401) return;
+    since ??= new Date().toISOString();
+    listener.state({ status: 'lost', since, error });
+    await new Promise((resolve) => setTimeout(resolve, AGAIN));
+  }
+}
+
+/** Reads until the stream ends. Rejects when it breaks, or is silent for too long. */
+async function readEvents(
+  stream: ReadableStream<Uint8Array>,
+  silence: AbortController,
+  tell: StreamListener['event'],
+): Promise<void> {
+  const reader = stream.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>).getReader();
+  let text = '';
+  for (;;) {
+    const timer = setTimeout(() => silence.abort(), SILENCE);
+    const { done, value } = await reader.read().finally(() => clearTimeout(timer));
+    if (done) return;
+    const parts = (text + value).split('\n\n');
+    text = parts.pop()!;
+    for (const part of parts) {
+      const [, name, data] = /^event: (.*)\ndata: (.*)$/.exec(part) ?? [];
+      if (name !== undefined && data !== undefined) tell(name, JSON.parse(data));
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import { h } from 'preact';
+import type { StreamState } from '../api/stream.ts';
+import { clockTime } from '../words.ts';
+
+interface LiveSwitchProps {
+  readonly state: StreamState;
+  readonly paused: boolean;
+  readonly onPause: (paused: boolean) => void;
+}
+
+/** Says whether what is shown is live, and stops or goes on with it. */
+export function LiveSwitch({ state, paused, onPause }: LiveSwitchProps) {
+  return [
+    h(
+      'span',
+      { key: 'state', class: `stream ${paused ? 'paused' : state.status}`, role: 'status' },
+      words(state, paused),
+    ),
+    h('button', { key: 'pause', type: 'button', onClick: () => onPause(!paused) }, paused ? 'Go on' : 'Pause'),
+  ];
+}
+
+function words({ status, since, error }: StreamState, paused: boolean): string {
+  if (paused) return 'Paused';
+  if (status === 'lost') return `Not live since ${clockTime(since!)}${error ? `: ${error.message}` : ''}`;
+  return status === 'live' ? 'Live' : 'Connecting …';
+}

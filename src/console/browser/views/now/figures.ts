@@ -1,0 +1,71 @@
+import { type ComponentChildren, h } from 'preact';
+import type { LiveGateway, LiveNow } from '../../api/answers/live.ts';
+import { milliseconds, number, percent, plural } from '../../words.ts';
+import { sumOf } from './outcomes.ts';
+
+/** Milliseconds that rates are of: those of one tick jump. */
+const LATELY = 10_000;
+
+/** How it goes, in figures. */
+export function Figures({ ticks }: { ticks: readonly LiveNow[] }) {
+  const { latency, inFlight, gateways } = ticks.at(-1)!;
+  const sum = sumOf(ticks, LATELY);
+  const store = gateways.map((gateway) => gateway.store);
+  return h('dl', { class: 'tiles' }, [
+    tile('Requests', rate(sum.requests, sum.span), 'in the last 10 seconds'),
+    tile('Refused by limits', share(sum.limited, sum.requests), rate(sum.limited, sum.span)),
+    tile('Refused otherwise', share(sum.refused, sum.requests), rate(sum.refused, sum.span)),
+    tile('Failed', share(sum.failed, sum.requests), rate(sum.failed, sum.span)),
+    tile('Latency, p50', shown(latency.p50), `p95 ${shown(latency.p95)} · p99 ${shown(latency.p99)}`),
+    tile('In flight', number(inFlight), 'requests'),
+    tile('Store connections', number(total(store, ({ open, idle }) => open - idle)), storeNote(store)),
+    tile('State', stateOf(gateways), stateNote(gateways)),
+    tile('Gateways', number(gateways.length), workersOf(gateways)),
+  ]);
+}
+
+function tile(name: string, value: ComponentChildren, note: ComponentChildren) {
+  return h(
+    'div',
+    { key: name },
+    h('dt', null, name),
+    h('dd', { class: 'value' }, value),
+    h('dd', { class: 'note' }, note),
+  );
+}
+
+/** Requests a second with two digits: `0.5/s`, `12/s`, `1,240/s`. */
+function rate(count: number, span: number): string {
+  if (span === 0) return '–';
+  const perSecond = (count * 1_000) / span;
+  return `${perSecond === 0 ? '0' : perSecond < 10 ? perSecond.toFixed(1) : number(Math.round(perSecond))}/s`;
+}
+
+const share = (part: number, all: number) => (all === 0 ? '–' : percent(part / all));
+const shown = (duration: number | null) => (duration === null ? '–' : milliseconds(duration));
+
+function storeNote(store: readonly LiveGateway['store'][]): string {
+  const waiting = total(store, (one) => one.waiting);
+  return `in use of ${number(total(store, ({ most }) => most))}${waiting > 0 ? `, ${number(waiting)} wait` : ''}`;
+}
+
+/** Gateways that share a state name it alike; the newer of two versions may not. */
+const stateOf = (gateways: readonly LiveGateway[]) => [...new Set(gateways.map(({ state }) => state))].join(', ');
+
+function stateNote(gateways: readonly LiveGateway[]): string {
+  if (gateways.some(({ aloneSince }) => aloneSince !== null)) return 'away';
+  const times = gateways.flatMap(({ stateMs }) => (stateMs === null ? [] : [stateMs]));
+  return times.length === 0 ? 'in the gateway itself' : `answers in ${milliseconds(Math.max(...times))}`;
+}
+
+function workersOf(gateways: readonly LiveGateway[]): string {
+  const wanted = total(gateways, ({ workers }) => workers);
+  if (wanted === 0) return gateways.length === 1 ? 'one process' : 'of one process each';
+  const there = total(
+    gateways.filter(({ workers }) => workers > 0),
+    ({ processes }) => processes,
+  );
+  return `${number(there)} of ${plural(wanted, 'worker')}`;
+}
+
+const total = <T>(all: readonly T[], of: (one: T) => number) => all.reduce((sum, one) => sum + of(one), 0);

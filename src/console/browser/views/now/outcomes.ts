@@ -1,0 +1,46 @@
+import type { LiveNow, Outcomes } from '../../api/answers/live.ts';
+
+/** What became of some requests, in the kinds that are told apart here. */
+export interface Kinds {
+  readonly answered: number;
+  /** By limits and bans. */
+  readonly limited: number;
+  /** For another reason, or the caller left before its answer. */
+  readonly refused: number;
+  readonly failed: number;
+}
+
+export function kindsOf({ limited, banned, classes }: Outcomes): Kinds {
+  const byLimits = limited + banned;
+  return {
+    answered: classes['2xx'] + classes['3xx'],
+    limited: byLimits,
+    // Of those that limits refused some left before their answer, which is no 4xx then.
+    refused: Math.max(0, classes['4xx'] + classes.left - byLimits),
+    failed: classes['5xx'],
+  };
+}
+
+/** Milliseconds of the ticks together, and the requests in them. */
+export interface Sum extends Kinds {
+  readonly span: number;
+  readonly requests: number;
+}
+
+/** The sum of the ticks of the last milliseconds. */
+export function sumOf(ticks: readonly LiveNow[], lately: number): Sum {
+  let sum: Sum = { span: 0, requests: 0, answered: 0, limited: 0, refused: 0, failed: 0 };
+  for (const tick of ticks.toReversed()) {
+    if (sum.span >= lately) break;
+    const { answered, limited, refused, failed } = kindsOf(tick);
+    sum = {
+      span: sum.span + tick.span,
+      requests: sum.requests + tick.requests,
+      answered: sum.answered + answered,
+      limited: sum.limited + limited,
+      refused: sum.refused + refused,
+      failed: sum.failed + failed,
+    };
+  }
+  return sum;
+}

@@ -1,0 +1,24 @@
+import { expect, test } from '@jest/globals';
+import type { HistoryStep } from '../../../src/console/browser/api/answers/history.ts';
+import { onLine } from '../../../src/console/browser/views/now/line.ts';
+import { kindsOf } from '../../../src/console/browser/views/now/outcomes.ts';
+
+const at = (minute: number) => ({ at: new Date(minute * 60_000).toISOString() }) as HistoryStep;
+
+test('steps that nobody counted are gaps on the line, which ends with the newest', () => {
+  const line = onLine([at(101), at(103)], 60_000, 5, 104.5 * 60_000);
+  expect(line.map(({ at, step }) => [at / 60_000, step !== null])).toEqual([
+    [99, false],
+    [100, false],
+    [101, true],
+    [102, false],
+    [103, true],
+  ]);
+  expect(onLine([], 60_000, 2, 104.5 * 60_000).map(({ at }) => at / 60_000)).toEqual([102, 103]);
+});
+
+test('each request is of one kind', () => {
+  const classes = { '2xx': 50, '3xx': 5, '4xx': 30, '5xx': 4, left: 3 };
+  const kinds = kindsOf({ requests: 92, admitted: 60, limited: 20, banned: 5, classes });
+  expect(kinds).toEqual({ answered: 55, limited: 25, refused: 8, failed: 4 });
+});

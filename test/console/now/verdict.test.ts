@@ -1,0 +1,97 @@
+import { expect, test } from '@jest/globals';
+import type { LiveGateway, LiveNow } from '../../../src/console/browser/api/answers/live.ts';
+import type { Gateway, Status } from '../../../src/console/browser/api/answers/status.ts';
+import { troublesIn } from '../../../src/console/browser/views/now/verdict.ts';
+
+const AT = '2026-11-22T10:00:00.000Z';
+
+function gateway(changes: Partial<LiveGateway> = {}): LiveGateway {
+  return {
+    ...{ gateway: 'one', readiness: 'ready', state: 'redis, single', aloneSince: null, stateMs: 0.4, workers: 2 },
+    ...{ processes: 2, inFlight: 0, requests: 0, store: { open: 8, idle: 8, waiting: 0, most: 8 }, ...changes },
+  };
+}
+
+function tick(changes: Partial<LiveNow> = {}, failed = 0): LiveNow {
+  const requests = changes.requests ?? 0;
+  return {
+    ...{
+      at: AT,
+      span: 2_000,
+      requests,
+      admitted: requests,
+      limited: 0,
+      banned: 0,
+      inFlight: 0,
+      silent: [],
+      apart: null,
+    },
+    classes: { '2xx': requests - failed, '3xx': 0, '4xx': 0, '5xx': failed, left: 0 },
+    latency: { span: 10_000, p50: 1, p95: 2, p99: 3 },
+    gateways: [gateway()],
+    ...changes,
+  };
+}
+
+const words = (ticks: readonly LiveNow[], status: Status | null = null) =>
+  troublesIn(ticks, status).map(({ tone, words, view }) => `${tone} ${words} (${view})`);
+
+test('nothing is wrong where nothing is, and where nothing is known', () => {
+  expect(words([tick({ requests: 100 })])).toEqual([]);
+  expect(words([])).toEqual([]);
+});
+
+test('gateways: silent, alone, without workers, stopping, busy; the worst comes first', () => {
+  const gateways = [
+    gateway({ gateway: 'a', store: { open: 8, idle: 0, waiting: 3, most: 8 } }),
+    gateway({ gateway: 'b', processes: 1 }),
+    gateway({ gateway: 'c', readiness: 'no_worker', processes: 0 }),
+    gateway({ gateway: 'd', readiness: 'stopping' }),
+    gateway({ gateway: 'e', readiness: 'state_away', aloneSince: AT }),
+    gateway({ gateway: 'f', readiness: 'state_away' }),
+  ];
+  expect(words([tick({ gateways, silent: ['g'], apart: 'Redis does not answer.' })])).toEqual([
+    'bad g does not answer. (gateways)',
+    'bad Other gateways cannot be asked: Redis does not answer. (gateways)',
+    'bad b: 1 of 2 workers does not answer. (gateways)',
+    'bad c has no worker: it answers nobody. (gateways)',
+    expect.stringMatching(/^bad e decides without the shared state, which is away since .*:00\. \(gateways\)$/),
+    'bad f takes no requests: the shared state is away. (gateways)',
+    'warn a: 3 requests wait for a connection to the store, 8 of 8 are in use. (gateways)',
+    'warn d is stopping. (gateways)',
+  ]);
+});
+
+test('requests of the last minute: failed ones by their share, those that limits refuse from a half on', () => {
+  const old = tick({ requests: 100_000 });
+  const minute = (changes: Partial<LiveNow>, failed: number) => [old, ...Array(30).fill(tick(changes, failed))];
+  expect(words(minute({ requests: 100 }, 2))).toEqual([
+    'bad 2.0 % of requests failed in the last minute (5xx): 60 of 3,000. (requests)',
+  ]);
+  expect(words([...minute({ requests: 1_000 }, 0).slice(0, -1), tick({ requests: 1_000 }, 60)])).toEqual([
+    'warn 0.2 % of requests failed in the last minute (5xx): 60 of 30,000. (requests)',
+  ]);
+  expect(words([...minute({ requests: 1_000 }, 0), tick({ requests: 1_000 }, 1)])).toEqual([]);
+  expect(words([tick({ requests: 2 }, 1)])).toEqual(['bad 1 of 2 failed in the last minute. (requests)']);
+  expect(words(minute({ requests: 10, limited: 5, banned: 1 }, 0))).toEqual([
+    'warn Limits refused 60 % of requests in the last minute: 180 of 300. (top)',
+  ]);
+});
+
+test('configurations: a refused reload, one that differs, one that waits', () => {
+  const lastReload = { at: AT, reason: 'SIGHUP', problems: ['plans.yaml: no such plan'] };
+  const configuration = {
+    settings: 'a',
+    plans: 'b',
+    contract: 'c',
+    differs: ['plans'],
+    waiting: ['listen.port'],
+    lastReload,
+  };
+  const status = { gateways: [{ gateway: 'one', configuration } as unknown as Gateway], silent: [], apart: null };
+  expect(words([], status)).toEqual([
+    expect.stringMatching(/^bad one refused its files at .*: plans\.yaml: no such plan \(configuration\)$/),
+    'warn one has other plans than most gateways. (gateways)',
+    'warn one needs a restart for listen.port. (configuration)',
+  ]);
+});

@@ -12,7 +12,7 @@ const TOLD: Explained = {
   status: 200,
   complete: true,
   ...{ step: null, code: null, message: null },
-  key: { id: 'key_1', account: 'acme', plan: 'free' },
+  key: { id: 'key_1', account: 'acme', plan: 'free', subject: null },
   address: '127.0.0.1',
   ...{ traceparent: null, decision: null, windows: [], faults: [] },
   body: { declared: null, received: 0 },

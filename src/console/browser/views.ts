@@ -2,6 +2,7 @@ import type { ComponentType } from 'preact';
 import type { Place } from './routing.ts';
 import { Gateways } from './views/gateways.ts';
 import { Now } from './views/now.ts';
+import { Requests } from './views/requests.ts';
 
 export interface ViewOf {
   /** The first part of its address. */
@@ -13,5 +14,6 @@ export interface ViewOf {
 /** All views in the order of the navigation; the first opens the console. */
 export const VIEWS: readonly ViewOf[] = [
   { name: 'now', title: 'Now', view: Now },
+  { name: 'requests', title: 'Requests', view: Requests },
   { name: 'gateways', title: 'Gateways', view: Gateways },
 ];

@@ -1,0 +1,22 @@
+import type { LiveRefused, RefusedRequest } from '../../api/answers/requests.ts';
+
+/** What is shown of refusals as they come. */
+export interface Tail {
+  /** Newest first. */
+  readonly requests: readonly RefusedRequest[];
+  /** How many came meanwhile that are not listed. */
+  readonly left: number;
+}
+
+export const NO_TAIL: Tail = { requests: [], left: 0 };
+
+/** Refusals that are shown at once. */
+const MOST = 200;
+
+/** With the requests that are not in it yet. */
+export function withRefused({ requests, left }: Tail, more: Pick<LiveRefused, 'requests' | 'left'>): Tail {
+  const known = new Set(requests.map(({ id }) => id));
+  const all = [...more.requests.filter(({ id }) => !known.has(id)), ...requests];
+  const newest = all.sort((one, other) => Date.parse(other.at) - Date.parse(one.at)).slice(0, MOST);
+  return { requests: newest, left: left + more.left };
+}

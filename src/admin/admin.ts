@@ -7,7 +7,7 @@ import type { Observe } from '../observe/events.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { AdminError, errorBody } from './admin-error.ts';
 import { type AdminApi, createAdminApi } from './api.ts';
-import { consoleRoutes, type FindConsolePage } from './console.ts';
+import { consoleIsOff, consoleRoutes, type FindConsolePage } from './console.ts';
 import type { AdminContext } from './context.ts';
 import { createGate, type Gate } from './gate.ts';
 import { createSessions } from './sessions.ts';
@@ -32,7 +32,8 @@ export interface AdminOptions {
 }
 
 const MAX_BODY = '256kb';
-const SESSIONS = { idle: 30 * 60_000, longest: 12 * 3_600_000 };
+/** Milliseconds after which people sign in again, however busy they were. */
+const LONGEST_SESSION = 12 * 3_600_000;
 
 /**
  * Health is open to whoever reaches the listener; everything else needs a token, see `createGate`. Throws as
@@ -42,7 +43,8 @@ export function createAdmin(options: AdminOptions): Admin {
   const { config, context, metrics, observe, ownToken, readiness, console: find } = options;
   const api = createAdminApi(context);
   const gate = createGate(config.admin, context.tokens, ownToken);
-  const calls = [express.raw({ type: () => true, limit: MAX_BODY, inflate: false }), answerCall(api, observe)];
+  const body = express.raw({ type: () => true, limit: MAX_BODY, inflate: false });
+  const calls = [body, answerCall(api, observe)];
   const app = express();
   app.disable('x-powered-by').disable('etag');
   app.use((_request, response, next) => {
@@ -63,8 +65,11 @@ export function createAdmin(options: AdminOptions): Admin {
     response.status(status === 'ready' ? 200 : 503).json({ status });
   });
   if (find) {
-    const sessions = createSessions(SESSIONS, context.clock);
-    app.use(consoleRoutes({ gate, sessions, find, api: Router().use(...calls) }));
+    const settings = () => context.config().console;
+    const sessions = createSessions(() => ({ idle: settings().idle, longest: LONGEST_SESSION }), context.clock);
+    app.use(consoleRoutes({ gate, sessions, settings, find, body, api: Router().use(...calls) }));
+  } else {
+    app.use(consoleIsOff);
   }
   app.use(async (request, response, next) => {
     response.locals.operator = await gate.operator(request);
@@ -124,14 +129,12 @@ function sendError(response: Response, thrown: unknown, observe: Observe): void 
         ? new AdminError('payload_too_large', `A body is at most ${MAX_BODY} large.`)
         : type === 'encoding.unsupported'
           ? new AdminError('unsupported_media_type', 'Send the body without a Content-Encoding.')
-          : type === 'entity.parse.failed'
-            ? new AdminError('invalid_request', 'The body is no JSON.')
-            : type === 'request.aborted' || type === 'request.size.invalid'
-              ? new AdminError('invalid_request', 'The body did not arrive whole.')
-              : new AdminError(
-                  'internal_error',
-                  'Something went wrong inside the gateway: see its log for the request id.',
-                );
+          : type === 'request.aborted' || type === 'request.size.invalid'
+            ? new AdminError('invalid_request', 'The body did not arrive whole.')
+            : new AdminError(
+                'internal_error',
+                'Something went wrong inside the gateway: see its log for the request id.',
+              );
   if (error.code === 'internal_error') observe({ type: 'bug', id: response.get('X-Request-Id') ?? '', error: thrown });
   response.status(error.status).set(error.headers).json(errorBody(error));
 }

@@ -1,12 +1,10 @@
-import express, { type Request, type RequestHandler, type Response, Router } from 'express';
+import { type NextFunction, type Request, type RequestHandler, type Response, Router } from 'express';
+import type { Config } from '../config/config.ts';
 import type { Operator } from '../operators/tokens.ts';
 import { AdminError } from './admin-error.ts';
 import type { Gate } from './gate.ts';
+import { CONSOLE_PREFIX, sessionCookie, sessionIds } from './session-cookie.ts';
 import type { Sessions } from './sessions.ts';
-
-/** Where pages for operators are. What is below belongs to them: sessions, and the admin API for who has one. */
-const PREFIX = '/console';
-const COOKIE = 'storegate_session';
 
 /** A page for a request with these header fields, flat; `null`: there is none at the path. */
 export type FindConsolePage = (
@@ -17,7 +15,10 @@ export type FindConsolePage = (
 export interface ConsoleParts {
   readonly gate: Gate;
   readonly sessions: Sessions;
+  readonly settings: () => Config['console'];
   readonly find: FindConsolePage;
+  /** Reads bodies as bytes. */
+  readonly body: RequestHandler;
   /** Answers calls of the admin API whose operator is known. */
   readonly api: RequestHandler;
 }
@@ -29,55 +30,83 @@ export interface ConsoleParts {
  * The cookie is of these paths alone, so that what listens at another port of the machine is hardly ever sent it (RFC 6265,
  * section 8.5: cookies know no ports), and so that no call of the admin API itself can be made with it from another page.
  */
-export function consoleRoutes({ gate, sessions, find, api }: ConsoleParts): Router {
-  const router = Router();
+export function consoleRoutes({ gate, sessions, settings, find, body, api }: ConsoleParts): RequestHandler {
+  const router = Router({ caseSensitive: true, strict: true });
 
   /** Who calls; `null`: nobody who has signed in. */
-  async function operatorOf(request: Request, find = sessions.find): Promise<Operator | null> {
-    const id = cookieOf(request);
-    const hash = id === null ? null : find(id);
-    return (hash === null ? null : await gate.holder(hash)) ?? (await gate.unasked());
+  async function operatorOf(request: Request): Promise<Operator | null> {
+    for (const id of sessionIds(request)) {
+      const hash = sessions.find(id);
+      const operator = hash === null ? null : await gate.holder(hash);
+      if (operator) return operator;
+    }
+    return await gate.unasked();
   }
 
   async function tell(operator: Operator | null, response: Response): Promise<void> {
-    response.json({ operator, open: (await gate.unasked()) !== null });
+    const open = (await gate.unasked()) !== null;
+    const { idle, links } = settings();
+    // Who has not signed in needs not know where the dashboards are.
+    response.json({ operator, open, idle: idle / 1_000, links: operator ? links : [] });
   }
 
-  router.get('/session', async (request, response) => tell(await operatorOf(request), response));
-  router.post('/session', checkSource, express.json({ limit: '4kb', inflate: false }), async (request, response) => {
-    const token: unknown = request.body?.token;
-    if (typeof token !== 'string') throw new AdminError('invalid_request', 'Send {"token": "…"} as application/json.');
-    const hash = await gate.admit(token, request);
-    response.setHeader('Set-Cookie', cookie(sessions.begin(hash), request));
-    await tell(await gate.holder(hash), response);
-  });
-  router.delete('/session', checkSource, async (request, response) => {
-    const id = cookieOf(request);
-    if (id !== null) sessions.end(id);
-    response.setHeader('Set-Cookie', `${cookie('', request)}; Max-Age=0`);
-    await tell(await gate.unasked(), response);
-  });
-  router.use('/api', async (request, response, next) => {
-    if (request.method !== 'GET' && request.method !== 'HEAD') checkSource(request, response, () => {});
+  router
+    .route('/session')
+    .all(checkSource)
+    .get(async (request, response) => {
+      for (const id of sessionIds(request)) sessions.use(id);
+      await tell(await operatorOf(request), response);
+    })
+    .post(body, async (request, response) => {
+      const hash = await gate.admit(tokenIn(request), request);
+      for (const id of sessionIds(request)) sessions.end(id);
+      response.setHeader('Set-Cookie', sessionCookie(sessions.begin(hash), request));
+      await tell(await gate.holder(hash), response);
+    })
+    .delete(async (request, response) => {
+      for (const id of sessionIds(request)) sessions.end(id);
+      response.setHeader('Set-Cookie', sessionCookie(null, request));
+      await tell(await gate.unasked(), response);
+    })
+    .all(() => {
+      const headers = { Allow: 'GET, HEAD, POST, DELETE' };
+      throw new AdminError('method_not_allowed', `This path takes ${headers.Allow}.`, { headers });
+    });
+
+  router.use('/api', checkSource, async (request, response, next) => {
     const operator = await operatorOf(request);
     if (!operator) throw new AdminError('invalid_admin_token', 'Nobody is signed in: sign in at /console/ first.');
     response.locals.operator = operator;
-    // An open stream is no use of a session: it would never end.
-    response.locals.still = () => operatorOf(request, sessions.look);
+    response.locals.still = () => operatorOf(request);
     next();
   });
   router.use('/api', api);
+
   router.use(async (request, response) => {
-    const page =
-      request.method === 'GET' || request.method === 'HEAD' ? await find(pathOf(request), request.rawHeaders) : null;
+    const reads = request.method === 'GET' || request.method === 'HEAD';
+    const page = reads ? await find(pathOf(request), request.rawHeaders) : null;
     if (!page) throw new AdminError('not_found', 'There is no such page: the console is at /console/.');
     response.status(page.status);
     for (let at = 0; at < page.headers.length; at += 2) response.setHeader(page.headers[at]!, page.headers[at + 1]!);
     response.end(page.body);
   });
-  const mounted = Router();
-  mounted.use(PREFIX, router);
+
+  const mounted = Router({ caseSensitive: true });
+  mounted.get('/', leadBrowsers);
+  mounted.use(CONSOLE_PREFIX, router);
   return mounted;
+}
+
+/** Says instead of the console that there is none. */
+export const consoleIsOff: RequestHandler = ({ path }, _response, next) => {
+  if (path !== CONSOLE_PREFIX && !path.startsWith(`${CONSOLE_PREFIX}/`)) return next();
+  throw new AdminError('not_found', 'The console is switched off: see console.enabled in gateway.yaml.');
+};
+
+/** People type the address without a path. Programs ask for no HTML, and are told what they always were. */
+function leadBrowsers({ headers }: Request, response: Response, next: NextFunction): void {
+  if (headers.accept?.includes('text/html')) response.status(303).set('Location', `${CONSOLE_PREFIX}/`).end();
+  else next();
 }
 
 /** Below express's router the path lacks what the router is mounted at. */
@@ -86,26 +115,29 @@ function pathOf({ originalUrl }: Request): string {
 }
 
 /**
- * Only the console's own scripts may change anything with a session. Browsers say where a request comes from (Fetch Metadata),
- * and older ones send Origin with it, which the listener has compared with its own.
+ * Only the console's own scripts use a session: a page at another port of the same host is of the same site, and is sent its cookie.
+ * Browsers say where a request comes from (Fetch Metadata); older ones, and those that reach the listener without TLS under a name,
+ * send Origin with what changes something, which the listener has compared with its own. Who types an address may read.
  */
-function checkSource({ headers }: Request, _response: Response, next: () => void): void {
+function checkSource({ method, headers }: Request, _response: Response, next: NextFunction): void {
+  const reads = method === 'GET' || method === 'HEAD';
   const site = headers['sec-fetch-site'];
-  if (site === undefined ? headers.origin === undefined : site !== 'same-origin') {
-    throw new AdminError('foreign_origin', 'Only the console itself may use its session for this.');
-  }
+  const own =
+    site === undefined ? reads || headers.origin !== undefined : site === 'same-origin' || (reads && site === 'none');
+  if (!own) throw new AdminError('foreign_origin', 'Only the console itself may use its session for this.');
   next();
 }
 
-/** The first one by this name: a browser sends the one with the longest path first. */
-function cookieOf({ headers }: Request): string | null {
-  for (const pair of (headers.cookie ?? '').split(';')) {
-    const [name, value] = pair.trim().split('=', 2);
-    if (name === COOKIE && value) return value;
+/** Throws AdminError, which never has what was sent. */
+function tokenIn(request: Request): string {
+  const form = 'Send {"token": "…"} as application/json.';
+  if (!request.is('application/json')) throw new AdminError('unsupported_media_type', form);
+  let token: unknown;
+  try {
+    token = JSON.parse(String(request.body))?.token;
+  } catch {
+    throw new AdminError('invalid_request', form);
   }
-  return null;
-}
-
-function cookie(value: string, { secure }: Request): string {
-  return `${COOKIE}=${value}; Path=${PREFIX}/; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;
+  if (typeof token !== 'string') throw new AdminError('invalid_request', form);
+  return token;
 }

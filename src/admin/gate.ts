@@ -64,10 +64,10 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
   // Read once at the start, for a first call that comes while the state is away. If this fails, that call is told.
   known().catch(() => {});
 
-  async function refused(address: string): Promise<AdminError> {
+  async function refused(address: string, message: string): Promise<AdminError> {
     const { exhausted, readings, now } = await guard.fail(address);
     if (!exhausted) {
-      return new AdminError('invalid_admin_token', 'Send an admin token as Authorization: Bearer <token>.', {
+      return new AdminError('invalid_admin_token', message, {
         headers: { 'WWW-Authenticate': 'Bearer realm="storegate admin"' },
       });
     }
@@ -108,13 +108,17 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
     async operator(request) {
       const found = await find(request);
       if (found) return found;
-      throw await refused(request.socket.remoteAddress ?? 'unknown');
+      const address = request.socket.remoteAddress ?? 'unknown';
+      throw await refused(address, 'Send an admin token as Authorization: Bearer <token>.');
     },
     still: find,
     async admit(token, { socket }) {
       const hash = hashToken(token);
       if (await holder(hash)) return hash;
-      throw await refused(socket.remoteAddress ?? 'unknown');
+      throw await refused(
+        socket.remoteAddress ?? 'unknown',
+        'This is no admin token of this gateway, or none any more.',
+      );
     },
     holder,
     unasked,

@@ -1,7 +1,14 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import type { Plans } from '../limits/plans.ts';
-import { BODIES_AT_LEAST, type Config, type LogLevel, type Mount, type RedisSettings } from './config.ts';
+import {
+  BODIES_AT_LEAST,
+  type Config,
+  type ConsoleLink,
+  type LogLevel,
+  type Mount,
+  type RedisSettings,
+} from './config.ts';
 import type { SettingsReader } from './settings.ts';
 import { parseDuration, parseSize } from './units.ts';
 
@@ -87,6 +94,11 @@ export function assemble(read: SettingsReader, { plans, gateway, cwd }: Surround
     mounts: read.list<MountEntry>('mounts').map(mountOf),
     cors: { origins: [...read.list<string>('cors.origins')], maxAge: span('cors.maxAge') },
     reference: { enabled: read.flag('reference.enabled') },
+    console: {
+      enabled: read.flag('console.enabled'),
+      idle: span('console.idle'),
+      links: read.list<ConsoleLink>('console.links').map(({ title, url }) => ({ title, url: new URL(url).href })),
+    },
     audit: {
       keep: read.number('audit.keep'),
       bans: { keep: read.number('audit.bans.keep'), for: span('audit.bans.for') },

@@ -36,6 +36,8 @@ export interface Config {
     readonly maxAge: number;
   };
   readonly reference: { readonly enabled: boolean };
+  /** `idle` ends a session in which nobody did anything for so long. */
+  readonly console: { readonly enabled: boolean; readonly idle: number; readonly links: readonly ConsoleLink[] };
   readonly audit: AuditSettings;
   /** What each process keeps of the last requests: how many, and the share of the good ones. */
   readonly explain: { readonly requests: number; readonly sample: number };
@@ -112,6 +114,12 @@ export interface Mount {
   /** Origin and optional base path, no trailing slash. */
   readonly target: string;
   readonly websocket: boolean;
+}
+
+/** A page of another system that operators look at too. The URL is of http or https. */
+export interface ConsoleLink {
+  readonly title: string;
+  readonly url: string;
 }
 
 /** How long the audit log and the log of bans grow. */

@@ -110,7 +110,7 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
     observe,
     ownToken,
     readiness,
-    console: createConsole(),
+    console: config.console.enabled ? createConsole() : null,
   });
   const watch = load ? watchFiles(filesOf, reloadUnasked) : null;
 

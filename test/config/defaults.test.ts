@@ -84,6 +84,7 @@ function defaultsIn(cwd: string, gateway: string): Config {
     mounts: [],
     cors: { origins: ['*'], maxAge: 10 * minute },
     reference: { enabled: true },
+    console: { enabled: true, idle: 30 * minute, links: [] },
     audit: { keep: 100_000, bans: { keep: 100_000, for: 90 * 24 * 60 * minute } },
     explain: { requests: 10_000, sample: 1 },
     log: { level: 'info', requests: true, format: 'auto' },

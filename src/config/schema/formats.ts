@@ -23,6 +23,11 @@ export function isHttpUrl(text: string): boolean {
   return /^https?:\/\/[^\s\\?#@]+$/i.test(text) && URL.canParse(text);
 }
 
+/** A whole address over http or https, without credentials; browsers open it. */
+export function isWebLink(text: string): boolean {
+  return /^https?:\/\/[^\s\\@/]+([/?#][^\s\\]*)?$/i.test(text) && text.length <= 2_000 && URL.canParse(text);
+}
+
 /** `redis[s]://[[user]:password@]host[:port][/database]`, the schemes as registered with IANA; no options after it. */
 export function isRedisUrl(text: string): boolean {
   if (!/^rediss?:\/\/[^\s\\?#]+$/.test(text) || !URL.canParse(text)) return false;

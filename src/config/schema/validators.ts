@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { parseDuration, parseSize } from '../units.ts';
-import { isCidr, isHost, isHostPort, isHttpUrl, isRedisUrl, isWebOrigin } from './formats.ts';
+import { isCidr, isHost, isHostPort, isHttpUrl, isRedisUrl, isWebLink, isWebOrigin } from './formats.ts';
 import { type SchemaName, schemaOf } from './schema.ts';
 
 let shared: Ajv | undefined;
@@ -31,6 +31,7 @@ const formats = {
   'redis-url': isRedisUrl,
   cidr: isCidr,
   'web-origin': isWebOrigin,
+  'web-link': isWebLink,
 };
 
 /** Checks that durations and sizes are in a range; the pattern beside it refuses other values. */

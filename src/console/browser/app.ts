@@ -1,41 +1,77 @@
 import { h } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import { ApiError, type Session, signedOut, signOut, whoIsSignedIn } from './api/client.ts';
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { ApiError, NOBODY, type Session, signedOut, signOut, whoIsSignedIn } from './api/client.ts';
+import { hearTabs, tellTabs } from './api/tabs.ts';
+import { Idle } from './idle.ts';
 import { Failure } from './parts/notice.ts';
 import { linkTo, usePlace } from './routing.ts';
 import { SessionContext } from './session.ts';
 import { SignIn } from './sign-in.ts';
 import { VIEWS } from './views.ts';
 
-const NOBODY: Session = { operator: null, open: false };
-
 /** The whole console: who is signed in, where one can go, and the view of the place. */
 export function App() {
   const [session, setSession] = useState<Session | null>(null);
-  const [ended, setEnded] = useState(false);
+  /** Why nobody is signed in any more. */
+  const [ended, setEnded] = useState<string | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
 
-  useEffect(() => {
-    whoIsSignedIn().then(setSession, (failure: unknown) => {
-      if (!(failure instanceof ApiError)) throw failure;
-      setError(failure);
-    });
-    const end = () => {
-      setEnded(true);
-      setSession(NOBODY);
-    };
-    signedOut.addEventListener('ended', end);
-    return () => signedOut.removeEventListener('ended', end);
+  const fail = useCallback((failure: unknown) => {
+    if (!(failure instanceof ApiError)) throw failure;
+    setError(failure);
   }, []);
+  const end = useCallback((why: string) => {
+    // A call that is refused after that tells no better reason.
+    setEnded((before) => before ?? why);
+    setSession(NOBODY);
+  }, []);
+  const take = useCallback(
+    (told: Session) => {
+      if (told.operator) setSession(told);
+      else end('You were signed out. Sign in again to go on.');
+    },
+    [end],
+  );
+  const endByIdle = useCallback(() => {
+    end('You were signed out, because nobody was there. Sign in again to go on.');
+    // The gateway ends the session by itself too, should it not hear of this.
+    signOut().catch(() => {});
+  }, [end]);
+
+  useEffect(() => {
+    whoIsSignedIn().then(setSession, fail);
+    const stopHearing = hearTabs('session', () => void whoIsSignedIn().then(take, fail));
+    const refused = () => end('You were signed out. Sign in again to go on.');
+    signedOut.addEventListener('ended', refused);
+    return () => {
+      stopHearing();
+      signedOut.removeEventListener('ended', refused);
+    };
+  }, [end, take, fail]);
+
+  function leave() {
+    signOut().then((told) => {
+      setEnded(null);
+      setSession(told);
+      tellTabs('session');
+    }, fail);
+  }
+
+  function enter(told: Session) {
+    setEnded(null);
+    setSession(told);
+    tellTabs('session');
+  }
 
   if (error) return h('main', { class: 'sign-in' }, h('h1', null, 'storegate console'), h(Failure, { error }));
   if (session === null)
     return h('main', { class: 'sign-in', 'aria-busy': true }, h('p', { class: 'loading' }, 'Loading …'));
-  if (session.operator === null) return h(SignIn, { ended, onSignedIn: setSession });
+  if (session.operator === null) return h(SignIn, { ended, onSignedIn: enter });
   return h(
     SessionContext.Provider,
     { value: session },
-    h(Frame, { session, onSignOut: () => signOut().then(setSession) }),
+    h(Frame, { session, onSignOut: leave }),
+    !session.open && h(Idle, { idle: session.idle * 1_000, onTold: take, onSignOut: leave, onIdle: endByIdle }),
   );
 }
 

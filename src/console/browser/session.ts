@@ -1,14 +1,19 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { Operator, Role, Session } from './api/client.ts';
+import { NOBODY, type Operator, type Role, type Session } from './api/client.ts';
 
 const ROLES: readonly Role[] = ['read', 'operate', 'admin'];
 
-export const SessionContext = createContext<Session>({ operator: null, open: false });
+export const SessionContext = createContext<Session>(NOBODY);
 
 /** Who is signed in. Only for views, which nobody sees without. */
 export function useOperator(): Operator {
   return useContext(SessionContext).operator!;
+}
+
+/** Pages of other systems, see `console.links`. */
+export function useLinks(): Session['links'] {
+  return useContext(SessionContext).links;
 }
 
 /** Whether the operator's role may do what needs this one. The API refuses it all the same. */

@@ -4,7 +4,7 @@ import { ApiError, type Session, signIn } from './api/client.ts';
 import { Failure } from './parts/notice.ts';
 
 /** The field has no name and its form no target, so that only this script reads the token. It is nowhere kept. */
-export function SignIn({ ended, onSignedIn }: { ended: boolean; onSignedIn: (session: Session) => void }) {
+export function SignIn({ ended, onSignedIn }: { ended: string | null; onSignedIn: (session: Session) => void }) {
   const [error, setError] = useState<ApiError | null>(null);
   const [busy, setBusy] = useState(false);
 
@@ -28,7 +28,7 @@ export function SignIn({ ended, onSignedIn }: { ended: boolean; onSignedIn: (ses
     'main',
     { class: 'sign-in' },
     h('h1', null, 'storegate console'),
-    ended && h('p', { role: 'status' }, 'You were signed out. Sign in again to go on.'),
+    ended !== null && h('p', { role: 'status' }, ended),
     h(
       'form',
       { onSubmit: submit, autoComplete: 'off' },

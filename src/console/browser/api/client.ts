@@ -15,7 +15,14 @@ export interface Session {
   readonly operator: Operator | null;
   /** Whether nobody needs to sign in: a loopback address, and no token was ever set. */
   readonly open: boolean;
+  /** Seconds after which who does nothing is signed out. */
+  readonly idle: number;
+  /** Pages of other systems that operators look at too. */
+  readonly links: readonly { readonly title: string; readonly url: string }[];
 }
+
+/** Before anybody has signed in, and behind it. */
+export const NOBODY: Session = { operator: null, open: false, idle: 0, links: [] };
 
 /** What the admin API, or the way there, says of a call that failed. */
 export class ApiError extends Error {

@@ -1,0 +1,87 @@
+import { h } from 'preact';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { ApiError, type Session, whoIsSignedIn } from './api/client.ts';
+import { hearTabs, tellTabs } from './api/tabs.ts';
+import { clockTime } from './words.ts';
+
+/** What a person does; pages that ask again by themselves do none of it. */
+const SIGNS = ['pointerdown', 'pointermove', 'keydown', 'wheel'] as const;
+const WARNED_BEFORE = 60_000;
+/** The gateway is told of a person at most so often. */
+const TOLD_EACH = 15_000;
+
+interface IdleProps {
+  /** Milliseconds after which who does nothing is signed out. */
+  readonly idle: number;
+  /** What the gateway answered when it was told that a person is there. */
+  readonly onTold: (session: Session) => void;
+  readonly onSignOut: () => void;
+  readonly onIdle: () => void;
+}
+
+/**
+ * Signs out who is not there, in all tabs together, and asks a minute before. The gateway ends the session by itself, for it counts
+ * only what is told here; this takes what is shown from the screen.
+ */
+export function Idle({ idle, onTold, onSignOut, onIdle }: IdleProps) {
+  const used = useRef(Date.now());
+  const warned = useRef(false);
+  const [endsAt, setEndsAt] = useState<number | null>(null);
+
+  const note = useCallback(() => {
+    used.current = Date.now();
+    warned.current = false;
+    setEndsAt(null);
+  }, []);
+
+  const tell = useCallback(() => {
+    note();
+    tellTabs('used');
+    whoIsSignedIn().then(onTold, (failure: unknown) => {
+      // A gateway that does not answer is told at the next sign, and the views say that it does not.
+      if (!(failure instanceof ApiError)) throw failure;
+    });
+  }, [note, onTold]);
+
+  useEffect(() => {
+    // Who was asked answers: a mouse that somebody pushes is no answer.
+    const seen = () => {
+      if (!warned.current && Date.now() - used.current > Math.min(TOLD_EACH, idle / 8)) tell();
+    };
+    for (const sign of SIGNS) addEventListener(sign, seen, { passive: true, capture: true });
+    const stopHearing = hearTabs('used', note);
+    const timer = setInterval(() => {
+      const end = used.current + idle;
+      if (Date.now() >= end) onIdle();
+      else if (Date.now() >= end - Math.min(WARNED_BEFORE, idle / 2)) {
+        warned.current = true;
+        setEndsAt(end);
+      }
+    }, 1_000);
+    return () => {
+      for (const sign of SIGNS) removeEventListener(sign, seen, { capture: true });
+      stopHearing();
+      clearInterval(timer);
+    };
+  }, [idle, note, tell, onIdle]);
+
+  return endsAt === null ? null : h(StillThere, { endsAt, onStay: tell, onSignOut });
+}
+
+/** The time of the end stands still, so that nobody is read a countdown. */
+function StillThere({ endsAt, onStay, onSignOut }: { endsAt: number; onStay: () => void; onSignOut: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return h(
+    'dialog',
+    { ref: dialog, role: 'alertdialog', onClose: onStay, 'aria-labelledby': 'still-there', 'aria-describedby': 'ends' },
+    h('h2', { id: 'still-there' }, 'Still there?'),
+    h('p', { id: 'ends' }, `You will be signed out at ${clockTime(new Date(endsAt).toISOString())}.`),
+    h(
+      'div',
+      { class: 'buttons' },
+      h('button', { type: 'submit', autoFocus: true, onClick: () => dialog.current?.close() }, 'Stay signed in'),
+      h('button', { type: 'button', onClick: onSignOut }, 'Sign out'),
+    ),
+  );
+}

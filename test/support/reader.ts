@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Locator, Page } from 'playwright-core';
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+import { accessibilityFindings } from './axe.ts';
 
 /** The actions of a reader of the API reference. */
 export class Reader {
@@ -60,18 +57,8 @@ export class Reader {
     return (await operation.locator('.standing').textContent())!;
   }
 
-  /**
-   * The findings of axe with impact serious or critical in the parts that `within` selects, one line each. A look costs a second
-   * of computing or more, whatever it looks at: better one at several states, in several parts, than several.
-   */
+  /** See `accessibilityFindings`. */
   async accessibilityFindings(within = 'html'): Promise<string[]> {
-    if (!(await this.page.evaluate('"axe" in window'))) await this.page.evaluate(axe);
-    const run = `axe.run(${JSON.stringify(within)}, { resultTypes: ['violations'] })`;
-    const { violations } = (await this.page.evaluate(run)) as {
-      violations: { id: string; impact: string; nodes: { html: string }[] }[];
-    };
-    return violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
+    return await accessibilityFindings(this.page, { within });
   }
 }

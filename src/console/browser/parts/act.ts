@@ -92,6 +92,7 @@ export function ActButton({ act, label, disabled }: { act: Act; label?: string; 
         key: 'button',
         type: 'button',
         class: act.dangerous ? 'dangerous-quiet' : undefined,
+        'aria-haspopup': 'dialog',
         disabled,
         onClick: () => setOpen(true),
       },

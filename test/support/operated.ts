@@ -1,0 +1,29 @@
+import { adminOf } from './admin.ts';
+import type { TestGateway } from './gateway.ts';
+
+/** Plans under which a few requests show everything that operators look at. */
+export const OPERATED_PLANS = `
+plans:
+  free: { windows: [{ limit: 60, per: minute }, { limit: 1000, per: day }] }
+  pro: { windows: [{ limit: 300, per: minute }, { limit: 10000, per: day }] }
+  trial: { windows: [{ limit: 5, per: minute }] }
+bans: { strikes: 3, within: 1m, grace: 0s, lengths: [5m, 1h], forget: 1d }
+`;
+
+/** What happened at a gateway on an ordinary morning: keys of three accounts, good requests, wrong ones, refusals and a ban. */
+export async function operate(gateway: TestGateway, token: string) {
+  const call = adminOf(gateway.adminUrl, { Authorization: `Bearer ${token}` });
+  const issue = async (account: string, plan: string, label: string) =>
+    (await call('POST', '/keys', { account, plan, label })).body as { id: string; key: string };
+  const shop = await issue('acme', 'pro', 'web shop');
+  const mobile = await issue('acme', 'free', 'mobile app');
+  const crawler = await issue('northwind', 'trial', 'price crawler');
+  const old = await issue('contoso', 'free', 'partner, until May');
+  const get = (key: string, path: string) => gateway.client.get(path).set('X-API-Key', key);
+  for (let i = 0; i < 24; i++) await get(shop.key, ['/pets', '/categories', '/store/inventory'][i % 3]!);
+  for (let i = 0; i < 8; i++) await get(mobile.key, i % 4 === 3 ? '/pets/0' : '/pets?limit=abc');
+  for (let i = 0; i < 12; i++) await get(crawler.key, '/pets');
+  for (let i = 0; i < 3; i++) await get('sg_test_wrong', '/pets');
+  await call('DELETE', `/keys/${old.id}`);
+  return { shop, mobile, crawler, old };
+}

@@ -12,9 +12,12 @@ export default {
   globalSetup: '<rootDir>/test/support/run-folder.ts',
   // A fresh clone knows no durations: Jest would go by the size of files, and end with a long suite alone.
   testSequencer: '<rootDir>/test/support/order.js',
-  // Twice the processors, because suites wait: for servers to start and stop, deadlines, bans. A suite needs up to 600 MB, with a
-  // browser 1 GB. A number, because Jest takes '150%' as 150.
-  maxWorkers: Math.min(Math.max(2 * availableParallelism(), 2), 8),
+  // Twice the processors, because suites wait: for servers to start and stop, for deadlines, for bans. Not more, because each
+  // takes up to 1 GB with its browser, servers and gateways. A number, because Jest takes '150%' as 150.
+  maxWorkers: Math.min(2 * availableParallelism(), 8),
+  // What a suite has loaded stays in its worker. One that has 800 MB at the end needs longer to end than Jest waits, which then
+  // blames a leak; a new one costs half a second. In bytes of the heap.
+  workerIdleMemoryLimit: '300MB',
   // Only a guard against hanging: real servers on a busy machine take their time.
   testTimeout: 120_000,
 };

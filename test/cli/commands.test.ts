@@ -4,12 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { finished, storegate } from '../support/storegate.ts';
 import { until } from '../support/until.ts';
 
 let cwd: string;
+/** The same commands without a process of their own, which most of them take longer to start than to run. */
+let here: CommandLine;
 beforeAll(() => {
   cwd = mkdtempSync(join(tmpdir(), 'storegate-cli-'));
+  here = commandLine(cwd);
 });
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
@@ -137,13 +141,13 @@ describe('storegate itself', () => {
       ['keys', 'create', '--help'],
     ],
   ])('%j shows what %j shows', async (asked, same) => {
-    const shown = await finished(asked, { cwd });
-    expect(shown).toEqual(await finished(same, { cwd }));
+    const shown = await here(asked);
+    expect(shown).toEqual(await here(same));
     expect(shown).toMatchObject({ code: 0, out: expect.stringContaining('Usage: storegate') });
   });
 
   test('says which word of a command it does not know', async () => {
-    const run = await finished(['help', 'keys', 'craete'], { cwd });
+    const run = await here(['help', 'keys', 'craete']);
     expect(run).toMatchObject({ code: 2, out: '', err: expect.stringContaining('"craete"') });
   });
 });
@@ -169,7 +173,7 @@ paths:
     put: {operationId: b, x-required-scopes: ${scopes}, responses: {default: {description: Done.}}}
 `,
       );
-    const check = () => finished(['check'], { cwd, env: { STOREGATE_CONTRACT: 'scoped.yaml' } });
+    const check = () => here(['check'], { env: { STOREGATE_CONTRACT: 'scoped.yaml' } });
     contract('[a]');
     expect((await check()).out).toBe(
       'All is well: 4 plans, 2 operations (OpenAPI 3.0.3).\n2 operations need scopes: a, b.\n',
@@ -187,7 +191,7 @@ paths:
       join(cwd, 'large.yaml'),
       `openapi: 3.0.3\ninfo: {title: x, version: '1'}\npaths: {/a: {post: ${post}}}\n`,
     );
-    expect(await finished(['check'], { cwd, env: { STOREGATE_CONTRACT: 'large.yaml' } })).toMatchObject({
+    expect(await here(['check'], { env: { STOREGATE_CONTRACT: 'large.yaml' } })).toMatchObject({
       code: 0,
       err: 'note: a (POST /a): x-max-body-bytes is 1048577, but door.maxBodyBytes is less and holds: 1048576 bytes\n',
     });
@@ -195,7 +199,7 @@ paths:
 
   test('tells every mistake of a contract', async () => {
     writeFileSync(join(cwd, 'bad.yaml'), 'openapi: 3.0.3\ninfo: {title: x}\npaths: {}\n');
-    const run = await finished(['check'], { cwd, env: { STOREGATE_CONTRACT: 'bad.yaml' } });
+    const run = await here(['check'], { env: { STOREGATE_CONTRACT: 'bad.yaml' } });
     expect(run.code).toBe(1);
     expect(run.err).toMatch(/bad\.yaml.*version/);
   });
@@ -204,7 +208,7 @@ paths:
     const responses = '{default: {description: Done., odd: 1}}';
     const paths = `{/a: {get: {operationId: a, responses: ${responses}}, put: {operationId: b, responses: ${responses}}}, b: {}}`;
     writeFileSync(join(cwd, 'noted.yaml'), `openapi: 3.0.3\ninfo: {title: x, version: '1'}\npaths: ${paths}\n`);
-    const run = await finished(['check'], { cwd, env: { STOREGATE_CONTRACT: 'noted.yaml' } });
+    const run = await here(['check'], { env: { STOREGATE_CONTRACT: 'noted.yaml' } });
     expect(run.code).toBe(1);
     const lines = run.err.trim().split('\n');
     expect(lines[0]).toMatch(/^note: .*noted\.yaml:3:.*odd is not a field .*\(2 times; this is the first\)$/);
@@ -214,6 +218,7 @@ paths:
 
 describe('storegate keys', () => {
   const env = { STOREGATE_DATA: 'keys' };
+  const untouched = { STOREGATE_DATA: 'untouched' };
 
   test('issues, lists and revokes', async () => {
     const created = await finished(['keys', 'create', '--plan', 'free', '--account', 'acme', '--json'], { cwd, env });
@@ -238,15 +243,13 @@ describe('storegate keys', () => {
     [['--plan', 'free', '--account', 'acme', '--expires-in', 'soon'], 2, '90d'],
     [['--plan', 'free'], 2, '--account'],
   ])('refuses %j', async (args, code, message) => {
-    const run = await finished(['keys', 'create', ...args], { cwd, env: { STOREGATE_DATA: 'untouched' } });
+    const run = await here(['keys', 'create', ...args], { env: untouched });
     expect(run).toMatchObject({ code, err: expect.stringContaining(message) });
-    expect(
-      JSON.parse((await finished(['keys', 'list', '--json'], { cwd, env: { STOREGATE_DATA: 'untouched' } })).out),
-    ).toEqual([]);
+    expect(JSON.parse((await here(['keys', 'list', '--json'], { env: untouched })).out)).toEqual([]);
   });
 
   test('helps after a typo', async () => {
-    const run = await finished(['kyes'], { cwd });
+    const run = await here(['kyes']);
     expect(run).toMatchObject({ code: 2, err: expect.stringContaining('keys') });
   });
 });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { environmentVariables } from '../../src/config/environment.ts';
 import { schemaFlaws } from '../../src/config/schema/flaws.ts';
@@ -17,6 +18,12 @@ describe('the schema that editors show', () => {
   ])('is named in the first line of %s', (file, schema) => {
     const [first] = readFileSync(resolve(root, file), 'utf8').split('\n');
     expect(first).toBe(`# yaml-language-server: $schema=${schema}`);
+  });
+
+  test.each(['gateway', 'plans'] as const)('is one by the schema of schemas: %s', (name) => {
+    const ajv = new Ajv();
+    ajv.validateSchema(schemaOf(name));
+    expect(ajv.errors).toBeNull();
   });
 
   test.each(settings)('explains %s and has a default that it accepts', (name, schema) => {

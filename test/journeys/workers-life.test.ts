@@ -76,45 +76,38 @@ const signalGroup = ({ running }: GatewayWithWorkers, signal: NodeJS.Signals) =>
   process.kill(-running.child.pid!, signal);
 
 describe('the gateway stops', () => {
-  test.each(['SIGTERM', 'SIGINT'] as const)(
-    'on %s, once what was begun has been answered',
-    async (signal) => {
-      const gateway = await start(PATIENT_DRAIN);
-      const { pids } = gateway;
-      const requests = await inFlight(gateway);
-      gateway.running.child.kill(signal);
-      await until('it says so', async () => (await ready(gateway)) === '503 stopping');
-      await until('it has told', () => gateway.told('stopping').length === 1);
-      release();
-      expect(await statuses(requests)).toEqual([200, 200]);
-      expect(await gateway.running.exit).toBe(0);
-      await allGone(pids);
-      expect(gateway.told('stopping')).toEqual([expect.objectContaining({ inFlight: 2 })]);
-      expect(gateway.told('stopped')).toEqual([expect.objectContaining({ cutOff: 0 })]);
-      expect(gateway.told('worker.ended')).toEqual([]);
-      expect(await redis.admin.zcard('sg:g')).toBe(0);
-    },
-    60_000,
-  );
+  // Each signal once, and each way to send it once: a start is of three processes.
+  test('on SIGTERM, once what was begun has been answered', async () => {
+    const gateway = await start(PATIENT_DRAIN);
+    const { pids } = gateway;
+    const requests = await inFlight(gateway);
+    gateway.running.child.kill('SIGTERM');
+    await until('it says so', async () => (await ready(gateway)) === '503 stopping');
+    await until('it has told', () => gateway.told('stopping').length === 1);
+    release();
+    expect(await statuses(requests)).toEqual([200, 200]);
+    expect(await gateway.running.exit).toBe(0);
+    await allGone(pids);
+    expect(gateway.told('stopping')).toEqual([expect.objectContaining({ inFlight: 2 })]);
+    expect(gateway.told('stopped')).toEqual([expect.objectContaining({ cutOff: 0 })]);
+    expect(gateway.told('worker.ended')).toEqual([]);
+    expect(await redis.admin.zcard('sg:g')).toBe(0);
+  }, 60_000);
 
-  test.each(['SIGTERM', 'SIGINT'] as const)(
-    'on %s to all of its processes, in the same way',
-    async (signal) => {
-      const gateway = await start(PATIENT_DRAIN);
-      const { pids } = gateway;
-      const requests = await inFlight(gateway);
-      signalGroup(gateway, signal);
-      await until('it has told', () => gateway.told('stopping').length === 1);
-      expect(pids.filter(isAlive)).toEqual(pids);
-      release();
-      expect(await statuses(requests)).toEqual([200, 200]);
-      expect(await gateway.running.exit).toBe(0);
-      await allGone(pids);
-      expect(gateway.told('worker.ended').filter(({ unexpected, level }) => unexpected || level >= 40)).toEqual([]);
-      expect(gateway.running.err()).toBe('');
-    },
-    60_000,
-  );
+  test('on SIGINT to all of its processes, in the same way', async () => {
+    const gateway = await start(PATIENT_DRAIN);
+    const { pids } = gateway;
+    const requests = await inFlight(gateway);
+    signalGroup(gateway, 'SIGINT');
+    await until('it has told', () => gateway.told('stopping').length === 1);
+    expect(pids.filter(isAlive)).toEqual(pids);
+    release();
+    expect(await statuses(requests)).toEqual([200, 200]);
+    expect(await gateway.running.exit).toBe(0);
+    await allGone(pids);
+    expect(gateway.told('worker.ended').filter(({ unexpected, level }) => unexpected || level >= 40)).toEqual([]);
+    expect(gateway.running.err()).toBe('');
+  }, 60_000);
 
   test('on SIGTERM to all of its processes only after the delay, in which everything is answered', async () => {
     const gateway = await start('door: { drainDelay: 1d }\n');

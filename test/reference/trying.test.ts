@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
 import { TestBrowser } from '../support/browser.ts';
 import { describeInBrowser } from '../support/browser-tests.ts';
 import { TestGateway } from '../support/gateway.ts';
@@ -44,13 +45,18 @@ describeInBrowser('a reader with a key', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('sees the headers of an answer, good or bad, as they were received', async () => {
+  test('tries until the 429 arrives, is told how long to wait, and sees all headers as they were received', async () => {
     const { reader: it, page } = await reader('tiny');
     const operation = await it.openOperation('Categories', 'listCategories');
     await it.tryIt(operation);
-    for (const status of [200, 200, 200, 429]) {
+    for (const [status, said] of [
+      [200, /Remaining\s*2/],
+      [200, /Remaining\s*1/],
+      [200, /Remaining\s*0/],
+      [429, /Over the limit: wait \d+ seconds[\s\S]*Retry-After\s*\d+/],
+    ] as const) {
       const answered = page.waitForResponse('**/categories');
-      await it.send(operation);
+      expect(await it.send(operation)).toMatch(said);
       const answer = await answered;
       expect(answer.status()).toBe(status);
       const lines = await operation.locator('.headerline').allTextContents();
@@ -61,16 +67,6 @@ describeInBrowser('a reader with a key', () => {
       );
       expect(lines.join()).toMatch(/date: \w{3}, \d\d \w{3} \d{4} /);
     }
-  });
-
-  test('tries until the 429 arrives, and is told how long to wait', async () => {
-    const { reader: it } = await reader('tiny');
-    const operation = await it.openOperation('Categories', 'listCategories');
-    await it.tryIt(operation);
-    for (const left of [2, 1, 0]) expect(await it.send(operation)).toMatch(new RegExp(`Remaining\\s*${left}`));
-    const standing = await it.send(operation);
-    expect(standing).toMatch(/Over the limit: wait \d+ seconds/);
-    expect(standing).toMatch(/Retry-After\s*\d+/);
     expect(await operation.locator('.live-responses-table').textContent()).toContain('rate_limit_exceeded');
   });
 
@@ -118,43 +114,49 @@ describeInBrowser('a reader with a key', () => {
     expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).toBe('[{},{}]');
   });
 
-  test('is told at once whether what was pasted has the form of a key, and may use another system’s all the same', async () => {
-    const { page, secret } = await reader('free');
-    const field = page.getByLabel('Your API key');
-    const note = async () => (await page.locator('#key-note').textContent())!;
-    await field.fill(secret);
-    expect(await note()).toBe('This has the form of a key.');
-    for (const damaged of [
-      secret.slice(0, -1),
-      secret.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a')),
-      'sg_test',
-    ]) {
-      await field.fill(damaged);
-      expect(await note()).toContain('missing or mistyped');
-    }
-    await field.fill('sk_live_51H8xYz');
-    expect(await note()).toContain('another system');
-    await page.getByRole('button', { name: 'Use this key' }).click();
-    expect(await note()).toMatch(/^Your key is kept until you close this tab\..*another system/);
-    expect(await page.evaluate('JSON.stringify(sessionStorage)')).toContain('sk_live_51H8xYz');
-  });
+  describe('in the field for the key', () => {
+    /** One page for all of them: opening it takes longer than typing into it. The last one gives another key. */
+    let page: Page;
+    let secret: string;
+    beforeAll(async () => {
+      ({ page, secret } = await reader('free'));
+    });
 
-  test('is told when what was pasted can be no key, and keeps the one before', async () => {
-    const { page, secret } = await reader('free');
-    await page.getByLabel('Your API key').fill('no key at all');
-    expect(await page.locator('#key-note').textContent()).toContain('not a key');
-    await page.getByRole('button', { name: 'Use this key' }).click();
-    expect(await page.locator('#key-note').textContent()).toContain('not a key');
-    expect(await page.evaluate('JSON.stringify(sessionStorage)')).toContain(secret);
-  });
+    test('is not interrupted while a key is typed, until it is whole', async () => {
+      const note = page.locator('#key-note');
+      const before = await note.textContent();
+      await page.getByLabel('Your API key').pressSequentially(secret.slice(0, -1));
+      expect(await note.textContent()).toBe(before);
+      await page.getByLabel('Your API key').pressSequentially(secret.slice(-1));
+      expect(await note.textContent()).toBe('This has the form of a key.');
+    });
 
-  test('is not interrupted while a key is typed, until it is whole', async () => {
-    const { page, secret } = await reader('free');
-    const note = page.locator('#key-note');
-    const before = await note.textContent();
-    await page.getByLabel('Your API key').pressSequentially(secret.slice(0, -1));
-    expect(await note.textContent()).toBe(before);
-    await page.getByLabel('Your API key').pressSequentially(secret.slice(-1));
-    expect(await note.textContent()).toBe('This has the form of a key.');
+    test('is told when what was pasted can be no key, and keeps the one before', async () => {
+      await page.getByLabel('Your API key').fill('no key at all');
+      expect(await page.locator('#key-note').textContent()).toContain('not a key');
+      await page.getByRole('button', { name: 'Use this key' }).click();
+      expect(await page.locator('#key-note').textContent()).toContain('not a key');
+      expect(await page.evaluate('JSON.stringify(sessionStorage)')).toContain(secret);
+    });
+
+    test('is told at once whether what was pasted has the form of a key, and may use another system’s all the same', async () => {
+      const field = page.getByLabel('Your API key');
+      const note = async () => (await page.locator('#key-note').textContent())!;
+      await field.fill(secret);
+      expect(await note()).toBe('This has the form of a key.');
+      for (const damaged of [
+        secret.slice(0, -1),
+        secret.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a')),
+        'sg_test',
+      ]) {
+        await field.fill(damaged);
+        expect(await note()).toContain('missing or mistyped');
+      }
+      await field.fill('sk_live_51H8xYz');
+      expect(await note()).toContain('another system');
+      await page.getByRole('button', { name: 'Use this key' }).click();
+      expect(await note()).toMatch(/^Your key is kept until you close this tab\..*another system/);
+      expect(await page.evaluate('JSON.stringify(sessionStorage)')).toContain('sk_live_51H8xYz');
+    });
   });
 });

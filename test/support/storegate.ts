@@ -23,6 +23,9 @@ interface Surroundings {
 /** Where all of them keep compiled code, so that each finds that of those before it: compiling is half of a command's time. */
 export const COMPILED = resolve(import.meta.dirname, '../../node_modules/.cache/storegate');
 
+/** For new objects, at once what Node would come to after many collections of garbage: a tenth of the work of a start. */
+const ROOM = '--min-semi-space-size=16';
+
 /** Loaded first, it makes a process believe that its standard output is a terminal. */
 const ON_TERMINAL = '--import=data:text/javascript,process.stdout.isTTY=true';
 
@@ -34,7 +37,7 @@ export function storegate(
   args: readonly string[],
   { cwd, env = {}, ownGroup = false, onTerminal = false }: Surroundings,
 ): Running {
-  const options = ['--disable-warning=ExperimentalWarning', ...(onTerminal ? [ON_TERMINAL] : [])];
+  const options = ['--disable-warning=ExperimentalWarning', ROOM, ...(onTerminal ? [ON_TERMINAL] : [])];
   const child = spawn(process.execPath, [...options, main, ...args], {
     cwd,
     env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILED, STOREGATE_HOST: '127.0.0.1', ...env },

@@ -18,6 +18,7 @@ export default {
   // What a suite has loaded stays in its worker. One that has 800 MB at the end needs longer to end than Jest waits, which then
   // blames a leak; a new one costs half a second. In bytes of the heap.
   workerIdleMemoryLimit: '300MB',
-  // Only a guard against hanging: real servers on a busy machine take their time.
+  // Only a guard against hanging: real servers on a busy machine take their time. A test that is over it fails with its name. There is
+  // no forceExit: a worker that does not end is ended and told, and fails nothing.
   testTimeout: 120_000,
 };

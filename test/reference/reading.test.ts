@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { TestBrowser } from '../support/browser.ts';
 import { describeInBrowser } from '../support/browser-tests.ts';
@@ -131,28 +131,35 @@ describeInBrowser('a reader of the page', () => {
     expect(await page.locator('#error-rate_limit_exceeded').textContent()).toContain('back off exponentially');
   });
 
-  test('scrolls a phone in one direction only', async () => {
-    const { reader: it, page } = await reader({ viewport: { width: 360, height: 740 }, isMobile: true });
-    for (const id of ['listPets', 'createPet', 'getPet']) await it.openOperation('Animals', id);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
-  });
+  describe('with a phone', () => {
+    let phone: Awaited<ReturnType<typeof reader>>;
+    beforeAll(async () => {
+      phone = await reader({ viewport: { width: 360, height: 740 }, isMobile: true });
+    });
 
-  test('jumps on a phone from the list of operations, which then is out of the way', async () => {
-    const { reader: it, page, complaints } = await reader({ viewport: { width: 360, height: 740 }, isMobile: true });
-    const contents = page.getByRole('navigation', { name: 'Contents' });
-    const button = page.getByRole('button', { name: 'Contents' });
-    expect(await contents.isVisible()).toBe(false);
-    await page.locator('#errors').scrollIntoViewIfNeeded();
-    await button.click();
-    expect(await it.accessibilityFindings()).toEqual([]);
-    await contents.getByRole('link', { name: 'Place an order' }).click();
-    await it.operation('Orders', 'createOrder').locator('.opblock-body').waitFor();
-    expect(await contents.isVisible()).toBe(false);
-    await button.click();
-    await contents.getByRole('link', { name: 'Errors' }).click();
-    expect(await contents.isVisible()).toBe(false);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
-    expect(complaints).toEqual([]);
+    test('jumps from the list of operations, which then is out of the way', async () => {
+      const { reader: it, page, complaints } = phone;
+      const contents = page.getByRole('navigation', { name: 'Contents' });
+      const button = page.getByRole('button', { name: 'Contents' });
+      expect(await contents.isVisible()).toBe(false);
+      await page.locator('#errors').scrollIntoViewIfNeeded();
+      await button.click();
+      expect(await it.accessibilityFindings()).toEqual([]);
+      await contents.getByRole('link', { name: 'Place an order' }).click();
+      await it.operation('Orders', 'createOrder').locator('.opblock-body').waitFor();
+      expect(await contents.isVisible()).toBe(false);
+      await button.click();
+      await contents.getByRole('link', { name: 'Errors' }).click();
+      expect(await contents.isVisible()).toBe(false);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+      expect(complaints).toEqual([]);
+    });
+
+    test('scrolls in one direction only', async () => {
+      const { reader: it, page } = phone;
+      for (const id of ['listPets', 'createPet', 'getPet']) await it.openOperation('Animals', id);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+    });
   });
 
   test('has the list beside the operations where there is room, and needs no button for it', async () => {

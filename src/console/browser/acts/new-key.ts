@@ -1,0 +1,112 @@
+import { h } from 'preact';
+import type { Key, KeyWithSecret, PlanNames } from '../api/answers/keys.ts';
+import { call } from '../api/client.ts';
+import type { Act } from '../parts/act.ts';
+import { Choice, Field } from '../parts/fields.ts';
+import { SecretOnce } from '../parts/secret.ts';
+import { WhoLink } from '../parts/who-link.ts';
+import { planWords } from './keys.ts';
+
+/** What is filled in at first. */
+interface Draft {
+  readonly account?: string;
+  readonly plan?: string;
+}
+
+/** `plans`: those in force. `done` gets the key that was made. */
+export function newKeyAct({ account, plan = 'free' }: Draft, plans: PlanNames['plans'], done: (key: Key) => void): Act {
+  return {
+    title: account === undefined ? 'Create a key' : `Create another key for ${account}`,
+    verb: account === undefined ? 'Create a key' : 'Create another key',
+    effect:
+      'The key works at once. On a plan that counts accounts it shares what the account has used, and a ban of it; on any other it begins with nothing used.',
+    fields: [
+      h(Field, {
+        key: 'account',
+        label: 'Account',
+        name: 'account',
+        defaultValue: account,
+        required: true,
+        maxLength: 64,
+      }),
+      h(Choice, {
+        key: 'plan',
+        label: 'Plan',
+        name: 'plan',
+        value: plan,
+        options: plans.map((one) => [one.name, planWords(one)] as const),
+      }),
+      h(Field, {
+        key: 'label',
+        label: 'Label',
+        name: 'label',
+        maxLength: 200,
+        note: 'What the key is for. May be empty.',
+      }),
+      h(
+        'details',
+        { key: 'more' },
+        h('summary', null, 'Limits, expiry, addresses, scopes, metadata'),
+        h(Field, {
+          label: 'Own limits',
+          name: 'limits',
+          maxLength: 500,
+          note: 'In place of those of the plan, such as 600/minute,100000/day.',
+        }),
+        h(Field, {
+          label: 'Expires in',
+          name: 'expiresIn',
+          pattern: '(0|[1-9][0-9]{0,8})(ms|s|m|h|d)',
+          title: 'A number with a unit, such as 12h or 90d.',
+          note: 'Such as 90d. Empty: never.',
+        }),
+        h(Field, {
+          label: 'Addresses',
+          name: 'addresses',
+          note: 'From which it may be used: addresses or blocks, with commas between. Empty: from anywhere.',
+        }),
+        h(Field, {
+          label: 'Scopes',
+          name: 'scopes',
+          note: 'What it may do where the contract asks for a scope; commas between.',
+        }),
+        h(Field, { label: 'Metadata', name: 'metadata', note: 'For your own use: name=value, with commas between.' }),
+      ),
+    ],
+    run: async (form, reason) => {
+      const { key: secret, ...key } = await call<KeyWithSecret>('POST', '/keys', { body: bodyOf(form), reason });
+      done(key);
+      return h(
+        SecretOnce,
+        { secret },
+        'This is the secret of ',
+        h(WhoLink, { who: key.id }),
+        `, plan ${key.plan}, account ${key.account}.`,
+      );
+    },
+  };
+}
+
+function bodyOf(form: FormData): object {
+  const text = (name: string) => String(form.get(name) ?? '').trim();
+  const list = (name: string) =>
+    text(name)
+      .split(',')
+      .map((one) => one.trim())
+      .filter(Boolean);
+  const [addresses, scopes, metadata] = [list('addresses'), list('scopes'), list('metadata')];
+  const optional = ['label', 'limits', 'expiresIn'].map((name) => [name, text(name)]).filter(([, value]) => value);
+  return {
+    ...{ account: text('account'), plan: text('plan') },
+    ...Object.fromEntries(optional),
+    ...(addresses.length > 0 && { addresses }),
+    ...(scopes.length > 0 && { scopes }),
+    ...(metadata.length > 0 && { metadata: Object.fromEntries(metadata.map(pairOf)) }),
+  };
+}
+
+/** One without a value says so by an empty one, which the API takes; one without a name it refuses. */
+function pairOf(text: string): [string, string] {
+  const [name = '', ...value] = text.split('=');
+  return [name.trim(), value.join('=').trim()];
+}

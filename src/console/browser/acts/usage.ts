@@ -1,0 +1,52 @@
+import { h } from 'preact';
+import { call, path } from '../api/client.ts';
+import type { Act } from '../parts/act.ts';
+import { Choice, Field } from '../parts/fields.ts';
+import { number } from '../words.ts';
+import type { Whom } from './whom.ts';
+
+/** `windows`: the names of those that there are. */
+export function grantAct({ party, words }: Whom, windows: readonly string[], done: () => void): Act {
+  return {
+    title: `Grant units to ${party}`,
+    verb: 'Grant units',
+    effect: `So many units of what ${words} used in the windows that are open now are given back, never more than were used. Limits, strikes and a ban stay.`,
+    fields: [
+      h(Field, {
+        key: 'units',
+        label: 'Units',
+        name: 'units',
+        type: 'number',
+        min: 1,
+        max: 1_000_000_000,
+        required: true,
+      }),
+      h(Choice, {
+        key: 'window',
+        label: 'Window',
+        name: 'window',
+        options: [['', 'all windows'], ...windows.map((name) => [name, name] as const)],
+      }),
+    ],
+    run: async (form, reason) => {
+      const units = Number(form.get('units'));
+      const window = String(form.get('window') ?? '');
+      await call('POST', path`/usage/${party}/grant`, { body: { units, ...(window && { window }) }, reason });
+      done();
+      return `Up to ${number(units)} units were given back in ${window || 'each window'}.`;
+    },
+  };
+}
+
+export function resetAct({ party, words }: Whom, done: () => void): Act {
+  return {
+    title: `Reset the windows of ${party}`,
+    verb: 'Reset',
+    effect: `All windows of ${words} open afresh, as if nothing had been used of them. Strikes and a ban stay; pardon ends these.`,
+    run: async (_form, reason) => {
+      await call('POST', path`/usage/${party}/reset`, { reason });
+      done();
+      return 'All windows are open afresh.';
+    },
+  };
+}

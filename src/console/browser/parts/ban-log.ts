@@ -1,0 +1,60 @@
+import { h } from 'preact';
+import type { BanEntry } from '../api/answers/bans.ts';
+import { clockTime } from '../words.ts';
+import { Badge } from './notice.ts';
+import { Table } from './table.ts';
+import { Time } from './time.ts';
+import { WhoLink } from './who-link.ts';
+
+/** What `bans history` calls them, in words. */
+const ACTIONS: Readonly<Record<string, string>> = {
+  'bans.begin': 'banned',
+  'bans.impose': 'banned',
+  'bans.extend': 'extended',
+  'bans.pardon': 'pardoned',
+};
+
+/** Who made the entries of bans that the ladder gave. */
+const LADDER = 'storegate';
+
+interface BanLogProps {
+  readonly entries: readonly BanEntry[];
+  readonly empty: string;
+  /** Whose bans they are, where that need not be said. */
+  readonly of?: string;
+}
+
+/** Entries of the log of bans. */
+export function BanLog({ entries, empty, of }: BanLogProps) {
+  return h(Table<BanEntry>, {
+    caption: 'Log of bans',
+    rows: entries,
+    keyOf: ({ number }) => number,
+    empty,
+    columns: [
+      { title: 'When', cell: ({ at }) => h(Time, { at }) },
+      ...(entries.every(({ target }) => target === of)
+        ? []
+        : [{ title: 'Who', names: true, cell: ({ target }: BanEntry) => h(WhoLink, { who: target }) }]),
+      { title: 'What', cell: ({ action }) => wordOf(action) },
+      { title: 'Until', cell: ({ after }) => h(Time, { at: after?.until ?? null }) },
+      { title: 'Rung', figure: true, cell: ({ after }) => after?.rung || '–' },
+      { title: 'Ended', cell: endOf },
+      { title: 'Why', cell: ({ reason }) => h('span', { class: 'reason' }, reason ?? '–') },
+      { title: 'By', cell: ({ actor }) => h('span', { class: 'by' }, actor === LADDER ? 'the ladder' : actor) },
+    ],
+  });
+}
+
+function wordOf(action: string): string {
+  const failed = action.endsWith('.failed');
+  const word = ACTIONS[action.replace(/\.failed$/, '')] ?? action;
+  return failed ? `could not be ${word}` : word;
+}
+
+function endOf({ action, ended }: BanEntry) {
+  if (action === 'bans.pardon' || action.endsWith('.failed')) return '–';
+  if (ended === null) return h(Badge, { tone: 'bad' }, 'in force');
+  if (ended.how === 'failed') return 'never began';
+  return [`${ended.how}${ended.by === null || ended.by === LADDER ? '' : ` by ${ended.by}`}, `, clockTime(ended.at)];
+}

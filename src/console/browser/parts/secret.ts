@@ -1,0 +1,28 @@
+import { type ComponentChildren, h } from 'preact';
+import { useState } from 'preact/hooks';
+
+/** A secret that is shown this once, to be copied. It is nowhere kept: with this it is gone. */
+export function SecretOnce({ secret, children }: { secret: string; children?: ComponentChildren }) {
+  const [told, setTold] = useState('');
+
+  async function copy() {
+    try {
+      await navigator.clipboard.writeText(secret);
+      setTold('Copied.');
+    } catch {
+      // Browsers give no clipboard to pages without TLS on another machine.
+      setTold('The browser does not let this page copy: mark the secret and copy it yourself.');
+    }
+  }
+
+  return h('div', { class: 'once' }, [
+    h('p', null, children, ' It is shown this once: copy it before you close this.'),
+    h('code', { class: 'secret' }, secret),
+    h(
+      'p',
+      { class: 'buttons' },
+      h('button', { type: 'button', onClick: copy }, 'Copy the secret'),
+      h('span', { role: 'status' }, told),
+    ),
+  ]);
+}

@@ -1,0 +1,47 @@
+import { h } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { Notice } from './parts/notice.ts';
+import { goTo, linkTo, type Place } from './routing.ts';
+
+/** As `LIKE_A_KEY` of src/keys/secret.ts: whatever begins as a key does, whole or cut short. */
+const LIKE_A_KEY = /sg_[a-z]{1,12}_[0-9A-Za-z]{16,}/;
+
+/** In the query of a place that was left because it had a secret. */
+const REFUSED = { refused: 'secret' };
+
+/** Whether there is something in the text that looks like the secret of a key. */
+export function holdsSecret(text: string): boolean {
+  return LIKE_A_KEY.test(text);
+}
+
+/** Goes to a place of a view with this query; where somebody has put a secret into it, to one that says why not. */
+export function goUnlessSecret(view: string, rest: string, query: Readonly<Record<string, string>> = {}): void {
+  const given = [rest, ...Object.values(query)];
+  goTo(given.some(holdsSecret) ? linkTo(view, '', REFUSED) : linkTo(view, rest, query));
+}
+
+/** Whether somebody has written a secret into the address. The place is left at once, and nothing of it must be asked for. */
+export function useLeftForSecret({ view, rest, query }: Place): boolean {
+  const has = [rest, ...Object.values(query)].some(holdsSecret);
+  useEffect(() => {
+    if (has) goTo(linkTo(view, '', REFUSED), { replace: true });
+  }, [has]);
+  return has;
+}
+
+/** Says why a search was not made. */
+export function SecretRefused({ query }: Pick<Place, 'query'>) {
+  if (query.refused !== REFUSED.refused) return null;
+  return h(Notice, { tone: 'bad' }, [
+    h('p', null, 'This was the secret of a key, and was not sent: addresses and searches end up in logs.'),
+    h(
+      'p',
+      null,
+      'Give the id (',
+      h('code', null, 'key_…'),
+      '), the account or the label. ',
+      h('code', null, 'storegate keys whoami'),
+      ' tells whose a found secret is.',
+    ),
+  ]);
+}

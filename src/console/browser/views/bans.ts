@@ -1,0 +1,130 @@
+import { h } from 'preact';
+import { extendAct, pardonAct } from '../acts/bans.ts';
+import { whomOf } from '../acts/whom.ts';
+import type { Ban, BanHistory } from '../api/answers/bans.ts';
+import { useAnswer } from '../api/use-answer.ts';
+import { BanLog } from '../parts/ban-log.ts';
+import { Choice } from '../parts/fields.ts';
+import { Pager } from '../parts/pager.ts';
+import { Sought } from '../parts/sought.ts';
+import { Table } from '../parts/table.ts';
+import { Time } from '../parts/time.ts';
+import { type Acts, useActs } from '../parts/use-acts.ts';
+import { Answered, View } from '../parts/view.ts';
+import { WhoLink } from '../parts/who-link.ts';
+import type { Place } from '../routing.ts';
+import { goUnlessSecret, SecretRefused, useLeftForSecret } from '../secrets.ts';
+import { useMay } from '../session.ts';
+
+const PAGE = 50;
+
+interface InForce {
+  readonly bans: readonly Ban[];
+}
+
+/** `storegate bans list` and `bans history`: who is banned now, and who was. */
+export function Bans({ place }: { place: Place }) {
+  const bans = useAnswer<InForce>('/bans', { every: 5_000 });
+  const acts = useActs();
+  const mayAct = useMay('operate');
+  return h(
+    View,
+    { title: 'Bans', about: 'Who is banned, since when, why, and until when?' },
+    h('h2', null, 'In force'),
+    h(Answered<InForce>, {
+      answer: bans,
+      children: ({ bans: inForce }) =>
+        h(Banned, { bans: inForce, acts: mayAct ? acts : null, done: () => void bans.refresh() }),
+    }),
+    h(History, { place }),
+    acts.dialog,
+  );
+}
+
+function Banned({ bans, acts, done }: { bans: readonly Ban[]; acts: Acts | null; done: () => void }) {
+  return h(Table<Ban>, {
+    caption: 'Bans in force',
+    rows: bans,
+    keyOf: ({ subject }) => subject,
+    empty: 'Nobody is banned.',
+    columns: [
+      {
+        title: 'Who',
+        names: true,
+        cell: ({ key, account, plan }) => [
+          h(WhoLink, { key: 'who', who: key ?? account }),
+          h('small', { key: 'whose' }, [key === null ? null : account, plan].filter(Boolean).join(', ')),
+        ],
+      },
+      { title: 'Since', cell: ({ since }) => h(Time, { at: since }) },
+      {
+        title: 'Ends',
+        cell: ({ until }) => [h(Time, { at: until }), ' (', h(Time, { at: until, relative: true }), ')'],
+      },
+      { title: 'Rung', cell: ({ rung, next }) => [rung, next !== null && h('small', { key: 'next' }, `next ${next}`)] },
+      { title: 'Why', cell: ({ reason }) => h('span', { class: 'reason' }, reason ?? 'not known') },
+      { title: 'By', cell: ({ by }) => h('span', { class: 'by' }, by ?? 'the ladder') },
+      ...(acts === null
+        ? []
+        : [{ title: 'Acts', cell: (ban: Ban) => h('div', { class: 'row-acts' }, actsOf(ban, acts, done)) }]),
+    ],
+  });
+}
+
+/** A ban of a key that is gone, or of a plan that is, has nobody to name. */
+function actsOf(ban: Ban, { button }: Acts, done: () => void) {
+  const party = ban.key ?? ban.account;
+  if (party === null) return '–';
+  // An account may be banned on several plans, and is named as a whole.
+  const whom = whomOf(party, [{ ...ban, account: ban.account ?? party, plan: ban.key === null ? null : ban.plan }]);
+  return [button(pardonAct(whom, done)), button(extendAct(whom, ban.until, done))];
+}
+
+const SPANS: readonly (readonly [value: string, word: string])[] = [
+  ['', 'all that is kept'],
+  ['1', 'the last hour'],
+  ['24', 'the last day'],
+  ['168', 'the last 7 days'],
+  ['720', 'the last 30 days'],
+];
+
+function History({ place }: { place: Place }) {
+  const { query } = place;
+  const { party = '', hours = '', below = '' } = query;
+  const secret = useLeftForSecret(place);
+  // In whole minutes, so that it is one question while people look at it.
+  const since =
+    hours === '' ? '' : new Date(Math.floor(Date.now() / 60_000 - Number(hours) * 60) * 60_000).toISOString();
+  const answer = useAnswer<BanHistory>(secret ? null : '/ban-history', { query: { party, since, below, limit: PAGE } });
+  const show = (changes: Readonly<Record<string, string>>) => goUnlessSecret('bans', '', { party, hours, ...changes });
+
+  function submit(event: SubmitEvent) {
+    event.preventDefault();
+    const asked = String(new FormData(event.currentTarget as HTMLFormElement).get('party') ?? '').trim();
+    show({ party: asked });
+  }
+
+  return [
+    h('h2', { key: 'title' }, 'History'),
+    h(
+      'form',
+      { key: 'filters', class: 'filters', role: 'search', onSubmit: submit },
+      h(Sought, { label: 'Who', name: 'party', value: party, maxLength: 64, placeholder: 'key id or account' }),
+      h(Choice, { label: 'Since', value: hours, options: SPANS, onChoice: (value) => show({ hours: value }) }),
+      h('button', { type: 'submit' }, 'Find'),
+    ),
+    h(SecretRefused, { key: 'secret', query }),
+    h(Answered<BanHistory>, {
+      key: 'entries',
+      answer,
+      children: ({ entries }) => h(BanLog, { entries, empty: 'No ban is in the log.' }),
+    }),
+    h(Pager, {
+      key: 'pager',
+      of: 'the history',
+      at: below || null,
+      next: answer.value?.next ? String(answer.value.next) : null,
+      onGo: (at) => show({ below: at ?? '' }),
+    }),
+  ];
+}

@@ -1,0 +1,126 @@
+import { h } from 'preact';
+import { newKeyAct } from '../acts/new-key.ts';
+import type { Key, KeyStatus, Keys as KeysAnswer, PlanNames } from '../api/answers/keys.ts';
+import { useAnswer } from '../api/use-answer.ts';
+import { Choice } from '../parts/fields.ts';
+import { Badge, type Tone } from '../parts/notice.ts';
+import { Pager } from '../parts/pager.ts';
+import { Sought } from '../parts/sought.ts';
+import { Table } from '../parts/table.ts';
+import { Time } from '../parts/time.ts';
+import { useActs } from '../parts/use-acts.ts';
+import { Answered, View } from '../parts/view.ts';
+import { WhoLink } from '../parts/who-link.ts';
+import type { Place } from '../routing.ts';
+import { goUnlessSecret, SecretRefused, useLeftForSecret } from '../secrets.ts';
+import { useMay } from '../session.ts';
+
+const PAGE = 50;
+
+const TONES: Readonly<Record<KeyStatus, Tone>> = { active: 'good', disabled: 'warn', expired: 'warn', revoked: 'bad' };
+
+/** How a key is, as a word. */
+export function StatusOf({ status }: Pick<Key, 'status'>) {
+  return h(Badge, { tone: TONES[status] }, status);
+}
+
+/** `storegate keys list`: all keys in pages, newest first, by what is asked for in the address. */
+export function Keys({ place }: { place: Place }) {
+  const { query } = place;
+  const { find = '', account = '', plan = '', status = '', sort = '-created', after = '' } = query;
+  const secret = useLeftForSecret(place);
+  const asked = { find, account, plan, status, sort, after, limit: PAGE };
+  const answer = useAnswer<KeysAnswer>(secret ? null : '/keys', { query: asked });
+  const plans = useAnswer<PlanNames>('/plans').value?.plans ?? [];
+  const mayAct = useMay('operate');
+  const acts = useActs();
+  const show = (changes: Readonly<Record<string, string>>) =>
+    goUnlessSecret('keys', '', { find, account, plan, status, sort, ...changes });
+  const isFiltered = [find, account, plan, status].some((text) => text !== '');
+
+  return h(
+    View,
+    {
+      title: 'Keys',
+      about: 'Which keys are there, whose are they, and are they used?',
+      actions: mayAct && plans.length > 0 && acts.button(newKeyAct({}, plans, () => void answer.refresh())),
+    },
+    h(Filters, { query: { find, account, plan, status, sort }, plans, show }),
+    h(SecretRefused, { query }),
+    h(Answered<KeysAnswer>, {
+      answer,
+      children: ({ keys }) => h(List, { keys, empty: isFiltered ? 'No key fits.' : 'There is no key yet.' }),
+    }),
+    h(Pager, {
+      of: 'keys',
+      at: after || null,
+      next: answer.value?.next ?? null,
+      onGo: (at) => show({ after: at ?? '' }),
+    }),
+    acts.dialog,
+  );
+}
+
+interface FiltersProps {
+  readonly query: Readonly<Record<'find' | 'account' | 'plan' | 'status' | 'sort', string>>;
+  readonly plans: PlanNames['plans'];
+  readonly show: (changes: Readonly<Record<string, string>>) => void;
+}
+
+function Filters({ query, plans, show }: FiltersProps) {
+  function submit(event: SubmitEvent) {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    show(Object.fromEntries(['find', 'account'].map((name) => [name, String(form.get(name) ?? '').trim()])));
+  }
+
+  const one = (words: readonly string[]) => words.map((word) => [word, word] as const);
+  return h(
+    'form',
+    { class: 'filters', role: 'search', onSubmit: submit },
+    h(Sought, { label: 'Find', name: 'find', value: query.find, maxLength: 200, placeholder: 'id, account or label' }),
+    h(Sought, { label: 'Account', name: 'account', value: query.account, maxLength: 64 }),
+    h(Choice, {
+      label: 'Plan',
+      value: query.plan,
+      options: [['', 'all'], ...one(plans.map(({ name }) => name))],
+      onChoice: (plan) => show({ plan }),
+    }),
+    h(Choice, {
+      label: 'Status',
+      value: query.status,
+      options: [['', 'all'], ...one(Object.keys(TONES))],
+      onChoice: (status) => show({ status }),
+    }),
+    h(Choice, {
+      label: 'Order',
+      value: query.sort,
+      options: [
+        ['-created', 'newest first'],
+        ['created', 'oldest first'],
+      ],
+      onChoice: (sort) => show({ sort }),
+    }),
+    h('button', { type: 'submit' }, 'Find'),
+  );
+}
+
+/** Keys in a table, each leading to all that is known of it. */
+export function List({ keys, empty }: { keys: readonly Key[]; empty: string }) {
+  return h(Table<Key>, {
+    caption: 'Keys',
+    rows: keys,
+    keyOf: ({ id }) => id,
+    empty,
+    columns: [
+      { title: 'Key', names: true, cell: ({ id }) => h(WhoLink, { who: id }) },
+      { title: 'Account', cell: ({ account }) => h(WhoLink, { who: account }) },
+      { title: 'Label', cell: ({ label }) => h('span', { class: 'label' }, label ?? '–') },
+      { title: 'Plan', cell: ({ plan, limits }) => (limits === null ? plan : `${plan}, own ${limits}`) },
+      { title: 'Is', cell: ({ status }) => h(StatusOf, { status }) },
+      { title: 'Created', cell: ({ created }) => h(Time, { at: created }) },
+      { title: 'Expires', cell: ({ expires }) => h(Time, { at: expires }) },
+      { title: 'Last used', cell: ({ lastUsed }) => h(Time, { at: lastUsed, relative: true }) },
+    ],
+  });
+}

@@ -1,0 +1,95 @@
+import { h } from 'preact';
+import { disableAct, enableAct, labelAct, limitsAct, planAct, revokeAct, rotateAct } from '../../acts/keys.ts';
+import { newKeyAct } from '../../acts/new-key.ts';
+import type { Key, PlanNames } from '../../api/answers/keys.ts';
+import { path } from '../../api/client.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { Facts } from '../../parts/facts.ts';
+import { Time } from '../../parts/time.ts';
+import { type Acts, useActs } from '../../parts/use-acts.ts';
+import { Answered, View } from '../../parts/view.ts';
+import { WhoLink } from '../../parts/who-link.ts';
+import { useMay } from '../../session.ts';
+import { StatusOf } from '../keys.ts';
+import { Search } from './search.ts';
+import { Traces } from './traces.ts';
+import { useParty } from './use-party.ts';
+import { Windows } from './windows.ts';
+
+/** All that is known of one key, and what can be done to it. */
+export function OfKey({ name }: { name: string }) {
+  const key = useAnswer<Key>(path`/keys/${name}`, { every: 15_000 });
+  const party = useParty(name);
+  const acts = useActs();
+  const refresh = () => {
+    void key.refresh();
+    party.refresh();
+  };
+  return h(
+    View,
+    { title: name, about: key.value && h(About, key.value), actions: h(Search, null) },
+    h(Answered<Key>, {
+      answer: key,
+      children: (value) => [
+        h(Windows, { key: 'windows', name, party, acts }),
+        h(Record, { key: 'record', value, acts, refresh }),
+        h(Traces, { key: 'traces', name, party }),
+      ],
+    }),
+    acts.dialog,
+  );
+}
+
+function About(key: Key) {
+  return [
+    h(StatusOf, { key: 'status', status: key.status }),
+    ' key of ',
+    h(WhoLink, { key: 'account', who: key.account }),
+    `, plan ${key.plan}${key.label === null ? '' : `, “${key.label}”`}`,
+  ];
+}
+
+function Record({ value, acts, refresh }: { value: Key; acts: Acts; refresh: () => void }) {
+  const { account, plan, label, limits, rotation, addresses, scopes, metadata } = value;
+  const mayAct = useMay('operate');
+  const plans = useAnswer<PlanNames>(mayAct ? '/plans' : null).value?.plans ?? [];
+  const another = plans.length > 0 && acts.button(newKeyAct({ account, plan }, plans, refresh));
+  const time = (at: string | null) => at && h(Time, { at });
+  return [
+    h('h2', { key: 'title' }, 'The key'),
+    h(Facts, {
+      key: 'facts',
+      facts: [
+        ['Account', h(WhoLink, { who: account })],
+        ['Plan', plan],
+        ['Label', label],
+        ['Own limits', limits],
+        ['Last used', value.lastUsed === null ? 'never' : h(Time, { at: value.lastUsed, relative: true })],
+        ['Created', [h(Time, { at: value.created }), value.imported && ', imported from another system']],
+        ['Expires', value.expires === null ? 'never' : h(Time, { at: value.expires })],
+        ['Disabled', time(value.disabled)],
+        ['Revoked', time(value.revoked)],
+        ['Rotated', rotation && [h(Time, { at: rotation.at }), overlapOf(rotation.overlapEnds)]],
+        ['Addresses', addresses === null ? null : addresses.join(', ')],
+        ['Scopes', scopes.length === 0 ? null : scopes.join(', ')],
+        ...Object.entries(metadata).map(([name, text]) => [`Metadata ${name}`, text] as const),
+      ],
+    }),
+    mayAct &&
+      h('div', { key: 'acts', class: 'acts', role: 'group', 'aria-label': 'What can be done to the key' }, [
+        value.status !== 'revoked' && [
+          plans.length > 0 && acts.button(planAct(value, plans, refresh)),
+          acts.button(limitsAct(value, refresh)),
+          acts.button(labelAct(value, refresh)),
+          acts.button(rotateAct(value, refresh)),
+          acts.button(value.disabled === null ? disableAct(value, refresh) : enableAct(value, refresh)),
+          acts.button(revokeAct(value, refresh)),
+        ],
+        another,
+      ]),
+  ];
+}
+
+function overlapOf(ends: string | null) {
+  return ends !== null && ['; the secret before works until ', h(Time, { at: ends })];
+}

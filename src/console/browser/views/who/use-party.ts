@@ -1,0 +1,32 @@
+import type { BanHistory } from '../../api/answers/bans.ts';
+import type { Changes, Refusals, Usage } from '../../api/answers/party.ts';
+import { path } from '../../api/client.ts';
+import { type Answer, useAnswer } from '../../api/use-answer.ts';
+import { isKeyId } from '../../key-id.ts';
+
+const SHOWN = 20;
+
+/** What a key or an account has left behind. */
+export interface Party {
+  readonly usage: Answer<Usage>;
+  readonly bans: Answer<BanHistory>;
+  readonly refusals: Answer<Refusals>;
+  readonly changes: Answer<Changes>;
+  readonly refresh: () => void;
+}
+
+export function useParty(name: string): Party {
+  const isKey = isKeyId(name);
+  // An account may have many keys, each of which is looked at.
+  const usage = useAnswer<Usage>(path`/usage/${name}`, { every: isKey ? 5_000 : 15_000 });
+  const bans = useAnswer<BanHistory>('/ban-history', { query: { party: name, limit: SHOWN } });
+  const refusals = useAnswer<Refusals>('/requests', {
+    query: { [isKey ? 'key' : 'account']: name, limit: SHOWN },
+    every: 10_000,
+  });
+  const changes = useAnswer<Changes>('/audit', { query: { target: name, limit: SHOWN } });
+  const refresh = () => {
+    for (const answer of [usage, bans, refusals, changes]) void answer.refresh();
+  };
+  return { usage, bans, refusals, changes, refresh };
+}

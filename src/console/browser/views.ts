@@ -1,10 +1,14 @@
 import type { ComponentType } from 'preact';
 import type { Place } from './routing.ts';
+import { Audit } from './views/audit.ts';
 import { Bans } from './views/bans.ts';
+import { Configuration } from './views/configuration.ts';
 import { Gateways } from './views/gateways.ts';
 import { Keys } from './views/keys.ts';
 import { Now } from './views/now.ts';
+import { Plans } from './views/plans.ts';
 import { Requests } from './views/requests.ts';
+import { Top } from './views/top.ts';
 import { Who } from './views/who.ts';
 
 export interface ViewOf {
@@ -19,7 +23,11 @@ export const VIEWS: readonly ViewOf[] = [
   { name: 'now', title: 'Now', view: Now },
   { name: 'who', title: 'Who', view: Who },
   { name: 'requests', title: 'Requests', view: Requests },
+  { name: 'top', title: 'Top', view: Top },
   { name: 'bans', title: 'Bans', view: Bans },
   { name: 'keys', title: 'Keys', view: Keys },
+  { name: 'plans', title: 'Plans', view: Plans },
+  { name: 'audit', title: 'Audit', view: Audit },
+  { name: 'configuration', title: 'Configuration', view: Configuration },
   { name: 'gateways', title: 'Gateways', view: Gateways },
 ];

@@ -1,0 +1,85 @@
+import { h } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import type { Audit as AuditAnswer } from '../api/answers/audit.ts';
+import { useAnswer } from '../api/use-answer.ts';
+import { Choice, Field } from '../parts/fields.ts';
+import { Pager } from '../parts/pager.ts';
+import { Answered, View } from '../parts/view.ts';
+import { goTo, linkTo, type Place } from '../routing.ts';
+import { Entries } from './audit/entries.ts';
+
+const SINCE = [
+  ['', 'Any time'],
+  ['1', 'The last hour'],
+  ['24', 'The last day'],
+  ['168', 'The last week'],
+] as const;
+
+const FILTERS = ['actor', 'action', 'target'] as const;
+
+/** `storegate audit list`: who changed what, and when. */
+export function Audit({ place: { query } }: { place: Place }) {
+  const { actor, action, target, below } = query;
+  const [isLive, setLive] = useState(false);
+  // Asked for once: a time that moves would be another question with each look.
+  const since = useMemo(() => sinceHours(query.since), [query.since]);
+  const answer = useAnswer<AuditAnswer>('/audit', {
+    query: { actor, action, target, since, below, limit: 50 },
+    every: isLive ? 10_000 : undefined,
+  });
+  const go = (changed: Readonly<Record<string, string | undefined>>) =>
+    goTo(linkTo('audit', '', { ...query, below: undefined, ...changed }));
+
+  function filter(event: SubmitEvent) {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    go(Object.fromEntries(FILTERS.map((name) => [name, String(form.get(name) ?? '').trim()])));
+  }
+
+  return h(
+    View,
+    {
+      title: 'Audit',
+      about: 'Who changed what, when, and why?',
+      actions: h(
+        'label',
+        { class: 'check' },
+        h('input', {
+          type: 'checkbox',
+          checked: isLive,
+          onChange: (event: Event) => setLive((event.currentTarget as HTMLInputElement).checked),
+        }),
+        'Look again every 10 s',
+      ),
+    },
+    h(
+      'form',
+      { class: 'actions filters', onSubmit: filter, key: FILTERS.map((name) => query[name]).join('\n') },
+      h(Field, { label: 'Who did it', name: 'actor', defaultValue: actor, maxLength: 100 }),
+      h(Field, { label: 'Action', name: 'action', defaultValue: action, maxLength: 40, placeholder: 'keys.rotate' }),
+      h(Field, { label: 'Key, account, plan or token', name: 'target', defaultValue: target, maxLength: 100 }),
+      h(Choice, { label: 'Since', options: SINCE, value: query.since ?? '', onChoice: (one) => go({ since: one }) }),
+      h('button', { type: 'submit' }, 'Filter'),
+      [...FILTERS, 'since', 'below'].some((name) => query[name]) &&
+        h('button', { type: 'button', onClick: () => goTo(linkTo('audit')) }, 'All entries'),
+    ),
+    h(Answered<AuditAnswer>, {
+      answer,
+      children: ({ entries, next }) => [
+        h(Entries, { key: 'entries', entries }),
+        h(Pager, {
+          key: 'pager',
+          of: 'the audit log',
+          at: below ?? null,
+          next: next === null ? null : String(next),
+          onGo: (at) => go({ below: at ?? undefined }),
+        }),
+      ],
+    }),
+  );
+}
+
+function sinceHours(hours: string | undefined): string | undefined {
+  const known = Number(hours);
+  return known > 0 ? new Date(Date.now() - known * 3_600_000).toISOString() : undefined;
+}

@@ -1,0 +1,44 @@
+import type { Entry } from '../../api/answers/audit.ts';
+
+/** A field that differs. `undefined`: it is not there. */
+export interface FieldChange {
+  readonly name: string;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+type Fields = Entry['before'];
+
+/** The fields that an entry tells of and that differ before and after; fields that were empty and stay so are left out. */
+export function whatChanged(before: Fields, after: Fields): FieldChange[] {
+  const [old, now] = [before ?? {}, after ?? {}];
+  return [...new Set([...Object.keys(old), ...Object.keys(now)])]
+    .map((name) => ({ name, before: textOf(old[name]), after: textOf(now[name]) }))
+    .filter(({ before, after }) => before !== after);
+}
+
+/** One line about it, such as `limits: 60/minute → 30/minute, and 2 more`. */
+export function inWords({ target, before, after }: Entry, changes: readonly FieldChange[]): string {
+  if (changes.length === 0) return 'nothing that is told';
+  if (before === null) {
+    const told = changes.filter((change) => change.after !== target).slice(0, MOST_OF_NEW);
+    return `new: ${told.map(({ name, after: now }) => `${name} ${shortened(now ?? 'none')}`).join(', ')}`;
+  }
+  if (after === null) return 'gone';
+  const [{ name, before: old, after: now }, ...rest] = changes as [FieldChange, ...FieldChange[]];
+  const first = `${name}: ${shortened(old ?? 'none')} → ${shortened(now ?? 'none')}`;
+  return rest.length === 0 ? first : `${first}, and ${rest.length} more`;
+}
+
+const LONGEST = 40;
+/** Fields of something new that are told in the line. */
+const MOST_OF_NEW = 2;
+
+const shortened = (text: string) => (text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text);
+
+function textOf(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'object' && Object.keys(value).length === 0) return undefined;
+  if (Array.isArray(value)) return value.map((one) => textOf(one) ?? 'none').join(', ');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,74 @@
+import { h } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Setting, Settings } from '../api/answers/configuration.ts';
+import type { Status } from '../api/answers/status.ts';
+import { useAnswer } from '../api/use-answer.ts';
+import { Field } from '../parts/fields.ts';
+import { Table } from '../parts/table.ts';
+import { Answered, View } from '../parts/view.ts';
+import { number } from '../words.ts';
+import { Files } from './configuration/files.ts';
+import { FleetConfiguration } from './configuration/fleet.ts';
+
+/** `storegate config`, `config diff` and `reload`: what is in force, and what the files say. */
+export function Configuration() {
+  const settings = useAnswer<Settings>('/config');
+  const status = useAnswer<Status>('/status', { every: 10_000 });
+  return h(
+    View,
+    { title: 'Configuration', about: 'What is in force, where does it come from, and do the files say the same?' },
+    h('h2', null, 'Files'),
+    h(Files, { onReloaded: () => void Promise.all([settings.refresh(), status.refresh()]) }),
+    h('h2', null, 'Gateways'),
+    h(Answered<Status>, { answer: status, children: (found) => h(FleetConfiguration, { status: found }) }),
+    h('h2', null, 'Settings in force'),
+    h(Answered<Settings>, {
+      answer: settings,
+      children: (found) => h(SettingsInForce, { settings: found.settings }),
+    }),
+  );
+}
+
+function SettingsInForce({ settings }: { settings: readonly Setting[] }) {
+  const [text, setText] = useState('');
+  const shown = settings.filter((setting) => isAbout(setting, text.trim().toLowerCase()));
+  return [
+    h(
+      'div',
+      { key: 'filter', class: 'actions filters wide' },
+      h(Field, {
+        label: 'Only settings with',
+        type: 'search',
+        value: text,
+        placeholder: 'maxBody, plans.yaml, environment, restart',
+        onInput: (event: Event) => setText((event.currentTarget as HTMLInputElement).value),
+      }),
+      h('p', { class: 'soft', role: 'status' }, `${number(shown.length)} of ${number(settings.length)}`),
+    ),
+    h(Table<Setting>, {
+      key: 'settings',
+      caption: 'Settings in force',
+      rows: shown,
+      keyOf: ({ name }) => name,
+      empty: 'No setting has that.',
+      columns: [
+        { title: 'Setting', names: true, cell: ({ name }) => h('code', null, name) },
+        { title: 'Value', cell: ({ value }) => h('code', { class: 'value' }, value) },
+        { title: 'From', cell: ({ source }) => h(Source, { source }) },
+        { title: 'Another value needs', cell: ({ restart }) => (restart ? 'a restart' : 'a reload') },
+      ],
+    }),
+  ];
+}
+
+/** `file /config/gateway.yaml:12:5`: the folder is the same nearly everywhere, and stands in the title. */
+function Source({ source }: { source: string }) {
+  const [, name] = /^file (?:.*[/\\])?([^/\\]+)$/.exec(source) ?? [];
+  return h('span', { title: source }, name ?? source);
+}
+
+/** Whether all words are in what is shown of a setting. */
+function isAbout({ name, value, source, restart }: Setting, text: string): boolean {
+  const all = `${name} ${value} ${source} ${restart ? 'restart' : 'reload'}`.toLowerCase();
+  return text.split(/\s+/).every((word) => all.includes(word));
+}

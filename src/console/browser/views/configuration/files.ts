@@ -1,0 +1,113 @@
+import { h } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { Differences, Reloaded } from '../../api/answers/configuration.ts';
+import { ApiError, call } from '../../api/client.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { type Act, ActDialog } from '../../parts/act.ts';
+import { Failure } from '../../parts/notice.ts';
+import { Answered } from '../../parts/view.ts';
+import { useMay } from '../../session.ts';
+import { Different, isSame } from './differences.ts';
+
+/** What the files say that is not in force, what a reload would make of it, and the reload. */
+export function Files({ onReloaded }: { onReloaded: () => void }) {
+  const answer = useAnswer<Differences>('/config/diff');
+  const mayReload = useMay('admin');
+  const [reloads, setReloads] = useState(0);
+
+  async function lookAgain() {
+    await answer.refresh();
+    setReloads(reloads + 1);
+  }
+
+  return [
+    h(
+      'p',
+      { key: 'about', class: 'soft' },
+      'This gateway reads its own files and checks them as a reload does. Nothing is changed by looking.',
+    ),
+    h(Answered<Differences>, {
+      key: 'differences',
+      answer,
+      // Files that a reload would refuse are told as the failure: what was compared before is no longer true.
+      children: (differences) => answer.error === null && h(Different, { differences }),
+    }),
+    h(
+      'div',
+      { key: 'buttons', class: 'buttons' },
+      h('button', { type: 'button', onClick: lookAgain, disabled: answer.loading }, 'Read the files again'),
+      mayReload &&
+        h(Reload, {
+          key: reloads,
+          canBe: answer.error === null,
+          isSame: answer.value !== null && isSame(answer.value),
+          onDone: () => {
+            onReloaded();
+            return lookAgain();
+          },
+        }),
+    ),
+  ];
+}
+
+/** Asks what a reload would do before it offers one. */
+function Reload({ canBe, isSame, onDone }: { canBe: boolean; isSame: boolean; onDone: () => Promise<void> }) {
+  const [error, setError] = useState<ApiError | null>(null);
+  const [planned, setPlanned] = useState<Reloaded | null>(null);
+  const [isOpen, setOpen] = useState(false);
+  const [isDone, setDone] = useState(false);
+
+  useEffect(() => {
+    if (!canBe) return;
+    call<Reloaded>('POST', '/reload', { query: { dryRun: true } }).then(setPlanned, (failure: unknown) => {
+      if (!(failure instanceof ApiError)) throw failure;
+      setError(failure);
+    });
+  }, [canBe]);
+
+  if (!canBe || isSame) return null;
+  if (planned === null) return h(Failure, { error });
+  const act: Act = {
+    title: 'Reload the configuration',
+    effect: h(WhatReloads, { reloaded: planned, isDone: false }),
+    verb: 'Reload',
+    async run(_form, reason) {
+      const reloaded = await call<Reloaded>('POST', '/reload', { reason });
+      setDone(true);
+      return h(WhatReloads, { reloaded, isDone: true });
+    },
+  };
+
+  function close() {
+    setOpen(false);
+    // The result stays until it is closed, and then there is another question.
+    if (isDone) void onDone();
+  }
+
+  return [
+    h('button', { key: 'reload', type: 'button', onClick: () => setOpen(true) }, 'Reload …'),
+    isOpen && h(ActDialog, { key: 'dialog', act, onClose: close }),
+  ];
+}
+
+/** What a reload has put in force, or would. */
+function WhatReloads({ reloaded: { changed, needRestart }, isDone }: { reloaded: Reloaded; isDone: boolean }) {
+  const [nothing, inForce] = isDone
+    ? ['Nothing has changed.', 'In force now:']
+    : ['Nothing would change.', 'From the next request on these are in force, at this gateway alone:'];
+  return [
+    changed.length === 0
+      ? h('p', { key: 'changed' }, nothing)
+      : h('div', { key: 'changed' }, h('p', null, inForce), h(Names, { names: changed })),
+    needRestart.length > 0 &&
+      h('div', { key: 'restart' }, h('p', null, 'Only after a restart:'), h(Names, { names: needRestart })),
+  ];
+}
+
+function Names({ names }: { names: readonly string[] }) {
+  return h(
+    'ul',
+    null,
+    names.map((name) => h('li', { key: name }, h('code', null, name))),
+  );
+}

@@ -1,0 +1,62 @@
+import { h } from 'preact';
+import type { Ladder, Plan, Plans as PlansAnswer } from '../api/answers/plans.ts';
+import { useAnswer } from '../api/use-answer.ts';
+import { Facts } from '../parts/facts.ts';
+import { Table } from '../parts/table.ts';
+import { Answered, View } from '../parts/view.ts';
+import { linkTo, type Place } from '../routing.ts';
+import { number, plural } from '../words.ts';
+import { OnePlan } from './plans/one-plan.ts';
+
+/** `storegate plans`: all of them, or one, which can be tried and changed. */
+export function Plans({ place: { rest } }: { place: Place }) {
+  return rest === '' ? h(AllPlans, null) : h(OnePlan, { name: rest });
+}
+
+function AllPlans() {
+  const answer = useAnswer<PlansAnswer>('/plans');
+  return h(
+    View,
+    { title: 'Plans', about: 'Which limits are there, and who has them?' },
+    h(Answered<PlansAnswer>, {
+      answer,
+      children: ({ plans, bans }) => [
+        h(Table<Plan>, {
+          key: 'plans',
+          caption: 'Plans in force',
+          rows: plans,
+          keyOf: ({ name }) => name,
+          empty: 'There is no plan.',
+          columns: [
+            { title: 'Plan', names: true, cell: ({ name }) => h('a', { href: linkTo('plans', name) }, name) },
+            { title: 'Limits', cell: ({ limits }) => limits ?? 'of each key or account' },
+            { title: 'Counts', cell: ({ count }) => countInWords(count) },
+            { title: 'Keys', figure: true, cell: ({ keys, name }) => h(KeysOf, { keys, plan: name }) },
+          ],
+        }),
+        h('h2', { key: 'bans-title' }, 'Bans'),
+        h(Bans, { key: 'bans', ladder: bans }),
+      ],
+    }),
+  );
+}
+
+const countInWords = (count: Plan['count']) => (count === 'account' ? 'all keys of an account together' : 'each key');
+
+function KeysOf({ keys, plan }: { keys: number; plan: string }) {
+  return h('a', { href: linkTo('keys', '', { plan }) }, number(keys));
+}
+
+/** How keys that go on after refusals are banned. It is the same for all plans. */
+function Bans({ ladder }: { ladder: Ladder | null }) {
+  if (ladder === null) return h('p', { class: 'empty' }, 'Nobody is banned by itself.');
+  const { strikes, within, grace, lengths, forget } = ladder;
+  return h(Facts, {
+    facts: [
+      ['Banned after', `${plural(strikes, 'strike')} within ${within}, on every plan`],
+      ['A strike', `a request that is refused again, ${grace} or more after the first refusal`],
+      ['How long', `${lengths.join(', then ')}; the last repeats`],
+      ['Forgotten', `one ban for each ${forget} without a strike`],
+    ],
+  });
+}

@@ -1,0 +1,26 @@
+import type { Plan, Trial } from '../../api/answers/plans.ts';
+
+/** What the admin API is told of a change of a plan. */
+export interface Draft {
+  readonly limits: string | null;
+  readonly drop?: readonly string[];
+  readonly count: Plan['count'];
+}
+
+/** A change that was tried, and what it would do. */
+export interface Tried {
+  readonly draft: Draft;
+  readonly trial: Trial;
+}
+
+/** The name of a window stands behind the number: `10/10s:sliding` is `10s`. */
+const namesIn = (limits: string) => limits.split(',').map((limit) => limit.split('/')[1]?.split(':')[0]?.trim() ?? '');
+
+/** The draft that makes the plan one with the limits in `text` and no others. */
+export function draftOf({ limits: before }: Pick<Plan, 'limits'>, text: string, count: Plan['count']): Draft {
+  const limits = text.trim();
+  if (limits === '') return { limits: null, count };
+  const named = namesIn(limits);
+  const drop = before === null ? [] : namesIn(before).filter((name) => !named.includes(name));
+  return drop.length === 0 ? { limits, count } : { limits, drop, count };
+}

@@ -1,0 +1,56 @@
+import { h } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Plan } from '../../api/answers/plans.ts';
+import { path } from '../../api/client.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { Facts } from '../../parts/facts.ts';
+import { Answered, View } from '../../parts/view.ts';
+import { linkTo } from '../../routing.ts';
+import { plural } from '../../words.ts';
+import type { Tried } from './draft.ts';
+import { PlanHistory } from './history.ts';
+import { PutPlan } from './put.ts';
+import { TriedDay } from './tried-day.ts';
+import { TriedNow } from './tried-now.ts';
+import { TryForm } from './try-form.ts';
+
+/** One plan: what it is, what another one would do, and its requests. */
+export function OnePlan({ name }: { name: string }) {
+  const answer = useAnswer<Plan>(path`/plans/${name}`);
+  return h(
+    View,
+    { title: `Plan ${name}`, about: h('a', { href: linkTo('plans') }, 'All plans') },
+    h(Answered<Plan>, {
+      answer,
+      children: (plan) => [
+        h(Facts, {
+          key: 'facts',
+          facts: [
+            ['Limits', plan.limits ?? 'none of its own: each key or account has some'],
+            ['Counts', plan.count === 'account' ? 'all keys of an account together' : 'each key'],
+            ['Keys', h('a', { href: linkTo('keys', '', { plan: name }) }, plural(plan.keys, 'key'))],
+          ],
+        }),
+        // What was tried is of the plan as it was: another one begins anew.
+        h(Trying, { key: `${plan.limits} ${plan.count}`, plan, onPut: answer.refresh }),
+        h('h2', { key: 'history-title' }, 'Requests in the last day'),
+        h(PlanHistory, { key: 'history', plan: name }),
+      ],
+    }),
+  );
+}
+
+function Trying({ plan, onPut }: { plan: Plan; onPut: () => Promise<void> }) {
+  const [tried, setTried] = useState<Tried | null>(null);
+  return h(
+    'section',
+    { 'aria-label': 'Try other limits' },
+    h('h2', null, 'Try other limits'),
+    h(TryForm, { plan, onTried: setTried }),
+    tried && [
+      h(TriedNow, { key: 'now', trial: tried.trial }),
+      h(TriedDay, { key: 'day', trial: tried.trial }),
+      h(PutPlan, { key: 'put', tried, onPut }),
+    ],
+  );
+}

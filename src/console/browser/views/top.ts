@@ -1,0 +1,134 @@
+import { h } from 'preact';
+import type { CountingGateway, Top as TopAnswer, TopItem } from '../api/answers/top.ts';
+import { useAnswer } from '../api/use-answer.ts';
+import { Choice } from '../parts/fields.ts';
+import { Missing } from '../parts/notice.ts';
+import { type Column, Table } from '../parts/table.ts';
+import { Time } from '../parts/time.ts';
+import { Answered, View } from '../parts/view.ts';
+import { WhoLink } from '../parts/who-link.ts';
+import { goTo, linkTo, type Place } from '../routing.ts';
+import { number, percent, plural } from '../words.ts';
+
+const WINDOWS = [
+  ['minute', 'Last minute'],
+  ['hour', 'Last hour'],
+  ['day', 'Last day'],
+] as const;
+
+const BY = [
+  ['requests', 'Requests'],
+  ['refused', 'Refusals'],
+  ['near', 'Near a limit'],
+  ['strikes', 'Going on when told to wait'],
+  ['deprecated', 'Deprecated operations'],
+  ['operations', 'Refusals by operation'],
+] as const;
+
+/** What is counted, in the words of `storegate top`. */
+const COUNTED: Readonly<Record<string, string>> = {
+  requests: 'requests with a valid key',
+  refused: 'refused requests with a valid key',
+  near: 'admitted requests with a fifth or less of a window left',
+  strikes: 'requests refused to keys that had strikes or were banned',
+  deprecated: 'calls of deprecated operations',
+  operations: 'refused requests',
+};
+
+const known = (options: readonly (readonly [string, string])[], value: string | undefined) =>
+  options.some(([one]) => one === value) ? value! : null;
+
+/** `storegate top`: who sends, and is refused, most. */
+export function Top({ place: { query } }: { place: Place }) {
+  const window = known(WINDOWS, query.window) ?? 'hour';
+  const by = known(BY, query.by) ?? 'requests';
+  const answer = useAnswer<TopAnswer>('/top', {
+    query: { window, by, limit: 50 },
+    every: window === 'minute' ? 3_000 : 10_000,
+  });
+  const go = (changed: Readonly<Record<string, string>>) =>
+    goTo(linkTo('top', '', { window, by, ...changed }), { replace: true });
+  return h(
+    View,
+    {
+      title: 'Top',
+      about: 'Who sends most, and who is refused most?',
+      actions: [
+        h(Choice, {
+          key: 'window',
+          label: 'In the',
+          options: WINDOWS,
+          value: window,
+          onChoice: (one) => go({ window: one }),
+        }),
+        h(Choice, { key: 'by', label: 'By', options: BY, value: by, onChoice: (one) => go({ by: one }) }),
+      ],
+    },
+    h(Answered<TopAnswer>, {
+      answer,
+      children: (top) => [
+        h(Missing, { key: 'missing', ...top }),
+        h(Told, { key: 'told', top }),
+        h(Items, { key: 'items', top }),
+      ],
+    }),
+  );
+}
+
+/** What the figures are of, since when, and how far they may be off. */
+function Told({ top: { by, window, since, total, error, gateways } }: { top: TopAnswer }) {
+  return h(
+    'p',
+    { class: 'top-told' },
+    h('strong', null, number(total)),
+    ` ${COUNTED[by]} in the last ${window}`,
+    since !== null && [', counted since ', h(Time, { key: 'since', at: since })],
+    '. ',
+    error > 0 && `No count is too high by more than ${number(error)}, and nobody who is missing came more often. `,
+    h(LateOnes, { gateways }),
+  );
+}
+
+/** Gateways that lack workers. */
+export function LateOnes({ gateways }: { gateways: readonly CountingGateway[] }) {
+  const late = gateways.filter(({ missing }) => missing > 0);
+  return late.map(({ gateway, missing }) => `${gateway}: ${plural(missing, 'worker')} did not answer. `).join('');
+}
+
+function Items({ top: { by, window, items } }: { top: TopAnswer }) {
+  const most = items[0]?.count ?? 0;
+  const who: Column<TopItem>[] = [
+    { title: 'Key', names: true, cell: ({ key }) => h(WhoLink, { who: key }) },
+    { title: 'Account', cell: ({ account }) => h(WhoLink, { who: account }) },
+    { title: 'Plan', cell: ({ plan }) => (plan === null ? '–' : h('a', { href: linkTo('plans', plan) }, plan)) },
+  ];
+  const operation: Column<TopItem> = { title: 'Operation', cell: ({ operation }) => operation };
+  const first = { operations: [{ ...operation, names: true }], deprecated: [...who, operation] }[by] ?? who;
+  return h(Table<TopItem>, {
+    caption: `Who came most often in the last ${window}`,
+    rows: items,
+    keyOf: ({ key, operation }) => `${key} ${operation}`,
+    empty: `No ${COUNTED[by]} in the last ${window}.`,
+    columns: [
+      ...first,
+      { title: 'Count', figure: true, cell: ({ count }) => number(count) },
+      { title: 'Of all', cell: ({ share, count }) => h(Share, { share, length: count / most }) },
+      {
+        title: 'Too high by',
+        figure: true,
+        cell: ({ error }) => (error === 0 ? '0' : `at most ${number(error)}`),
+      },
+      { title: 'Last', cell: ({ last }) => h(Time, { at: last, relative: true }) },
+    ],
+  });
+}
+
+/** A part of all in figures, and as a bar as long as the count beside the largest. */
+function Share({ share, length }: { share: number; length: number }) {
+  return h(
+    'div',
+    { class: 'share' },
+    h('div', { class: 'bar', 'aria-hidden': 'true' }, h('div', { style: { width: `${100 * length}%` } })),
+    h('span', null, percent(share)),
+  );
+}

@@ -20,6 +20,7 @@ export function useActs(): Acts {
           key: one.title,
           type: 'button',
           class: one.dangerous ? 'dangerous-quiet' : undefined,
+          'aria-haspopup': 'dialog',
           onClick: () => setAct(one),
         },
         label ?? one.verb,

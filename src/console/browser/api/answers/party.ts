@@ -1,5 +1,4 @@
 import type { BanRecord } from './bans.ts';
-import type { OfFleet } from './of-fleet.ts';
 
 // What a party has left behind. The contract of the admin API, config/admin.openapi.yaml, says what the fields mean.
 
@@ -26,21 +25,6 @@ export interface Standing {
 
 export interface Usage {
   readonly usage: readonly Standing[];
-}
-
-export interface Refusals extends OfFleet {
-  readonly requests: readonly {
-    readonly id: string;
-    readonly at: string;
-    readonly method: string;
-    readonly operation: string;
-    readonly status: number;
-    readonly code: string | null;
-    readonly message: string | null;
-    readonly key: { readonly id: string } | null;
-    readonly address: string;
-    readonly more: number;
-  }[];
 }
 
 export interface Changes {

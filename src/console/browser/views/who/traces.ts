@@ -1,6 +1,7 @@
 import { h } from 'preact';
 import type { BanHistory } from '../../api/answers/bans.ts';
-import type { Changes, Refusals } from '../../api/answers/party.ts';
+import type { Changes } from '../../api/answers/party.ts';
+import type { RefusedRequest, Requests } from '../../api/answers/requests.ts';
 import { BanLog } from '../../parts/ban-log.ts';
 import { Missing } from '../../parts/notice.ts';
 import { Table } from '../../parts/table.ts';
@@ -10,14 +11,13 @@ import { linkTo } from '../../routing.ts';
 import { number } from '../../words.ts';
 import type { Party } from './use-party.ts';
 
-type Refusal = Refusals['requests'][number];
 type Change = Changes['entries'][number];
 
 /** What a party was refused, its bans, and what people changed of it, newest first. */
 export function Traces({ name, party }: { name: string; party: Party }) {
   return [
     h('h2', { key: 'refusals' }, 'Last refusals and failures'),
-    h(Answered<Refusals>, {
+    h(Answered<Requests>, {
       key: 'refused',
       answer: party.refusals,
       children: (answer) => [h(Missing, { key: 'missing', ...answer }), h(Refused, { key: 'list', name, ...answer })],
@@ -45,7 +45,7 @@ export function Traces({ name, party }: { name: string; party: Party }) {
 
 const more = (key: string, href: string, words: string) => h('p', { key }, h('a', { href }, words));
 
-function Refused({ name, requests }: { name: string } & Pick<Refusals, 'requests'>) {
+function Refused({ name, requests }: { name: string } & Pick<Requests, 'requests'>) {
   return h(Table<Alike>, {
     caption: 'Last refusals and failures',
     rows: folded(requests),
@@ -75,12 +75,12 @@ function Refused({ name, requests }: { name: string } & Pick<Refusals, 'requests
 }
 
 /** The newest of some refusals that are alike, and how many there were. */
-type Alike = Refusal & { readonly times: number; readonly since: string };
+type Alike = RefusedRequest & { readonly times: number; readonly since: string };
 
 /** Refusals that follow each other and say the same are one row. */
-function folded(requests: readonly Refusal[]): readonly Alike[] {
+function folded(requests: readonly RefusedRequest[]): readonly Alike[] {
   const rows: Alike[] = [];
-  const like = ({ method, operation, code, status, key, address }: Refusal) =>
+  const like = ({ method, operation, code, status, key, address }: RefusedRequest) =>
     JSON.stringify([method, operation, code, status, key?.id, address]);
   for (const one of requests) {
     const last = rows.at(-1);

@@ -1,5 +1,6 @@
 import type { BanHistory } from '../../api/answers/bans.ts';
-import type { Changes, Refusals, Usage } from '../../api/answers/party.ts';
+import type { Changes, Usage } from '../../api/answers/party.ts';
+import type { Requests } from '../../api/answers/requests.ts';
 import { path } from '../../api/client.ts';
 import { type Answer, useAnswer } from '../../api/use-answer.ts';
 import { isKeyId } from '../../key-id.ts';
@@ -10,7 +11,7 @@ const SHOWN = 20;
 export interface Party {
   readonly usage: Answer<Usage>;
   readonly bans: Answer<BanHistory>;
-  readonly refusals: Answer<Refusals>;
+  readonly refusals: Answer<Requests>;
   readonly changes: Answer<Changes>;
   readonly refresh: () => void;
 }
@@ -20,7 +21,7 @@ export function useParty(name: string): Party {
   // An account may have many keys, each of which is looked at.
   const usage = useAnswer<Usage>(path`/usage/${name}`, { every: isKey ? 5_000 : 15_000 });
   const bans = useAnswer<BanHistory>('/ban-history', { query: { party: name, limit: SHOWN } });
-  const refusals = useAnswer<Refusals>('/requests', {
+  const refusals = useAnswer<Requests>('/requests', {
     query: { [isKey ? 'key' : 'account']: name, limit: SHOWN },
     every: 10_000,
   });

@@ -108,7 +108,7 @@ function One({ standing, named, ban }: { standing: Standing; named: boolean; ban
             {
               title: 'Window',
               names: true,
-              cell: (window) => (window.kind === 'sliding' ? `${window.name}, sliding` : window.name),
+              cell: (window) => [window.name, h('small', { key: 'kind' }, window.kind)],
             },
             { title: 'Used', cell: ({ name, used, limit }) => h(Meter, { label: `Used of ${name}`, used, limit }) },
             { title: 'Resets', cell: ({ resets }) => (resets === null ? 'nothing is used' : resetOf(resets)) },

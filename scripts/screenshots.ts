@@ -1,12 +1,16 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
+import { makeToken } from '../src/operators/tokens.ts';
 import { TestBrowser, whyNoBrowser } from '../test/support/browser.ts';
-import { TestGateway } from '../test/support/gateway.ts';
+import { type GatewayOptions, TestGateway } from '../test/support/gateway.ts';
+import { OPERATED_PLANS, operate } from '../test/support/operated.ts';
 import { Reader } from '../test/support/reader.ts';
 
-/** Takes the pictures of the reference that the README and docs/ show, from a real gateway with the real store. */
+/** Takes the pictures of the reference and the console that the README and docs/ show, from real gateways with the real store. */
 const folder = join(import.meta.dirname, '../docs/images');
+
+const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true };
 
 const top = (selector: string) => `document.querySelector('${selector}').scrollIntoView({ behavior: 'instant' })`;
 
@@ -26,28 +30,83 @@ const scenes: Readonly<Record<string, (reader: Reader, secret: string) => Promis
   },
 };
 
+/** Views of the console. One that does not exist yet makes no picture. */
+const views = ['now', 'who', 'plans', 'requests'];
+
 const reason = whyNoBrowser();
 if (reason !== null) throw new Error(`No screenshots: ${reason}`);
 mkdirSync(folder, { recursive: true });
-const gateway = await TestGateway.start();
 const browser = await TestBrowser.start();
 try {
+  await withGateway({}, takeReference);
+  await withGateway({ plans: OPERATED_PLANS, env: { STOREGATE_ADMIN_TOKEN: makeToken() } }, takeConsole);
+} finally {
+  await browser.stop();
+}
+
+async function withGateway(options: GatewayOptions, work: (gateway: TestGateway) => Promise<void>) {
+  const gateway = await TestGateway.start(options);
+  try {
+    await work(gateway);
+  } finally {
+    await gateway.stop();
+  }
+}
+
+async function takeReference(gateway: TestGateway) {
   const { secret } = await gateway.key();
   for (const colorScheme of ['light', 'dark'] as const) {
     for (const [name, prepare] of Object.entries(scenes)) {
-      await take(`reference-${name}-${colorScheme}`, { colorScheme }, (reader) => prepare(reader, secret));
+      await take(gateway, `reference-${name}-${colorScheme}`, { colorScheme }, (reader) => prepare(reader, secret));
     }
   }
-  await take('reference-phone', { viewport: { width: 390, height: 844 }, isMobile: true }, async (reader) => {
+  await take(gateway, 'reference-phone', PHONE, async (reader) => {
     await reader.openOperation('Animals', 'getPet');
     await reader.page.evaluate(top('.tag-group'));
   });
-} finally {
-  await browser.stop();
-  await gateway.stop();
 }
 
-async function take(name: string, options: BrowserContextOptions, prepare: (reader: Reader) => Promise<void>) {
+/** The console after an ordinary morning: every view in light, the first in the dark, and one on a phone. */
+async function takeConsole(gateway: TestGateway) {
+  const token = gateway.config.admin.token!;
+  const { crawler } = await operate(gateway, token);
+  const { page } = await browser.page({ viewport: { width: 1200, height: 800 }, reducedMotion: 'reduce' });
+  await page.goto(`${gateway.adminUrl}/console/`);
+  await page.getByLabel('Admin token').fill(token);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('navigation').waitFor();
+  const there = new Set(await page.locator('nav a').evaluateAll((links) => links.map((link) => link.hash)));
+  for (const view of views.filter((view) => there.has(`#/${view}`))) {
+    await page.evaluate(`location.hash = '#/${view}${view === 'who' ? `/${crawler.id}` : ''}'`);
+    await shoot(page, `console-${view}`);
+    if (view === 'now') {
+      await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+      await shoot(page, `console-${view}-dark`);
+      await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+    }
+    if (view === 'who') {
+      await page.setViewportSize({ width: 390, height: 844 });
+      await shoot(page, `console-${view}-phone`);
+      await page.setViewportSize({ width: 1200, height: 800 });
+    }
+  }
+}
+
+/** A picture of the console when the view has what it asked for. */
+async function shoot(page: Page, name: string) {
+  await page.locator('main h1').waitFor();
+  await page.locator('main [aria-busy=true]').first().waitFor({ state: 'detached' });
+  await withoutFocus(page);
+  await page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled' });
+  process.stdout.write(`docs/images/${name}.png\n`);
+}
+
+async function take(
+  gateway: TestGateway,
+  name: string,
+  options: BrowserContextOptions,
+  prepare: (reader: Reader) => Promise<void>,
+) {
   const { page } = await browser.page({ viewport: { width: 1200, height: 800 }, reducedMotion: 'reduce', ...options });
   const reader = new Reader(page);
   await reader.open(gateway.url);

@@ -35,7 +35,7 @@ export interface AdminApi {
  * The admin API without its listener: commands beside a gateway call the same operations. Throws when `contract`, the
  * shipped one unless told otherwise, and the code differ.
  */
-export function createAdminApi(context: AdminContext, contract: Contract = shippedContract()): AdminApi {
+export function createAdminApi(context: AdminContext, contract: Contract = adminContract()): AdminApi {
   const { change, close } = createChanges(context.auditLog);
   const live = new Live(context);
   const operations = bindOperations(contract, createOperations(context, change, live));
@@ -60,8 +60,8 @@ export function createAdminApi(context: AdminContext, contract: Contract = shipp
 
 let read: Contract | null = null;
 
-/** A part of the product that never changes: read once, when it is first needed. */
-function shippedContract(): Contract {
+/** The contract of the admin API, a part of the product that never changes: read once, when it is first needed. */
+export function adminContract(): Contract {
   read ??= loadContract(ADMIN_CONTRACT);
   return read;
 }

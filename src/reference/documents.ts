@@ -23,7 +23,11 @@ export interface Published {
 
 /** Writes the contract of this document. It takes a second for a large one, which a process that serves has not got. */
 export function writeDocuments(root: Readonly<Json>, exempted: readonly Exempted[]): Published {
-  const document = publish(withUsage(withoutOmitted(root, exempted)));
+  return bothForms(publish(withUsage(withoutOmitted(root, exempted))));
+}
+
+/** A contract in both forms in which it is served. */
+export function bothForms(document: Json): Published {
   return {
     json: written(toJson(document)),
     yaml: written(stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 })),
@@ -35,11 +39,20 @@ function written(text: string): Written {
   return { bytes, tag: entityTag(bytes) };
 }
 
+/** Where a contract is published. */
+export interface DocumentPaths {
+  readonly json: string;
+  readonly yaml: string;
+}
+
 /** The published contract by its path. */
-export function publishedDocuments({ json, yaml }: Published): ReadonlyMap<string, Content> {
+export function publishedDocuments(
+  { json, yaml }: Published,
+  paths: DocumentPaths = { json: CONTRACT_JSON_PATH, yaml: CONTRACT_YAML_PATH },
+): ReadonlyMap<string, Content> {
   return new Map([
-    [CONTRACT_JSON_PATH, contentOf('application/json', json)],
-    [CONTRACT_YAML_PATH, contentOf('application/yaml', yaml)],
+    [paths.json, contentOf('application/json', json)],
+    [paths.yaml, contentOf('application/yaml', yaml)],
   ]);
 }
 

@@ -5,7 +5,7 @@ import { Content, type Page } from '../pages/content.ts';
 import { ASSET_HEADERS, pageHeaders, REVALIDATE } from '../pages/headers.ts';
 import { type Published, publishedDocuments } from './documents.ts';
 import { referenceAssets } from './files.ts';
-import { renderPage } from './page/page.ts';
+import { renderClientsPage } from './page/for-clients.ts';
 
 const PAGE_PATH = `${REFERENCE_PATH}/`;
 
@@ -24,7 +24,7 @@ const TO_THE_PAGE: Page = { status: 308, headers: ['Location', PAGE_PATH], body:
 /** Finds the page at a path for a request with these headers; `null` if there is none. */
 export type Reference = (path: string, asked: readonly string[]) => Promise<Page | null>;
 
-/** The published contract, and the page drawn from it. */
+/** The published contract, and the page for callers drawn from it. */
 export function createReference(
   contract: Contract,
   published: Published,
@@ -33,9 +33,9 @@ export function createReference(
   const served = new Map<string, [content: Content, headers: readonly string[]]>();
   for (const [path, content] of publishedDocuments(published)) served.set(path, [content, REVALIDATE]);
   if (page) {
-    const assets = referenceAssets(`${PAGE_PATH}assets/`);
+    const assets = referenceAssets(`${PAGE_PATH}assets/`, 'clients');
     for (const [path, content] of assets.contents) served.set(path, [content, ASSET_HEADERS]);
-    served.set(PAGE_PATH, [new Content('text/html', () => renderPage({ contract, plans, assets })), pageHeaders()]);
+    served.set(PAGE_PATH, [new Content('text/html', () => renderClientsPage(contract, plans, assets)), pageHeaders()]);
   }
   return async (path, asked) => {
     if (page && path === REFERENCE_PATH) return TO_THE_PAGE;

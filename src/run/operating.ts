@@ -1,15 +1,18 @@
 import { createAdmin } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
+import { adminContract } from '../admin/api.ts';
 import type { AdminContext, Reloaded } from '../admin/context.ts';
+import { ADMIN_ERRORS } from '../admin/error-words.ts';
 import type { Eventually } from '../common/eventually.ts';
 import type { Config } from '../config/config.ts';
 import { watchFiles } from '../config/watch.ts';
-import { createConsole } from '../console/console.ts';
+import { CONSOLE_PATH, type Console, createConsole } from '../console/console.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Readiness } from '../fleet/readiness.ts';
 import type { ConfigurationStatus, LastReload } from '../fleet/status.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import { createOperatorsReference } from '../reference/operators.ts';
 import type { State } from '../state/state.ts';
 import type { Records } from '../state/storage.ts';
 import type { ContractLoader } from './contracts/loader.ts';
@@ -110,7 +113,7 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
     observe,
     ownToken,
     readiness,
-    console: config.console.enabled ? createConsole() : null,
+    console: config.console.enabled ? consolePages() : null,
   });
   const watch = load ? watchFiles(filesOf, reloadUnasked) : null;
 
@@ -142,6 +145,21 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
       await admin.close();
     },
   };
+}
+
+const REFERENCE_PATH = `${CONSOLE_PATH}/reference`;
+
+/** The console, and the reference of the API that it speaks, which has a page of its own. */
+function consolePages(): Console {
+  const console = createConsole();
+  const reference = createOperatorsReference({
+    contract: adminContract(),
+    prefix: `${REFERENCE_PATH}/`,
+    api: `${CONSOLE_PATH}/api`,
+    console: `${CONSOLE_PATH}/`,
+    errors: ADMIN_ERRORS,
+  });
+  return async (path, asked) => (await console(path, asked)) ?? (await reference(path, asked));
 }
 
 /** Makes the answer of a ReloadRefused, which tells the operator every mistake. */

@@ -105,6 +105,7 @@ function Frame({ session, onSignOut }: { session: Session; onSignOut: () => void
             h('a', { href: linkTo(one.name), 'aria-current': one.name === name ? 'page' : undefined }, one.title),
           ),
         ),
+        h('li', { class: 'apart' }, h('a', { href: '/console/reference/' }, 'API reference')),
       ),
     ),
     // A new key makes a new view: another place of the same view begins anew, and its heading takes the focus.

@@ -1,5 +1,5 @@
-import type { WrittenWindows } from './scoped-limits.ts';
 import type { ImmutableMap, System } from './swagger-ui.ts';
+import type { WrittenWindows } from './written-windows.ts';
 
 /** An operation of the published contract, with the fields the page shows. */
 export interface Operation {
@@ -17,6 +17,8 @@ export interface Operation {
   readonly 'x-storegate-unchecked-body'?: boolean;
   readonly 'x-max-body-bytes'?: number;
   readonly 'x-required-scopes'?: readonly string[];
+  /** Of the admin API. */
+  readonly 'x-role'?: string;
 }
 
 export interface Contract {

@@ -1,31 +1,33 @@
-import { CONTRACT_JSON_PATH, CONTRACT_YAML_PATH } from '../../common/own-paths.ts';
-import type { Contract, Operation } from '../../contract/contract.ts';
+import type { Operation } from '../../contract/contract.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { groupTags, type TagGroup } from '../browser/groups.ts';
 import { operationHash } from '../browser/places.ts';
-import { usageOperation, withUsageGroup } from '../usage.ts';
+import type { Link } from './links.ts';
 
-type Listed = Pick<Operation, 'id' | 'method' | 'path' | 'summary' | 'tags' | 'deprecated'>;
+export type Listed = Pick<Operation, 'id' | 'method' | 'path' | 'summary' | 'tags' | 'deprecated'>;
+
+export interface Contents {
+  /** To parts of the page, and to other pages. */
+  readonly guide: readonly Link[];
+  /** To the contract; only narrow screens have them here. */
+  readonly documents: readonly Link[];
+  readonly operations: readonly Listed[];
+  /** `x-tagGroups` of the contract. */
+  readonly tagGroups: unknown;
+}
 
 /**
  * The table of contents. The server draws it with the page, so that it works before and without scripts. If there is no
  * room beside the operations it is a popover, which `contentsButton` opens.
  */
-export function navigation(contract: Contract): Html {
-  // As in the published contract, the gateway's own operation replaces one of the contract at its path.
-  const others = contract.operations.filter(({ path }) => path !== usageOperation.path);
-  const operations: readonly Listed[] = [...others, usageOperation];
+export function navigation({ guide, documents, operations, tagGroups }: Contents): Html {
   const tags = new Set(operations.flatMap(({ tags }) => (tags.length > 0 ? tags : ['default'])));
-  const groups = groupTags([...tags], withUsageGroup(contract.document['x-tagGroups']));
+  const groups = groupTags([...tags], tagGroups);
   return html`<nav id="contents" aria-label="Contents" popover>
 <ul class="guide">
-<li><a href="#start">Start here</a></li>
-<li><a href="#limits">Plans and limits</a></li>
-<li><a href="#retrying">How to retry</a></li>
-<li><a href="#errors">Errors</a></li>
-<li class="narrow"><a href="${CONTRACT_JSON_PATH}">Contract as JSON</a></li>
-<li class="narrow"><a href="${CONTRACT_YAML_PATH}">Contract as YAML</a></li>
-</ul>
+${guide.map(({ href, text }) => html`<li><a href="${href}">${text}</a></li>\n`)}${documents.map(
+  ({ href, text }) => html`<li class="narrow"><a href="${href}">Contract as ${text}</a></li>\n`,
+)}</ul>
 ${groups.map((group) => groupOf(group, operations))}
 </nav>`;
 }

@@ -1,25 +1,39 @@
-import { CONTRACT_JSON_PATH, CONTRACT_YAML_PATH } from '../../common/own-paths.ts';
-import type { Contract } from '../../contract/contract.ts';
-import type { Plans } from '../../limits/plans.ts';
 import { type Html, html } from '../../pages/html.ts';
 import type { ReferenceAssets } from '../files.ts';
-import { errorsSection } from './error-table.ts';
-import { limitsSection } from './limits.ts';
-import { contentsButton, navigation } from './navigation.ts';
-import { retryingSection } from './retrying.ts';
+import type { Link } from './links.ts';
+import { contentsButton, type Listed, navigation } from './navigation.ts';
+
+/** A part behind the operations: a `section` element with this id. */
+export interface Section {
+  readonly id: string;
+  readonly title: string;
+  readonly markup: Html;
+}
 
 export interface PageContent {
-  readonly contract: Contract;
-  readonly plans: Plans;
+  readonly title: string;
+  readonly version: string;
   readonly assets: ReferenceAssets;
+  /** To the contract in each form; the first is JSON, from which the operations are drawn. */
+  readonly documents: readonly [Link, ...Link[]];
+  readonly operations: readonly Listed[];
+  /** `x-tagGroups` of the contract. */
+  readonly tagGroups: unknown;
+  /** To other pages. */
+  readonly others?: readonly Link[];
+  /** What readers need before they try an operation. */
+  readonly start: Html;
+  readonly sections: readonly Section[];
 }
 
 /**
  * The whole page but the operations, which Swagger UI draws into `#reference` from the published contract. Readers can
  * read this part at once and without scripts, and it stays in place when the operations arrive.
  */
-export function renderPage({ contract, plans, assets }: PageContent): string {
-  const { title, version } = contract;
+export function renderPage(content: PageContent): string {
+  const { title, version, assets, documents, operations, tagGroups, others = [], start, sections } = content;
+  const parts = sections.map(({ id, title }) => ({ href: `#${id}`, text: title }));
+  const guide = [...others, { href: '#start', text: 'Start here' }, ...parts];
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -33,23 +47,21 @@ ${files(assets)}
 <a class="skip" href="#content">Skip to the content</a>
 <header class="top"><a class="brand" href="#start"><img src="${assets.base}icon.svg" alt="" width="28" height="28">${title}
 <span class="version">${version}</span></a>
-<span class="contract">Contract: <a href="${CONTRACT_JSON_PATH}">JSON</a> <a href="${CONTRACT_YAML_PATH}">YAML</a></span>
+<span class="contract">Contract:${documents.map(({ href, text }) => html` <a href="${href}">${text}</a>`)}</span>
 ${contentsButton()}</header>
 <div class="columns">
-${navigation(contract)}
+${navigation({ guide, documents, operations, tagGroups })}
 <main id="content" tabindex="-1">
 <section id="start" aria-labelledby="title">
 <h1 id="title">${title}</h1>
-${keyForm()}
+${start}
 </section>
 <p id="announcement" class="unseen" role="status"></p>
-<div id="reference" class="reference" data-contract="${CONTRACT_JSON_PATH}" aria-busy="true"><p class="loading">Drawing the operations …</p>
-<noscript><p>The operations are drawn by a script. Without it, read the contract itself:
-<a href="${CONTRACT_JSON_PATH}">openapi.json</a> or <a href="${CONTRACT_YAML_PATH}">openapi.yaml</a>.</p></noscript></div>
-${limitsSection(plans, contract.windows)}
-${retryingSection()}
-${errorsSection()}
-</main>
+<div id="reference" class="reference" data-contract="${documents[0].href}" aria-busy="true"><p class="loading">Drawing the operations …</p>
+<noscript><p>The operations are drawn by a script. Without it, read the contract itself:${documents.map(
+    ({ href }) => html` <a href="${href}">${href.slice(href.lastIndexOf('/') + 1)}</a>`,
+  )}.</p></noscript></div>
+${sections.map(({ markup }) => html`${markup}\n`)}</main>
 </div>
 </body>
 </html>
@@ -62,17 +74,4 @@ ${styles.map((style) => html`<link rel="stylesheet" href="${base}${style}">`)}
 <script src="${base}swagger-ui.js" defer></script>
 <script type="module" src="${base}${modules[0]!}"></script>
 ${modules.slice(1).map((module) => html`<link rel="modulepreload" href="${base}${module}">`)}`;
-}
-
-/** The field has no name and the form no target, so that only the page's script can read the key. */
-function keyForm(): Html {
-  return html`<form id="key" class="key" autocomplete="off">
-<label for="key-secret">Your API key</label>
-<div class="field"><input id="key-secret" type="password" autocomplete="off" spellcheck="false" placeholder="sg_…"
-aria-describedby="key-note"><button type="submit">Use this key</button>
-<button type="button" id="key-forget" hidden>Forget it</button></div>
-<label class="remember"><input id="key-remember" type="checkbox"> Remember it on this device</label>
-<p id="key-note" role="status">Paste it to try operations. It stays in this tab, and goes nowhere but into the header
-<code>X-API-Key</code> of what you send.</p>
-</form>`;
 }

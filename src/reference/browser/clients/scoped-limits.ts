@@ -1,7 +1,4 @@
-/** Windows as an author writes them: `5/minute,10/10s:sliding`, or a list. */
-export type WrittenWindows =
-  | string
-  | readonly { readonly limit: number; readonly per: string; readonly kind?: string }[];
+import type { WrittenWindows } from '../written-windows.ts';
 
 interface Limited {
   readonly 'x-ratelimit'?: WrittenWindows;

@@ -1,0 +1,44 @@
+import { ADMIN_CODES, type AdminCode } from './admin-error.ts';
+
+/** What each code means, and what an operator can do. Names and headers are in backticks. */
+const WORDS: Readonly<Record<AdminCode, readonly [title: string, advice: string]>> = {
+  invalid_request: ['The call does not fit the contract.', 'Mend what `details` names: each has its place.'],
+  invalid_value: ['A value is of the right form, and cannot be.', 'The message says why, and what can be.'],
+  invalid_admin_token: ['There is no good token.', 'Send one as `Authorization: Bearer`, or sign in at the console.'],
+  role_too_low: ['The token may not do this.', 'Use one of the role that the message names.'],
+  foreign_host: ['The name in `Host` is none of this listener.', 'Call it as `localhost` or by its address.'],
+  foreign_origin: ['Another web page made the call.', 'Only programs and the console itself may.'],
+  not_found: ['There is nothing by this path or name.', 'The message says what is not there.'],
+  method_not_allowed: ['The path does not take this method.', '`Allow` names those that it takes.'],
+  conflict: ['It does not fit what is there.', 'Look at what is there, then call again.'],
+  gateway_running: ['A running gateway owns the state.', 'Ask that gateway.'],
+  not_running: ['Only a running gateway can do this.', 'Start it, or ask one that runs.'],
+  payload_too_large: ['The body is too large.', 'Send less in each call.'],
+  unsupported_media_type: [
+    'The body is of another type than the call takes.',
+    'Send `application/json` without a coding.',
+  ],
+  idempotency_key_reused: ['Another call had this `Idempotency-Key`.', 'Take a new key for a new call.'],
+  configuration_unfit: [
+    'The files, or the plans, cannot be put in force.',
+    'Nothing was changed: mend every mistake named.',
+  ],
+  too_many_failed_attempts: [
+    'Too many calls without a good token came from this address.',
+    'Wait as `Retry-After` says.',
+  ],
+  too_many_listeners: [
+    'Too many follow what happens at this gateway.',
+    'Close streams that nobody reads, or ask another gateway.',
+  ],
+  internal_error: [
+    'Something is wrong in the gateway.',
+    'Its log has the fault under the `X-Request-Id`: please report it.',
+  ],
+  state_unavailable: ['The state, such as Redis, does not answer.', 'Nothing was changed: try again later.'],
+};
+
+/** Every error of the admin API in the order of its status. */
+export const ADMIN_ERRORS = Object.entries(WORDS)
+  .map(([code, [title, advice]]) => ({ code, status: ADMIN_CODES[code as AdminCode], title, advice }))
+  .sort((a, b) => a.status - b.status);

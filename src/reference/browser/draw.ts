@@ -1,0 +1,48 @@
+import { asReceived } from './headers.ts';
+import { closeContentsWhenUsed, followLinks, rememberPlace, skipToContent } from './navigation.ts';
+import { announcing } from './plugins/announcing.ts';
+import { controls } from './plugins/controls.ts';
+import { exactJson } from './plugins/exact-json.ts';
+import { layout } from './plugins/layout.ts';
+import { responses } from './plugins/responses.ts';
+import { tryIt } from './plugins/try-it.ts';
+import type { OutgoingRequest, Plugin, SwaggerUi, SwaggerUiSettings } from './swagger-ui.ts';
+
+declare const SwaggerUIBundle: (settings: SwaggerUiSettings) => SwaggerUi;
+
+/**
+ * Draws the operations of the contract that the page names, and makes the page's own links work. `own` plugins come behind those of
+ * every reference; `send` sees each request that a reader tries.
+ */
+export function draw(own: readonly Plugin[], send: (request: OutgoingRequest) => void = () => {}): void {
+  const domNode = document.getElementById('reference')!;
+  closeContentsWhenUsed();
+  skipToContent();
+  const ui = SwaggerUIBundle({
+    url: domNode.dataset.contract!,
+    domNode,
+    layout: 'Reference',
+    plugins: [layout, tryIt, responses, exactJson, controls, announcing, rememberPlace, ...own],
+    validatorUrl: null, // The default asks another host.
+    defaultModelsExpandDepth: 2,
+    defaultModelExpandDepth: 2,
+    displayRequestDuration: false,
+    requestInterceptor(request) {
+      if (!request.loadSpec) send(request);
+      return request;
+    },
+    responseInterceptor(response) {
+      response.headers = asReceived(response.headers);
+      return response;
+    },
+    onComplete: () => domNode.removeAttribute('aria-busy'),
+  });
+
+  // The contract arrives before its operations are drawn, and only a drawn operation can be opened.
+  const drawn = new MutationObserver(() => {
+    if (!domNode.querySelector('.opblock')) return;
+    drawn.disconnect();
+    followLinks(ui);
+  });
+  drawn.observe(domNode, { childList: true, subtree: true });
+}

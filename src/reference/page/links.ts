@@ -1,0 +1,4 @@
+export interface Link {
+  readonly href: string;
+  readonly text: string;
+}

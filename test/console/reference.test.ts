@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ADMIN_CODES } from '../../src/admin/admin-error.ts';
+import { accessibilityFindings } from '../support/axe.ts';
+import { TestBrowser } from '../support/browser.ts';
+import { describeInBrowser } from '../support/browser-tests.ts';
+import { ConsoleCaller } from '../support/console-caller.ts';
+import { TestGateway } from '../support/gateway.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await TestGateway.start();
+  await gateway.admin.post('/keys').send({ account: 'acme', plan: 'free' });
+});
+afterAll(() => gateway.stop());
+
+describe('the reference of the admin API', () => {
+  const get = (path: string) => new ConsoleCaller(gateway.adminUrl).ask('GET', path);
+
+  test('is at its path under the console, under the same policy as the reference for clients', async () => {
+    const led = await get('/console/reference');
+    expect([led.status, led.headers.location]).toEqual([308, '/console/reference/']);
+    const { text, headers } = await get('/console/reference/');
+    const clients = await gateway.client.get('/docs/');
+    expect(headers['content-security-policy']).toBe(clients.headers['content-security-policy']);
+    expect(text).not.toMatch(/<style|\sstyle=|<script(?![^>]*\ssrc=)|\son\w+=|(?:src|href)="(?:https?:)?\/\//);
+    for (const [, path] of text.matchAll(/(?:src|href)="(\/[^"]+)"/g))
+      expect([path, (await get(path!)).status]).toEqual([path, 200]);
+    expect((await get('/console/reference/nothing')).status).toBe(404);
+  });
+
+  test('lets readers try what reads and ends, through their session, and nothing that changes anything', async () => {
+    const { body } = await get('/console/reference/openapi.json');
+    expect(body.servers).toEqual([{ url: '/console/api' }]);
+    const tried: string[] = [];
+    const untried = new Set<string>();
+    for (const [path, item] of Object.entries<Record<string, { 'x-try-it'?: boolean }>>(body.paths)) {
+      for (const [method, operation] of Object.entries(item)) {
+        if (method === 'parameters') continue;
+        if (operation['x-try-it'] === false) untried.add(method).add(path);
+        else tried.push(`${method} ${path}`);
+      }
+    }
+    expect(tried.length).toBeGreaterThan(10);
+    expect(tried.filter((one) => !one.startsWith('get /'))).toEqual([]);
+    expect([...untried]).toEqual(expect.arrayContaining(['post', 'delete', 'put', 'patch', '/live']));
+    expect((await get('/console/reference/openapi.yaml')).text).toContain('/console/api');
+  });
+
+  test('explains every error of the API', async () => {
+    const { text } = await get('/console/reference/');
+    const explained = [...text.matchAll(/id="error-(\w+)"/g)].map(([, code]) => code);
+    expect(explained.sort()).toEqual(Object.keys(ADMIN_CODES).sort());
+  });
+});
+
+describeInBrowser('an operator who reads it', () => {
+  let browser: TestBrowser;
+  beforeAll(async () => {
+    browser = await TestBrowser.start();
+  });
+  afterAll(() => browser?.stop());
+
+  test('comes from the console, tries a read, is shown how programs ask, and goes back', async () => {
+    const { page, complaints } = await browser.page();
+    await page.goto(`${gateway.adminUrl}/console/`);
+    await page.getByRole('link', { name: 'API reference' }).click();
+    const list = page.locator('#operations-Keys-listKeys');
+    await list.locator('.opblock-summary-control').click();
+    await list.getByText('Needs a token of the role read, or of a higher one.').waitFor();
+    await list.locator('.try').click();
+    await list.locator('.execute').click();
+    await list.locator('.live-responses-table', { hasText: '"account": "acme"' }).waitFor();
+    expect(await list.locator('.curl').textContent()).toContain(`${gateway.adminUrl}/keys`);
+    expect(await list.locator('.curl').textContent()).toContain('Authorization: Bearer YOUR_TOKEN');
+    const create = page.locator('#operations-Keys-createKey');
+    await create.locator('.opblock-summary-control').click();
+    await create.getByText('It cannot be tried from this page').waitFor();
+    expect(await create.locator('.try').count()).toBe(0);
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Back to the console' }).click();
+    await page.getByRole('navigation', { name: 'Views' }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+});

@@ -19,7 +19,7 @@ const MOST_OF_GATEWAY = 200;
 export interface LiveQuestion {
   /** The refusals that are asked for: those that fit one of these. */
   readonly followed: readonly Followed[];
-  /** By the id of a process its `upTo` of the time before: only what came later is asked for. Of others nothing is. */
+  /** By the id of a process its `upTo` of the last time: only what came later is asked for. Of others nothing is. */
   readonly after: Readonly<Record<string, number>>;
 }
 

@@ -3,6 +3,8 @@ import { addTo, COLUMNS } from '../../observe/history/row.ts';
 
 /** Ticks whose durations are told together: those of one are too few for a 99th percentile. */
 const LATELY = 5;
+/** Milliseconds for which a process is remembered that is not heard: it may only be busy. */
+const REMEMBERED = 10_000;
 
 /** What happened since the tick before. */
 export interface Counted {
@@ -16,26 +18,35 @@ export interface Counted {
   readonly lately: { readonly span: number; readonly row: Float64Array };
 }
 
+interface Known {
+  readonly total: Float64Array;
+  readonly upTo: number;
+  /** When it was heard. */
+  readonly at: number;
+}
+
 /**
- * Subtracts what processes had counted at the tick before from what they have counted now. A process that was not heard then counts
- * from this tick on, unless it began since: what ended in between, or was silent, is missing, and no number is ever below 0 or those
- * of a whole life.
+ * Subtracts what processes had counted when they were last heard from what they have counted now. One that is not known counts from
+ * now on, unless it began a moment ago: what a process counted before it ended, or in a long silence, is missing, and no number is ever
+ * below 0 or that of a whole life.
  */
 export class Counting {
-  #known: ReadonlyMap<string, Float64Array> = new Map();
+  readonly #known = new Map<string, Known>();
+  #began: number | null = null;
   #before: number | null = null;
   #lately: { readonly span: number; readonly row: Float64Array }[] = [];
 
   /** `now`: milliseconds of a clock that never jumps. */
-  count(lists: readonly (readonly Pick<LiveProcess, 'id' | 'age' | 'counted'>[])[], now: number): Counted {
+  count(lists: readonly (readonly Omit<LiveProcess, 'status'>[])[], now: number): Counted {
+    this.#began ??= now;
+    const moment = Math.min(REMEMBERED, now - this.#began);
     const span = this.#before === null ? 0 : now - this.#before;
-    const known = new Map<string, Float64Array>();
     const rows = lists.map((processes) => {
       const sum = new Float64Array(COLUMNS);
-      for (const { id, age, counted } of processes) {
+      for (const { id, age, counted, upTo } of processes) {
         const total = unpackCounted(counted);
-        known.set(id, total);
-        const before = this.#known.get(id) ?? (age <= span ? new Float64Array(COLUMNS) : total);
+        const before = this.#known.get(id)?.total ?? (age <= moment ? new Float64Array(COLUMNS) : total);
+        this.#known.set(id, { total, upTo, at: now });
         // A process counts up; what does not is none that is known here.
         if (total.every((count, i) => count >= before[i]!))
           addTo(
@@ -45,16 +56,22 @@ export class Counting {
       }
       return sum;
     });
-    this.#known = known;
+    for (const [id, { at }] of this.#known) if (now - at > REMEMBERED) this.#known.delete(id);
     this.#before = now;
     const row = sumOf(rows);
     if (span > 0) this.#lately = [...this.#lately.slice(1 - LATELY), { span, row }];
     return { span, row, rows, lately: this.#sumOfLately() };
   }
 
+  /** By the ids of the processes that it knows the `upTo` of each. */
+  get after(): Readonly<Record<string, number>> {
+    return Object.fromEntries([...this.#known].map(([id, { upTo }]) => [id, upTo]));
+  }
+
   /** Forgets what it knows, after a time in which nobody listened. */
   reset(): void {
-    this.#known = new Map();
+    this.#known.clear();
+    this.#began = null;
     this.#before = null;
     this.#lately = [];
   }

@@ -40,8 +40,6 @@ export class Live {
   readonly #counting = new Counting();
   readonly #closing = new AbortController();
   readonly #tickLength: number;
-  /** By the id of a process its `upTo`. */
-  #after: Record<string, number> = {};
   #last: ReturnType<typeof shownNow> | null = null;
   #runs = false;
 
@@ -93,7 +91,6 @@ export class Live {
     }
     this.#runs = false;
     this.#counting.reset();
-    this.#after = {};
     this.#last = null;
   }
 
@@ -104,12 +101,11 @@ export class Live {
     const followed = distinct.map((text) => JSON.parse(text) as Followed);
     const at = performance.now();
     const { answers, ...missing } = understood(
-      await this.#context.fleet().ask('live', { followed, after: this.#after }),
+      await this.#context.fleet().ask('live', { followed, after: this.#counting.after }),
       (answer) => isLiveAnswer(answer, followed.length),
     );
     const heard = answers as readonly Heard[];
     const processes = heard.map(({ answer }) => answer.processes);
-    this.#after = Object.fromEntries(processes.flat().map(({ id, upTo }) => [id, upTo]));
     this.#last = shownNow(Date.now(), heard, this.#counting.count(processes, at), missing);
     for (const following of followings) {
       if (!this.#followings.has(following)) continue;

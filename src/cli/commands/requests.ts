@@ -1,7 +1,8 @@
 import { Command } from 'commander';
-import { type Common, operatorCommand, perform, wholeNumber } from '../command.ts';
+import { type Common, operatorCommand, perform, wholeNumber, withApi } from '../command.ts';
 import { type OfFleet, withSilent } from '../fleet.ts';
-import { table } from '../table.ts';
+import { CallError } from '../reach/api.ts';
+import { table, textOf } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
 interface Requests extends OfFleet {
@@ -19,14 +20,23 @@ interface Refused {
   readonly more: number;
 }
 
+/** The events of `GET /live`, by their names. */
+interface Live {
+  readonly now: OfFleet & { readonly gateways: readonly unknown[] };
+  readonly refused: Requests & { readonly left: number };
+}
+
 interface Options extends Common {
   readonly key?: string;
   readonly account?: string;
   readonly code?: string;
   readonly limit?: number;
+  readonly follow?: true;
 }
 
 const COLUMNS = ['at', 'status', 'code', 'operation', 'key', 'account', 'address', 'more', 'request'] as const;
+/** Characters of columns when nobody knows what will come. */
+const WIDTHS = { at: 24, status: 6, code: 24, operation: 16, key: 20, account: 12, address: 15, more: 4, request: 36 };
 
 export function requestsCommand(terminal: Terminal): Command {
   const command = new Command('requests')
@@ -34,28 +44,76 @@ export function requestsCommand(terminal: Terminal): Command {
     .option('--key <id>', 'only of this key')
     .option('--account <name>', 'only of this account')
     .option('--code <code>', 'only with this code, such as rate_limit_exceeded')
-    .option('--limit <number>', 'at most so many, up to 200; 20 without it', wholeNumber);
-  return operatorCommand(command, 'requests --account acme', 'requests --code key_banned --limit 5').action(
-    ({ key, account, code, limit = 20, ...options }: Options) =>
-      perform(
-        terminal,
-        options,
-        (api) => api.call('GET', '/requests', { query: { key, account, code, limit } }) as Promise<Requests>,
-        showRequests,
-      ),
+    .option('--limit <number>', 'at most so many, up to 200; 20 without it', wholeNumber)
+    .option('--follow', 'print new ones as they come, until it is stopped; with --json each in a line');
+  return operatorCommand(command, 'requests --account acme', 'requests --code key_banned --follow').action(
+    ({ key, account, code, limit = 20, follow, ...options }: Options) =>
+      follow
+        ? withApi(terminal, options, (api) =>
+            api.follow('/live', { key, account, code }, new Tail(terminal, options.json === true).heard, terminal.stop),
+          )
+        : perform(
+            terminal,
+            options,
+            (api) => api.call('GET', '/requests', { query: { key, account, code, limit } }) as Promise<Requests>,
+            showRequests,
+          ),
   );
 }
 
 function showRequests(answer: Requests, colour: boolean): string {
-  const rows = answer.requests.map(({ id, at, status, code, operation, key, address, more }) => ({
-    ...{ at, status, code, operation, address, request: id },
-    key: key?.id,
-    account: key?.account,
-    more: more === 0 ? null : more,
-  }));
+  const rows = answer.requests.map(rowOf);
   const remarks = [
     ...(rows.length > 0 ? ['storegate explain <request> tells more of one of them.'] : []),
     ...(rows.some(({ more }) => more !== null) ? ['more: equal ones before it that were not kept.'] : []),
   ];
   return [table(COLUMNS, rows, colour), withSilent(remarks, answer)].join('');
+}
+
+function rowOf({ id, at, status, code, operation, key, address, more }: Refused) {
+  return {
+    ...{ at, status, code, operation, address, request: id },
+    key: key?.id,
+    account: key?.account,
+    more: more === 0 ? null : more,
+  };
+}
+
+/** Prints refusals as they come, the oldest first; remarks go to standard error. */
+class Tail {
+  readonly #terminal: Terminal;
+  readonly #json: boolean;
+  #remarks = '';
+
+  constructor(terminal: Terminal, json: boolean) {
+    this.#terminal = terminal;
+    this.#json = json;
+    if (!json) terminal.out(line(Object.fromEntries(COLUMNS.map((name) => [name, name]))));
+  }
+
+  /** Throws CallError where no gateway runs. */
+  readonly heard = (event: string, data: unknown): void => {
+    if (event === 'refused') this.#refused(data as Live['refused']);
+    else this.#now(data as Live['now']);
+  };
+
+  #refused({ requests, left }: Live['refused']): void {
+    const { out, err } = this.#terminal;
+    for (const one of requests.toReversed()) out(this.#json ? `${JSON.stringify(one)}\n` : line(rowOf(one)));
+    if (left > 0) err(`${left} more came at the same time and ${left === 1 ? 'is' : 'are'} not listed.\n`);
+  }
+
+  /** Each once, not every two seconds. */
+  #now(now: Live['now']): void {
+    const remarks = withSilent([], now);
+    if (now.gateways.length === 0 && remarks === '') throw new CallError('No gateway runs.');
+    if (remarks !== this.#remarks) this.#terminal.err(remarks);
+    this.#remarks = remarks;
+  }
+}
+
+function line(row: Readonly<Record<string, unknown>>): string {
+  return `${COLUMNS.map((name) => textOf(row[name]).padEnd(WIDTHS[name]))
+    .join('  ')
+    .trimEnd()}\n`;
 }

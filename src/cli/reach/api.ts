@@ -6,6 +6,16 @@ import { encodeReason, REASON_HEADER } from '../../operators/reason.ts';
 export interface Api {
   /** Returns the body of the answer. Throws CallError. */
   call(method: string, path: string, sent?: Sent): Promise<unknown>;
+  /**
+   * Follows a call that is answered with events: resolves when `stop` aborts. Throws CallError, also when the gateway ends it, and what
+   * `heard` throws.
+   */
+  follow(
+    path: string,
+    query: NonNullable<Sent['query']>,
+    heard: (event: string, data: unknown) => void,
+    stop: AbortSignal,
+  ): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { AdminError } from '../../admin/admin-error.ts';
 import { type AdminApi, createAdminApi } from '../../admin/api.ts';
+import type { AdminAnswer, Follow } from '../../admin/call.ts';
 import type { AdminContext } from '../../admin/context.ts';
 import type { Config } from '../../config/config.ts';
 import { ContractError, loadContract } from '../../contract/contract.ts';
@@ -71,17 +72,31 @@ export async function reachBeside(load: () => Config): Promise<Api> {
   };
   const api = await orClose(storage, () => createAdminApi(context));
   const operator = { name: shellUser(), role: 'admin' } as const;
+
+  /** Does it here, or at the gateway that runs and has the folder to itself. */
+  async function hereOrThere<T>(here: () => Promise<T>, there: (running: Api) => Promise<T>): Promise<T> {
+    try {
+      return await here();
+    } catch (error) {
+      if (!(error instanceof AdminError)) throw error;
+      const refused = new CallError(error.message, { cause: error });
+      if (error.code !== 'gateway_running') throw refused;
+      return await askRunning(config.data, operator, refused, there);
+    }
+  }
+
   return {
-    async call(method, path, sent = {}) {
-      try {
-        return await ask(api, operator, method, path, sent);
-      } catch (error) {
-        if (!(error instanceof AdminError)) throw error;
-        const refused = new CallError(error.message, { cause: error });
-        if (error.code !== 'gateway_running') throw refused;
-        return await askRunning(config.data, operator, refused, (running) => running.call(method, path, sent));
-      }
-    },
+    call: (method, path, sent = {}) =>
+      hereOrThere(
+        // As over HTTP, only JSON values reach the caller.
+        async () => JSON.parse(JSON.stringify((await ask(api, operator, method, path, sent)).body)),
+        (running) => running.call(method, path, sent),
+      ),
+    follow: (path, query, heard, stop) =>
+      hereOrThere(
+        async () => await listen((await ask(api, operator, 'GET', path, { query })).follow!, heard, stop),
+        (running) => running.follow(path, query, heard, stop),
+      ),
     async close() {
       await api.close();
       await storage.close();
@@ -108,9 +123,28 @@ async function orClose<T>(storage: Storage, make: () => T): Promise<T> {
   }
 }
 
-async function ask(api: AdminApi, operator: Operator, method: string, path: string, sent: Sent): Promise<unknown> {
+/** Resolves when `stop` aborts. Rejects with what goes wrong here, and with what `heard` throws. */
+function listen(follow: Follow, heard: Parameters<Api['follow']>[2], stop: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const end = follow({
+    send(event, data) {
+      try {
+        heard(event, JSON.parse(JSON.stringify(data)));
+      } catch (error) {
+        reject(error);
+      }
+      return true;
+    },
+    end: reject,
+  });
+  if (stop.aborted) resolve();
+  else stop.addEventListener('abort', () => resolve(), { once: true });
+  return promise.finally(end);
+}
+
+async function ask(api: AdminApi, operator: Operator, method: string, path: string, sent: Sent): Promise<AdminAnswer> {
   const { query, body } = sent;
-  const answer = await api.call({
+  return await api.call({
     id: randomUUID(),
     operator,
     method,
@@ -119,8 +153,6 @@ async function ask(api: AdminApi, operator: Operator, method: string, path: stri
     headers: Object.entries(headersOf(sent)).flat(),
     body: body === undefined ? null : Buffer.from(JSON.stringify(body)),
   });
-  // As over HTTP, only JSON values reach the caller.
-  return JSON.parse(JSON.stringify(answer.body));
 }
 
 /**

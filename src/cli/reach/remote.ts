@@ -1,8 +1,11 @@
+import { eventsIn } from '../../console/browser/api/events.ts';
 import { encodeShellUser, SHELL_USER_HEADER } from '../../operators/shell-user.ts';
 import { type Api, CallError, headersOf, queryOf, type Sent } from './api.ts';
 
 /** The longest wait for an answer, in milliseconds. */
 const PATIENCE = 30_000;
+/** Milliseconds without a word after which a stream is lost: the gateway says something every few seconds. */
+const SILENCE = 15_000;
 
 /** The admin listener of a running gateway. `user`: name of who calls, which counts with the token of the gateway's run only. */
 export function reachRemote(url: string, token: string | null, user: string | null = null): Api {
@@ -11,7 +14,12 @@ export function reachRemote(url: string, token: string | null, user: string | nu
   }
   const base = url.replace(/\/+$/, '');
 
-  async function send(method: string, path: string, sent: Sent): Promise<Response> {
+  async function send(
+    method: string,
+    path: string,
+    sent: Sent,
+    stop = AbortSignal.timeout(PATIENCE),
+  ): Promise<Response> {
     const { query, body } = sent;
     const search = queryOf(query);
     const headers: Record<string, string> = { Accept: 'application/json', ...headersOf(sent) };
@@ -22,7 +30,7 @@ export function reachRemote(url: string, token: string | null, user: string | nu
         method,
         headers,
         redirect: 'error',
-        signal: AbortSignal.timeout(PATIENCE),
+        signal: stop,
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
     } catch (cause) {
@@ -30,14 +38,49 @@ export function reachRemote(url: string, token: string | null, user: string | nu
     }
   }
 
+  async function refusalIn(response: Response): Promise<CallError> {
+    const { message } = (await bodyOf(response, base)) as { message?: unknown };
+    if (typeof message !== 'string') return new CallError(`${base} is no admin listener of storegate`, { shut: true });
+    return new CallError(message, { shut: response.status === 401 || response.status === 429 });
+  }
+
   return {
     async call(method, path, sent = {}) {
       const response = await send(method, path, sent);
-      const answer = await bodyOf(response, base);
-      if (response.ok) return answer;
-      const { message } = answer as { message?: unknown };
-      if (typeof message !== 'string') throw new CallError(`${base} is no admin listener of storegate`, { shut: true });
-      throw new CallError(message, { shut: response.status === 401 || response.status === 429 });
+      if (response.ok) return await bodyOf(response, base);
+      throw await refusalIn(response);
+    },
+    async follow(path, query, heard, stop) {
+      const ending = new AbortController();
+      const silence = setTimeout(() => ending.abort(), SILENCE);
+      const reaching = async <T>(work: Promise<T>): Promise<T | null> => {
+        try {
+          return await work;
+        } catch (error) {
+          if (stop.aborted) return null;
+          if (ending.signal.aborted) throw new CallError(`the gateway at ${base} is silent`, { cause: error });
+          throw error instanceof CallError ? error : new CallError(`the gateway at ${base} is gone`, { cause: error });
+        }
+      };
+      try {
+        const response = await reaching(send('GET', path, { query }, AbortSignal.any([stop, ending.signal])));
+        if (response === null) return;
+        if (!response.ok) throw await refusalIn(response);
+        const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+        for (let text = ''; ; ) {
+          const part = await reaching(reader.read());
+          if (part === null) return;
+          if (part.done)
+            throw new CallError(`the gateway at ${base} has ended it: it stops, or your token holds no longer`);
+          silence.refresh();
+          const { events, rest } = eventsIn(text + part.value);
+          text = rest;
+          for (const { name, data } of events) heard(name, data);
+        }
+      } finally {
+        clearTimeout(silence);
+        ending.abort();
+      }
     },
     // An idle connection keeps no process alive.
     close: async () => {},

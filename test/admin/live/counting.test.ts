@@ -8,7 +8,7 @@ import { requestEvent } from '../../support/request-event.ts';
 function counted(id: string, age: number, requests: number) {
   const row = new Float64Array(COLUMNS);
   for (let i = 0; i < requests; i++) countIn(row, placesOf(requestEvent()));
-  return { id, age, counted: packCounted(row) };
+  return { id, age, counted: packCounted(row), upTo: requests };
 }
 
 const inAll = (counting: Counting, now: number, ...processes: ReturnType<typeof counted>[]) =>
@@ -21,12 +21,23 @@ test('counts what came since the tick before, and nothing at the first', () => {
   expect([span, requestsIn(row), ...rows.map(requestsIn)]).toEqual([2_000, 10, 7, 3]);
 });
 
-test('a process in the place of another counts from its begin; one that was silent from now on', () => {
+test('a process in the place of another counts from its begin, and no other does', () => {
+  const counting = new Counting();
+  inAll(counting, 0, counted('a', 50_000, 1_000));
+  expect(inAll(counting, 2_000, counted('a', 52_000, 1_001), counted('c', 500, 4))).toBe(5);
+  expect(inAll(counting, 4_000, counted('c', 2_500, 5), counted('d', 4_001, 700))).toBe(1);
+  expect(inAll(counting, 6_000, counted('c', 4_500, 5), counted('d', 6_001, 702), counted('e', 3_000, 8))).toBe(10);
+});
+
+test('one that misses some ticks loses nothing; after a long silence it counts from then on', () => {
   const counting = new Counting();
   inAll(counting, 0, counted('a', 50_000, 1_000), counted('b', 50_000, 1_000));
-  expect(inAll(counting, 2_000, counted('a', 52_000, 1_001), counted('c', 500, 4))).toBe(5);
-  expect(inAll(counting, 4_000, counted('a', 54_000, 1_001), counted('b', 54_000, 9_000))).toBe(0);
-  expect(inAll(counting, 6_000, counted('a', 56_000, 1_003), counted('b', 56_000, 9_001))).toBe(3);
+  expect(inAll(counting, 2_000, counted('a', 52_000, 1_001))).toBe(1);
+  expect(counting.after).toEqual({ a: 1_001, b: 1_000 });
+  expect(inAll(counting, 4_000, counted('a', 54_000, 1_001), counted('b', 54_000, 1_005))).toBe(5);
+  expect(inAll(counting, 15_000, counted('a', 65_000, 1_002))).toBe(1);
+  expect(counting.after).toEqual({ a: 1_002 });
+  expect(inAll(counting, 17_000, counted('a', 67_000, 1_002), counted('b', 67_000, 9_000))).toBe(0);
 });
 
 test('no number is below 0, whatever a process says', () => {

@@ -117,7 +117,7 @@ test('ends its questions with the last listener, and begins anew with the next',
   });
   const { length } = asked.questions;
   live.follow(BOTH, new Heard());
-  expect(asked.questions[length]).toMatchObject({ after: {} });
+  expect(asked.questions[length]).toEqual({ followed: [ALL], after: {} });
 });
 
 test('tells each listener the refusals that fit what it follows, and how many it leaves out', async () => {

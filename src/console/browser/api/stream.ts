@@ -1,4 +1,5 @@
 import { ApiError, openStream, type Query } from './client.ts';
+import { eventsIn } from './events.ts';
 
 /** How a stream of events is. */
 export interface StreamState {
@@ -65,11 +66,8 @@ async function readEvents(
     const timer = setTimeout(() => silence.abort(), SILENCE);
     const { done, value } = await reader.read().finally(() => clearTimeout(timer));
     if (done) return;
-    const parts = (text + value).split('\n\n');
-    text = parts.pop()!;
-    for (const part of parts) {
-      const [, name, data] = /^event: (.*)\ndata: (.*)$/.exec(part) ?? [];
-      if (name !== undefined && data !== undefined) tell(name, JSON.parse(data));
-    }
+    const { events, rest } = eventsIn(text + value);
+    text = rest;
+    for (const { name, data } of events) tell(name, data);
   }
 }

@@ -505,14 +505,28 @@ describe('many faults', () => {
     expect(checker(schema)(text)).toEqual(['/n must be an integer', 'may have more faults than are told']);
   });
 
-  test('and endless alternatives inside each other come to an end', () => {
+  test('behind alternatives inside each other are told from the innermost value on', () => {
     const next = { $ref: '#/components/schemas/Node' };
     const form = (tag: string) => ({ type: 'object', properties: { next, [tag]: { type: 'integer' } } });
     const node = { anyOf: [form('a'), form('b'), { type: 'integer' }] };
     const text = `${'{"next":'.repeat(60)}1${',"a":"","b":""}'.repeat(60)}`;
-    expect(checker({ $ref: '#/components/schemas/Node' }, { Node: node })(text)).toEqual([
-      'has too many alternatives inside each other to be checked',
+    const faults = checker({ $ref: '#/components/schemas/Node' }, { Node: node })(text);
+    expect(faults.slice(0, 2)).toEqual([
+      `${'/next'.repeat(59)}/a must be an integer`,
+      `${'/next'.repeat(59)}/b must be an integer`,
     ]);
+    expect(new Set(faults).size).toBe(faults.length);
+    expect(faults).toHaveLength(50);
+  });
+
+  test('behind alternatives inside each other are told as far as they are kept, and that there may be more', () => {
+    const next = { $ref: '#/components/schemas/Node' };
+    const form = (tag: string) => ({ type: 'object', properties: { next, [tag]: { type: 'integer' } } });
+    const node = { anyOf: [form('a'), form('b'), { type: 'integer' }] };
+    const faults = checker(next, { Node: node })(`${'{"next":'.repeat(60)}"x"${'}'.repeat(60)}`);
+    expect(faults[0]).toBe(`${'/next'.repeat(60)} must be an object`);
+    expect(faults.at(-1)).toBe('may have more faults than are told');
+    expect(faults.length).toBeLessThanOrEqual(50);
   });
 });
 

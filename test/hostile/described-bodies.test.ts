@@ -12,14 +12,30 @@ const paths = {
     get: { operationId: 'search', requestBody, responses: done },
     delete: { operationId: 'remove', requestBody, responses: done },
   },
+  '/nested': {
+    post: {
+      operationId: 'nest',
+      requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Node' } } } },
+      responses: done,
+    },
+  },
   '/plain': { get: { operationId: 'plain', responses: done } },
+};
+
+const form = (tag: string) => ({
+  type: 'object',
+  properties: { child: { $ref: '#/components/schemas/Node' }, [tag]: { type: 'integer' } },
+  additionalProperties: { type: 'string' },
+});
+const components = {
+  schemas: { Node: { oneOf: [form('a'), { ...form('b'), required: ['b'] }, { type: 'integer' }] } },
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'contract-'));
 let stand: Stand;
 beforeAll(async () => {
   const file = join(folder, 'openapi.json');
-  writeFileSync(file, JSON.stringify({ ...head, paths }));
+  writeFileSync(file, JSON.stringify({ ...head, paths, components }));
   stand = await Stand.start({ settings: `contract: {file: "${file}"}` });
 });
 afterAll(async () => {
@@ -51,6 +67,15 @@ describe.each(['GET', 'DELETE'])('a described body of %s', (method) => {
 
 test('a body of GET that nobody described is refused', async () => {
   expect(await stand.ask(ask('GET /plain', BODY))).toMatchObject({ status: 400, code: 'invalid_request' });
+});
+
+test('alternatives that lead to each other on sixty levels of wide objects are judged like all others', async () => {
+  const wide = Array.from({ length: 300 }, (_, i) => `"k${i}":"v",`).join('');
+  const post = (leaf: string) => ask('POST /nested', `${`{${wide}"child":`.repeat(60)}${leaf}${'}'.repeat(60)}`);
+  expect((await stand.passed(post('1'))).line).toBe('POST /nested HTTP/1.1');
+  const { status, body } = await stand.ask(post('true'));
+  expect(status).toBe(400);
+  expect(JSON.parse(body).details[0]).toMatchObject({ pointer: '/child'.repeat(60), rule: 'type' });
 });
 
 test('HEAD is served by GET, and has no body', async () => {

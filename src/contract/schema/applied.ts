@@ -5,6 +5,7 @@ import { escapeToken } from '../names.ts';
 import type { Translated } from './definitions.ts';
 import { type Evaluate, Evaluated } from './evaluated.ts';
 import { constant } from './keywords.ts';
+import { added } from './memory.ts';
 import { placeOf, type Unit } from './unit.ts';
 
 /** Judges a value by schemas that are compiled by themselves; `null` if it is good. */
@@ -55,7 +56,7 @@ function judged<T>(keyword: string, create: (schema: T) => Judge): CodeKeywordDe
         _`${skips ? _`errors > 0 ? null : ` : _``}${judge}(${data}, ${str`${instancePath}${it.errorPath}`})`,
       );
       cxt.result(_`${found} === null`, undefined, () => {
-        gen.code(_`vErrors = vErrors === null ? ${found} : vErrors.concat(${found})`);
+        gen.code(_`vErrors = ${constant(cxt, added)}(vErrors, ${found})`);
         gen.code(_`errors = vErrors.length`);
       });
     },
@@ -103,7 +104,7 @@ const entriesOf: Rest = (value, { entries }) =>
 function judgeLeft(evaluate: Evaluate, unit: Unit, rest: Rest): Judge {
   return (value, path) => {
     if (typeof value !== 'object' || value === null) return null;
-    const evaluated = new Evaluated();
+    const evaluated = new Evaluated(path);
     evaluate(value, evaluated);
     const errors: ErrorObject[] = [];
     for (const key of rest(value, evaluated)) {

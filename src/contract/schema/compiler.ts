@@ -7,6 +7,7 @@ import { cut } from './cut.ts';
 import type { Translated } from './definitions.ts';
 import { Evaluations } from './evaluated.ts';
 import { constant, KEYWORDS } from './keywords.ts';
+import { added } from './memory.ts';
 import { once } from './once.ts';
 import type { Unit, Validator } from './unit.ts';
 
@@ -176,7 +177,7 @@ function refers(find: (name: string) => Unit): CodeKeywordDefinition {
       const path = str`${instancePath}${it.errorPath}`;
       const place = _`{instancePath: ${path}, parentData: ${it.parentData}, parentDataProperty: ${it.parentDataProperty}}`;
       cxt.result(_`${validate}(${data}, ${place})`, undefined, () => {
-        gen.code(_`vErrors = vErrors === null ? ${validate}.errors : vErrors.concat(${validate}.errors)`);
+        gen.code(_`vErrors = ${constant(cxt, added)}(vErrors, ${validate}.errors)`);
         gen.code(_`errors = vErrors.length`);
       });
     },

@@ -1,11 +1,17 @@
 import { Patterns } from '../patterns/pattern.ts';
 import type { Translated } from './definitions.ts';
-import { placeOf, type Unit } from './unit.ts';
+import { at, placeOf, type Unit } from './unit.ts';
 
 /** The members and entries of one value that a schema has looked at. */
 export class Evaluated {
+  /** The pointer of the value. */
+  readonly path: string;
   members: Set<string> | 'all' = new Set();
   entries: Set<number> | 'all' = new Set();
+
+  constructor(path: string) {
+    this.path = path;
+  }
 
   addMember(name: string): void {
     if (this.members !== 'all') this.members.add(name);
@@ -59,7 +65,7 @@ export class Evaluations {
     if (Array.isArray(prefixItems)) all.push(entries((_, i) => i < prefixItems.length));
     if (holds) {
       const unit = this.#source.unit((holds as { schema: Translated }).schema);
-      all.push(entries((list, i) => unit.validate(list[i], placeOf(list, i, ''))));
+      all.push(entries((list, i, path) => unit.validate(list[i], placeOf(list, i, path))));
     }
     return all;
   }
@@ -85,7 +91,7 @@ export class Evaluations {
 
   #where(schema: Translated, yes: Evaluate, no: Evaluate | null): Evaluate {
     const unit = this.#source.unit(schema);
-    return (value, evaluated) => (unit.validate(value) ? yes : no)?.(value, evaluated);
+    return (value, evaluated) => (unit.validate(value, at(evaluated.path)) ? yes : no)?.(value, evaluated);
   }
 
   #definition(name: string): Evaluate {
@@ -120,8 +126,8 @@ function matching(source: string): Evaluate {
   };
 }
 
-function entries(test: (list: readonly unknown[], index: number) => boolean): Evaluate {
+function entries(test: (list: readonly unknown[], index: number, path: string) => boolean): Evaluate {
   return (value, evaluated) => {
-    if (Array.isArray(value)) for (const i of value.keys()) if (test(value, i)) evaluated.addEntry(i);
+    if (Array.isArray(value)) for (const i of value.keys()) if (test(value, i, evaluated.path)) evaluated.addEntry(i);
   };
 }

@@ -5,7 +5,6 @@ import { MAX_FAULTS } from '../faults.ts';
 import { isMultiple, RANGES } from '../numbers.ts';
 import { Patterns } from '../patterns/pattern.ts';
 import { unlikeIntegers } from '../written.ts';
-import { EXHAUSTED, purse } from './purse.ts';
 import { allDifferent, canonical } from './values.ts';
 
 /** Allowed values: their canonical forms, whether sent values must take that form to be found, and their text for people. */
@@ -89,7 +88,7 @@ export const constant = (cxt: Pick<KeywordCxt, 'gen'>, ref: unknown): Code => cx
 
 /**
  * The keywords that OpenAPI needs and ajv lacks: numbers that may be bigints, patterns with bounded time, files, refused
- * properties, and limits on work and faults. Only the translation from OpenAPI writes these keywords; no document can.
+ * properties, and a limit of faults. Only the translation from OpenAPI writes these keywords; no document can.
  */
 export const KEYWORDS: readonly CodeKeywordDefinition[] = [
   {
@@ -168,13 +167,6 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
     code: (cxt) => cxt.fail(_`Array.isArray(${cxt.data}) && !${constant(cxt, allDifferent)}(${cxt.data})`),
   },
   { keyword: 'refused', code: (cxt) => cxt.fail(_`true`), error: tells(({ schema }) => _`{why: ${schema}}`) },
-  {
-    keyword: 'steps',
-    before: 'not',
-    code(cxt) {
-      cxt.gen.if(_`${constant(cxt, purse)}.steps-- < 0`, () => cxt.gen.throw(constant(cxt, EXHAUSTED)));
-    },
-  },
   {
     keyword: 'endOfFaults',
     post: true,

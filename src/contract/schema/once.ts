@@ -1,30 +1,41 @@
+import type { ErrorObject } from 'ajv';
 import type { Translated } from './definitions.ts';
-import { purse } from './purse.ts';
+import { forks } from './forks.ts';
+import { type Known, memory } from './memory.ts';
 import type { Validator } from './unit.ts';
 
+/** So many judgements of a check are not remembered: nearly all bodies need fewer, and to remember costs as much as a small schema. */
+const FREE = 8;
+
+/** A list with more errors may have some of them twice. */
+const MANY = 20;
+
 /**
- * The validator of a schema that looks for what is not evaluated remembers which objects it has found good in the same check: to find
- * out what alternatives evaluate it validates them again, which would double the work at each level of a recursive schema.
+ * The validator of a schema that leads to others in several ways remembers what it has found out of each object: the work of a schema
+ * that leads to itself would otherwise multiply with each level of the value. All that multiplies goes through such a schema, so
+ * the work grows with the value alone, and no value is too much.
  */
 export function once(schema: Translated, validate: Validator): Validator {
-  if (!looksBack(schema)) return validate;
-  const good = new WeakMap<object, number>();
-  const remembering: Validator = (value, context) => {
-    const isObject = typeof value === 'object' && value !== null;
-    if (isObject && good.get(value) === purse.check) return true;
-    const fits = validate(value, context);
-    if (fits && isObject) good.set(value, purse.check);
-    remembering.errors = validate.errors ?? null;
-    return fits;
+  if (!forks(schema)) return validate;
+  const known: Known = new Map();
+  const remembering: Validator = (value, place) => {
+    if (typeof value !== 'object' || value === null || memory.judgements++ < FREE) {
+      const fits = validate(value, place);
+      remembering.errors = validate.errors ?? null;
+      return fits;
+    }
+    let errors = known.get(value);
+    if (errors === undefined) {
+      errors = validate(value, place) ? null : unique(validate.errors!);
+      if (known.size === 0) memory.known.push(known);
+      known.set(value, errors);
+    }
+    remembering.errors = errors;
+    return errors === null;
   };
   return remembering;
 }
 
-function looksBack(schema: Translated): boolean {
-  const parts = new Set<object>([schema]);
-  for (const part of parts) {
-    if ('leftMembers' in part || 'leftEntries' in part) return true;
-    for (const inner of Object.values(part)) if (typeof inner === 'object' && inner !== null) parts.add(inner);
-  }
-  return false;
-}
+/** Alternatives that lead to the same object have the same errors of it, and their number would double with each level. */
+const unique = (errors: readonly ErrorObject[]): readonly ErrorObject[] =>
+  errors.length > MANY ? [...new Set(errors)] : errors;

@@ -7,7 +7,7 @@ import type { Findings } from '../findings.ts';
 import { unlikeIntegers } from '../written.ts';
 import { Compiler, NOT_COMPILED } from './compiler.ts';
 import type { Definitions, Translated } from './definitions.ts';
-import { EXHAUSTED, purse } from './purse.ts';
+import { forget, memory } from './memory.ts';
 import { type Direction, Translator } from './translate.ts';
 import type { Unit } from './unit.ts';
 
@@ -111,19 +111,17 @@ export class Schemas {
       return alternatives;
     };
     function find(value: unknown): readonly ValueFault[] {
-      purse.refill();
       try {
         if (quick.validate(value)) return NONE;
       } catch (error) {
-        if (!isTooMuch(error)) throw error;
-        return [
-          { pointer: '', message: 'has too many alternatives inside each other to be checked', rule: 'complexity' },
-        ];
+        if (!isTooDeep(error)) throw error;
+        return [{ pointer: '', message: 'has too many schemas inside each other to be checked', rule: 'complexity' }];
+      } finally {
+        forget();
       }
       const first = quick.validate.errors ?? [];
       compiler.allowance = MOST_COMPILED;
-      const all = errorsOf(thorough, value, hasAlternatives);
-      return all ? faultsOf(all) : [...faultsOf(first), MORE];
+      return faultsBy(thorough, value, hasAlternatives) ?? [...faultsOf(first), MORE];
     }
 
     const check: Check = (value, written) => {
@@ -138,26 +136,30 @@ export class Schemas {
 }
 
 /**
- * All errors of a bad value, up to a limit. At the limit the search throws the errors found so far; in a schema with
+ * All faults of a bad value, up to a limit. At the limit the search throws the errors found so far; in a schema with
  * alternatives they may belong to an alternative that does not count. `null` means that the first error must do.
  */
-function errorsOf(thorough: Unit, value: unknown, hasAlternatives: () => boolean): readonly ErrorObject[] | null {
-  purse.refill();
+function faultsBy(thorough: Unit, value: unknown, hasAlternatives: () => boolean): readonly ValueFault[] | null {
   try {
     thorough.validate(value);
-    return thorough.validate.errors ?? null;
+    const faults = faultsOf(thorough.validate.errors ?? []);
+    // It does not look for what is left where an alternative before has errors, see `judged`.
+    if (faults.length === 0) return null;
+    return memory.dropped && faults.length < MAX_FAULTS ? [...faults, MORE] : faults;
   } catch (thrown) {
-    if (isTooMuch(thrown) || thrown === NOT_COMPILED) return null;
+    if (isTooDeep(thrown) || thrown === NOT_COMPILED) return null;
     if (!Array.isArray(thrown)) throw thrown;
-    return hasAlternatives() ? null : thrown;
+    return hasAlternatives() ? null : faultsOf(thrown);
+  } finally {
+    forget();
   }
 }
 
 /** Said where only the first faults are known. */
 const MORE: ValueFault = Object.freeze({ pointer: '', message: 'may have more faults than are told', rule: 'more' });
 
-/** No more steps, or no more stack: a schema that contains itself, which only a lenient reading leaves in a document. */
-const isTooMuch = (error: unknown): boolean => error === EXHAUSTED || error instanceof RangeError;
+/** No more stack: a schema that contains itself, which only a lenient reading leaves in a document. */
+const isTooDeep = (error: unknown): boolean => error instanceof RangeError;
 
 function faultsOf(errors: readonly ErrorObject[]): ValueFault[] {
   const faults = new Map<string, ValueFault>();

@@ -45,7 +45,6 @@ export class Translator {
   readonly #known: Definitions | undefined;
   readonly #names: Map<string, string>;
   readonly #nodes = new Map<string, Json>();
-  readonly #recursive = new Set<string>();
   /** The definitions that each definition applies to the same value. */
   readonly #applies = new Map<string, Set<string>>();
   readonly #document: Document;
@@ -230,10 +229,7 @@ export class Translator {
       this.#nodes.set(name, node);
       this.#applies.set(name, new Set());
       const setting = { direction, barred, parent: asParent, owner: name, scope: behind };
-      const translated = this.#schema(node, setting, pointer);
-      this.#definitions.set(name, this.#recursive.has(name) ? { ...translated, steps: true } : translated);
-    } else if (this.#isOpen(name)) {
-      this.#recursive.add(name);
+      this.#definitions.set(name, this.#schema(node, setting, pointer));
     }
     return { refers: name };
   }

@@ -7,7 +7,8 @@ type Place = NonNullable<Parameters<ValidateFunction>[1]>;
 /** Leaves the errors of its last call behind. */
 export interface Validator {
   (value: unknown, context?: Place): boolean;
-  errors?: null | ErrorObject[];
+  /** Not to be changed: they may be remembered. */
+  errors?: null | readonly ErrorObject[];
 }
 
 /** A schema and its validator, which is compiled at its first call or in `Compiler.steps`, whichever comes first. */
@@ -15,6 +16,9 @@ export interface Unit {
   /** Not to be kept: the compiled validator takes the place of the first one. */
   readonly validate: Validator;
 }
+
+/** The place of an object or list that is judged once more: what it is a part of does not matter to it. */
+export const at = (path: string): Place => ({ instancePath: path }) as Place;
 
 /** The place of a member of an object or entry of a list. `path`: the pointer of that. */
 export const placeOf = (parentData: object, key: string | number, path: string): Place => ({

@@ -1,4 +1,11 @@
+import { hash } from 'node:crypto';
 import { Binary } from '../binary.ts';
+
+/** The longest text of an object that is part of others, in characters; of a longer one they have the digest. */
+const LONG = 200;
+
+/** The digests of objects with longer texts: each is asked for again by all objects around it. */
+const digests = new WeakMap<object, string>();
 
 const MARK = '\u0000';
 
@@ -14,13 +21,22 @@ export function canonical(value: unknown): unknown {
 }
 
 function text(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value !== 'object' || value === null) return String(canonical(value));
+  const known = digests.get(value);
+  if (known !== undefined) return known;
+  const whole = textOf(value);
+  if (whole.length <= LONG) return whole;
+  const digest = `digest ${hash('sha256', whole)}`;
+  digests.set(value, digest);
+  return digest;
+}
+
+function textOf(value: object): string {
   if (value instanceof Binary) return `bytes ${value.digest}`;
   if (Array.isArray(value)) return `[${value.map(text).join()}]`;
-  if (typeof value === 'object' && value !== null) {
-    const members = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}:${text(member)}`);
-    return `{${members.sort().join()}}`;
-  }
-  return typeof value === 'string' ? JSON.stringify(value) : String(canonical(value));
+  const members = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}:${text(member)}`);
+  return `{${members.sort().join()}}`;
 }
 
 /** Whether the array has no value twice, in linear time; comparing all pairs would take quadratic time. */

@@ -1,0 +1,43 @@
+import type { Translated } from './definitions.ts';
+
+/** Keywords whose schemas judge different members or entries of a value, never the same. */
+const APART = ['properties', 'additionalProperties', 'items', 'prefixItems'] as const;
+/** Keywords with a schema for the value itself, or for members that others judge too. */
+const ONE = ['not', 'if', 'then', 'else', 'holds'] as const;
+const MANY = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'patternProperties'] as const;
+
+/**
+ * Whether definitions may judge the same value more than once because of a schema: several of its parts lead to definitions, or it looks
+ * for what is not evaluated, for which it judges once more. It is not asked which definitions: few schemas have such parts.
+ */
+export function forks(schema: Translated): boolean {
+  const parts = new Set<object>([schema]);
+  for (const part of parts) {
+    if ('leftMembers' in part || 'leftEntries' in part || waysOf(part as Translated) > 1) return true;
+    for (const inner of Object.values(part)) if (isObject(inner)) parts.add(inner);
+  }
+  return false;
+}
+
+/** The number of parts that lead to definitions. */
+function waysOf(schema: Translated): number {
+  const { refers } = schema;
+  const ways = [
+    typeof refers === 'string' ? { refers } : null,
+    APART.map((keyword) => schema[keyword]),
+    ...ONE.map((keyword) => schema[keyword]),
+    ...MANY.flatMap((keyword) => Object.values(schema[keyword] ?? {})),
+  ];
+  return ways.filter((way) => isObject(way) && leads(way)).length;
+}
+
+function leads(schema: object): boolean {
+  const parts = new Set([schema]);
+  for (const part of parts) {
+    if (typeof (part as Translated).refers === 'string') return true;
+    for (const inner of Object.values(part)) if (isObject(inner)) parts.add(inner);
+  }
+  return false;
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

@@ -32,6 +32,8 @@ interface Params {
   readonly limit: number | string;
   /** Whether the limit counts bytes and not characters. */
   readonly bytes: boolean;
+  /** Whether it is a part of a form that could have been a file, and is none. */
+  readonly file: boolean;
   readonly format: string;
   readonly text: string;
   readonly values: Limit | undefined;
@@ -72,6 +74,7 @@ const RULE_OF: Readonly<Record<string, readonly [rule: Rule, limit?: (params: Pa
   exactly: ['const', ({ values }) => (Array.isArray(values) ? values[0] : values)],
   minLength: ['minLength', limit],
   maxLength: ['maxLength', limit],
+  solid: ['type', typesOf],
   content: ['type', typesOf],
   shortest: ['minLength', limit],
   longest: ['maxLength', limit],
@@ -108,7 +111,8 @@ const SENTENCES: Readonly<Record<string, (params: Params) => string>> = {
   exactly: ({ text }) => `must be ${text}`,
   minLength: ({ limit }) => `must have at least ${count(limit, 'character', 'characters')}`,
   maxLength: ({ limit }) => `must have at most ${count(limit, 'character', 'characters')}`,
-  content: () => 'must be a string',
+  solid: ({ type }) => `must be ${oneOf([type].flat())}`,
+  content: ({ file }) => (file ? 'must be a file' : 'must be a string'),
   shortest: ({ limit, bytes }) => `must have at least ${length(limit, bytes)}`,
   longest: ({ limit, bytes }) => `must have at most ${length(limit, bytes)}`,
   matches: ({ pattern }) => `must match the pattern ${pattern}`,

@@ -1,7 +1,4 @@
-/**
- * The integers of JSON texts that are not written as integers, such as `1.0` and `1e2`: by the array or object that holds them.
- * Their values are those of 1 and 100, so this is all that is left of how they were written.
- */
+/** Marks of values, by the array or object that holds them: what a value itself does not say of how it was written. */
 class Written {
   /** Whether there may be any; nearly always `false`, so that checks need not look. */
   any = false;
@@ -10,6 +7,7 @@ class Written {
   readonly #places = new WeakMap<object, Set<string | number>>();
 
   add(holder: object, key: string | number): void {
+    this.any = true;
     const keys = this.#places.get(holder) ?? new Set();
     this.#places.set(holder, keys.add(key));
   }
@@ -27,5 +25,11 @@ class Written {
   }
 }
 
-/** Reading and checking are synchronous, so all of them share it. */
+/**
+ * The integers of JSON texts that are not written as integers, such as `1.0` and `1e2`. Their values are those of 1 and 100. Reading and
+ * checking are synchronous, so all of them share it.
+ */
 export const unlikeIntegers = new Written();
+
+/** The texts of forms that are no files where a file could have been in their place. */
+export const noFiles = new Written();

@@ -23,14 +23,26 @@ export const body = (...parts: string[]): string =>
   `${parts.map((one) => `--${BOUNDARY}\r\n${one}\r\n`).join('')}--${BOUNDARY}--\r\n`;
 
 /** An operation that takes forms of this schema. */
-export function formOperation(schema: Json, encoding: Json = {}, schemas: Json = {}, reading: Reading = {}): Operation {
+export function formOperation(
+  schema: Json,
+  encoding: Json = {},
+  schemas: Json = {},
+  reading: Reading = {},
+  openapi?: string,
+): Operation {
   const content = { 'multipart/form-data': { schema, encoding } };
-  return only(load({ '/': { post: { requestBody: { content }, responses: done } } }, { schemas }, reading));
+  return only(load({ '/': { post: { requestBody: { content }, responses: done } } }, { schemas }, reading, openapi));
 }
 
 /** Makes a function that checks bodies of a form. Text is sent as UTF-8. */
-export function formChecker(schema: Json, encoding: Json = {}, schemas: Json = {}, reading: Reading = {}) {
-  const rules = formOperation(schema, encoding, schemas, reading).body!;
+export function formChecker(
+  schema: Json,
+  encoding: Json = {},
+  schemas: Json = {},
+  reading: Reading = {},
+  openapi?: string,
+) {
+  const rules = formOperation(schema, encoding, schemas, reading, openapi).body!;
   return (sent: string | Uint8Array, type = TYPE): string[] => {
     const rule = rules.media(type);
     return rule ? short(rule.check(typeof sent === 'string' ? Buffer.from(sent) : sent)) : ['415'];

@@ -116,7 +116,8 @@ function typesOf(types: readonly string[], nullable: boolean, plain: boolean): J
     return { numeric: { integer: type === 'integer', nullable, plain } };
   const all = nullable ? [...types, 'null'] : types;
   if (types.includes('integer') || types.includes('number')) return { kinds: { types: all, plain } };
-  return { type: all.length === 1 ? all[0] : all };
+  // Bytes are an object to ajv.
+  return { type: all.length === 1 ? all[0] : all, ...(all.includes('object') && { solid: all }) };
 }
 
 function pick(said: Json, keywords: readonly string[]): Json {

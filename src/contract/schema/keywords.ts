@@ -4,7 +4,7 @@ import { Binary, isContent, sizeOf } from '../binary.ts';
 import { MAX_FAULTS } from '../faults.ts';
 import { isMultiple, RANGES } from '../numbers.ts';
 import { Patterns } from '../patterns/pattern.ts';
-import { unlikeIntegers } from '../written.ts';
+import { noFiles, unlikeIntegers } from '../written.ts';
 import { allDifferent, canonical } from './values.ts';
 
 /** Allowed values: their canonical forms, whether sent values must take that form to be found, and their text for people. */
@@ -86,6 +86,15 @@ function isOneOf(types: readonly string[]): (value: unknown, odd: boolean) => bo
 /** A value that the compiled code can use. */
 export const constant = (cxt: Pick<KeywordCxt, 'gen'>, ref: unknown): Code => cxt.gen.scopeValue('keyword', { ref });
 
+/** Whether the value is no file, but a part of a form that could have been one. */
+function isNoFile(
+  cxt: Pick<KeywordCxt, 'gen'> & { it: Pick<KeywordCxt['it'], 'parentData' | 'parentDataProperty'> },
+): Code {
+  const { parentData, parentDataProperty } = cxt.it;
+  const marks = constant(cxt, noFiles);
+  return _`${marks}.any && ${marks}.has(${parentData}, ${parentDataProperty})`;
+}
+
 /**
  * The keywords that OpenAPI needs and ajv lacks: numbers that may be bigints, patterns with bounded time, files, refused
  * properties, and a limit of faults. Only the translation from OpenAPI writes these keywords; no document can.
@@ -155,10 +164,17 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
     keyword: 'content',
     code(cxt) {
       const { nullable } = cxt.schema as { nullable: boolean };
-      const fits = _`${constant(cxt, isContent)}(${cxt.data})`;
+      const fits = _`(${constant(cxt, isContent)}(${cxt.data}) && !(${isNoFile(cxt)}))`;
       cxt.fail(nullable ? _`!${fits} && ${cxt.data} !== null` : _`!${fits}`);
     },
-    error: tells(({ schema }) => _`{type: "string", nullable: ${schema.nullable}}`),
+    error: tells((cxt) => _`{type: "string", nullable: ${cxt.schema.nullable}, file: ${isNoFile(cxt)}}`),
+  },
+  {
+    keyword: 'solid',
+    type: 'object',
+    before: 'maxProperties',
+    code: (cxt) => cxt.fail(_`${cxt.data} instanceof ${constant(cxt, Binary)}`),
+    error: tells((cxt) => _`{type: ${constant(cxt, cxt.schema)}}`),
   },
   size('shortest', (size, limit) => _`${size} < ${limit}`),
   size('longest', (size, limit) => _`${size} > ${limit}`),

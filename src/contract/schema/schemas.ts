@@ -4,7 +4,7 @@ import type { Document } from '../document/document.ts';
 import type { Json } from '../document/source.ts';
 import { faultOf, MAX_FAULTS, NONE, type ValueFault } from '../faults.ts';
 import type { Findings } from '../findings.ts';
-import { unlikeIntegers } from '../written.ts';
+import { noFiles, unlikeIntegers } from '../written.ts';
 import { Compiler, NOT_COMPILED } from './compiler.ts';
 import type { Definitions, Translated } from './definitions.ts';
 import { forget, memory } from './memory.ts';
@@ -129,6 +129,7 @@ export class Schemas {
       const faults = find(value);
       // Behind the check nobody asks for them, and the next one is quick.
       unlikeIntegers.any = false;
+      noFiles.any = false;
       return faults;
     };
     return { check, unit: quick };

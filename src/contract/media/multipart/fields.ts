@@ -1,33 +1,40 @@
 import type { Document } from '../../document/document.ts';
-import type { Json } from '../../document/source.ts';
+import { type Json, objectsIn } from '../../document/source.ts';
 import type { Findings } from '../../findings.ts';
 import { type CheckHeaders, createHeaderCheck } from '../../parameters/headers.ts';
 import type { Parameters } from '../../parameters/parameter.ts';
 import { ANYTHING, itemsOf, partsOf, type Shape, shapeOf } from '../../parameters/shape.ts';
 import { createReader, type ReadBytes, type Syntax, syntaxOf } from '../reading.ts';
-import { type MediaType, parseMediaType } from '../type.ts';
+import { covers, isJson, type MediaType, parseMediaType } from '../type.ts';
 
 type Content = Exclude<Syntax, 'form' | 'multipart'>;
 
-/** What a part may be: bytes, text, JSON or another syntax of objects, or whatever is sent. */
-type Kind = 'file' | 'text' | 'complex' | 'any';
+/** What a part may be: bytes, text, JSON or another syntax of objects, text or JSON, or whatever is sent. */
+type Kind = 'file' | 'text' | 'complex' | 'either' | 'any';
+
+/** What one part is by its schema. */
+export interface Form {
+  readonly shape: Shape;
+  readonly kind: Kind;
+  /** Whether its text is bytes in another form, such as Base64. */
+  readonly encoded: boolean;
+  /** The reader of a part in a syntax; `null` if the part cannot have it. */
+  reader(syntax: Content): ReadBytes | null;
+}
 
 /** A property of a form: what its parts may be. */
 export interface Field {
   /** Whether each entry of a list is a part. */
   readonly list: boolean;
-  /** Of one part. */
-  readonly shape: Shape;
-  readonly kind: Kind;
-  /** Whether its text is bytes in another form, such as Base64. */
-  readonly encoded: boolean;
+  /** What one part is; where there is `file` too, a part that is no file. */
+  readonly form: Form;
+  /** What a file is, where a part may be a file or something else; otherwise `null`. */
+  readonly file: Form | null;
   /** The media types that its parts may have; `null` if the contract names none. */
   readonly accepted: readonly MediaType[] | null;
   /** The same, as the contract writes them. */
   readonly written: string;
   readonly checkHeaders: CheckHeaders | null;
-  /** The reader of a part in a syntax; `null` if the field cannot have it. */
-  reader(syntax: Content): ReadBytes | null;
 }
 
 /** What the fields of a form are made from. */
@@ -43,23 +50,55 @@ export function createField(sources: Sources, schema: Json | null, encoding: Jso
   const whole = schema ? shapeOf(document, schema) : ANYTHING;
   const list = whole.types?.has('array') === true;
   const item = list ? itemsOf(document, schema!) : schema;
-  const readers = new Map<Content, ReadBytes | string>();
+  const { files, others } = alternatives(document, item);
+  const both = files.length > 0 && others.length > 0;
   const accepted = encoding ? readTypes(sources.findings, encoding) : null;
-  const shape = item ? shapeOf(document, item) : ANYTHING;
   return {
     list,
-    shape,
-    kind: kindOf(shape),
-    encoded: item !== null && partsOf(document, item).some(document.dialect.isEncoded),
+    form: createForm(document, both ? { anyOf: others } : item),
+    file: both ? createForm(document, { anyOf: files }) : null,
     accepted,
     written: accepted ? String(encoding?.contentType) : '',
     checkHeaders: encoding ? readHeaders(sources, encoding) : null,
+  };
+}
+
+function createForm(document: Document, schema: Json | null): Form {
+  const readers = new Map<Content, ReadBytes | string>();
+  const shape = schema ? shapeOf(document, schema) : ANYTHING;
+  return {
+    shape,
+    kind: kindOf(shape),
+    encoded: schema !== null && partsOf(document, schema).some(document.dialect.isEncoded),
     reader(syntax) {
-      const reader = readers.get(syntax) ?? createReader(document, item, syntax);
+      const reader = readers.get(syntax) ?? createReader(document, schema, syntax);
       readers.set(syntax, reader);
       return typeof reader === 'string' ? null : reader;
     },
   };
+}
+
+/** The schemas of which a part fits one, those of files apart. No part is null, so that is none of them. */
+function alternatives(document: Document, schema: Json | null): { readonly files: Json[]; readonly others: Json[] } {
+  const all = (schema ? leaves(document, schema, new Set()) : []).map(
+    (leaf) => [leaf, shapeOf(document, leaf)] as const,
+  );
+  const isNull = ({ types }: Shape) => types !== null && [...types].every((type) => type === 'null');
+  return {
+    files: all.filter(([, { binary }]) => binary).map(([leaf]) => leaf),
+    others: all.filter(([, shape]) => !shape.binary && !isNull(shape)).map(([leaf]) => leaf),
+  };
+}
+
+function leaves(document: Document, schema: Json, seen: ReadonlySet<Json>): Json[] {
+  const node = document.object(schema);
+  if (!node || seen.has(node)) return [];
+  const within = (parts: readonly Json[]) => parts.flatMap((part) => leaves(document, part, new Set([...seen, node])));
+  const options = [...objectsIn(node.oneOf), ...objectsIn(node.anyOf)];
+  if (options.length > 0) return within(options);
+  const beside = document.beside(node);
+  const parts = [...objectsIn(node.allOf), ...(beside ? [beside] : [])];
+  return parts.length === 1 && node.type === undefined ? within(parts) : [node];
 }
 
 /** `contentType` is one media type or a list, ranges among them. */
@@ -87,11 +126,28 @@ function readHeaders({ document, parameters }: Sources, encoding: Json): CheckHe
 function kindOf({ binary, types }: Shape): Kind {
   if (binary) return 'file';
   if (types === null) return 'any';
-  return types.has('object') || types.has('array') ? 'complex' : 'text';
+  if (!types.has('object') && !types.has('array')) return 'text';
+  return TEXTS.some((type) => types.has(type)) ? 'either' : 'complex';
 }
 
+/** The types of values that are written as plain text. */
+const TEXTS = ['string', 'integer', 'number', 'boolean'];
+
+/**
+ * What a part is. Most readers take a part for a file if, and only if, it has a filename; browsers give one to JSON too, so JSON is
+ * what it is where the contract names its type. Without a filename, a type of bytes says that it is meant for a file.
+ */
+export function formOf({ form, file, accepted }: Field, type: MediaType | null, filename: string | null): Form {
+  if (file === null) return form;
+  const names = accepted?.some((range) => isJson(range) && type !== null && covers(range, type)) === true;
+  if (filename !== null) return names && form.kind !== 'text' ? form : file;
+  return type !== null && BYTES.has(syntaxOf(type)) ? file : form;
+}
+
+const BYTES: ReadonlySet<Syntax> = new Set(['bytes', 'form', 'multipart']);
+
 /** The syntax of a part of this media type. Forms in forms are only bytes. */
-export function syntaxIn({ kind }: Field, type: MediaType, hasFilename: boolean): Content {
+export function syntaxIn({ kind }: Form, type: MediaType, hasFilename: boolean): Content {
   if (kind === 'file' || (kind === 'any' && hasFilename)) return 'bytes';
   const syntax = syntaxOf(type);
   return syntax === 'form' || syntax === 'multipart' ? 'bytes' : syntax;
@@ -99,8 +155,9 @@ export function syntaxIn({ kind }: Field, type: MediaType, hasFilename: boolean)
 
 /** A media type that the contract names for the field and in which its parts cannot be checked; `null` if there is none. */
 export function opaqueType(field: Field): string | null {
+  if (field.file !== null) return null;
   const opaque = field.accepted?.find(
-    (type) => type.subtype !== '*' && field.reader(syntaxIn(field, type, false)) === null,
+    (type) => type.subtype !== '*' && field.form.reader(syntaxIn(field.form, type, false)) === null,
   );
   return opaque ? `${opaque.type}/${opaque.subtype}` : null;
 }

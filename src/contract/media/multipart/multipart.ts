@@ -4,11 +4,10 @@ import { Bag } from '../../json.ts';
 import { escapeToken, shown } from '../../names.ts';
 import { partsOf, shapeOf } from '../../parameters/shape.ts';
 import type { Check } from '../../schema/schemas.ts';
-import { unlikeIntegers } from '../../written.ts';
 import { parseMediaType } from '../type.ts';
 import { createField, type Field, opaqueType, type Sources } from './fields.ts';
 import { readHead } from './head.ts';
-import { type Part, readField } from './part.ts';
+import { type Part, put, readField } from './part.ts';
 import { isBoundary, nth, split } from './split.ts';
 
 /** Checks the bytes of a body with this Content-Type. */
@@ -109,10 +108,9 @@ function checkParts(
   const value = new Bag();
   const faults: ValueFault[] = byName.get(CHARSET)?.every(isUtf8) === false ? [OTHER_CHARSET] : [];
   for (const [name, parts] of byName) {
-    const { value: member, fault, unlikeInteger } = readField(parts, fieldOf(name));
-    if (fault) faults.push({ ...fault, pointer: `/${escapeToken(shown(name))}${fault.pointer}` });
-    else value[name] = member;
-    if (unlikeInteger) unlikeIntegers.add(value, name);
+    const member = readField(parts, fieldOf(name));
+    if (member.fault) faults.push({ ...member.fault, pointer: `/${escapeToken(shown(name))}${member.fault.pointer}` });
+    else put(value, name, member);
     if (faults.length === MAX_FAULTS) break;
   }
   return faults.length > 0 ? faults : check(value);

@@ -1,4 +1,4 @@
-import { isObject, type Json, type OpenApi } from './document.ts';
+import { isObject, type Json, listOf, type OpenApi } from './document.ts';
 import { write } from './texts.ts';
 
 export interface Body {
@@ -51,9 +51,12 @@ export class Bodies {
         const inner = deep ? Object.values(member as Json) : entries;
         return inner.length > 0 && inner.every((entry) => typeof entry !== 'object');
       }
-      const binary = this.#partSchema(media, name).format === 'binary';
+      const schema = this.#partSchema(media, name);
       return entries.every(
-        (entry) => entry !== null && !Array.isArray(entry) && (!binary || /^[\x20-\x7e]*$/.test(String(entry))),
+        (entry) =>
+          entry !== null &&
+          !Array.isArray(entry) &&
+          (!this.#isFile(schema, entry) || /^[\x20-\x7e]*$/.test(String(entry))),
       );
     });
   }
@@ -95,7 +98,7 @@ export class Bodies {
   }
 
   #part(media: Json, name: string, value: unknown): string {
-    const binary = this.#partSchema(media, name).format === 'binary';
+    const binary = this.#isFile(this.#partSchema(media, name), value);
     const { contentType } = this.#encodingOf(media, name);
     const usual = binary ? 'application/octet-stream' : isObject(value) ? 'application/json' : null;
     const told = typeof contentType === 'string' ? typeOf(contentType.split(',')[0]!.trim()) : usual;
@@ -104,10 +107,23 @@ export class Bodies {
     return `${head}\r\n${isObject(value) ? JSON.stringify(value) : String(value)}`;
   }
 
+  /** Whether a value goes into a file: its schema, or one of its alternatives, describes bytes. */
+  #isFile(schema: Json, value: unknown): boolean {
+    const { format, contentMediaType, contentEncoding } = schema;
+    if (typeof value !== 'string') return false;
+    if (format === 'binary') return true;
+    if (typeof contentMediaType === 'string' && contentEncoding === undefined && this.#document.isModern)
+      return !/^text\/|json$|xml$/.test(contentMediaType);
+    const alternatives = [...listOf(schema.anyOf), ...listOf(schema.oneOf)];
+    return alternatives.some((one) => this.#isFile(this.#document.follow(one), value));
+  }
+
   /** The schema of a part, or of the entries of a list of parts. */
   #partSchema(media: Json, name: string): Json {
     const properties = this.#document.follow(media.schema).properties;
     const schema = this.#document.follow(isObject(properties) ? properties[name] : undefined);
-    return schema.items === undefined ? schema : this.#document.follow(schema.items);
+    const lists = [schema, ...listOf(schema.anyOf), ...listOf(schema.oneOf)].map((one) => this.#document.follow(one));
+    const { items } = lists.find((list) => isObject(list.items)) ?? {};
+    return items === undefined ? schema : this.#document.follow(items);
   }
 }

@@ -32,10 +32,13 @@ export const isObject = (value: unknown): value is Json =>
 /** Our own reading of a document: nothing of the checked code is used, or the requests would prove nothing. */
 export class OpenApi {
   readonly root: Json;
+  /** Whether schemas are those of JSON Schema 2020-12, and not of OpenAPI 3.0. */
+  readonly isModern: boolean;
 
   constructor(file: string) {
     const text = readFileSync(file, 'utf8');
     this.root = file.endsWith('.json') ? JSON.parse(text) : parse(text);
+    this.isModern = !String(this.root.openapi).startsWith('3.0');
   }
 
   /** What is behind references. */
@@ -60,7 +63,7 @@ export class OpenApi {
   }
 
   *operations(): Generator<Described> {
-    for (const [path, reference] of Object.entries(this.root.paths as Json)) {
+    for (const [path, reference] of Object.entries(isObject(this.root.paths) ? this.root.paths : {})) {
       const item = this.follow(reference);
       for (const method of METHODS) {
         if (isObject(item[method])) yield this.#operation(method.toUpperCase(), path, item[method], item);

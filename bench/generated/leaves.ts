@@ -81,13 +81,24 @@ function matching(
   return random.of(fitting);
 }
 
+const larger = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
+const negative = (a: number | undefined): number | undefined => (a === undefined ? a : 0 - a);
+
 export function numberOf(node: Json, random: Random): number {
   const integer = node.type === 'integer';
   const step = numbered(node.multipleOf) ?? (integer || random.chance(0.5) ? 1 : 0.25);
   const wide = integer && node.format !== 'int32' && random.chance(0.1);
-  const least = numbered(node.minimum) ?? Math.min(-5, (numbered(node.maximum) ?? 0) - 100);
-  const most = numbered(node.maximum) ?? Math.max(wide ? 2 ** 50 : 1_000, least + 100);
-  const from = Math.ceil(least / step) + (node.exclusiveMinimum === true && least % step === 0 ? 1 : 0);
-  const to = Math.floor(most / step) - (node.exclusiveMaximum === true && most % step === 0 ? 1 : 0);
+  // In OpenAPI 3.1 the exclusive limits are numbers themselves.
+  const above = numbered(node.exclusiveMinimum);
+  const below = numbered(node.exclusiveMaximum);
+  const low = larger(numbered(node.minimum), above);
+  const high = larger(negative(numbered(node.maximum)), negative(below));
+  const least = low ?? Math.min(-5, (negative(high) ?? 0) - 100);
+  const most = negative(high) ?? Math.max(wide ? 2 ** 50 : 1_000, least + 100);
+  const isAbove = node.exclusiveMinimum === true || least === above;
+  const isBelow = node.exclusiveMaximum === true || most === below;
+  const from = Math.ceil(least / step) + (isAbove && least % step === 0 ? 1 : 0);
+  const to = Math.floor(most / step) - (isBelow && most % step === 0 ? 1 : 0);
   return random.chance(0.2) ? random.of([from, to]) * step : random.integer(from, to) * step;
 }

@@ -1,9 +1,9 @@
-import { Ajv, type ValidateFunction } from 'ajv';
+import { Ajv, type Options, type ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
 import { isObject, type Json, listOf, type OpenApi } from './document.ts';
 
 const KEPT = [
-  'enum',
   'pattern',
   'format',
   'minLength',
@@ -15,19 +15,37 @@ const KEPT = [
   'minProperties',
   'maxProperties',
 ] as const;
+/** The keywords of JSON Schema 2020-12 that OpenAPI 3.0 does not have. */
+const MODERN = [
+  'const',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'minContains',
+  'maxContains',
+  'dependentRequired',
+] as const;
+const SCHEMAS = ['items', 'not', 'additionalProperties'] as const;
+const MODERN_SCHEMAS = [
+  ...SCHEMAS,
+  ...['contains', 'propertyNames', 'if', 'then', 'else', 'unevaluatedItems', 'unevaluatedProperties'],
+] as const;
+const MAPS = ['patternProperties', 'dependentSchemas'] as const;
+const OPTIONS: Options = { strict: false, logger: false, validateSchema: false };
 
 /**
- * A second opinion on generated values: plain ajv with the schemas of a document, of which only the spelling is changed from that
- * of OpenAPI 3.0 to that of JSON Schema. What it refuses is not sent.
+ * A second opinion on generated values: plain ajv with the schemas of a document, of which only the spelling is changed where it is that
+ * of OpenAPI 3.0. What it refuses is not sent.
  */
 export class Opinion {
   readonly #document: OpenApi;
-  readonly #ajv = new Ajv({ strict: false, logger: false, validateSchema: false, code: { regExp: regExp } });
+  readonly #ajv: Ajv;
   readonly #compiled = new Map<Json, ValidateFunction>();
   readonly #names = new Map<string, string>();
 
   constructor(document: OpenApi) {
     this.#document = document;
+    const options = { ...OPTIONS, code: { regExp } };
+    this.#ajv = document.isModern ? (new Ajv2020(options) as unknown as Ajv) : new Ajv(options);
     (ajvFormats as unknown as (ajv: Ajv) => void)(this.#ajv);
   }
 
@@ -40,31 +58,47 @@ export class Opinion {
     return validate(value) as boolean;
   }
 
+  /** `true` and `false` are schemas too. */
+  #part(part: unknown, unsent: readonly unknown[] = []): unknown {
+    return isObject(part) ? this.#schema(part, unsent) : part;
+  }
+
   #schema(node: Json, unsent: readonly unknown[]): Json {
-    if (typeof node.$ref === 'string') return { $ref: this.#named(node.$ref) };
+    const { isModern } = this.#document;
+    const reference = typeof node.$ref === 'string' ? { $ref: this.#named(node.$ref) } : null;
+    if (reference && !isModern) return reference;
     const hidden = [...unsent, ...this.readOnlyIn(node)];
-    const all = (value: unknown) => listOf(value).map((part) => this.#schema(part as Json, hidden));
-    const made: Record<string, unknown> = {};
-    for (const keyword of KEPT) if (node[keyword] !== undefined) made[keyword] = node[keyword];
-    if (node.type !== undefined) made.type = node.nullable === true ? [node.type, 'null'] : node.type;
+    const all = (value: unknown) => listOf(value).map((part) => this.#part(part, hidden));
+    const map = (value: Json) =>
+      Object.fromEntries(Object.entries(value).map(([name, part]) => [name, this.#part(part)]));
+    const made: Record<string, unknown> = { ...reference };
+    for (const keyword of isModern ? [...KEPT, ...MODERN] : KEPT)
+      if (node[keyword] !== undefined) made[keyword] = node[keyword];
+    // Ajv takes no empty list, which nothing fits.
+    if (Array.isArray(node.enum)) Object.assign(made, node.enum.length > 0 ? { enum: node.enum } : { type: [] });
+    if (node.type !== undefined) made.type = node.nullable === true && !isModern ? [node.type, 'null'] : node.type;
     this.#limits(node, made);
     const required = listOf(node.required).filter((name) => !hidden.includes(name));
     if (required.length > 0) made.required = required;
-    if (isObject(node.properties))
-      made.properties = Object.fromEntries(
-        Object.entries(node.properties).map(([name, part]) => [name, this.#schema(part as Json, [])]),
-      );
-    for (const keyword of ['items', 'not', 'additionalProperties'] as const) {
-      const part = node[keyword];
-      if (part !== undefined) made[keyword] = isObject(part) ? this.#schema(part, []) : part;
+    if (isObject(node.properties)) made.properties = map(node.properties);
+    for (const keyword of isModern ? MODERN_SCHEMAS : SCHEMAS) {
+      if (node[keyword] !== undefined) made[keyword] = this.#part(node[keyword]);
     }
-    for (const keyword of ['allOf', 'oneOf', 'anyOf'] as const) {
+    for (const keyword of isModern ? MAPS : []) {
+      const parts = node[keyword];
+      if (isObject(parts)) made[keyword] = map(parts);
+    }
+    for (const keyword of ['allOf', 'oneOf', 'anyOf', ...(isModern ? ['prefixItems'] : [])] as const) {
       if (node[keyword] !== undefined) made[keyword] = all(node[keyword]);
     }
     return made;
   }
 
   #limits(node: Json, made: Record<string, unknown>): void {
+    if (this.#document.isModern) {
+      for (const keyword of ['minimum', 'maximum']) if (node[keyword] !== undefined) made[keyword] = node[keyword];
+      return;
+    }
     if (node.minimum !== undefined)
       made[node.exclusiveMinimum === true ? 'exclusiveMinimum' : 'minimum'] = node.minimum;
     if (node.maximum !== undefined)
@@ -86,7 +120,11 @@ export class Opinion {
     if (name === undefined) {
       name = `schema:${this.#names.size}`;
       this.#names.set(reference, name);
-      this.#ajv.addSchema({ ...this.#schema(this.#document.at(reference) as Json, []), $id: name });
+      const target = this.#document.at(reference);
+      this.#ajv.addSchema({
+        ...(target === false ? { not: {} } : isObject(target) ? this.#schema(target, []) : {}),
+        $id: name,
+      });
     }
     return name;
   }

@@ -43,11 +43,15 @@ export class Values {
     const self = typeof schema.$ref === 'string' ? schema.$ref : undefined;
     const node = this.#merged(schema, self ? [...via, self] : via);
     if (node.nullable === true && node.type !== undefined && this.#random.chance(0.1)) return null;
+    if ('const' in node && this.#document.isModern) return node.const;
     if (Array.isArray(node.enum)) {
       if (node.enum.length === 0) throw new Impossible();
       return this.#random.of(node.enum);
     }
-    switch (node.type ?? implied(node)) {
+    const type = this.#typeOf(node);
+    switch (type) {
+      case 'null':
+        return null;
       case 'object':
         return this.#object(node, depth);
       case 'array':
@@ -56,7 +60,7 @@ export class Values {
         return this.#random.chance(0.5);
       case 'integer':
       case 'number':
-        return numberOf(node, this.#random);
+        return numberOf({ ...node, type }, this.#random);
       case 'string':
         return textOf(node, this.#random, () => new Impossible());
       default:
@@ -64,11 +68,21 @@ export class Values {
     }
   }
 
+  #typeOf(node: Json): unknown {
+    if (!Array.isArray(node.type)) return node.type ?? implied(node);
+    if (node.type.length === 0) throw new Impossible();
+    return this.#random.of(node.type);
+  }
+
   /** One object with all keywords of a schema: those of `allOf`, and of one alternative. */
   #merged(schema: Json, via: readonly string[]): Record<string, unknown> {
-    const node = this.#document.follow(schema);
+    if (via.length > DEEPEST * 4) throw new Impossible();
+    const isBeside = this.#document.isModern && typeof schema.$ref === 'string' && Object.keys(schema).length > 1;
+    const node = isBeside ? schema : this.#document.follow(schema);
     const { allOf, oneOf, anyOf, discriminator, ...own } = node;
     const merged: Record<string, unknown> = {};
+    // In OpenAPI 3.1 a reference is a keyword like all others.
+    if (typeof node.$ref === 'string') join(merged, this.#merged({ $ref: node.$ref }, via));
     for (const part of listOf(allOf) as Json[]) join(merged, this.#merged(part, [...via, String(part.$ref)]));
     join(merged, own);
     for (const alternatives of [oneOf, anyOf]) {
@@ -97,9 +111,9 @@ export class Values {
     for (const [name, schema] of Object.entries(properties)) {
       if (name === '__proto__' || this.#document.isReadOnly(schema)) continue;
       if (required.has(name) || this.#random.chance(this.#fullness / (depth + 1)))
-        object[name] = this.#value(schema as Json, depth + 1);
+        object[name] = this.#other(schema, depth);
     }
-    const others = node.additionalProperties ?? true;
+    const others = node.additionalProperties ?? node.unevaluatedProperties ?? true;
     const missing = [...required].filter((name) => !(String(name) in object) && !(String(name) in properties));
     for (const name of missing) object[String(name)] = this.#other(others, depth);
     const least = typeof node.minProperties === 'number' ? node.minProperties : 0;
@@ -116,9 +130,12 @@ export class Values {
     const least = typeof node.minItems === 'number' ? node.minItems : 0;
     const most = Math.min(typeof node.maxItems === 'number' ? node.maxItems : 1_000, least + (depth > 3 ? 0 : 3));
     const length = this.#random.integer(least, most);
-    const list: unknown[] = [];
+    const first = listOf(node.prefixItems).map((part) => this.#other(part, depth));
+    const list: unknown[] = first.slice(0, Math.max(length, first.length));
     for (let tries = 0; list.length < length && tries < length * 10; tries++) {
-      const entry = this.#value((node.items ?? {}) as Json, depth + 1);
+      if (node.items === false) break;
+      const items = isObject(node.items) ? node.items : isObject(node.contains) ? node.contains : {};
+      const entry = this.#value(items, depth + 1);
       const isTwice = list.some((other) => JSON.stringify(other) === JSON.stringify(entry));
       if (node.uniqueItems !== true || !isTwice) list.push(entry);
     }
@@ -138,9 +155,18 @@ function join(target: Record<string, unknown>, { properties, required, $ref, ...
   }
   if (Array.isArray(required)) target.required = [...listOf(target.required), ...required];
   const { enum: known, nullable } = target;
+  const { type } = target;
   Object.assign(target, rest);
+  if (type !== undefined && rest.type !== undefined) target.type = common(type, rest.type);
   if (Array.isArray(known) && Array.isArray(rest.enum)) target.enum = rest.enum.filter((one) => known.includes(one));
   if (nullable === true && rest.nullable !== true) delete target.nullable;
+}
+
+/** The types that two schemas have in common. */
+function common(a: unknown, b: unknown): unknown {
+  const [known, more] = [[a].flat(), [b].flat()];
+  if (known.length === 1 && more.length === 1) return b;
+  return more.filter((type) => known.includes(type) || (type === 'integer' && known.includes('number')));
 }
 
 /** Gives a discriminator the value that stands for a component: its mapping, or the component's name. */
@@ -154,6 +180,7 @@ function tag(merged: Record<string, unknown>, { propertyName, mapping }: Json, r
 
 function implied(node: Json): string | undefined {
   if (node.properties !== undefined || isObject(node.additionalProperties)) return 'object';
-  if (node.items !== undefined) return 'array';
+  if (node.items !== undefined || node.prefixItems !== undefined || node.contains !== undefined) return 'array';
+  if (typeof node.exclusiveMinimum === 'number' || typeof node.exclusiveMaximum === 'number') return 'number';
   return node.pattern !== undefined || node.minLength !== undefined ? 'string' : undefined;
 }

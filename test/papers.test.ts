@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
@@ -11,6 +11,22 @@ import { errorCodes } from '../src/reference/error-codes.ts';
 const root = resolve(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 
+/** The anchor that a heading gets: lower case, no punctuation, hyphens for spaces. */
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+
+function leads(folder: string, from: string, link: string): boolean {
+  const [path = '', anchor] = link.split('#');
+  const file = path === '' ? from : join(folder, path);
+  if (!existsSync(join(root, file))) return false;
+  return (
+    anchor === undefined || [...read(file).matchAll(/^#+ (.+)$/gm)].some(([, heading]) => anchorOf(heading!) === anchor)
+  );
+}
+
 describe('the papers', () => {
   test('docs/errors.md is what the catalogue says (npm run docs writes it)', () => {
     expect(read('docs/errors.md')).toBe(errorCodes());
@@ -20,8 +36,8 @@ describe('the papers', () => {
     expect(read('docs/cli.md')).toBe(cliReference());
   });
 
-  test('docs/operating.md names every command of operators, and docs/clients.md every header', () => {
-    const operating = read('docs/operating.md');
+  test('docs/operating.md and docs/running.md name every command of operators, and docs/clients.md every header', () => {
+    const operating = read('docs/operating.md') + read('docs/running.md');
     const commands = [...cliReference().matchAll(/^## storegate (\w+ \w+)$/gm)].map(([, command]) => command!);
     expect(commands.length).toBeGreaterThan(20);
     expect(commands.filter((command) => !operating.includes(`storegate ${command}`))).toEqual([]);
@@ -47,6 +63,15 @@ describe('the papers', () => {
           return groups.has(one.split(' ')[0]!) && !commands.has(one);
         }),
     ).toEqual([]);
+  });
+
+  test('links between README and docs lead to files and headings that there are', () => {
+    const papers = ['README.md', ...readdirSync(join(root, 'docs')).map((file) => `docs/${file}`)];
+    const links = papers
+      .filter((file) => file.endsWith('.md'))
+      .flatMap((file) => [...read(file).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, to]) => ({ file, to: to! })));
+    expect(links.length).toBeGreaterThan(50);
+    expect(links.filter(({ file, to }) => !leads(join(file, '..'), file, to))).toEqual([]);
   });
 
   test('docs/redis.md names for each of its promises a test that there is', () => {

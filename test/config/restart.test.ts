@@ -155,8 +155,8 @@ test('of many changes at once those that need no restart are in force', () => {
   expect(inForce(loaded, running).redis).toEqual(loaded.redis);
 });
 
-test('docs/operating.md names exactly the sections and settings that need a restart', () => {
-  const text = readFileSync(resolve(import.meta.dirname, '../../docs/operating.md'), 'utf8');
+test('docs/running.md names exactly the sections and settings that need a restart', () => {
+  const text = readFileSync(resolve(import.meta.dirname, '../../docs/running.md'), 'utf8');
   const [, list = ''] = /A new value of ([^;]+)\sneeds a restart/.exec(text) ?? [];
   const named = [...list.matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
   const told = settings.filter(([name]) => named.some((one) => `${name}.`.startsWith(`${one}.`)));

@@ -67,7 +67,7 @@ describe('a gateway that shares its state with nobody', () => {
     expect(Object.keys(all.of('refused')[0]).sort()).toEqual([...schemas.LiveRefused.required].sort());
   });
 
-  test('ends a stream with its token, and when it stops, which no stream delays', async () => {
+  test('ends a stream with its token or session, and when it stops, which no stream delays', async () => {
     const one = await gateway();
     const call = adminOf(one.adminUrl);
     const open = await follow(one.adminUrl);
@@ -76,9 +76,20 @@ describe('a gateway that shares its state with nobody', () => {
     const second = await call('POST', '/tokens', { name: 'second', role: 'read' }, as);
     const revoked = await follow(one.adminUrl, '', { Authorization: `Bearer ${second.body.token}` });
     const kept = await follow(one.adminUrl, '?event=now', as);
+    const page = { 'Sec-Fetch-Site': 'same-origin' };
+    const session = {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...page },
+      body: JSON.stringify({ token }),
+    };
+    const [cookie] = (await fetch(`${one.adminUrl}/console/session`, session)).headers.getSetCookie();
+    const Cookie = cookie!.split(';')[0]!;
+    const signedOut = await follow(`${one.adminUrl}/console/api`, '?event=now', { Cookie });
+    await ticks(signedOut, 1);
+    await fetch(`${one.adminUrl}/console/session`, { method: 'DELETE', headers: { Cookie, ...page } });
     await ticks(revoked, 1);
     expect((await call('DELETE', '/tokens/second', undefined, as)).status).toBe(200);
-    await until('who may no more has ended', () => revoked.ended && open.ended);
+    await until('who may no more has ended', () => revoked.ended && open.ended && signedOut.ended);
     expect(kept.ended).toBe(false);
     expect((await followLive(one.adminUrl)).status).toBe(401);
     expect((await fetch(`${one.adminUrl}/live`, { method: 'HEAD', headers: as })).status).toBe(200);

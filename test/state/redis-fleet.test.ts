@@ -62,3 +62,15 @@ test('a flood of questions has few answers under way', async () => {
   resolve(STATUS);
   await until('it answers again', async () => (await two.ask('status', null)).answers.length === 2);
 });
+
+test('why the others could not be asked is told when Redis does not answer', async () => {
+  const one = await join('one', () => STATUS);
+  await own.server.admin.zadd(keyOf.fleet, Date.now() + 60_000, 'gone');
+  await own.server.admin.call('CLIENT', 'PAUSE', '60000', 'WRITE');
+  try {
+    const { answers, silent, apart } = await one.ask('status', null);
+    expect([answers.length, silent, apart]).toEqual([1, [], 'Redis gave no answer within 1500 ms']);
+  } finally {
+    await own.server.admin.call('CLIENT', 'UNPAUSE');
+  }
+});

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Outage } from '../../errors/outage.ts';
 import {
   type AnswerOf,
   type ArgumentOf,
@@ -109,7 +110,9 @@ export function fleetInRedis(redis: Connection, { self, failed }: FleetOptions):
         self === null
           ? []
           : answerTo(self.answers, question, argument).then((answer) => [{ gateway: self.name, answer }]),
-        askOthers(question, argument).catch((error: unknown) => messages(error)),
+        askOthers(question, argument).catch((error: unknown) =>
+          messages(error instanceof Outage ? error.cause : error),
+        ),
       ]);
       if (typeof others === 'string') return { answers: mine, silent: [], apart: others };
       const rest = [...others.found].map(([gateway, one]) => ({ gateway, answer: one as AnswerOf<Q> }));

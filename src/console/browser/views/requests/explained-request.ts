@@ -12,10 +12,12 @@ import {
   stepsOf,
   type ToldStep,
 } from '../../explained.ts';
+import { Facts } from '../../parts/facts.ts';
 import { Badge, Notice } from '../../parts/notice.ts';
 import { Table } from '../../parts/table.ts';
 import { Time } from '../../parts/time.ts';
 import { Answered, View } from '../../parts/view.ts';
+import { WhoLink } from '../../parts/who-link.ts';
 import { linkTo } from '../../routing.ts';
 import { clockTime, milliseconds, number, plural } from '../../words.ts';
 import { FindRequest } from './find.ts';
@@ -47,7 +49,7 @@ function Told({ request }: { request: Explained }) {
     request.windows.length > 0 && h(Windows, { key: 'windows', windows: request.windows }),
     ...request.faults.map((faults, i) => h(FaultList, { key: `faults ${i}`, faults })),
     h('h2', { key: 'more' }, 'What else is known'),
-    h(Facts, { key: 'facts', request }),
+    h(WhatElse, { key: 'facts', request }),
   ];
 }
 
@@ -116,16 +118,16 @@ function FaultList({ faults }: { faults: Faults }) {
   ];
 }
 
-function Facts({ request }: { request: Explained }) {
+function WhatElse({ request }: { request: Explained }) {
   const { at, gateway, worker, address, key, body, traceparent, store } = request;
   const facts: readonly (readonly [name: string, value: ComponentChildren])[] = [
     ['Began', h(Time, { at })],
     ['Carried by', worker === null ? gateway : `${gateway}, worker ${worker}`],
     ['From', address],
-    ['Key', key && h('a', { href: linkTo('who', key.id) }, key.id)],
-    ['Account', key && h('a', { href: linkTo('who', key.account) }, key.account)],
+    ['Key', key && h(WhoLink, { who: key.id })],
+    ['Account', key && h(WhoLink, { who: key.account })],
     ['Plan', key && h('a', { href: linkTo('plans', key.plan) }, key.plan)],
-    ['Counted for', key?.subject],
+    ['Counted for', key?.subject ?? null],
     ['Body', bodyInWords(body)],
     [
       'Store',
@@ -134,11 +136,5 @@ function Facts({ request }: { request: Explained }) {
     ],
     ['traceparent', traceparent],
   ];
-  return h(
-    'dl',
-    { class: 'facts' },
-    facts
-      .filter(([, value]) => value !== null && value !== undefined)
-      .map(([name, value]) => [h('dt', { key: name }, name), h('dd', { key: `${name}:` }, value)]),
-  );
+  return h(Facts, { facts });
 }

@@ -9,6 +9,7 @@ import { Badge, Missing } from '../../parts/notice.ts';
 import { Table } from '../../parts/table.ts';
 import { Time } from '../../parts/time.ts';
 import { Answered, View } from '../../parts/view.ts';
+import { WhoLink } from '../../parts/who-link.ts';
 import { goTo, linkTo, type Place } from '../../routing.ts';
 import { number, plural } from '../../words.ts';
 import { FindRequest } from './find.ts';
@@ -95,10 +96,10 @@ function List({ tail: { requests, left }, filtered }: { tail: Tail; filtered: bo
         { title: 'At', names: true, cell: ({ id, at }) => h('a', { href: linkTo('requests', id) }, h(Time, { at })) },
         { title: 'Code', cell: codeOf },
         { title: 'Operation', cell: ({ method, operation }) => `${method} ${operation}` },
-        { title: 'Key', cell: ({ key }) => (key === null ? '–' : h('a', { href: linkTo('who', key.id) }, key.id)) },
+        { title: 'Key', cell: ({ key }) => h(WhoLink, { who: key?.id ?? null }) },
         {
           title: 'Account',
-          cell: ({ key }) => (key === null ? '–' : h('a', { href: linkTo('who', key.account) }, key.account)),
+          cell: ({ key }) => h(WhoLink, { who: key?.account ?? null }),
         },
         { title: 'Address', cell: ({ address }) => address },
         { title: 'Like it', figure: true, cell: ({ more }) => (more === 0 ? '' : `${number(more)} before it`) },

@@ -58,7 +58,11 @@ export async function lastDay(
   return {
     since: known && time(known.since),
     requests,
-    windows: plan.windows.map((window) => told(window, counted.indexOf(window), known, parties)),
+    windows: plan.windows.map((window) => {
+      const place = counted.indexOf(window);
+      const since = Math.max(...heard.map(({ answer }) => Math.max(answer.since, answer.countedSince[place] ?? 0)));
+      return { ...told(window, place, known, parties), since: known && place >= 0 ? time(since) : null };
+    }),
     parties: parties.slice(0, MOST_PARTIES).map(({ key, account, windows }) => ({
       ...{ key, account },
       windows: windows.map(({ window, peak, at, times, refused }) => ({

@@ -18,6 +18,7 @@ interface TriedWindow {
   readonly name: string;
   readonly limit: number;
   readonly counted: boolean;
+  readonly since: string | null;
   readonly floor: number | null;
   readonly limited: number;
   readonly refused: Refused | null;
@@ -56,6 +57,9 @@ function showLastDay(day: LastDay, colour: boolean): string {
     `Each window by itself, on what was admitted since ${since}. In the last day ${admitted} requests of this plan were admitted.`,
     ...(refused === 0 ? [] : [`Limits and bans refused ${refused} more, which larger limits would let come again.`]),
     ...windows.filter(({ counted }) => !counted).map(({ name }) => `The plan has not counted by ${name} until now.`),
+    ...windows
+      .filter((window) => window.since !== null && window.since > since)
+      .map((window) => `The plan counts by ${window.name} since ${window.since} only.`),
     ...windows.filter(isUnsure).map(({ name, floor }) => `More may have used up to ${floor} of ${name} unnoticed.`),
     ...gateways
       .filter(({ missing }) => missing > 0)

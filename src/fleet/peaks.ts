@@ -15,6 +15,8 @@ export interface PeaksQuestion {
 export interface PeaksAnswer extends PeakCounts {
   /** Workers that did not answer in time, and are missing here. */
   readonly missing: number;
+  /** Since when the plan has each of the windows, Unix milliseconds; 0: as long as the gateway has run. */
+  readonly countedSince: readonly number[];
 }
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
@@ -33,9 +35,13 @@ function isAskedWindow(asked: unknown): boolean {
 
 /** Whether a gateway, perhaps of another version, answered what is understood here, about so many windows. */
 export function isPeaksAnswer(answer: unknown, windows: number): answer is PeaksAnswer {
-  const { since, missing, costliest, windows: told } = Object(answer) as Partial<PeaksAnswer>;
-  if (![since, missing, costliest].every(isCount) || !Array.isArray(told)) return false;
-  return told.length === windows && told.every(isToldUses);
+  const { since, missing, costliest, countedSince, windows: told } = Object(answer) as Partial<PeaksAnswer>;
+  if (![since, missing, costliest].every(isCount) || !Array.isArray(told) || !Array.isArray(countedSince)) return false;
+  return (
+    [told, countedSince].every(({ length }) => length === windows) &&
+    told.every(isToldUses) &&
+    countedSince.every(isCount)
+  );
 }
 
 function isToldUses(told: unknown): boolean {

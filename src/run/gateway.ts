@@ -17,6 +17,7 @@ import { RecentRequests } from '../requests/recent.ts';
 import { openEmbedded } from '../state/embedded/open.ts';
 import { openRedis } from '../state/redis/open.ts';
 import { ContractLoader } from './contracts/loader.ts';
+import { CountedSince } from './counted-since.ts';
 import { operatingGauges, requestGauges } from './gauges.ts';
 import { GatewayHistory } from './history.ts';
 import { type LeftBehind, tellLeftBehind } from './left-behind.ts';
@@ -74,6 +75,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   const recent = new RecentRequests(config.explain, { worker: null });
   const counted = new Top(clock);
   const peaks = new Peaks(clock);
+  const windowsSince = new CountedSince(config.plans, clock);
   const past = new GatewayHistory();
   const recorder = new Recorder(clock, past.add);
   const observe = toAll(
@@ -110,6 +112,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
       swap(settings) {
         serving.use(settings);
         recent.use(settings.config.explain);
+        windowsSince.use(settings.config.plans);
       },
       records: storage,
       state: storage.state,
@@ -149,7 +152,10 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
 
   function peaksOf(asked: unknown): PeaksAnswer | null {
     const question = readPeaksQuestion(asked);
-    return question && { ...peaks.counts(question.plan, question.windows), missing: 0 };
+    if (question === null) return null;
+    const { plan, windows } = question;
+    const countedSince = windows.map((window) => windowsSince.of(plan, window));
+    return { ...peaks.counts(plan, windows), missing: 0, countedSince };
   }
 
   function history(asked: unknown) {

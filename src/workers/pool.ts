@@ -127,7 +127,7 @@ export class WorkerPool {
   }
 
   /** What they know of windows; `null` as above. */
-  async peaks(question: PeaksQuestion): Promise<PeaksAnswer | null> {
+  async peaks(question: PeaksQuestion): Promise<Omit<PeaksAnswer, 'countedSince'> | null> {
     const asked = this.#serving().map((handle) => handle.peaks(question).catch(() => null));
     const counts = (await Promise.all(asked)).filter((one) => one !== null);
     if (counts.length === 0) return null;

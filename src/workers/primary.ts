@@ -10,6 +10,7 @@ import { totalText } from '../observe/figures.ts';
 import { createLog } from '../observe/log.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { ContractLoader } from '../run/contracts/loader.ts';
+import { CountedSince } from '../run/counted-since.ts';
 import type { Gateway, Overrides } from '../run/gateway.ts';
 import { operatingGauges } from '../run/gauges.ts';
 import { GatewayHistory } from '../run/history.ts';
@@ -47,6 +48,7 @@ export async function createPrimary(
     audit: config.audit,
     folder: config.data,
   });
+  const windowsSince = new CountedSince(config.plans, clock);
   const past = new GatewayHistory();
   past.open(config.data, observe);
   const pool = new WorkerPool({
@@ -70,7 +72,10 @@ export async function createPrimary(
       contracts,
       // The workers prepare what they serve.
       prepare: async () => {},
-      swap: (settings) => pool.use(settings),
+      async swap(settings) {
+        await pool.use(settings);
+        windowsSince.use(settings.config.plans);
+      },
       records,
       state,
       uses: { lastUsed: async (ids) => await records.uses.load(ids) },
@@ -121,7 +126,10 @@ export async function createPrimary(
 
   async function peaks(asked: unknown): Promise<PeaksAnswer | null> {
     const question = readPeaksQuestion(asked);
-    return question && (await pool.peaks(question));
+    const known = question && (await pool.peaks(question));
+    return (
+      known && { ...known, countedSince: question.windows.map((window) => windowsSince.of(question.plan, window)) }
+    );
   }
 
   function readiness(): Readiness {

@@ -87,6 +87,13 @@ describe('a plan that is tried', () => {
       },
     ]);
     expect((await tried(one.adminUrl, '10/minute')).parties).toEqual([]);
+
+    const put = one.clock.now;
+    expect((await adminOf(one.adminUrl)('PUT', '/plans/free', { limits: '100/hour' })).status).toBe(200);
+    one.clock.pass(MINUTE);
+    const [minute, hour] = (await tried(one.adminUrl, '4/minute,50/hour')).windows;
+    expect([minute.since, minute.limited]).toEqual([new Date(began).toISOString(), 1]);
+    expect([hour.since, hour.limited]).toEqual([new Date(put).toISOString(), 0]);
     one.clock.pass(26 * HOUR);
     expect((await tried(one.adminUrl, '4/minute')).parties).toEqual([]);
   });

@@ -97,13 +97,13 @@ export function LateOnes({ gateways }: { gateways: readonly CountingGateway[] })
 
 function Items({ top: { by, window, items } }: { top: TopAnswer }) {
   const most = items[0]?.count ?? 0;
-  const who: Column<TopItem>[] = [
-    { title: 'Key', names: true, cell: ({ key }) => h(WhoLink, { who: key }) },
+  const key: Column<TopItem> = { title: 'Key', names: true, cell: (item) => h(WhoLink, { who: item.key }) };
+  const party: Column<TopItem>[] = [
     { title: 'Account', cell: ({ account }) => h(WhoLink, { who: account }) },
     { title: 'Plan', cell: ({ plan }) => (plan === null ? '–' : h('a', { href: linkTo('plans', plan) }, plan)) },
   ];
   const operation: Column<TopItem> = { title: 'Operation', cell: ({ operation }) => operation };
-  const first = { operations: [{ ...operation, names: true }], deprecated: [...who, operation] }[by] ?? who;
+  const first = { operations: [{ ...operation, names: true }], deprecated: [key, operation] }[by] ?? [key];
   return h(Table<TopItem>, {
     caption: `Who came most often in the last ${window}`,
     rows: items,
@@ -118,6 +118,7 @@ function Items({ top: { by, window, items } }: { top: TopAnswer }) {
         figure: true,
         cell: ({ error }) => (error === 0 ? '0' : `at most ${number(error)}`),
       },
+      ...(by === 'operations' ? [] : party),
       { title: 'Last', cell: ({ last }) => h(Time, { at: last, relative: true }) },
     ],
   });

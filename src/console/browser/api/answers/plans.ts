@@ -49,6 +49,8 @@ export interface TriedWindow {
   readonly kind: 'fixed' | 'sliding';
   readonly limit: number;
   readonly counted: boolean;
+  /** Since when it was counted, not before the plan had it; `null`: it was not. */
+  readonly since: string | null;
   readonly floor: number | null;
   readonly limited: number;
   readonly refused: Refused | null;

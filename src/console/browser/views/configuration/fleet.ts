@@ -28,7 +28,7 @@ export function FleetConfiguration({ status }: { status: Status }) {
           title: 'Waits for a restart',
           cell: ({ configuration: { waiting } }) => (waiting.length === 0 ? '–' : waiting.join(', ')),
         },
-        { title: 'Last reload', cell: lastReloadOf },
+        { title: 'Last reload', cell: (gateway) => h('div', { class: 'last-reload' }, lastReloadOf(gateway)) },
       ],
     }),
   ];

@@ -4,7 +4,7 @@ import { Badge, Missing, Notice } from '../../parts/notice.ts';
 import { Table } from '../../parts/table.ts';
 import { Time } from '../../parts/time.ts';
 import { WhoLink } from '../../parts/who-link.ts';
-import { number, plural } from '../../words.ts';
+import { clockTime, number, plural } from '../../words.ts';
 import { LateOnes } from '../top.ts';
 
 /** What the limits would have done in the last day. */
@@ -40,17 +40,19 @@ function Day({ day }: { day: LastDay }) {
 }
 
 /** The answer in a sentence, as far as there is one. */
-function Verdict({ day: { windows, parties, silent, gateways, apart } }: { day: LastDay }) {
+function Verdict({ day: { since, windows, parties, silent, gateways, apart } }: { day: LastDay }) {
   const limited = Math.max(0, ...windows.map((window) => window.limited));
   const unknown = windows.filter(({ counted }) => !counted).map(({ name }) => name);
+  const later = windows.filter((window) => window.since !== null && window.since > since!);
   const unsure = windows.filter(isUnsure);
   const isWhole =
-    unknown.length + unsure.length + silent.length === 0 &&
+    unknown.length + later.length + unsure.length + silent.length === 0 &&
     apart === null &&
     gateways.every(({ missing }) => missing === 0);
   const remarks = [
     unknown.length > 0 &&
       `What was used by ${unknown.join(' and ')} is not known: the plan did not count so until now.`,
+    ...later.map((window) => `By ${window.name} the plan counts since ${clockTime(window.since!)} only.`),
     ...unsure.map(
       ({ name, floor }) =>
         `By ${name} more may have been limited than are named: uses of up to ${number(floor!)} were too many to be kept.`,

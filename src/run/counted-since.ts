@@ -1,0 +1,37 @@
+import { isSameCounter } from '../limits/kinds.ts';
+import type { Window } from '../limits/limits.ts';
+import type { Plans } from '../limits/plans.ts';
+
+type Counter = Pick<Window, 'kind' | 'span'>;
+
+/** Since when plans have each of their windows: what is read of a window says nothing of the time before. */
+export class CountedSince {
+  readonly #clock: () => number;
+  readonly #begun = new Map<string, number>();
+  #plans: Plans['plans'];
+
+  constructor({ plans }: Plans, clock: () => number) {
+    this.#plans = plans;
+    this.#clock = clock;
+  }
+
+  /** These plans are in force from now on. */
+  use({ plans }: Plans): void {
+    const now = this.#clock();
+    for (const { name, count, windows } of plans.values()) {
+      const before = this.#plans.get(name);
+      for (const window of windows ?? []) {
+        const isKnown = before?.count === count && before.windows?.some((one) => isSameCounter(one, window));
+        if (!isKnown) this.#begun.set(nameOf(name, window), now);
+      }
+    }
+    this.#plans = plans;
+  }
+
+  /** Unix milliseconds; 0: the plan has had it as long as this gateway has run. */
+  of(plan: string, window: Counter): number {
+    return this.#begun.get(nameOf(plan, window)) ?? 0;
+  }
+}
+
+const nameOf = (plan: string, { kind, span }: Counter) => `${kind} ${span} ${plan}`;

@@ -1,15 +1,11 @@
 import { h } from 'preact';
-import type { Key, KeyWithSecret, PlanNames } from '../api/answers/keys.ts';
+import type { Key, KeyWithSecret } from '../api/answers/keys.ts';
 import { call, path } from '../api/client.ts';
 import type { Act } from '../parts/act.ts';
-import { Choice, Field } from '../parts/fields.ts';
+import { Field } from '../parts/fields.ts';
 import { SecretOnce } from '../parts/secret.ts';
 import { clockTime } from '../words.ts';
-
-type Plans = PlanNames['plans'];
-
-export const planWords = ({ name, limits, count }: Plans[number]): string =>
-  `${name} · ${limits ?? 'limits of each key'}${count === 'account' ? ', counts accounts' : ''}`;
+import { PlanChoice } from './plan-choice.ts';
 
 const keyPath = ({ id }: Key) => path`/keys/${id}`;
 
@@ -20,18 +16,13 @@ async function patched(key: Key, body: object, reason: string, done: (key: Key) 
   return changed;
 }
 
-export function planAct(key: Key, plans: Plans, done: (key: Key) => void): Act {
+export function planAct(key: Key, done: (key: Key) => void): Act {
   const own = key.limits === null ? '' : ` It keeps its own limits (${key.limits}) in place of those of any plan.`;
   return {
     title: `Change the plan of ${key.id}`,
     verb: 'Change plan',
     effect: `From the next request on ${key.id} has the limits of the plan. What was used stays used, in windows of the same length; between a plan that counts keys and one that counts accounts it does not move along, and neither does a ban.${own}`,
-    fields: h(Choice, {
-      label: 'Plan',
-      name: 'plan',
-      value: key.plan,
-      options: plans.map((plan) => [plan.name, planWords(plan)] as const),
-    }),
+    fields: h(PlanChoice, { value: key.plan }),
     run: async (form, reason) => {
       const { plan } = await patched(key, { plan: form.get('plan') }, reason, done);
       return `${key.id} is on plan ${plan} now.`;
@@ -120,7 +111,7 @@ export function rotateAct(key: Key, done: (key: Key) => void): Act {
       overlaps !== null &&
         h(
           'label',
-          { key: 'force', class: 'check' },
+          { key: 'force', class: 'tick' },
           h('input', { type: 'checkbox', name: 'force' }),
           ' End the older secret now',
         ),

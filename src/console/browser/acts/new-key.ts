@@ -1,11 +1,11 @@
 import { h } from 'preact';
-import type { Key, KeyWithSecret, PlanNames } from '../api/answers/keys.ts';
+import type { Key, KeyWithSecret } from '../api/answers/keys.ts';
 import { call } from '../api/client.ts';
 import type { Act } from '../parts/act.ts';
-import { Choice, Field } from '../parts/fields.ts';
+import { Field } from '../parts/fields.ts';
 import { SecretOnce } from '../parts/secret.ts';
 import { WhoLink } from '../parts/who-link.ts';
-import { planWords } from './keys.ts';
+import { PlanChoice } from './plan-choice.ts';
 
 /** What is filled in at first. */
 interface Draft {
@@ -13,8 +13,8 @@ interface Draft {
   readonly plan?: string;
 }
 
-/** `plans`: those in force. `done` gets the key that was made. */
-export function newKeyAct({ account, plan = 'free' }: Draft, plans: PlanNames['plans'], done: (key: Key) => void): Act {
+/** `done` gets the key that was made. */
+export function newKeyAct({ account, plan = 'free' }: Draft, done: (key: Key) => void): Act {
   return {
     title: account === undefined ? 'Create a key' : `Create another key for ${account}`,
     verb: account === undefined ? 'Create a key' : 'Create another key',
@@ -29,13 +29,7 @@ export function newKeyAct({ account, plan = 'free' }: Draft, plans: PlanNames['p
         required: true,
         maxLength: 64,
       }),
-      h(Choice, {
-        key: 'plan',
-        label: 'Plan',
-        name: 'plan',
-        value: plan,
-        options: plans.map((one) => [one.name, planWords(one)] as const),
-      }),
+      h(PlanChoice, { key: 'plan', value: plan }),
       h(Field, {
         key: 'label',
         label: 'Label',

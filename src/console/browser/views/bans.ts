@@ -108,7 +108,7 @@ function History({ place }: { place: Place }) {
     h('h2', { key: 'title' }, 'History'),
     h(
       'form',
-      { key: 'filters', class: 'filters', role: 'search', onSubmit: submit },
+      { key: 'filters', class: 'search', role: 'search', onSubmit: submit },
       h(Sought, { label: 'Who', name: 'party', value: party, maxLength: 64, placeholder: 'key id or account' }),
       h(Choice, { label: 'Since', value: hours, options: SPANS, onChoice: (value) => show({ hours: value }) }),
       h('button', { type: 'submit' }, 'Find'),

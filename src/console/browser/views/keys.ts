@@ -1,6 +1,6 @@
 import { h } from 'preact';
 import { newKeyAct } from '../acts/new-key.ts';
-import type { Key, KeyStatus, Keys as KeysAnswer, PlanNames } from '../api/answers/keys.ts';
+import type { Key, KeyStatus, Keys as KeysAnswer } from '../api/answers/keys.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Choice } from '../parts/fields.ts';
 import { Badge, type Tone } from '../parts/notice.ts';
@@ -31,7 +31,6 @@ export function Keys({ place }: { place: Place }) {
   const secret = useLeftForSecret(place);
   const asked = { find, account, plan, status, sort, after, limit: PAGE };
   const answer = useAnswer<KeysAnswer>(secret ? null : '/keys', { query: asked });
-  const plans = useAnswer<PlanNames>('/plans').value?.plans ?? [];
   const mayAct = useMay('operate');
   const acts = useActs();
   const show = (changes: Readonly<Record<string, string>>) =>
@@ -43,9 +42,9 @@ export function Keys({ place }: { place: Place }) {
     {
       title: 'Keys',
       about: 'Which keys are there, whose are they, and are they used?',
-      actions: mayAct && plans.length > 0 && acts.button(newKeyAct({}, plans, () => void answer.refresh())),
+      actions: mayAct && acts.button(newKeyAct({}, () => void answer.refresh())),
     },
-    h(Filters, { query: { find, account, plan, status, sort }, plans, show }),
+    h(Filters, { query: { find, account, plan, status, sort }, show }),
     h(SecretRefused, { query }),
     h(Answered<KeysAnswer>, {
       answer,
@@ -63,29 +62,23 @@ export function Keys({ place }: { place: Place }) {
 
 interface FiltersProps {
   readonly query: Readonly<Record<'find' | 'account' | 'plan' | 'status' | 'sort', string>>;
-  readonly plans: PlanNames['plans'];
   readonly show: (changes: Readonly<Record<string, string>>) => void;
 }
 
-function Filters({ query, plans, show }: FiltersProps) {
+function Filters({ query, show }: FiltersProps) {
   function submit(event: SubmitEvent) {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
-    show(Object.fromEntries(['find', 'account'].map((name) => [name, String(form.get(name) ?? '').trim()])));
+    show(Object.fromEntries(['find', 'account', 'plan'].map((name) => [name, String(form.get(name) ?? '').trim()])));
   }
 
   const one = (words: readonly string[]) => words.map((word) => [word, word] as const);
   return h(
     'form',
-    { class: 'filters', role: 'search', onSubmit: submit },
+    { class: 'search', role: 'search', onSubmit: submit },
     h(Sought, { label: 'Find', name: 'find', value: query.find, maxLength: 200, placeholder: 'id, account or label' }),
     h(Sought, { label: 'Account', name: 'account', value: query.account, maxLength: 64 }),
-    h(Choice, {
-      label: 'Plan',
-      value: query.plan,
-      options: [['', 'all'], ...one(plans.map(({ name }) => name))],
-      onChoice: (plan) => show({ plan }),
-    }),
+    h(Sought, { label: 'Plan', name: 'plan', value: query.plan, maxLength: 64 }),
     h(Choice, {
       label: 'Status',
       value: query.status,
@@ -105,8 +98,8 @@ function Filters({ query, plans, show }: FiltersProps) {
   );
 }
 
-/** Keys in a table, each leading to all that is known of it. */
-export function List({ keys, empty }: { keys: readonly Key[]; empty: string }) {
+/** Keys in a table, each leading to all that is known of it. `of`: the account that all are of, where that need not be said. */
+export function List({ keys, empty, of }: { keys: readonly Key[]; empty: string; of?: string }) {
   return h(Table<Key>, {
     caption: 'Keys',
     rows: keys,
@@ -114,7 +107,7 @@ export function List({ keys, empty }: { keys: readonly Key[]; empty: string }) {
     empty,
     columns: [
       { title: 'Key', names: true, cell: ({ id }) => h(WhoLink, { who: id }) },
-      { title: 'Account', cell: ({ account }) => h(WhoLink, { who: account }) },
+      ...(of === undefined ? [{ title: 'Account', cell: ({ account }: Key) => h(WhoLink, { who: account }) }] : []),
       { title: 'Label', cell: ({ label }) => h('span', { class: 'label' }, label ?? '–') },
       { title: 'Plan', cell: ({ plan, limits }) => (limits === null ? plan : `${plan}, own ${limits}`) },
       { title: 'Is', cell: ({ status }) => h(StatusOf, { status }) },

@@ -37,12 +37,3 @@ export interface Account {
   readonly active: number;
   readonly plans: readonly string[];
 }
-
-/** What is asked of a plan here: its name, its limits, and who is counted. */
-export interface PlanNames {
-  readonly plans: readonly {
-    readonly name: string;
-    readonly count: 'key' | 'account';
-    readonly limits: string | null;
-  }[];
-}

@@ -1,6 +1,6 @@
 import { h } from 'preact';
 import { newKeyAct } from '../../acts/new-key.ts';
-import type { Account, Keys, PlanNames } from '../../api/answers/keys.ts';
+import type { Account, Keys } from '../../api/answers/keys.ts';
 import { path } from '../../api/client.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { Facts } from '../../parts/facts.ts';
@@ -24,7 +24,6 @@ export function OfAccount({ name }: { name: string }) {
   const party = useParty(name);
   const acts = useActs();
   const mayAct = useMay('operate');
-  const plans = useAnswer<PlanNames>(mayAct ? '/plans' : null).value?.plans ?? [];
   const refresh = () => {
     void account.refresh();
     void keys.refresh();
@@ -50,13 +49,12 @@ export function OfAccount({ name }: { name: string }) {
         }),
         value.keys > 0 && h(Windows, { key: 'windows', name, party, acts }),
         h('h2', { key: 'keys' }, 'Keys'),
-        plans.length > 0 &&
-          h('div', { key: 'acts', class: 'acts' }, acts.button(newKeyAct({ account: name }, plans, refresh))),
+        mayAct && h('div', { key: 'acts', class: 'acts' }, acts.button(newKeyAct({ account: name }, refresh))),
         h(Answered<Keys>, {
           key: 'list',
           answer: keys,
           children: ({ keys, next }) => [
-            h(List, { key: 'list', keys, empty: 'It has no key, only limits in the plans file.' }),
+            h(List, { key: 'list', of: name, keys, empty: 'It has no key, only limits in the plans file.' }),
             next !== null &&
               h(
                 'p',

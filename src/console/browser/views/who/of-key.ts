@@ -1,7 +1,7 @@
 import { h } from 'preact';
 import { disableAct, enableAct, labelAct, limitsAct, planAct, revokeAct, rotateAct } from '../../acts/keys.ts';
 import { newKeyAct } from '../../acts/new-key.ts';
-import type { Key, PlanNames } from '../../api/answers/keys.ts';
+import type { Key } from '../../api/answers/keys.ts';
 import { path } from '../../api/client.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { Facts } from '../../parts/facts.ts';
@@ -52,8 +52,6 @@ function About(key: Key) {
 function Record({ value, acts, refresh }: { value: Key; acts: Acts; refresh: () => void }) {
   const { account, plan, label, limits, rotation, addresses, scopes, metadata } = value;
   const mayAct = useMay('operate');
-  const plans = useAnswer<PlanNames>(mayAct ? '/plans' : null).value?.plans ?? [];
-  const another = plans.length > 0 && acts.button(newKeyAct({ account, plan }, plans, refresh));
   const time = (at: string | null) => at && h(Time, { at });
   return [
     h('h2', { key: 'title' }, 'The key'),
@@ -78,14 +76,14 @@ function Record({ value, acts, refresh }: { value: Key; acts: Acts; refresh: () 
     mayAct &&
       h('div', { key: 'acts', class: 'acts', role: 'group', 'aria-label': 'What can be done to the key' }, [
         value.status !== 'revoked' && [
-          plans.length > 0 && acts.button(planAct(value, plans, refresh)),
+          acts.button(planAct(value, refresh)),
           acts.button(limitsAct(value, refresh)),
           acts.button(labelAct(value, refresh)),
           acts.button(rotateAct(value, refresh)),
           acts.button(value.disabled === null ? disableAct(value, refresh) : enableAct(value, refresh)),
           acts.button(revokeAct(value, refresh)),
         ],
-        another,
+        acts.button(newKeyAct({ account, plan }, refresh)),
       ]),
   ];
 }

@@ -13,7 +13,7 @@ export function Search({ find = '' }: { find?: string }) {
   }
   return h(
     'form',
-    { class: 'filters', role: 'search', onSubmit: submit },
+    { class: 'search', role: 'search', onSubmit: submit },
     h(Sought, { label: 'Key, account or label', name: 'find', value: find, required: true, maxLength: 200 }),
     h('button', { type: 'submit' }, 'Find'),
   );

@@ -2,6 +2,7 @@ import { h } from 'preact';
 import type { BanHistory } from '../../api/answers/bans.ts';
 import type { Changes } from '../../api/answers/party.ts';
 import type { RefusedRequest, Requests } from '../../api/answers/requests.ts';
+import { isKeyId } from '../../key-id.ts';
 import { BanLog } from '../../parts/ban-log.ts';
 import { Missing } from '../../parts/notice.ts';
 import { Table } from '../../parts/table.ts';
@@ -32,6 +33,8 @@ export function Traces({ name, party }: { name: string; party: Party }) {
       ],
     }),
     h('h2', { key: 'changes' }, 'What people changed'),
+    !isKeyId(name) &&
+      h('p', { key: 'about', class: 'about' }, 'Of the account itself; changes of its keys are with each key.'),
     h(Answered<Changes>, {
       key: 'changed',
       answer: party.changes,

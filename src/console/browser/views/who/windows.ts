@@ -12,10 +12,10 @@ import type { Acts } from '../../parts/use-acts.ts';
 import { Answered } from '../../parts/view.ts';
 import { WhoLink } from '../../parts/who-link.ts';
 import { useMay } from '../../session.ts';
-import { plural } from '../../words.ts';
+import { number, plural } from '../../words.ts';
 import type { Party } from './use-party.ts';
 
-/** Standings that are shown with their windows; of more, those that are banned or have the least left. */
+/** Standings that are shown with their windows. */
 const SHOWN = 10;
 
 /** What is left of the limits now, strikes and bans, and what can be done about them. */
@@ -29,13 +29,7 @@ export function Windows({ name, party, acts }: { name: string; party: Party; act
       key: 'usage',
       answer: party.usage,
       children: ({ usage }) => [
-        usage.length > SHOWN &&
-          h(
-            'p',
-            { key: 'some' },
-            `It has ${usage.length} keys that are counted by themselves; these ${SHOWN} are banned or have the least left.`,
-          ),
-        mostPressing(usage).map((standing) =>
+        shownOf(usage).map((standing) =>
           h(One, {
             key: standing.subject,
             standing,
@@ -43,6 +37,7 @@ export function Windows({ name, party, acts }: { name: string; party: Party; act
             ban: banOf(standing, party.bans.value?.entries ?? []),
           }),
         ),
+        h(LeftOut, { key: 'others', usage }),
         mayAct && h(Buttons, { key: 'acts', usage, whom: whomOf(name, usage), acts, done: party.refresh }),
       ],
     }),
@@ -156,9 +151,26 @@ function banOf({ key, account, plan }: Standing, entries: readonly BanEntry[]): 
   return entries.find((entry) => isOfThis(entry) && entry.ended === null && entry.action !== 'bans.pardon') ?? null;
 }
 
-function mostPressing(usage: readonly Standing[]): readonly Standing[] {
-  if (usage.length <= SHOWN) return usage;
+/** Of several, those that are banned, have strikes or have used something; first the banned, then those with the least left. */
+function shownOf(usage: readonly Standing[]): readonly Standing[] {
+  if (usage.length === 1) return usage;
   const left = ({ banned, windows }: Standing) =>
     banned !== null ? -1 : Math.min(1, ...windows.map(({ remaining, limit }) => remaining / limit));
-  return usage.toSorted((a, b) => left(a) - left(b)).slice(0, SHOWN);
+  const isIdle = (one: Standing) => left(one) === 1 && one.strikes === 0 && one.windows.length > 0;
+  return usage
+    .filter((one) => !isIdle(one))
+    .toSorted((a, b) => left(a) - left(b))
+    .slice(0, SHOWN);
+}
+
+function LeftOut({ usage }: { usage: readonly Standing[] }) {
+  const shown = shownOf(usage).length;
+  const others = usage.length - shown;
+  if (others === 0) return null;
+  const which = shown === 0 ? 'Its keys' : 'Its other keys';
+  const words =
+    shown === SHOWN
+      ? `${which} (${number(others)}) have as much left as these, or more.`
+      : `${which} (${number(others)}): nothing used, no strikes, no ban in force.`;
+  return h('p', { class: 'conduct' }, words);
 }

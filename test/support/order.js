@@ -7,6 +7,7 @@ const LONG = [
   'journeys/workers-life',
   'journeys/reload',
   'journeys/cold-start',
+  'console/access',
   'reference/access',
   'reference/reading',
   'cli/commands',

@@ -81,23 +81,3 @@ export function ActDialog({ act, onClose }: { act: Act; onClose: () => void }) {
         ),
   );
 }
-
-/** A button that opens an act. */
-export function ActButton({ act, label, disabled }: { act: Act; label?: string; disabled?: boolean }) {
-  const [open, setOpen] = useState(false);
-  return [
-    h(
-      'button',
-      {
-        key: 'button',
-        type: 'button',
-        class: act.dangerous ? 'dangerous-quiet' : undefined,
-        'aria-haspopup': 'dialog',
-        disabled,
-        onClick: () => setOpen(true),
-      },
-      label ?? act.verb,
-    ),
-    open && h(ActDialog, { key: 'dialog', act, onClose: () => setOpen(false) }),
-  ];
-}

@@ -85,7 +85,7 @@ function Reload({ canBe, isSame, onDone }: { canBe: boolean; isSame: boolean; on
   }
 
   return [
-    h('button', { key: 'reload', type: 'button', onClick: () => setOpen(true) }, 'Reload …'),
+    h('button', { key: 'reload', type: 'button', 'aria-haspopup': 'dialog', onClick: () => setOpen(true) }, 'Reload …'),
     isOpen && h(ActDialog, { key: 'dialog', act, onClose: close }),
   ];
 }

@@ -40,7 +40,11 @@ export function PutPlan({ tried: { draft, trial }, onPut }: { tried: Tried; onPu
   }
 
   return [
-    h('p', { key: 'button' }, h('button', { type: 'button', onClick: () => setOpen(true) }, 'Put in force …')),
+    h(
+      'p',
+      { key: 'button' },
+      h('button', { type: 'button', 'aria-haspopup': 'dialog', onClick: () => setOpen(true) }, 'Put in force …'),
+    ),
     isOpen && h(ActDialog, { key: 'dialog', act, onClose: close }),
   ];
 }

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { makeToken } from '../src/operators/tokens.ts';
 import { TestBrowser, whyNoBrowser } from '../test/support/browser.ts';
@@ -69,12 +70,16 @@ async function takeReference(gateway: TestGateway) {
 /** The console after an ordinary morning: every view in light, the first in the dark, and one on a phone. */
 async function takeConsole(gateway: TestGateway) {
   const token = gateway.config.admin.token!;
-  const { crawler } = await operate(gateway, token);
+  const { shop, mobile, crawler } = await operate(gateway, token);
+  const ended = new AbortController();
+  const traffic = send(gateway, [shop.key, shop.key, shop.key, mobile.key, crawler.key], ended.signal);
   const { page } = await browser.page({ viewport: { width: 1200, height: 800 }, reducedMotion: 'reduce' });
   await page.goto(`${gateway.adminUrl}/console/`);
   await page.getByLabel('Admin token').fill(token);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('navigation').waitFor();
+  // The line of the last minutes is drawn as they go by.
+  await page.waitForTimeout(60_000);
   const there = new Set(await page.locator('nav a').evaluateAll((links) => links.map((link) => link.hash)));
   for (const view of views.filter((view) => there.has(`#/${view}`))) {
     await page.evaluate(`location.hash = '#/${view}${view === 'who' ? `/${crawler.id}` : ''}'`);
@@ -89,6 +94,19 @@ async function takeConsole(gateway: TestGateway) {
       await shoot(page, `console-${view}-phone`);
       await page.setViewportSize({ width: 1200, height: 800 });
     }
+  }
+  ended.abort();
+  await traffic;
+}
+
+/** Sends some ten requests a second by these keys in turn, under a clock that goes. */
+async function send(gateway: TestGateway, keys: readonly string[], ended: AbortSignal) {
+  const paths = ['/pets', '/categories', '/store/inventory', '/pets?limit=ten'];
+  for (let sent = 0; !ended.aborted; sent++) {
+    gateway.clock.now = Date.now();
+    const path = paths[sent % 13 === 0 ? 3 : sent % 3]!;
+    await gateway.client.get(path).set('X-API-Key', keys[sent % keys.length]!);
+    await setTimeout(60 + (sent % 7) * 15);
   }
 }
 

@@ -1,20 +1,21 @@
-import { adminOf } from './admin.ts';
 import type { TestGateway } from './gateway.ts';
 
 /** Plans under which a few requests show everything that operators look at. */
 export const OPERATED_PLANS = `
 plans:
   free: { windows: [{ limit: 60, per: minute }, { limit: 1000, per: day }] }
-  pro: { windows: [{ limit: 300, per: minute }, { limit: 10000, per: day }] }
+  pro: { windows: [{ limit: 1200, per: minute }, { limit: 100000, per: day }] }
   trial: { windows: [{ limit: 5, per: minute }] }
 bans: { strikes: 3, within: 1m, grace: 0s, lengths: [5m, 1h], forget: 1d }
 `;
 
 /** What happened at a gateway on an ordinary morning: keys of three accounts, good requests, wrong ones, refusals and a ban. */
 export async function operate(gateway: TestGateway, token: string) {
-  const call = adminOf(gateway.adminUrl, { Authorization: `Bearer ${token}` });
-  const issue = async (account: string, plan: string, label: string) =>
-    (await call('POST', '/keys', { account, plan, label })).body as { id: string; key: string };
+  const admitted = { Authorization: `Bearer ${token}` };
+  const issue = async (account: string, plan: string, label: string) => {
+    const { body } = await gateway.admin.post('/keys').set(admitted).send({ account, plan, label });
+    return body as { id: string; key: string };
+  };
   const shop = await issue('acme', 'pro', 'web shop');
   const mobile = await issue('acme', 'free', 'mobile app');
   const crawler = await issue('northwind', 'trial', 'price crawler');
@@ -24,6 +25,6 @@ export async function operate(gateway: TestGateway, token: string) {
   for (let i = 0; i < 8; i++) await get(mobile.key, i % 4 === 3 ? '/pets/0' : '/pets?limit=abc');
   for (let i = 0; i < 12; i++) await get(crawler.key, '/pets');
   for (let i = 0; i < 3; i++) await get('sg_test_wrong', '/pets');
-  await call('DELETE', `/keys/${old.id}`);
+  await gateway.admin.delete(`/keys/${old.id}`).set(admitted);
   return { shop, mobile, crawler, old };
 }

@@ -16,6 +16,12 @@ beforeAll(async () => {
     properties: {
       name: { type: 'string', maxLength: 8 },
       photo: { type: 'string', format: 'binary', maxLength: 600_000 },
+      cover: {
+        anyOf: [
+          { type: 'string', format: 'binary', maxLength: 8 },
+          { type: 'object', required: ['url'], properties: { url: { type: 'string' } }, additionalProperties: false },
+        ],
+      },
     },
     additionalProperties: false,
   };
@@ -62,12 +68,15 @@ const part = (headers: string, content: string) => `--b0undary\r\n${headers}\r\n
 const text = (name: string, content: string) => part(`Content-Disposition: form-data; name="${name}"`, content);
 const photo = (content: string, type = 'image/png') =>
   part(`Content-Disposition: form-data; name="photo"; filename="p.png"\r\nContent-Type: ${type}`, content);
+const cover = (content: string, more = '') => part(`Content-Disposition: form-data; name="cover"${more}`, content);
 const form = (...parts: string[]) => `${parts.join('')}--b0undary--\r\n`;
 
 describe('the very bytes of an upload that were checked go on', () => {
   test.each<[what: string, type: string, body: string]>([
     ['a form', FORM, form(text('name', latin1('Tür')), photo('\x89PNG\r\n\x1a\n\0\xff'))],
     ['a form of half a megabyte', FORM, form(photo('\0\xff\r\n--b0undar'.repeat(40_000)), text('name', 'a'))],
+    ['an object that may be a file', FORM, form(text('name', 'a'), cover('{"url":"x"}'))],
+    ['a file that may be an object', FORM, form(text('name', 'a'), cover('\0\xff', '; filename="c"'))],
     ['a form in another spelling', 'Multipart/Form-Data;BOUNDARY="b0undary"', form(text('name', 'a')).slice(0, -2)],
     ['XML', 'application/xml', '<?xml version="1.0"?>\n<item> <name>a&lt;b</name></item>\n'],
     ['text', 'text/plain', latin1('käse')],
@@ -92,6 +101,27 @@ describe('an upload that does not fit, or that readers read differently, never r
     ['a form without what is required', FORM, form(photo('x')), '/name', 'required'],
     ['a file of another type', FORM, form(text('name', 'a'), photo('x', 'text/html')), '/photo', 'mediaType'],
     ['a file too large', FORM, form(text('name', 'a'), photo('x'.repeat(600_001))), '/photo', 'maxLength'],
+    [
+      'an object too large for the file that it could be, as a file',
+      FORM,
+      form(text('name', 'a'), cover('{"url":"x"}', '; filename="c"')),
+      '/cover',
+      'maxLength',
+    ],
+    [
+      'bytes without a filename where they could be an object',
+      FORM,
+      form(text('name', 'a'), cover('\0\xff', '\r\nContent-Type: image/png')),
+      '/cover',
+      'headers',
+    ],
+    [
+      'an object with a name twice where it could be a file',
+      FORM,
+      form(text('name', 'a'), cover('{"url":"x","url":"y"}')),
+      '/cover/url',
+      'repeated',
+    ],
     ['an unknown part', FORM, form(text('name', 'a'), text('admin', '1')), '/admin', 'additionalProperties'],
     ['a part twice', FORM, form(text('name', 'a'), text('name', 'b')), '/name', 'repeated'],
     ['a part behind the end', FORM, good + form(text('admin', '1')), '', 'syntax'],

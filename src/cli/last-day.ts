@@ -54,7 +54,7 @@ function showLastDay(day: LastDay, colour: boolean): string {
   if (since === null) return withSilent(['No gateway runs that knows of the last day.'], day);
   const { admitted, refused } = requests;
   const remarks = [
-    `Each window by itself, on what was admitted since ${since}. In the last day ${admitted} requests of this plan were admitted.`,
+    `Each window by itself, on what was admitted since ${since}. In the last day, without the minute that runs, ${admitted} requests of this plan were admitted.`,
     ...(refused === 0 ? [] : [`Limits and bans refused ${refused} more, which larger limits would let come again.`]),
     ...windows.filter(({ counted }) => !counted).map(({ name }) => `The plan has not counted by ${name} until now.`),
     ...windows

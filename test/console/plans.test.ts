@@ -78,7 +78,7 @@ describeInBrowser('the view of plans', () => {
     await page.getByRole('button', { name: 'Put in force', exact: true }).click();
     await page.getByText('Plan free has 10/minute now.').waitFor();
     await page.getByRole('button', { name: 'Close' }).click();
-    await page.getByText('10/minute', { exact: true }).waitFor();
+    await page.locator('dl.facts').getByText('10/minute', { exact: true }).waitFor();
     expect((await adminOf(gateway.adminUrl)('GET', '/plans/free')).body.limits).toBe('10/minute');
   });
 

@@ -9,6 +9,7 @@ import { Answered, View } from '../parts/view.ts';
 import { number } from '../words.ts';
 import { Files } from './configuration/files.ts';
 import { FleetConfiguration } from './configuration/fleet.ts';
+import { Source } from './configuration/source.ts';
 
 /** `storegate config`, `config diff` and `reload`: what is in force, and what the files say. */
 export function Configuration() {
@@ -35,7 +36,7 @@ function SettingsInForce({ settings }: { settings: readonly Setting[] }) {
   return [
     h(
       'div',
-      { key: 'filter', class: 'actions filters wide' },
+      { key: 'filter', class: 'actions form-line' },
       h(Field, {
         label: 'Only settings with',
         type: 'search',
@@ -53,18 +54,12 @@ function SettingsInForce({ settings }: { settings: readonly Setting[] }) {
       empty: 'No setting has that.',
       columns: [
         { title: 'Setting', names: true, cell: ({ name }) => h('code', null, name) },
-        { title: 'Value', cell: ({ value }) => h('code', { class: 'value' }, value) },
+        { title: 'Value', cell: ({ value }) => h('div', { class: 'setting-value' }, h('code', null, value)) },
         { title: 'From', cell: ({ source }) => h(Source, { source }) },
         { title: 'Another value needs', cell: ({ restart }) => (restart ? 'a restart' : 'a reload') },
       ],
     }),
   ];
-}
-
-/** `file /config/gateway.yaml:12:5`: the folder is the same nearly everywhere, and stands in the title. */
-function Source({ source }: { source: string }) {
-  const [, name] = /^file (?:.*[/\\])?([^/\\]+)$/.exec(source) ?? [];
-  return h('span', { title: source }, name ?? source);
 }
 
 /** Whether all words are in what is shown of a setting. */

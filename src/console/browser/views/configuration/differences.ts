@@ -3,6 +3,7 @@ import type { ContractDifference, Differences } from '../../api/answers/configur
 import { Badge } from '../../parts/notice.ts';
 import { Table } from '../../parts/table.ts';
 import { plural } from '../../words.ts';
+import { Source } from './source.ts';
 
 /** One thing that differs, in words; `null`: there it is not. */
 interface Row {
@@ -28,7 +29,7 @@ export function Different({ differences }: { differences: Differences }) {
       { title: 'Name', names: true, cell: ({ name }) => h('code', null, name) },
       { title: 'In force', cell: ({ inForce }) => inForce ?? 'not there' },
       { title: 'In the files', cell: ({ inFiles }) => inFiles ?? 'not there' },
-      { title: 'From', cell: ({ source }) => source ?? '–' },
+      { title: 'From', cell: ({ source }) => (source === undefined ? '–' : h(Source, { source })) },
       {
         title: 'Takes',
         cell: ({ restart }) => (restart ? h(Badge, { tone: 'warn' }, 'a restart') : 'a reload'),

@@ -39,8 +39,8 @@ export function Files({ onReloaded }: { onReloaded: () => void }) {
       mayReload &&
         h(Reload, {
           key: reloads,
-          canBe: answer.error === null,
-          isSame: answer.value !== null && isSame(answer.value),
+          // Whether there is anything to reload is known when the files were compared.
+          canBe: answer.error === null && answer.value !== null && !isSame(answer.value),
           onDone: () => {
             onReloaded();
             return lookAgain();
@@ -51,7 +51,7 @@ export function Files({ onReloaded }: { onReloaded: () => void }) {
 }
 
 /** Asks what a reload would do before it offers one. */
-function Reload({ canBe, isSame, onDone }: { canBe: boolean; isSame: boolean; onDone: () => Promise<void> }) {
+function Reload({ canBe, onDone }: { canBe: boolean; onDone: () => Promise<void> }) {
   const [error, setError] = useState<ApiError | null>(null);
   const [planned, setPlanned] = useState<Reloaded | null>(null);
   const [isOpen, setOpen] = useState(false);
@@ -65,7 +65,7 @@ function Reload({ canBe, isSame, onDone }: { canBe: boolean; isSame: boolean; on
     });
   }, [canBe]);
 
-  if (!canBe || isSame) return null;
+  if (!canBe) return null;
   if (planned === null) return h(Failure, { error });
   const act: Act = {
     title: 'Reload the configuration',

@@ -28,7 +28,7 @@ function Day({ day }: { day: LastDay }) {
       { key: 'about', class: 'soft' },
       'Each window by itself, on what was admitted since ',
       h(Time, { at: since }),
-      `. In the last day ${plural(requests.admitted, 'request')} of this plan were admitted`,
+      `. In the last day, without the minute that runs, ${number(requests.admitted)} requests of this plan were admitted`,
       requests.refused > 0
         ? `, and ${number(requests.refused)} refused by limits and bans: larger limits would let these come again. `
         : '. ',

@@ -38,7 +38,7 @@ export function TryForm({ plan, onTried }: { plan: Plan; onTried: (tried: Tried 
     { onSubmit: submit },
     h(
       'div',
-      { class: 'actions filters wide' },
+      { class: 'actions form-line' },
       h(Field, {
         label: 'Limits',
         name: 'limits',

@@ -117,7 +117,11 @@ describeInBrowser('an operator without a mouse or without eyes', () => {
         await button.focus();
         await screen.keyboard.press('Enter');
         await screen.locator('dialog[open]').waitFor();
-        expect(await screen.evaluate('document.activeElement.closest("dialog") !== null')).toBe(true);
+        expect([href, word, await screen.evaluate('document.activeElement.closest("dialog") !== null')]).toEqual([
+          href,
+          word,
+          true,
+        ]);
         expect([href, word, await accessibilityFindings(screen, { within: 'dialog[open]' })]).toEqual([href, word, []]);
         await screen.keyboard.press('Escape');
         await screen.locator('dialog').waitFor({ state: 'detached' });

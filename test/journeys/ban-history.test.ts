@@ -76,6 +76,7 @@ describe('an embedded gateway', () => {
         rung: 1,
       },
       requestId: expect.stringMatching(/./),
+      reason: REASON,
       ended: null,
     });
     expect(gateway.log.find((line) => line.id === entry.requestId && line.msg === 'ban')).toBeDefined();

@@ -14,7 +14,7 @@ describeInBrowser('who uses the console', () => {
   let gateway: TestGateway;
   beforeAll(async () => {
     gateway = await TestGateway.start({
-      settings: 'console: { idle: 10m }\n',
+      settings: 'console: { idle: 10m, links: [{ title: Grafana, url: "https://grafana.example/?orgId=1" }] }\n',
       env: { STOREGATE_ADMIN_TOKEN: root },
     });
     browser = await TestBrowser.start();
@@ -50,6 +50,9 @@ describeInBrowser('who uses the console', () => {
     await page.getByText('This is no admin token of this gateway').waitFor();
     await signIn(page, root);
     await page.getByText('configured admin').waitFor();
+    const link = page.getByRole('link', { name: 'Grafana' });
+    expect(await link.getAttribute('href')).toBe('https://grafana.example/?orgId=1');
+    expect(await link.getAttribute('rel')).toBe('noreferrer');
     const kept = '[...Object.values(localStorage), ...Object.values(sessionStorage), document.cookie, location.href]';
     expect([...((await page.evaluate(kept)) as string[]), ...asked].filter((text) => text.includes(root))).toEqual([]);
     expect(await page.locator(`input[value="${root}"]`).count()).toBe(0);

@@ -5,6 +5,7 @@ import type { Status } from '../api/answers/status.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { useStream } from '../api/use-stream.ts';
 import { Chart } from '../parts/chart.ts';
+import { Links } from '../parts/links.ts';
 import { LiveSwitch } from '../parts/live.ts';
 import { View } from '../parts/view.ts';
 import { clockTime, milliseconds, number } from '../words.ts';
@@ -31,7 +32,7 @@ export function Now() {
     {
       title: 'Now',
       about: 'Is all well, and if not, what is wrong?',
-      actions: h(LiveSwitch, { state: stream, paused, onPause: setPaused }),
+      actions: [h(Links, { key: 'links' }), h(LiveSwitch, { key: 'live', state: stream, paused, onPause: setPaused })],
     },
     h(VerdictLine, { troubles: troublesIn(ticks, status.value), known: ticks.length > 0, stream }),
     ticks.length > 0 && h(Figures, { ticks }),

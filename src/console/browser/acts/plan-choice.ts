@@ -14,7 +14,7 @@ export function PlanChoice({ value }: { value: string }) {
   const known = plans.some(({ name }) => name === value);
   return [
     h(Choice, {
-      key: `choice ${plans.length}`,
+      key: 'choice',
       label: 'Plan',
       name: 'plan',
       value: known || plans.length === 0 ? value : plans[0]!.name,

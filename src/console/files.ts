@@ -15,7 +15,7 @@ export interface ConsoleAssets extends Assets {
 }
 
 /** Each view has what it alone needs in a sheet of its own, behind these. */
-const STYLES = ['frame', 'tables', 'charts', 'dialogs'];
+const STYLES = ['frame', 'tables', 'charts', 'dialogs', 'filters'];
 const PACKAGES = { preact: 'packages/preact.js', 'preact/hooks': 'packages/preact-hooks.js' };
 
 /** The files of the console, to be served below `prefix`. */

@@ -45,9 +45,9 @@ describeInBrowser('the view Bans', () => {
     const { page } = await stand.open('read', 'bans');
     const log = page.getByRole('region', { name: 'Log of bans' });
     await log.getByText('scrapes').waitFor();
-    expect(await page.getByRole('main').getByRole('button').allTextContents()).toEqual(['Find']);
+    expect(await page.getByRole('main').getByRole('button').allTextContents()).toEqual(['Filter']);
     await page.getByLabel('Who').fill('beta');
-    await page.getByRole('button', { name: 'Find' }).click();
+    await page.getByRole('button', { name: 'Filter' }).click();
     await log.getByText('scrapes').waitFor({ state: 'detached' });
     await log.getByText('loops', { exact: true }).waitFor();
     expect(page.url()).toContain('party=beta');

@@ -33,7 +33,7 @@ describeInBrowser('the view Keys', () => {
     await shows(page, 'till 1');
     await page.getByLabel('Find').fill('TILL 1');
     await page.getByLabel('Account').fill('shop-1');
-    await page.getByRole('button', { name: 'Find' }).click();
+    await page.getByRole('button', { name: 'Filter' }).click();
     const found = ['till 1', 'till 11', 'till 13', 'till 15', 'till 17', 'till 19'];
     await until('only those are there', async () => isDeepStrictEqual(await labels(page), found));
     expect(page.url()).toContain('account=shop-1');

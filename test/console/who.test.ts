@@ -109,6 +109,25 @@ describeInBrowser('the view Who', () => {
     await page.waitForURL(/#\/who\?refused=secret$/);
     await goBy(`#/keys?find=${secret}`);
     await page.waitForURL(/#\/keys\?refused=secret$/);
+    // Every view, for every field leads into the address.
+    for (const [hash, view] of [
+      [`#/${secret}`, 'who'],
+      [`#/requests/${secret}`, 'requests'],
+      [`#/audit?target=${secret}`, 'audit'],
+      [`#/plans/${secret}`, 'plans'],
+    ]) {
+      await goBy(hash!);
+      await page.waitForURL(new RegExp(`#/${view}\\?refused=secret$`));
+    }
+    for (const [view, field] of [
+      ['requests', 'Key'],
+      ['audit', 'Who did it'],
+    ]) {
+      await goBy(`#/${view}`);
+      await page.getByLabel(field!, { exact: true }).fill(secret);
+      await page.getByRole('button', { name: 'Filter' }).click();
+      await page.waitForURL(new RegExp(`#/${view}\\?refused=secret$`));
+    }
     expect(sent.join('\n')).not.toContain(secret.slice(0, 24));
     expect(await page.content()).not.toContain(secret);
   });

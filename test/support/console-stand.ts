@@ -35,7 +35,6 @@ export class ConsoleStand {
   async open(role: Role, place: string): Promise<{ page: Page; complaints: string[] }> {
     const opened = await this.#browser.page();
     const { page } = opened;
-    page.setDefaultTimeout(10_000);
     await page.goto(`${this.gateway.adminUrl}/console/#/${place}`);
     await page.getByLabel('Admin token').fill(await this.#tokenOf(role));
     await page.getByRole('button', { name: 'Sign in' }).click();

@@ -5,6 +5,7 @@ import { hearTabs, tellTabs } from './api/tabs.ts';
 import { Idle } from './idle.ts';
 import { Failure } from './parts/notice.ts';
 import { linkTo, usePlace } from './routing.ts';
+import { SecretRefused, useLeftForSecret } from './secrets.ts';
 import { SessionContext } from './session.ts';
 import { SignIn } from './sign-in.ts';
 import { VIEWS } from './views.ts';
@@ -77,6 +78,7 @@ export function App() {
 
 function Frame({ session, onSignOut }: { session: Session; onSignOut: () => void }) {
   const place = usePlace();
+  const secret = useLeftForSecret(place);
   const { name, view } = VIEWS.find((one) => one.name === place.view) ?? VIEWS[0]!;
   const { operator, open } = session;
   return [
@@ -109,7 +111,12 @@ function Frame({ session, onSignOut }: { session: Session; onSignOut: () => void
       ),
     ),
     // A new key makes a new view: another place of the same view begins anew, and its heading takes the focus.
-    h('main', { key: 'main', id: 'content', tabIndex: -1 }, h(view, { key: `${name}/${place.rest}`, place })),
+    h(
+      'main',
+      { key: 'main', id: 'content', tabIndex: -1 },
+      h(SecretRefused, { key: 'refused', query: place.query }),
+      !secret && h(view, { key: `${name}/${place.rest}`, place }),
+    ),
   ];
 }
 

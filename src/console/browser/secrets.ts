@@ -22,9 +22,9 @@ export function goUnlessSecret(view: string, rest: string, query: Readonly<Recor
 
 /** Whether somebody has written a secret into the address. The place is left at once, and nothing of it must be asked for. */
 export function useLeftForSecret({ view, rest, query }: Place): boolean {
-  const has = [rest, ...Object.values(query)].some(holdsSecret);
+  const has = [view, rest, ...Object.values(query)].some(holdsSecret);
   useEffect(() => {
-    if (has) goTo(linkTo(view, '', REFUSED), { replace: true });
+    if (has) goTo(linkTo(holdsSecret(view) ? 'who' : view, '', REFUSED), { replace: true });
   }, [has]);
   return has;
 }

@@ -111,9 +111,9 @@ export function rotateAct(key: Key, done: (key: Key) => void): Act {
       overlaps !== null &&
         h(
           'label',
-          { key: 'force', class: 'tick' },
+          { key: 'force', class: 'check' },
           h('input', { type: 'checkbox', name: 'force' }),
-          ' End the older secret now',
+          'End the older secret now',
         ),
     ],
     run: async (form, reason) => {

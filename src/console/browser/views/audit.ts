@@ -2,10 +2,13 @@ import { h } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { Audit as AuditAnswer } from '../api/answers/audit.ts';
 import { useAnswer } from '../api/use-answer.ts';
-import { Choice, Field } from '../parts/fields.ts';
+import { Choice } from '../parts/fields.ts';
+import { Filters } from '../parts/filters.ts';
 import { Pager } from '../parts/pager.ts';
+import { Sought } from '../parts/sought.ts';
 import { Answered, View } from '../parts/view.ts';
-import { goTo, linkTo, type Place } from '../routing.ts';
+import { linkTo, type Place } from '../routing.ts';
+import { goUnlessSecret } from '../secrets.ts';
 import { Entries } from './audit/entries.ts';
 
 const SINCE = [
@@ -15,11 +18,9 @@ const SINCE = [
   ['168', 'The last week'],
 ] as const;
 
-const FILTERS = ['actor', 'action', 'target'] as const;
-
 /** `storegate audit list`: who changed what, and when. */
 export function Audit({ place: { query } }: { place: Place }) {
-  const { actor, action, target, below } = query;
+  const { actor = '', action = '', target = '', below = '' } = query;
   const [isLive, setLive] = useState(false);
   // Asked for once: a time that moves would be another question with each look.
   const since = useMemo(() => sinceHours(query.since), [query.since]);
@@ -27,14 +28,8 @@ export function Audit({ place: { query } }: { place: Place }) {
     query: { actor, action, target, since, below, limit: 50 },
     every: isLive ? 10_000 : undefined,
   });
-  const go = (changed: Readonly<Record<string, string | undefined>>) =>
-    goTo(linkTo('audit', '', { ...query, below: undefined, ...changed }));
-
-  function filter(event: SubmitEvent) {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
-    go(Object.fromEntries(FILTERS.map((name) => [name, String(form.get(name) ?? '').trim()])));
-  }
+  const go = (changed: Readonly<Record<string, string>>) =>
+    goUnlessSecret('audit', '', { actor, action, target, since: query.since ?? '', ...changed });
 
   return h(
     View,
@@ -53,15 +48,17 @@ export function Audit({ place: { query } }: { place: Place }) {
       ),
     },
     h(
-      'form',
-      { class: 'filters', role: 'search', onSubmit: filter, key: FILTERS.map((name) => query[name]).join('\n') },
-      h(Field, { label: 'Who did it', name: 'actor', defaultValue: actor, maxLength: 100 }),
-      h(Field, { label: 'Action', name: 'action', defaultValue: action, maxLength: 40, placeholder: 'keys.rotate' }),
-      h(Field, { label: 'Key, account, plan or token', name: 'target', defaultValue: target, maxLength: 100 }),
+      Filters,
+      {
+        label: 'Filter the audit log',
+        verb: 'Filter',
+        onSubmit: go,
+        all: ['actor', 'action', 'target', 'since', 'below'].some((name) => query[name]) ? linkTo('audit') : undefined,
+      },
+      h(Sought, { label: 'Who did it', name: 'actor', value: actor, maxLength: 100 }),
+      h(Sought, { label: 'Action', name: 'action', value: action, maxLength: 40, placeholder: 'keys.rotate' }),
+      h(Sought, { label: 'Key, account, plan or token', name: 'target', value: target, maxLength: 100 }),
       h(Choice, { label: 'Since', options: SINCE, value: query.since ?? '', onChoice: (one) => go({ since: one }) }),
-      h('button', { type: 'submit' }, 'Filter'),
-      [...FILTERS, 'since', 'below'].some((name) => query[name]) &&
-        h('button', { type: 'button', onClick: () => goTo(linkTo('audit')) }, 'All entries'),
     ),
     h(Answered<AuditAnswer>, {
       answer,
@@ -70,9 +67,9 @@ export function Audit({ place: { query } }: { place: Place }) {
         h(Pager, {
           key: 'pager',
           of: 'the audit log',
-          at: below ?? null,
+          at: below || null,
           next: next === null ? null : String(next),
-          onGo: (at) => go({ below: at ?? undefined }),
+          onGo: (at) => go({ below: at ?? '' }),
         }),
       ],
     }),

@@ -5,6 +5,7 @@ import type { Ban, BanHistory } from '../api/answers/bans.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { BanLog } from '../parts/ban-log.ts';
 import { Choice } from '../parts/fields.ts';
+import { Filters } from '../parts/filters.ts';
 import { Pager } from '../parts/pager.ts';
 import { Sought } from '../parts/sought.ts';
 import { Table } from '../parts/table.ts';
@@ -12,8 +13,8 @@ import { Time } from '../parts/time.ts';
 import { type Acts, useActs } from '../parts/use-acts.ts';
 import { Answered, View } from '../parts/view.ts';
 import { WhoLink } from '../parts/who-link.ts';
-import type { Place } from '../routing.ts';
-import { goUnlessSecret, SecretRefused, useLeftForSecret } from '../secrets.ts';
+import { linkTo, type Place } from '../routing.ts';
+import { goUnlessSecret } from '../secrets.ts';
 import { useMay } from '../session.ts';
 
 const PAGE = 50;
@@ -91,29 +92,26 @@ const SPANS: readonly (readonly [value: string, word: string])[] = [
 function History({ place }: { place: Place }) {
   const { query } = place;
   const { party = '', hours = '', below = '' } = query;
-  const secret = useLeftForSecret(place);
   // In whole minutes, so that it is one question while people look at it.
   const since =
     hours === '' ? '' : new Date(Math.floor(Date.now() / 60_000 - Number(hours) * 60) * 60_000).toISOString();
-  const answer = useAnswer<BanHistory>(secret ? null : '/ban-history', { query: { party, since, below, limit: PAGE } });
+  const answer = useAnswer<BanHistory>('/ban-history', { query: { party, since, below, limit: PAGE } });
   const show = (changes: Readonly<Record<string, string>>) => goUnlessSecret('bans', '', { party, hours, ...changes });
-
-  function submit(event: SubmitEvent) {
-    event.preventDefault();
-    const asked = String(new FormData(event.currentTarget as HTMLFormElement).get('party') ?? '').trim();
-    show({ party: asked });
-  }
 
   return [
     h('h2', { key: 'title' }, 'History'),
     h(
-      'form',
-      { key: 'filters', class: 'search', role: 'search', onSubmit: submit },
+      Filters,
+      {
+        key: 'filters',
+        label: 'Filter the history',
+        verb: 'Filter',
+        onSubmit: show,
+        all: party !== '' || hours !== '' ? linkTo('bans') : undefined,
+      },
       h(Sought, { label: 'Who', name: 'party', value: party, maxLength: 64, placeholder: 'key id or account' }),
       h(Choice, { label: 'Since', value: hours, options: SPANS, onChoice: (value) => show({ hours: value }) }),
-      h('button', { type: 'submit' }, 'Find'),
     ),
-    h(SecretRefused, { key: 'secret', query }),
     h(Answered<BanHistory>, {
       key: 'entries',
       answer,

@@ -36,7 +36,7 @@ function SettingsInForce({ settings }: { settings: readonly Setting[] }) {
   return [
     h(
       'div',
-      { key: 'filter', class: 'actions form-line' },
+      { key: 'filter', class: 'filters', role: 'search', 'aria-label': 'Filter settings' },
       h(Field, {
         label: 'Only settings with',
         type: 'search',

@@ -3,6 +3,7 @@ import { newKeyAct } from '../acts/new-key.ts';
 import type { Key, KeyStatus, Keys as KeysAnswer } from '../api/answers/keys.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Choice } from '../parts/fields.ts';
+import { Filters } from '../parts/filters.ts';
 import { Badge, type Tone } from '../parts/notice.ts';
 import { Pager } from '../parts/pager.ts';
 import { Sought } from '../parts/sought.ts';
@@ -11,8 +12,8 @@ import { Time } from '../parts/time.ts';
 import { useActs } from '../parts/use-acts.ts';
 import { Answered, View } from '../parts/view.ts';
 import { WhoLink } from '../parts/who-link.ts';
-import type { Place } from '../routing.ts';
-import { goUnlessSecret, SecretRefused, useLeftForSecret } from '../secrets.ts';
+import { linkTo, type Place } from '../routing.ts';
+import { goUnlessSecret } from '../secrets.ts';
 import { useMay } from '../session.ts';
 
 const PAGE = 50;
@@ -28,9 +29,8 @@ export function StatusOf({ status }: Pick<Key, 'status'>) {
 export function Keys({ place }: { place: Place }) {
   const { query } = place;
   const { find = '', account = '', plan = '', status = '', sort = '-created', after = '' } = query;
-  const secret = useLeftForSecret(place);
   const asked = { find, account, plan, status, sort, after, limit: PAGE };
-  const answer = useAnswer<KeysAnswer>(secret ? null : '/keys', { query: asked });
+  const answer = useAnswer<KeysAnswer>('/keys', { query: asked });
   const mayAct = useMay('operate');
   const acts = useActs();
   const show = (changes: Readonly<Record<string, string>>) =>
@@ -44,8 +44,7 @@ export function Keys({ place }: { place: Place }) {
       about: 'Which keys are there, whose are they, and are they used?',
       actions: mayAct && acts.button(newKeyAct({}, () => void answer.refresh())),
     },
-    h(Filters, { query: { find, account, plan, status, sort }, show }),
-    h(SecretRefused, { query }),
+    h(KeyFilters, { query: { find, account, plan, status, sort }, show, isFiltered }),
     h(Answered<KeysAnswer>, {
       answer,
       children: ({ keys }) => h(List, { keys, empty: isFiltered ? 'No key fits.' : 'There is no key yet.' }),
@@ -60,22 +59,17 @@ export function Keys({ place }: { place: Place }) {
   );
 }
 
-interface FiltersProps {
+interface KeyFiltersProps {
   readonly query: Readonly<Record<'find' | 'account' | 'plan' | 'status' | 'sort', string>>;
   readonly show: (changes: Readonly<Record<string, string>>) => void;
+  readonly isFiltered: boolean;
 }
 
-function Filters({ query, show }: FiltersProps) {
-  function submit(event: SubmitEvent) {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
-    show(Object.fromEntries(['find', 'account', 'plan'].map((name) => [name, String(form.get(name) ?? '').trim()])));
-  }
-
+function KeyFilters({ query, show, isFiltered }: KeyFiltersProps) {
   const one = (words: readonly string[]) => words.map((word) => [word, word] as const);
   return h(
-    'form',
-    { class: 'search', role: 'search', onSubmit: submit },
+    Filters,
+    { label: 'Filter keys', verb: 'Filter', onSubmit: show, all: isFiltered ? linkTo('keys') : undefined },
     h(Sought, { label: 'Find', name: 'find', value: query.find, maxLength: 200, placeholder: 'id, account or label' }),
     h(Sought, { label: 'Account', name: 'account', value: query.account, maxLength: 64 }),
     h(Sought, { label: 'Plan', name: 'plan', value: query.plan, maxLength: 64 }),
@@ -94,7 +88,6 @@ function Filters({ query, show }: FiltersProps) {
       ],
       onChoice: (sort) => show({ sort }),
     }),
-    h('button', { type: 'submit' }, 'Find'),
   );
 }
 

@@ -5,7 +5,6 @@ import { isKeyId } from '../key-id.ts';
 import { Answered, View } from '../parts/view.ts';
 import { WhoLink } from '../parts/who-link.ts';
 import { linkTo, type Place } from '../routing.ts';
-import { SecretRefused, useLeftForSecret } from '../secrets.ts';
 import { List } from './keys.ts';
 import { OfAccount } from './who/of-account.ts';
 import { OfKey } from './who/of-key.ts';
@@ -15,15 +14,12 @@ const SHOWN = 50;
 
 /** Everything about one caller: found by a part of an id, an account or a label. */
 export function Who({ place }: { place: Place }) {
-  const secret = useLeftForSecret(place);
   const { rest, query } = place;
-  if (secret) return null;
   if (rest !== '') return h(isKeyId(rest) ? OfKey : OfAccount, { name: rest });
   return h(
     View,
     { title: 'Who', about: 'Why is a key refused, since when, and what is left of its limits?' },
     h(Search, { find: query.find ?? '' }),
-    h(SecretRefused, { query }),
     query.find ? h(Found, { find: query.find }) : h('p', { class: 'empty' }, 'Give a part of what you know.'),
   );
 }

@@ -38,7 +38,7 @@ export function TryForm({ plan, onTried }: { plan: Plan; onTried: (tried: Tried 
     { onSubmit: submit },
     h(
       'div',
-      { class: 'actions form-line' },
+      { class: 'filters wide' },
       h(Field, {
         label: 'Limits',
         name: 'limits',

@@ -1,19 +1,19 @@
 import { h } from 'preact';
 import { Field } from '../../parts/fields.ts';
+import { Filters } from '../../parts/filters.ts';
 import { goTo, linkTo } from '../../routing.ts';
 
 const REQUEST_ID = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
 
 /** Takes the id of a request, and goes to what is told of it. */
 export function FindRequest({ id = '' }: { id?: string }) {
-  function submit(event: SubmitEvent) {
-    event.preventDefault();
-    const given = new FormData(event.currentTarget as HTMLFormElement).get('request');
-    goTo(linkTo('requests', String(given).trim().toLowerCase()));
-  }
   return h(
-    'form',
-    { class: 'find', onSubmit: submit },
+    Filters,
+    {
+      label: 'Explain a request',
+      verb: 'Explain',
+      onSubmit: ({ request = '' }) => goTo(linkTo('requests', request.toLowerCase())),
+    },
     h(Field, {
       label: 'Explain a request: its X-Request-Id',
       name: 'request',
@@ -25,6 +25,5 @@ export function FindRequest({ id = '' }: { id?: string }) {
       placeholder: '0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e',
       spellcheck: false,
     }),
-    h('button', { type: 'submit' }, 'Explain'),
   );
 }

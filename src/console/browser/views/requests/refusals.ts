@@ -3,14 +3,16 @@ import { useEffect, useState } from 'preact/hooks';
 import type { LiveRefused, RefusedRequest, Requests } from '../../api/answers/requests.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { useStream } from '../../api/use-stream.ts';
-import { Field } from '../../parts/fields.ts';
+import { Filters } from '../../parts/filters.ts';
 import { LiveSwitch } from '../../parts/live.ts';
 import { Badge, Missing } from '../../parts/notice.ts';
+import { Sought } from '../../parts/sought.ts';
 import { Table } from '../../parts/table.ts';
 import { Time } from '../../parts/time.ts';
 import { Answered, View } from '../../parts/view.ts';
 import { WhoLink } from '../../parts/who-link.ts';
-import { goTo, linkTo, type Place } from '../../routing.ts';
+import { linkTo, type Place } from '../../routing.ts';
+import { goUnlessSecret } from '../../secrets.ts';
 import { number, plural } from '../../words.ts';
 import { FindRequest } from './find.ts';
 import { NO_TAIL, type Tail, withRefused } from './tail.ts';
@@ -36,7 +38,7 @@ export function Refusals({ place }: { place: Place }) {
       actions: h(LiveSwitch, { state: stream, paused, onPause: setPaused }),
     },
     h(FindRequest, null),
-    h(Filter, { key: JSON.stringify(filter), filter }),
+    h(RequestFilters, { filter }),
     h(Answered<Requests>, {
       answer,
       children: (asked) => [
@@ -51,27 +53,20 @@ export function Refusals({ place }: { place: Place }) {
   );
 }
 
-interface FilterProps {
-  readonly filter: Readonly<Record<'key' | 'account' | 'code', string>>;
-}
-
-function Filter({ filter }: FilterProps) {
-  function submit(event: SubmitEvent) {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
-    const given = Object.fromEntries(['key', 'account', 'code'].map((name) => [name, String(form.get(name)).trim()]));
-    goTo(linkTo('requests', '', given));
-  }
+function RequestFilters({ filter }: { filter: Readonly<Record<'key' | 'account' | 'code', string>> }) {
   const field = (name: keyof typeof filter, label: string, placeholder: string) =>
-    h(Field, { key: name, label, name, defaultValue: filter[name], placeholder, maxLength: 100, spellcheck: false });
+    h(Sought, { key: name, label, name, value: filter[name], placeholder, maxLength: 100 });
   return h(
-    'form',
-    { class: 'actions filter', onSubmit: submit, role: 'search', 'aria-label': 'Filter' },
+    Filters,
+    {
+      label: 'Filter requests',
+      verb: 'Filter',
+      onSubmit: (fields) => goUnlessSecret('requests', '', fields),
+      all: Object.values(filter).some((value) => value !== '') ? linkTo('requests') : undefined,
+    },
     field('key', 'Key', 'key_…'),
     field('account', 'Account', 'acme'),
     field('code', 'Code', 'rate_limit_exceeded'),
-    h('button', { type: 'submit' }, 'Filter'),
-    Object.values(filter).some((value) => value !== '') && h('a', { href: linkTo('requests') }, 'Show all'),
   );
 }
 
@@ -102,12 +97,14 @@ function List({ tail: { requests, left }, filtered }: { tail: Tail; filtered: bo
           cell: ({ key }) => h(WhoLink, { who: key?.account ?? null }),
         },
         { title: 'Address', cell: ({ address }) => address },
-        { title: 'Like it', figure: true, cell: ({ more }) => (more === 0 ? '' : `${number(more)} before it`) },
+        // Only some of those that are equal are kept: each stands for those before it too.
+        { title: 'Times', figure: true, cell: ({ more }) => number(more + 1) },
       ],
     }),
   ];
 }
 
 function codeOf({ status, code }: RefusedRequest) {
-  return [h(Badge, { key: 'status', tone: status >= 500 ? 'bad' : 'plain' }, status), ' ', code ?? 'of the store'];
+  const badge = h(Badge, { tone: status >= 500 ? 'bad' : 'plain' }, status);
+  return h('span', { class: 'whole' }, badge, ' ', code ?? 'of the store');
 }

@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, NOBODY, type Session, signedOut, signOut, whoIsSignedIn } from './api/client.ts';
 import { hearTabs, tellTabs } from './api/tabs.ts';
 import { Idle } from './idle.ts';
@@ -81,6 +81,12 @@ function Frame({ session, onSignOut }: { session: Session; onSignOut: () => void
   const secret = useLeftForSecret(place);
   const { name, view } = VIEWS.find((one) => one.name === place.view) ?? VIEWS[0]!;
   const { operator, open } = session;
+  const nav = useRef<HTMLElement>(null);
+  // On a phone the views are in one line, of which a part is seen.
+  useEffect(() => {
+    const { offsetLeft, offsetWidth } = nav.current!.querySelector<HTMLElement>('[aria-current]')!;
+    nav.current!.scrollLeft = offsetLeft - (nav.current!.clientWidth - offsetWidth) / 2;
+  }, [name]);
   return [
     h('a', { key: 'skip', class: 'skip', href: '#content', onClick: skip }, 'Skip to the content'),
     h(
@@ -96,7 +102,7 @@ function Frame({ session, onSignOut }: { session: Session; onSignOut: () => void
     ),
     h(
       'nav',
-      { key: 'nav', 'aria-label': 'Views' },
+      { key: 'nav', 'aria-label': 'Views', ref: nav },
       h(
         'ul',
         null,

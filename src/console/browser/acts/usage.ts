@@ -41,7 +41,7 @@ export function grantAct({ party, words }: Whom, windows: readonly string[], don
 export function resetAct({ party, words }: Whom, done: () => void): Act {
   return {
     title: `Reset the windows of ${party}`,
-    verb: 'Reset',
+    verb: 'Reset windows',
     effect: `All windows of ${words} open afresh, as if nothing had been used of them. Strikes and a ban stay; pardon ends these.`,
     run: async (_form, reason) => {
       await call('POST', path`/usage/${party}/reset`, { reason });

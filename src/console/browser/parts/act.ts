@@ -45,9 +45,17 @@ export function ActDialog({ act, onClose }: { act: Act; onClose: () => void }) {
     }
   }
 
+  /** The browser gives the focus back to the button that opened it, unless that is gone with what was done. */
+  function closed() {
+    const { activeElement, body } = document;
+    const isLost = activeElement === body || dialog.current?.contains(activeElement);
+    onClose();
+    if (isLost) document.querySelector('h1')?.focus({ preventScroll: true });
+  }
+
   return h(
     'dialog',
-    { ref: dialog, class: 'act', onClose, 'aria-labelledby': 'act-title' },
+    { ref: dialog, class: 'act', onClose: closed, 'aria-labelledby': 'act-title' },
     h('h2', { id: 'act-title' }, act.title),
     result
       ? h(

@@ -95,6 +95,13 @@ export function LateOnes({ gateways }: { gateways: readonly CountingGateway[] })
   return late.map(({ gateway, missing }) => `${gateway}: ${plural(missing, 'worker')} did not answer. `).join('');
 }
 
+/** Where so many came that not all could be counted apart. */
+const TOO_HIGH: Column<TopItem> = {
+  title: 'Too high by',
+  figure: true,
+  cell: ({ error }) => (error === 0 ? '0' : `at most ${number(error)}`),
+};
+
 function Items({ top: { by, window, items } }: { top: TopAnswer }) {
   const most = items[0]?.count ?? 0;
   const key: Column<TopItem> = { title: 'Key', names: true, cell: (item) => h(WhoLink, { who: item.key }) };
@@ -113,11 +120,7 @@ function Items({ top: { by, window, items } }: { top: TopAnswer }) {
       ...first,
       { title: 'Count', figure: true, cell: ({ count }) => number(count) },
       { title: 'Of all', cell: ({ share, count }) => h(Share, { share, length: count / most }) },
-      {
-        title: 'Too high by',
-        figure: true,
-        cell: ({ error }) => (error === 0 ? '0' : `at most ${number(error)}`),
-      },
+      ...(items.some(({ error }) => error > 0) ? [TOO_HIGH] : []),
       ...(by === 'operations' ? [] : party),
       { title: 'Last', cell: ({ last }) => h(Time, { at: last, relative: true }) },
     ],

@@ -1,4 +1,5 @@
 import type { Entry } from '../../api/answers/audit.ts';
+import { clockTime } from '../../words.ts';
 
 /** A field that differs. `undefined`: it is not there. */
 export interface FieldChange {
@@ -7,6 +8,7 @@ export interface FieldChange {
   readonly after: string | undefined;
 }
 
+type Changed = Pick<Entry, 'target' | 'before' | 'after'>;
 type Fields = Entry['before'];
 
 /** The fields that an entry tells of and that differ before and after; fields that were empty and stay so are left out. */
@@ -18,7 +20,7 @@ export function whatChanged(before: Fields, after: Fields): FieldChange[] {
 }
 
 /** One line about it, such as `limits: 60/minute → 30/minute, and 2 more`. */
-export function inWords({ target, before, after }: Entry, changes: readonly FieldChange[]): string {
+export function inWords({ target, before, after }: Changed, changes: readonly FieldChange[]): string {
   if (changes.length === 0) return 'nothing that is told';
   if (before === null) {
     const told = changes.filter((change) => change.after !== target).slice(0, MOST_OF_NEW);
@@ -36,9 +38,13 @@ const MOST_OF_NEW = 2;
 
 const shortened = (text: string) => (text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text);
 
+/** Times as the admin API writes them. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+
 function textOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'object' && Object.keys(value).length === 0) return undefined;
   if (Array.isArray(value)) return value.map((one) => textOf(one) ?? 'none').join(', ');
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  if (typeof value === 'object') return JSON.stringify(value);
+  return TIME.test(String(value)) ? clockTime(String(value)) : String(value);
 }

@@ -3,6 +3,7 @@ import type { Entry } from '../../api/answers/audit.ts';
 import { Badge } from '../../parts/notice.ts';
 import { Table } from '../../parts/table.ts';
 import { Time } from '../../parts/time.ts';
+import { WhoLink } from '../../parts/who-link.ts';
 import { linkTo } from '../../routing.ts';
 import { number } from '../../words.ts';
 import { type FieldChange, inWords, whatChanged } from './changes.ts';
@@ -20,7 +21,7 @@ export function Entries({ entries }: { entries: readonly Entry[] }) {
       { title: 'Who', cell: ({ actor }) => h('a', { href: linkTo('audit', '', { actor }) }, actor) },
       { title: 'Did', names: true, cell: ({ action }) => h(Action, { action }) },
       { title: 'To', cell: targetOf },
-      { title: 'Reason', cell: ({ reason }) => reason ?? '–' },
+      { title: 'Reason', cell: ({ reason }) => h('span', { class: 'reason' }, reason ?? '–') },
       { title: 'What changed', cell: (entry) => h(Changes, { entry }) },
     ],
   });
@@ -44,7 +45,7 @@ function targetOf({ action, target }: Entry) {
   if (kind === 'plans') return h('a', { href: linkTo('plans', target) }, target);
   if (kind === 'config') return h('a', { href: linkTo('configuration') }, target);
   const isParty = (kind === 'keys' && target.startsWith('key_')) || kind === 'bans' || kind === 'usage';
-  return isParty ? h('a', { href: linkTo('who', target) }, target) : target;
+  return isParty ? h(WhoLink, { who: target }) : target;
 }
 
 /** The first changes as a line, and all of them, with the id of the request, where one opens it. */

@@ -55,7 +55,7 @@ function Told({ request }: { request: Explained }) {
 
 /** What the caller got. */
 function Outcome({ request }: { request: Explained }) {
-  const { status, code, message, step, times, more } = request;
+  const { status, code, message, step, times, more, key } = request;
   const tone = status >= 500 ? 'bad' : code !== null || step !== null || status === 499 ? 'warn' : 'good';
   return h(
     Notice,
@@ -68,6 +68,8 @@ function Outcome({ request }: { request: Explained }) {
       ` to ${askedInWords(request)}, after ${milliseconds(times.total)}`,
     ),
     message !== null && h('p', null, h('q', null, message)),
+    key !== null &&
+      h('p', null, 'Sent with ', h(WhoLink, { who: key.id }), ' of ', h(WhoLink, { who: key.account }), '.'),
     more > 0 && h('p', null, `${plural(more, 'equal one')} before it ${more === 1 ? 'was' : 'were'} not kept.`),
   );
 }

@@ -9,6 +9,7 @@ import { Time } from '../../parts/time.ts';
 import { type Acts, useActs } from '../../parts/use-acts.ts';
 import { Answered, View } from '../../parts/view.ts';
 import { WhoLink } from '../../parts/who-link.ts';
+import { linkTo } from '../../routing.ts';
 import { useMay } from '../../session.ts';
 import { StatusOf } from '../keys.ts';
 import { Search } from './search.ts';
@@ -59,7 +60,7 @@ function Record({ value, acts, refresh }: { value: Key; acts: Acts; refresh: () 
       key: 'facts',
       facts: [
         ['Account', h(WhoLink, { who: account })],
-        ['Plan', plan],
+        ['Plan', h('a', { href: linkTo('plans', plan) }, plan)],
         ['Label', label],
         ['Own limits', limits],
         ['Last used', value.lastUsed === null ? 'never' : h(Time, { at: value.lastUsed, relative: true })],

@@ -10,6 +10,7 @@ import { Time } from '../../parts/time.ts';
 import { Answered } from '../../parts/view.ts';
 import { linkTo } from '../../routing.ts';
 import { number } from '../../words.ts';
+import { inWords, whatChanged } from '../audit/changes.ts';
 import type { Party } from './use-party.ts';
 
 type Change = Changes['entries'][number];
@@ -21,7 +22,15 @@ export function Traces({ name, party }: { name: string; party: Party }) {
     h(Answered<Requests>, {
       key: 'refused',
       answer: party.refusals,
-      children: (answer) => [h(Missing, { key: 'missing', ...answer }), h(Refused, { key: 'list', name, ...answer })],
+      children: (answer) => [
+        h(Missing, { key: 'missing', ...answer }),
+        h(Refused, { key: 'list', name, ...answer }),
+        more(
+          'live',
+          linkTo('requests', '', { [isKeyId(name) ? 'key' : 'account']: name }),
+          'Its refusals as they come',
+        ),
+      ],
     }),
     h('h2', { key: 'bans' }, 'Bans'),
     h(Answered<BanHistory>, {
@@ -103,20 +112,12 @@ function Changed({ entries }: Pick<Changes, 'entries'>) {
     columns: [
       { title: 'When', cell: ({ at }) => h(Time, { at }) },
       { title: 'What', names: true, cell: ({ action }) => action },
-      { title: 'Change', cell: (entry) => h('span', { class: 'reason' }, changeIn(entry)) },
+      {
+        title: 'Change',
+        cell: (entry) => h('span', { class: 'reason' }, inWords(entry, whatChanged(entry.before, entry.after))),
+      },
       { title: 'Reason', cell: ({ reason }) => h('span', { class: 'reason' }, reason ?? '–') },
       { title: 'By', cell: ({ actor }) => actor },
     ],
   });
-}
-
-/** The fields that differ, as `storegate audit list` says them. */
-function changeIn({ before, after }: Change): string {
-  if (before === null) return 'new';
-  const now = after ?? {};
-  const text = (value: unknown) => JSON.stringify(value ?? null);
-  return Object.keys({ ...before, ...now })
-    .filter((name) => text(before[name]) !== text(now[name]))
-    .map((name) => `${name}: ${text(before[name])} → ${text(now[name])}`)
-    .join('; ');
 }

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { makeToken } from '../../src/operators/tokens.ts';
+import { adminOf } from '../support/admin.ts';
+import { TestBrowser } from '../support/browser.ts';
+import { describeInBrowser } from '../support/browser-tests.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { until } from '../support/until.ts';
+
+const PLANS = `
+plans:
+  free: { windows: [{ limit: 3, per: day }] }
+bans: { strikes: 2, within: 1m, grace: 0s, lengths: [1h], forget: 1d }
+`;
+const root = makeToken();
+const REASON = 'acme calls: their job looped, „mended“ now';
+
+describeInBrowser('two gateways on one Redis', () => {
+  let redis: RedisServer;
+  let browser: TestBrowser;
+  /** Its console is open; the client is refused at the other one. */
+  let here: TestGateway;
+  let there: TestGateway;
+  beforeAll(async () => {
+    redis = await startRedis();
+    // All share the processors of the test machine, and a delay is no outage.
+    const options = {
+      plans: PLANS,
+      settings: 'redis: { deadline: 10s }\n',
+      env: { REDIS_URL: redis.url, STOREGATE_ADMIN_TOKEN: root },
+    };
+    [browser, here, there] = await Promise.all([
+      TestBrowser.start(),
+      TestGateway.start(options),
+      TestGateway.start(options),
+    ]);
+  });
+  afterAll(async () => {
+    await Promise.all([browser?.stop(), here?.stop(), there?.stop()]);
+    await redis?.stop();
+  });
+
+  test('a complaint is followed to its cause, mended, and the mending proven, in the console of another gateway', async () => {
+    const admin = adminOf(here.adminUrl, { Authorization: `Bearer ${root}` });
+    const { token } = (await admin('POST', '/tokens', { name: 'alice', role: 'operate' })).body;
+    const make = async (account: string): Promise<{ id: string; key: string }> =>
+      (await admin('POST', '/keys', { account, plan: 'free' })).body;
+    const [acme, umbrella] = [await make('acme'), await make('umbrella')];
+    const get = ({ key }: { key: string }) => there.client.get('/pets').set('X-API-Key', key);
+    /** Asks until it is answered so: what is known of a refusal, and of a pardon, may be a moment old at a gateway. */
+    const answered = async (status: number, who: { key: string }) => {
+      let answer = await get(who);
+      await until(`it answers ${status}`, async () => {
+        if (answer.status !== status) answer = await get(who);
+        return answer.status === status;
+      });
+      return answer;
+    };
+    const limited = await answered(429, acme);
+    const banned = await answered(403, acme);
+    await answered(429, umbrella);
+    const [first, complaint] = [limited, banned].map(({ headers }) => headers['x-request-id'] as string);
+
+    const { page, complaints } = await browser.page();
+    const addresses: string[] = [];
+    page.on('request', (request) => void addresses.push(request.url()));
+    page.on('framenavigated', (frame) => void addresses.push(frame.url()));
+    const pages: string[] = [];
+    const navigation = page.getByRole('navigation');
+    const goTo = (view: string) => navigation.getByRole('link', { name: view, exact: true }).click();
+    const row = (table: string, name: RegExp) => page.getByRole('region', { name: table }).getByRole('row', { name });
+    const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
+    /** Keeps what is shown, to look for secrets in it. */
+    const seen = async () => void pages.push(await page.content());
+
+    await page.goto(`${here.adminUrl}/console/`);
+    await page.getByLabel('Admin token').fill(token);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+
+    // "Our key is refused since this morning", with the X-Request-Id of an answer.
+    await goTo('Requests');
+    await page.getByLabel('X-Request-Id').fill(complaint!);
+    await page.getByRole('button', { name: 'Explain' }).click();
+    const admit = page.locator('.steps li').filter({ hasText: 'admit' });
+    await admit.getByText(/^banned until \d\d:\d\d:\d\d/).waitFor();
+    await seen();
+    // It began with a limit.
+    await page.getByLabel('X-Request-Id').fill(first!);
+    await page.getByRole('button', { name: 'Explain' }).click();
+    await admit.getByText(/^limited; nothing is left of day for 1 unit/).waitFor();
+
+    // Whose key is it, and how does it stand?
+    await page.getByRole('note').getByRole('link', { name: acme.id }).click();
+    await heading(acme.id);
+    await page
+      .getByText(/^banned until .* by the ladder: sent 2 more requests within 1m after 3\/day was used up/)
+      .waitFor();
+    await page.getByText('3 of 3 · used up').waitFor();
+    await row('Log of bans', /banned .* in force .* the ladder/).waitFor();
+    await row('Last refusals and failures', /GET listPets 403 key_banned/).waitFor();
+    await row('Last refusals and failures', /GET listPets 429 daily_quota_exceeded/).waitFor();
+    await seen();
+
+    // Who else?
+    await goTo('Top');
+    await page.getByRole('combobox', { name: 'By', exact: true }).selectOption({ label: 'Refusals' });
+    await row('Who came most often', /umbrella/).waitFor();
+    await row('Who came most often', /acme/).getByRole('link', { name: acme.id }).click();
+
+    const dialog = page.getByRole('dialog');
+    const act = async (verb: string, field?: string) => {
+      await page.getByRole('main').getByRole('button', { name: verb }).click();
+      if (field !== undefined) await dialog.getByLabel(field).fill('1');
+      await dialog.getByLabel('Reason, for the audit log').fill(REASON);
+      await dialog.getByRole('button', { name: verb }).click();
+    };
+    await act('Pardon');
+    await dialog.getByText(`${acme.id} is pardoned.`).waitFor();
+    await page.getByText(/^No strikes, no ban .* last pardoned by alice/).waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    // The button is gone with the ban: who uses the keyboard goes on at the heading.
+    expect(await page.evaluate('document.activeElement.textContent')).toBe(acme.id);
+    await row('Log of bans', /^\S+ banned .* pardoned by alice/).waitFor();
+
+    // What still holds is told to both: the client, and whoever looks.
+    const next = await answered(429, acme);
+    expect(next.body).toMatchObject({ code: 'daily_quota_exceeded' });
+    await page.getByText('3 of 3 · used up').waitFor();
+    await act('Grant units', 'Units');
+    await dialog.getByText('Up to 1 units were given back').waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await page.getByText('2 of 3', { exact: true }).waitFor();
+    await answered(200, acme);
+
+    await goTo('Audit');
+    const entry = (action: string) => row('Entries of the audit log', new RegExp(`${action} ${acme.id}`)).innerText();
+    await row('Entries of the audit log', /usage\.grant/).waitFor();
+    for (const action of ['bans.pardon', 'usage.grant'])
+      expect((await entry(action)).split(/\t|\n/)).toEqual(expect.arrayContaining(['alice', action, acme.id, REASON]));
+    await seen();
+
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Admin token').waitFor();
+    await seen();
+    const session = await page.request.get(`${here.adminUrl}/console/api/keys`);
+    expect(session.status()).toBe(401);
+
+    const told = JSON.stringify([pages, addresses, complaints, here.log, there.log]);
+    for (const secret of [token, root, acme.key, umbrella.key]) expect(told).not.toContain(secret.slice(0, 24));
+    expect(complaints).toEqual([]);
+  });
+});

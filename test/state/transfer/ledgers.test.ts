@@ -1,33 +1,42 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { KIND_NAMES } from '../../../src/limits/kinds.ts';
+import type { Ledger } from '../../../src/limits/ledger.ts';
 import type { Limits } from '../../../src/limits/limits.ts';
+import { readEachLedger, replaceLedgers } from '../../../src/state/embedded/ledgers.ts';
 import { openEmbedded } from '../../../src/state/embedded/open.ts';
 import { folderSource } from '../../../src/state/embedded/transfer/source.ts';
 import { folderTarget } from '../../../src/state/embedded/transfer/target.ts';
 import { RedisState } from '../../../src/state/redis/counters.ts';
+import { keyOf } from '../../../src/state/redis/key-names.ts';
 import { openRedisSource, openRedisTarget } from '../../../src/state/redis/transfer/open.ts';
 import type { State } from '../../../src/state/state.ts';
 import { KEPT } from '../../support/audit.ts';
-import { HOUR, limits, MINUTE, SECOND, scoped, TestClock, window } from '../../support/limits.ts';
+import { DAY, HOUR, limits, MINUTE, SECOND, scoped, TestClock, window } from '../../support/limits.ts';
 import { idOf, moveAll, targetOptions, temporaryFolder } from '../../support/moving.ts';
 import { DEFAULTS } from '../../support/redis/settings.ts';
 import { redisForSuite } from '../../support/redis/suite.ts';
 
 const LADDER = { strikes: 3, within: 10 * SECOND, grace: 100, lengths: [20 * SECOND, MINUTE, HOUR], forget: HOUR };
+const SCOPED = limits(
+  [window(6, MINUTE), scoped('login', 3, MINUTE), scoped('tag:search', 4, HOUR, 'sliding')],
+  LADDER,
+);
 const PLANS: readonly Limits[] = [
   limits([window(3, MINUTE)], LADDER),
   limits([window(5, MINUTE), window(12, HOUR)], LADDER),
   limits([window(4, MINUTE, 'sliding'), window(9, HOUR)], LADDER),
   limits([window(6, 10 * SECOND, 'sliding'), window(20, MINUTE, 'sliding')], LADDER),
   limits([window(3, 7_001, 'sliding')], null),
-  limits([window(6, MINUTE), scoped('login', 3, MINUTE), scoped('tag:search', 4, HOUR, 'sliding')], LADDER),
+  SCOPED,
   ...KIND_NAMES.map((kind) => limits([window(4, 20 * SECOND, kind)], LADDER)),
   limits([window(2 ** 53 - 100, HOUR)], null),
 ];
 
 type Step = { readonly toString: () => string; readonly take: (state: State, subject: string) => unknown };
 const named = (name: string, take: Step['take']): Step => ({ take, toString: () => name });
+/** Steps, each so many milliseconds after the one before. */
+type Traffic = readonly (readonly [pass: number, step: Step])[];
 const plan = fc.nat({ max: PLANS.length - 1 });
 const cost = fc.oneof({ weight: 8, arbitrary: fc.constant(1) }, fc.constantFrom(0, 2, 5, 2 ** 53 - 200));
 const step = fc.oneof(
@@ -47,15 +56,27 @@ const step = fc.oneof(
 );
 const pass = fc.oneof({ weight: 6, arbitrary: fc.integer({ min: 0, max: 150 }) }, fc.integer({ min: 0, max: 20_000 }));
 const steps = fc.array(fc.tuple(pass, step), { minLength: 1, maxLength: 30 });
-const burst = fc
-  .tuple(plan, fc.integer({ min: 4, max: 14 }))
-  .map(([p, count]) =>
-    Array.from(
-      { length: count },
-      () => [110, named(`burst under ${p}`, (state, s) => state.admit(s, PLANS[p]!, 1, ['login']))] as const,
-    ),
-  );
-const traffic = fc.array(fc.oneof(steps, burst), { minLength: 1, maxLength: 4 }).map((parts) => parts.flat());
+const burstOf = (p: number, count: number): Traffic =>
+  Array.from({ length: count }, () => [
+    110,
+    named(`burst under ${p}`, (state, s) => state.admit(s, PLANS[p]!, 1, ['login'])),
+  ]);
+const burst = fc.tuple(plan, fc.integer({ min: 4, max: 14 })).map(([p, count]) => burstOf(p, count));
+const traffic = fc
+  .array(fc.oneof(steps, burst), { minLength: 1, maxLength: 4 })
+  .map((parts): Traffic => (parts as Traffic[]).flat());
+/** Ahead of Redis's own clock, by which a ledger that is put there lives: none is gone before the test's clock says so. */
+const AHEAD = Date.UTC(2100, 0, 1);
+/** Any phase of windows and their slots. */
+const beginning = fc.nat({ max: 3 * DAY }).map((after) => AHEAD + after);
+
+/** Traffic before a move and after it. */
+const EXAMPLES: [Traffic, Traffic, number][] = [
+  // Refused in a scope on both sides: whether that is a strike hangs on what a move drops.
+  [burstOf(PLANS.indexOf(SCOPED), 4), burstOf(PLANS.indexOf(SCOPED), 4), AHEAD],
+  // Moved while banned.
+  [burstOf(0, 9), burstOf(0, 4), AHEAD],
+];
 
 const own = redisForSuite();
 let subjects = 0;
@@ -68,83 +89,131 @@ function targetsOf(clock: TestClock) {
   return targetOptions({ ladder: LADDER, clock: clock.read });
 }
 
-/** The same steps on both, with the same answers. */
-async function expectEqual(
-  one: State,
-  other: State,
-  subject: string,
-  clock: TestClock,
-  more: typeof traffic extends fc.Arbitrary<infer T> ? T : never,
-) {
-  for (const given of PLANS) {
-    expect(await other.look(subject, given)).toEqual(await one.look(subject, given));
-    expect(await other.rung(subject, given)).toEqual(await one.rung(subject, given));
-  }
-  const bansOf = async (state: State) => (await state.bans()).filter((ban) => ban.subject === subject);
-  expect(await bansOf(other)).toEqual(await bansOf(one));
-  for (const [time, { take }] of more) {
+const redisState = (clock: TestClock) => new RedisState(own.redis, { clock: clock.read, deadline: 5_000 });
+
+/** A subject after some traffic, in the state where that was and in the one it was moved to. */
+interface Both {
+  readonly stayed: State;
+  readonly moved: State;
+  /** Whether the move dropped when scopes were first refused. What stayed has forgotten it too: in all else the two are equal. */
+  readonly hasDropped: boolean;
+  readonly close: () => Promise<void>;
+}
+
+type Move = (subject: string, clock: TestClock, before: Traffic) => Promise<Both>;
+
+async function send(state: State, subject: string, clock: TestClock, steps: Traffic): Promise<void> {
+  for (const [time, { take }] of steps) {
     clock.pass(time);
-    const expected = await take(one, subject);
-    expect(await take(other, subject)).toEqual(expected ?? undefined);
+    await take(state, subject);
   }
 }
 
-test('after any traffic a ledger of a folder goes on in Redis as if it had stayed', async () => {
-  let banned = 0;
-  await fc.assert(
-    fc.asyncProperty(traffic, traffic, async (before, after) => {
-      await own.server.admin.flushall();
-      const folder = temporaryFolder();
-      const clock = new TestClock(Date.now());
-      const subject = `key:${idOf(subjects++)}`;
-      const first = openEmbedded(folder.path, options(clock));
-      for (const [time, { take }] of before) {
-        clock.pass(time);
-        await take(first.state, subject);
-      }
-      await first.close();
-      const moving = { clock: clock.read };
-      await moveAll(
-        await folderSource(folder.path, clock.read),
-        await openRedisTarget(settings(), targetsOf(clock)),
-        moving,
-      );
-      const stayed = openEmbedded(folder.path, options(clock));
-      const moved = new RedisState(own.redis, { clock: clock.read, deadline: 5_000 });
-      banned += (await stayed.state.bans()).length;
-      await expectEqual(stayed.state, moved, subject, clock, after);
-      await moved.close();
-      await stayed.close();
-      folder.remove();
-    }),
-    { numRuns: 25 },
-  );
-  expect(banned).toBeGreaterThan(0);
-}, 300_000);
+const toRedis: Move = async (subject, clock, before) => {
+  await own.server.admin.flushall();
+  const folder = temporaryFolder();
+  const first = openEmbedded(folder.path, options(clock));
+  await send(first.state, subject, clock, before);
+  await first.close();
+  const target = await openRedisTarget(settings(), targetsOf(clock));
+  await moveAll(await folderSource(folder.path, clock.read), target, { clock: clock.read });
+  const hasDropped = dropScopesIn(folder.path);
+  const stayed = openEmbedded(folder.path, options(clock));
+  const moved = redisState(clock);
+  const close = async () => {
+    await moved.close();
+    await stayed.close();
+    folder.remove();
+  };
+  return { stayed: stayed.state, moved, hasDropped, close };
+};
 
-test('after any traffic a ledger of Redis goes on in a folder as if it had stayed', async () => {
-  let banned = 0;
-  await fc.assert(
-    fc.asyncProperty(traffic, traffic, async (before, after) => {
-      await own.server.admin.flushall();
-      const folder = temporaryFolder();
-      const clock = new TestClock(Date.now());
-      const subject = `key:${idOf(subjects++)}`;
-      const stayed = new RedisState(own.redis, { clock: clock.read, deadline: 5_000 });
-      for (const [time, { take }] of before) {
-        clock.pass(time);
-        await take(stayed, subject);
-      }
-      const moving = { clock: clock.read };
-      await moveAll(await openRedisSource(settings()), folderTarget(folder.path, targetsOf(clock)), moving);
-      const moved = openEmbedded(folder.path, options(clock));
-      banned += (await moved.state.bans()).length;
-      await expectEqual(stayed, moved.state, subject, clock, after);
-      await stayed.close();
-      await moved.close();
-      folder.remove();
-    }),
-    { numRuns: 25 },
-  );
-  expect(banned).toBeGreaterThan(0);
-}, 300_000);
+const toFolder: Move = async (subject, clock, before) => {
+  await own.server.admin.flushall();
+  const folder = temporaryFolder();
+  const stayed = redisState(clock);
+  await send(stayed, subject, clock, before);
+  const target = folderTarget(folder.path, targetsOf(clock));
+  await moveAll(await openRedisSource(settings()), target, { clock: clock.read });
+  const hasDropped = (await own.server.admin.hdel(keyOf.ledger(subject), 'r')) > 0;
+  const moved = openEmbedded(folder.path, options(clock));
+  const close = async () => {
+    await stayed.close();
+    await moved.close();
+    folder.remove();
+  };
+  return { stayed, moved: moved.state, hasDropped, close };
+};
+
+/** Makes the ledgers of a folder forget when scopes were first refused. Answers whether there was any. */
+function dropScopesIn(folder: string): boolean {
+  const ledgers = new Map<string, Ledger>();
+  readEachLedger(folder, () => (subject, ledger) => ledgers.set(subject, ledger));
+  const told = [...ledgers.values()].flatMap(({ conduct }) => (conduct?.refusedIn ? [conduct] : []));
+  for (const conduct of told) conduct.refusedIn = undefined;
+  replaceLedgers(folder, ledgers);
+  return told.length > 0;
+}
+
+/** Both say the same of the subject, and answer the same to the same steps. */
+async function expectEqual({ stayed, moved }: Both, subject: string, clock: TestClock, after: Traffic): Promise<void> {
+  for (const given of PLANS) {
+    expect(await moved.look(subject, given)).toEqual(await stayed.look(subject, given));
+    expect(await moved.rung(subject, given)).toEqual(await stayed.rung(subject, given));
+  }
+  expect(await moved.bans()).toEqual(await stayed.bans());
+  for (const [time, { take }] of after) {
+    clock.pass(time);
+    const expected = await take(stayed, subject);
+    expect(await take(moved, subject)).toEqual(expected ?? undefined);
+  }
+}
+
+const MOVES: readonly { readonly way: string; readonly move: Move }[] = [
+  { way: 'of a folder goes on in Redis', move: toRedis },
+  { way: 'of Redis goes on in a folder', move: toFolder },
+];
+
+test.each(MOVES)(
+  'after any traffic a ledger $way as if it had stayed, but for what a move drops',
+  async ({ move }) => {
+    let [banned, dropped] = [0, 0];
+    await fc.assert(
+      fc.asyncProperty(traffic, traffic, beginning, async (before, after, start) => {
+        const clock = new TestClock(start);
+        const subject = `key:${idOf(subjects++)}`;
+        const both = await move(subject, clock, before);
+        try {
+          banned += (await both.stayed.bans()).length;
+          dropped += both.hasDropped ? 1 : 0;
+          await expectEqual(both, subject, clock, after);
+        } finally {
+          await both.close();
+        }
+      }),
+      { numRuns: 25, examples: EXAMPLES },
+    );
+    expect(banned).toBeGreaterThan(0);
+    expect(dropped).toBeGreaterThan(0);
+  },
+  300_000,
+);
+
+test.each(MOVES)(
+  'a ledger $way with its units and strikes, and one more refusal in a scope is no strike',
+  async ({ move }) => {
+    const clock = new TestClock(AHEAD);
+    const subject = `key:${idOf(subjects++)}`;
+    // Three that are admitted, one that is refused first, and two strikes.
+    const { moved, close } = await move(subject, clock, burstOf(PLANS.indexOf(SCOPED), 6));
+    const refused = async () => {
+      clock.pass(110);
+      return moved.admit(subject, SCOPED, 1, ['login']);
+    };
+    const first = await refused();
+    expect(first).toMatchObject({ verdict: 'limited', strikes: 2 });
+    expect(first.readings.map(({ remaining }) => remaining)).toEqual([3, 0, 4]);
+    expect(await refused()).toMatchObject({ verdict: 'banned', banBegins: true, rung: 1 });
+    await close();
+  },
+);

@@ -13,10 +13,12 @@ const RETRY = 2_000;
  * any more. Throws as `follow`, before anything is answered.
  */
 export function sendEvents(request: Request, response: Response, follow: Follow, observe: Observe): void {
+  // Of who left while the call was judged nothing is heard any more, no `close` either.
+  if (response.destroyed) return;
   if (request.method === 'HEAD') return void begin(response).end();
   const failed = (error: unknown) => {
     observe({ type: 'bug', id: response.get('X-Request-Id') ?? '', error });
-    response.end();
+    end(response);
   };
   const stop = follow({
     send(event, data) {
@@ -25,7 +27,7 @@ export function sendEvents(request: Request, response: Response, follow: Follow,
       return true;
     },
     end(error) {
-      if (error === undefined) response.end();
+      if (error === undefined) end(response);
       else failed(error);
     },
   });
@@ -44,10 +46,16 @@ function begin(response: Response): Response {
   return response;
 }
 
+/** Ends a stream; that of who does not read, for whom its end would wait for ever, at once. */
+function end(response: Response): void {
+  if (response.writableNeedDrain) response.destroy();
+  else response.end();
+}
+
 async function look(response: Response): Promise<void> {
   try {
     const operator = await response.locals.still();
-    if (operator === null) response.end();
+    if (operator === null) end(response);
     else if (!response.writableEnded && !response.writableNeedDrain) response.write(': still here\n\n');
   } catch (error) {
     // Whoever was let in may stay while the state cannot be asked.

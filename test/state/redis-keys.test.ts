@@ -3,8 +3,11 @@ import { Keyring } from '../../src/keys/keyring.ts';
 import { createKey, revokeKey } from '../../src/keys/manage.ts';
 import { hashSecret } from '../../src/keys/secret.ts';
 import type { Plans } from '../../src/limits/plans.ts';
+import type { Connection } from '../../src/state/redis/client.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
+import { keysInRedis } from '../../src/state/redis/keystore.ts';
 import { DAY, HOUR, LADDER, limits, MINUTE, window } from '../support/limits.ts';
+import { keyRecord } from '../support/records.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
@@ -131,3 +134,30 @@ describe('what one gateway does to a subject, the other answers', () => {
     expect(begun).toBe(1);
   });
 });
+
+test.each([0, 1, 499, 500, 501])(
+  'keys read in parts come once each, though %d are added while they are read',
+  async (more) => {
+    const all = Array.from({ length: 1_200 }, (_, i) => keyRecord({ createdAt: 2_000 + i }));
+    for (const from of [0, 400, 800]) await one.keys.addMany(all.slice(from, from + 400));
+    let added = false;
+    const redis = new Proxy(server.admin as Connection, {
+      get(target, name) {
+        const found = Reflect.get(target, name) as unknown;
+        if (typeof found !== 'function') return found;
+        return async (...given: unknown[]) => {
+          const answer: unknown = await found.apply(target, given);
+          if (name === 'zrank' && !added) {
+            added = true;
+            await one.keys.addMany(Array.from({ length: more }, () => keyRecord({ createdAt: 1_000 })));
+          }
+          return answer;
+        };
+      },
+    });
+    const { read } = keysInRedis(redis, { make: async () => {} } as never, { deadline: 250 } as never);
+    const ids = (await Array.fromAsync(read())).flat().map(({ id }) => id);
+    expect(added).toBe(true);
+    expect(ids).toEqual(all.map(({ id }) => id));
+  },
+);

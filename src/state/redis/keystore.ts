@@ -44,11 +44,11 @@ export function keysInRedis(
   async function* read({ account, newestFirst = false, after }: KeyQuery = {}): AsyncGenerator<readonly KeyRecord[]> {
     let last = after?.id;
     for (;;) {
-      const ids = await idsAfter(redis, last, newestFirst);
+      const { ids, isLast } = await idsAfter(redis, last, newestFirst);
       const records = await recordsOf(redis, ids);
       yield account === undefined ? records : records.filter((record) => record.account === account);
-      if (ids.length < PART) return;
-      last = ids.at(-1);
+      if (isLast) return;
+      last = ids.at(-1) ?? last;
     }
   }
 
@@ -93,14 +93,26 @@ export function keysInRedis(
   };
 }
 
+interface Part {
+  readonly ids: readonly string[];
+  readonly isLast: boolean;
+}
+
 /** Ids of the next part; `last`: of the last key before it. */
-async function idsAfter(redis: Connection, last: string | undefined, newestFirst: boolean): Promise<string[]> {
+async function idsAfter(redis: Connection, last: string | undefined, newestFirst: boolean): Promise<Part> {
   const { apiKeys } = keyOf;
   const placeOf = (id: string) => (newestFirst ? redis.zrevrank(apiKeys, id) : redis.zrank(apiKeys, id));
-  const place = last === undefined ? -1 : await asked(placeOf(last));
-  if (place === null) return [];
-  const [from, to] = [String(place + 1), String(place + PART)];
-  return await asked(newestFirst ? redis.zrevrange(apiKeys, from, to) : redis.zrange(apiKeys, from, to));
+  for (;;) {
+    const place = last === undefined ? 0 : await asked(placeOf(last));
+    if (place === null) return { ids: [], isLast: true };
+    const [from, to] = [String(place), String(place + PART)];
+    const ids = await asked(newestFirst ? redis.zrevrange(apiKeys, from, to) : redis.zrange(apiKeys, from, to));
+    const isLast = ids.length <= PART;
+    if (last === undefined) return { ids, isLast };
+    // Keys that were added between the two questions have moved it.
+    const found = ids.indexOf(last);
+    if (found !== -1) return { ids: ids.slice(found + 1), isLast };
+  }
 }
 
 /** The keys with these ids, without those that were never finished. */

@@ -2,6 +2,7 @@ import type { Span } from '../observe/history/history.ts';
 import { MINUTE } from '../observe/history/minute.ts';
 import { addPacked, NotPacked, packRow } from '../observe/history/packing.ts';
 import { addTo, COLUMNS } from '../observe/history/row.ts';
+import { isMoment } from './shapes.ts';
 
 /** Milliseconds of the steps that can be asked for. */
 export const HISTORY_STEPS = { '1m': MINUTE, '10m': 10 * MINUTE, '1h': 60 * MINUTE } as const;
@@ -51,7 +52,7 @@ export function readHistoryAnswer(answer: unknown): readonly Span[] | null {
 
 function readSpan(span: unknown): Span {
   const { start, minutes, policies, row: packed } = Object(span) as Partial<HistoryAnswer['spans'][number]>;
-  if (![start, minutes, policies].every(Number.isSafeInteger) || typeof packed !== 'string')
+  if (!isMoment(start) || ![minutes, policies].every(Number.isSafeInteger) || typeof packed !== 'string')
     throw new NotPacked('a span has other fields');
   const row = new Float64Array(COLUMNS);
   addPacked(row, Buffer.from(packed, 'base64'));

@@ -1,6 +1,7 @@
 import { KIND_NAMES } from '../limits/kinds.ts';
 import { HighestUses } from '../observe/peaks/highest.ts';
-import type { AskedWindow, PeakCounts, ToldUses } from '../observe/peaks/peaks.ts';
+import { type AskedWindow, MOST_TOLD, type PeakCounts, type ToldUses } from '../observe/peaks/peaks.ts';
+import { has, isCount, isMoment, listOf } from './shapes.ts';
 
 /** Windows of one plan; a plan has four at most. */
 const MOST_WINDOWS = 8;
@@ -19,8 +20,6 @@ export interface PeaksAnswer extends PeakCounts {
   readonly countedSince: readonly number[];
 }
 
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
-
 /** `null`: this is no such question. */
 export function readPeaksQuestion(asked: unknown): PeaksQuestion | null {
   const { plan, windows } = Object(asked) as Partial<PeaksQuestion>;
@@ -35,39 +34,54 @@ function isAskedWindow(asked: unknown): boolean {
 
 /** Whether a gateway, perhaps of another version, answered what is understood here, about so many windows. */
 export function isPeaksAnswer(answer: unknown, windows: number): answer is PeaksAnswer {
-  const { since, missing, costliest, countedSince, windows: told } = Object(answer) as Partial<PeaksAnswer>;
-  if (![since, missing, costliest].every(isCount) || !Array.isArray(told) || !Array.isArray(countedSince)) return false;
-  return (
-    [told, countedSince].every(({ length }) => length === windows) &&
-    told.every(isToldUses) &&
-    countedSince.every(isCount)
-  );
+  if (!isWellFormed(answer)) return false;
+  const { windows: told, countedSince } = answer as PeaksAnswer;
+  return told.length === windows && countedSince.length === windows;
 }
 
-function isToldUses(told: unknown): boolean {
-  const { floor, rows } = Object(told) as Partial<ToldUses>;
-  return isCount(floor) && Array.isArray(rows) && rows.every(isRow);
-}
+const isWellFormed = has<PeaksAnswer>({
+  since: isMoment,
+  missing: isCount,
+  costliest: isCount,
+  countedSince: listOf(isMoment),
+  windows: listOf(has<ToldUses>({ floor: isCount, rows: listOf(isRow) })),
+});
 
 function isRow(row: unknown): boolean {
   if (!Array.isArray(row)) return false;
   const [subject, readings] = row as readonly unknown[];
-  if (typeof subject !== 'string' || !Array.isArray(readings)) return false;
-  return readings.length % 2 === 0 && readings.every(isCount);
+  if (typeof subject !== 'string' || !Array.isArray(readings) || readings.length % 2 !== 0) return false;
+  return readings.every((number, i) => (i % 2 === 0 ? isMoment(number) : isCount(number)));
 }
 
 /** What several know, as one; `since`: when the last of them began, so that nothing is missing from then on. */
 export function mergePeaks(counts: readonly PeakCounts[]): PeakCounts {
+  return mergeUpTo(counts, Number.POSITIVE_INFINITY);
+}
+
+/** The same for the processes of one gateway, which together tell no more than one may. */
+export function mergeProcesses(counts: readonly PeakCounts[]): PeakCounts {
+  return mergeUpTo(counts, MOST_TOLD);
+}
+
+function mergeUpTo(counts: readonly PeakCounts[], most: number): PeakCounts {
+  const { windows } = counts[0]!;
   return {
     since: Math.max(...counts.map(({ since }) => since)),
     costliest: Math.max(...counts.map(({ costliest }) => costliest)),
-    windows: counts[0]!.windows.map((_, i) => mergeUses(counts.map(({ windows }) => windows[i]!))),
+    windows: windows.map((_, i) =>
+      mergeUses(
+        counts.map(({ windows }) => windows[i]!),
+        most / windows.length,
+      ),
+    ),
   };
 }
 
 /** The same window of one subject has the highest use that anybody has read. */
-function mergeUses(told: readonly ToldUses[]): ToldUses {
+function mergeUses(told: readonly ToldUses[], most: number): ToldUses {
   const all = new HighestUses();
   for (const { floor, rows } of told) all.absorb({ floor, rows: new Map(rows) });
+  all.shrink(most);
   return { floor: all.floor, rows: [...all.rows] };
 }

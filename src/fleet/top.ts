@@ -1,6 +1,7 @@
 import { TOP_WINDOWS, type TopWindow } from '../observe/top/slices.ts';
 import { mergeSummaries, type Summary } from '../observe/top/summary.ts';
 import { COUNTERS, type Counting, TOP_BY, type TopBy, type TopCounts } from '../observe/top/top.ts';
+import { isMoment } from './shapes.ts';
 
 /** Who came most often, in which window, and counted by what. */
 export interface TopQuestion {
@@ -24,12 +25,14 @@ export function readTopQuestion(asked: unknown): TopQuestion | null {
 export function isTopAnswer(answer: unknown): answer is TopAnswer {
   const { since, missing, summary } = Object(answer) as Partial<TopAnswer>;
   const { total, floor, items } = Object(summary) as Partial<Summary<Counting>>;
-  return [since, missing, total, floor].every(Number.isFinite) && Array.isArray(items) && items.every(isCounted);
+  return (
+    isMoment(since) && [missing, total, floor].every(Number.isFinite) && Array.isArray(items) && items.every(isCounted)
+  );
 }
 
 function isCounted(item: unknown): boolean {
   const { key, count, error, last, about } = Object(item) as Partial<Summary<Counting>['items'][number]>;
-  if (typeof key !== 'string' || ![count, error, last].every(Number.isFinite)) return false;
+  if (typeof key !== 'string' || !isMoment(last) || ![count, error].every(Number.isFinite)) return false;
   const { keyId, account, plan, operation } = Object(about) as Partial<Counting>;
   return [keyId, account, plan, operation].every((name) => name === null || typeof name === 'string');
 }

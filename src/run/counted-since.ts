@@ -28,8 +28,13 @@ export class CountedSince {
     this.#plans = plans;
   }
 
-  /** Unix milliseconds; 0: the plan has had it as long as this gateway has run. */
+  /**
+   * Unix milliseconds; 0: the plan has had it as long as this gateway has run. One that it does not have, as where another gateway has
+   * read its files later, counts from now on at best.
+   */
   of(plan: string, window: Counter): number {
+    const has = this.#plans.get(plan)?.windows?.some(({ kind, span }) => kind === window.kind && span === window.span);
+    if (!has) return this.#clock();
     return this.#begun.get(nameOf(plan, window)) ?? 0;
   }
 }

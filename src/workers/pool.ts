@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Guard } from '../callers/guard.ts';
 import type { LiveOfProcess, LiveQuestion } from '../fleet/live.ts';
-import { mergePeaks, type PeaksAnswer, type PeaksQuestion } from '../fleet/peaks.ts';
+import { mergeProcesses, type PeaksAnswer, type PeaksQuestion } from '../fleet/peaks.ts';
 import { type Explained, type ListedRequest, mergeExplained, newestOf, type RequestFilter } from '../fleet/requests.ts';
 import type { ProcessStatus } from '../fleet/status.ts';
 import { mergeTop, type TopAnswer, type TopQuestion } from '../fleet/top.ts';
@@ -131,7 +131,7 @@ export class WorkerPool {
     const asked = this.#serving().map((handle) => handle.peaks(question).catch(() => null));
     const counts = (await Promise.all(asked)).filter((one) => one !== null);
     if (counts.length === 0) return null;
-    return { ...mergePeaks(counts), missing: asked.length - counts.length };
+    return { ...mergeProcesses(counts), missing: asked.length - counts.length };
   }
 
   /** What the serving workers that answer in time have of a request. */

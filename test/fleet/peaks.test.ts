@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isPeaksAnswer, readPeaksQuestion } from '../../src/fleet/peaks.ts';
+import { isPeaksAnswer, mergeProcesses, readPeaksQuestion } from '../../src/fleet/peaks.ts';
 
 const window = { kind: 'fixed', span: 60_000, above: 3 };
 
@@ -33,7 +33,26 @@ test.each<[unknown, boolean]>([
   [{ ...answer, windows: [{ floor: 0, rows: ['key:a'] }] }, false],
   [{ ...answer, windows: [{ floor: -1, rows: [] }] }, false],
   [{ ...answer, since: null }, false],
+  // No date is so late.
+  [{ ...answer, since: 9e15 }, false],
+  [{ ...answer, countedSince: [9e15] }, false],
+  [{ ...answer, windows: [{ floor: 0, rows: [['key:a', [9e15, 2]]] }] }, false],
   [null, false],
 ])('%j is an answer about one window: %s', (told, is) => {
   expect(isPeaksAnswer(told, 1)).toBe(is);
+});
+
+test('what the workers of a gateway know together is no more than gateways may say, the highest uses', () => {
+  const used = 4_000_000_000;
+  const workers = Array.from({ length: 16 }, (_, worker) => {
+    const readings = Array.from({ length: 23_000 }, (_, i) => [1_700_000_000_000 + i, used + worker]).flat();
+    const rows = [[`account:free:${worker}${'x'.repeat(100)}`, readings]] as const;
+    return { since: worker, costliest: 1, windows: [{ floor: 7, rows }] };
+  });
+  const { since, windows } = mergeProcesses(workers);
+  expect(since).toBe(15);
+  expect(JSON.stringify(windows).length).toBeLessThan(1_000_000);
+  const [{ floor, rows }] = windows as [(typeof windows)[number]];
+  expect(floor).toBeGreaterThanOrEqual(used);
+  expect(rows.at(-1)).toEqual(workers[15]!.windows[0]!.rows[0]);
 });

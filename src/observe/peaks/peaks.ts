@@ -7,8 +7,8 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 /** Weight of all tables of one hour: 24,000 windows, or one of each of 2400 keys. Some 450 KiB. */
 const WEIGHT = 24_576;
-/** Weight of what one process tells at once: it stays below what gateways may say. */
-const TOLD = 24_000;
+/** Weight of what one process, and one gateway, tell at once: it stays below what gateways may say. */
+export const MOST_TOLD = 24_000;
 
 /** A window of a plan that is asked for, and how much must have been used of it to be told. */
 export interface AskedWindow extends Pick<Window, 'kind' | 'span'> {
@@ -78,7 +78,7 @@ export class Peaks {
           const table = tables.get(tableOf(plan, window.kind))?.get(window.span);
           if (table) all.absorb(table, window.above);
         }
-        all.shrink(TOLD / windows.length);
+        all.shrink(MOST_TOLD / windows.length);
         return { floor: all.floor, rows: [...all.rows] };
       }),
     };

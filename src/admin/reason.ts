@@ -1,5 +1,6 @@
 import { holdsSecret } from '../keys/secret.ts';
 import { REASON_HEADER } from '../operators/reason.ts';
+import { holdsToken } from '../operators/tokens.ts';
 import { AdminError } from './admin-error.ts';
 
 /** Characters of the longest reason. */
@@ -18,6 +19,8 @@ export function fitReason(text: string, place: string): string | null {
   if (/\p{Cc}/u.test(reason)) throw refuse('has a control character, such as a line break');
   if (holdsSecret(reason))
     throw refuse('has what looks like the secret of a key, and the audit log is read by many: give the id');
+  if (holdsToken(reason))
+    throw refuse("has what looks like an operator's token, and the audit log is read by many: give its name");
   return reason === '' ? null : reason;
 }
 

@@ -47,6 +47,11 @@ export function makeToken(): string {
   return `sgadmin_${randomBytes(32).toString('base64url')}`;
 }
 
+/** Whether there is something in `text` that looks like a token, whole or cut short. */
+export function holdsToken(text: string): boolean {
+  return /sgadmin_[\w-]{16,}/.test(text);
+}
+
 export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('base64url');
 }

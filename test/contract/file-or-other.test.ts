@@ -119,6 +119,14 @@ describe.each(['anyOf', 'oneOf'])('a part that may be, by %s,', (keyword) => {
     expect(post(body(...mixed, field('a', 'x')))).toEqual(expect.arrayContaining(['/a/3 must be a file']));
     expect(post(body(...mixed, file('a', '123456789')))).toContain('/a/3 must have at most 8 bytes');
   });
+
+  test('a text in a list that is one part is no file', () => {
+    const post = of({ type: 'array', items: either(bytes, link) });
+    expect(post(body(field('a', `[${GOOD}]`)))).toEqual([]);
+    expect(post(body(field('a', `[${GOOD},"abc"]`)))).toEqual(
+      expect.arrayContaining(['/a/1 must be a file', '/a/1 must be an object']),
+    );
+  });
 });
 
 describe('contentType decides what a part that may be a file is:', () => {

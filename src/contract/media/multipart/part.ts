@@ -50,7 +50,10 @@ export function readField(parts: readonly Part[], field: Field): Value {
     if (entry.fault) return { fault: { ...entry.fault, pointer: `/${i}${entry.fault.pointer}` } };
     put(entries, i, entry);
   }
-  return { value: isWhole(entries, field.form) ? entries[0] : entries, fault: null };
+  if (!isWhole(entries, field.form)) return { value: entries, fault: null };
+  const [whole] = entries as [unknown[]];
+  if (field.file !== null) for (const i of whole.keys()) noFiles.add(whole, i);
+  return { value: whole, fault: null };
 }
 
 /** A single JSON part may be the whole list, unless its entries are lists too. */

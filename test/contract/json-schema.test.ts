@@ -256,6 +256,26 @@ test('a recursive schema that looks for what is not evaluated costs the same at 
   expect(faultsOf(nested('{"x":1}')).length).toBeGreaterThan(0);
 });
 
+test('what an alternative leaves over is looked for, whatever is wrong with those before it', () => {
+  const faultsOf = check({
+    properties: { q: { type: 'integer' } },
+    oneOf: [{ required: ['z'] }, { properties: { a: {} }, unevaluatedProperties: false }, { required: ['b'] }],
+  });
+  expect(faultsOf('{"q":1,"b":1}')).toEqual([]);
+  expect(faultsOf('{"q":"x","b":1}')).toEqual(['/q must be an integer']);
+  expect(faultsOf('{"q":"x","b":1,"z":1}')).toContain('must fit only one of the described forms');
+});
+
+test('an alternative with another fault does not tell what it leaves over', () => {
+  const form = (kind: string) => ({ required: [kind], properties: { [kind]: {} }, unevaluatedProperties: false });
+  const faultsOf = check({ anyOf: [form('a'), form('b')] });
+  expect(faultsOf('{"b":1,"c":1}').sort()).toEqual([
+    '/a is required',
+    '/c is not a member that the contract has',
+    'must fit one of the described forms',
+  ]);
+});
+
 test('entries beyond count of a list of many are looked at once', () => {
   const faultsOf = check({ contains: { type: 'string' }, unevaluatedItems: false });
   expect(faultsOf(JSON.stringify(Array(100_000).fill(1))).length).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-import { _, type CodeKeywordDefinition, type ErrorObject, Name, str } from 'ajv';
+import { _, type CodeKeywordDefinition, type ErrorObject, Name, type SchemaCxt, str } from 'ajv';
 import { isObject } from '../document/source.ts';
 import { MAX_FAULTS } from '../faults.ts';
 import { escapeToken } from '../names.ts';
@@ -35,12 +35,25 @@ const instancePath = new Name('instancePath');
 /** The keywords whose schemas are judged value by value, outside of the code that ajv makes. */
 export function applied({ unit, evaluate }: Units): readonly CodeKeywordDefinition[] {
   return [
+    startOfFaults,
     judged('names', (schema: Translated) => judgeNames(unit(schema))),
     judged('holds', (held: Held) => judgeHeld(held, unit(held.schema))),
     judged('leftMembers', ([{ of, schema }]: Left) => judgeLeft(evaluate(of), unit(schema), membersOf)),
     judged('leftEntries', ([{ of, schema }]: Left) => judgeLeft(evaluate(of), unit(schema), entriesOf)),
   ];
 }
+
+/** The number of errors that were there before a schema, where all are looked for: those of other alternatives, above all. */
+const faultsBefore = new WeakMap<SchemaCxt, Name>();
+
+/** `startOfFaults: true` stands beside what looks for what is left. */
+const startOfFaults: CodeKeywordDefinition = {
+  keyword: 'startOfFaults',
+  before: 'not',
+  code({ gen, it }) {
+    if (it.allErrors) faultsBefore.set(it, gen.const('before', _`errors`));
+  },
+};
 
 function judged<T>(keyword: string, create: (schema: T) => Judge): CodeKeywordDefinition {
   return {
@@ -49,12 +62,10 @@ function judged<T>(keyword: string, create: (schema: T) => Judge): CodeKeywordDe
     code(cxt) {
       const { data, gen, it } = cxt;
       const judge = constant(cxt, create(cxt.schema as T));
-      // What is left is told only where nothing else is wrong: what does not fit is not evaluated either.
-      const skips = it.allErrors && keyword.startsWith('left');
-      const found = gen.const(
-        'found',
-        _`${skips ? _`errors > 0 ? null : ` : _``}${judge}(${data}, ${str`${instancePath}${it.errorPath}`})`,
-      );
+      // What is left is told only where the schema has no other fault: what does not fit is not evaluated either.
+      const before = keyword.startsWith('left') ? faultsBefore.get(it) : undefined;
+      const skips = before ? _`errors > ${before} ? null : ` : _``;
+      const found = gen.const('found', _`${skips}${judge}(${data}, ${str`${instancePath}${it.errorPath}`})`);
       cxt.result(_`${found} === null`, undefined, () => {
         gen.code(_`vErrors = ${constant(cxt, added)}(vErrors, ${found})`);
         gen.code(_`errors = vErrors.length`);

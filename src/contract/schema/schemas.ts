@@ -144,7 +144,7 @@ function faultsBy(thorough: Unit, value: unknown, hasAlternatives: () => boolean
   try {
     thorough.validate(value);
     const faults = faultsOf(thorough.validate.errors ?? []);
-    // It does not look for what is left where an alternative before has errors, see `judged`.
+    // No list of a bad value may be empty, for that would let it pass.
     if (faults.length === 0) return null;
     return memory.dropped && faults.length < MAX_FAULTS ? [...faults, MORE] : faults;
   } catch (thrown) {

@@ -170,7 +170,9 @@ export class Translator {
   #unevaluated(schema: Json, of: Translated, setting: Setting): Translated {
     const { unevaluatedProperties, unevaluatedItems } = this.#document.dialect.applicators(schema);
     const left = (part: unknown, bar: Bar): Left => [{ of, schema: this.#rest(part, bar, setting) }];
+    if (unevaluatedProperties === undefined && unevaluatedItems === undefined) return {};
     return {
+      startOfFaults: true,
       ...(unevaluatedProperties !== undefined && {
         leftMembers: left(unevaluatedProperties, 'unevaluatedProperties'),
       }),

@@ -66,7 +66,7 @@ test('a start with Redis names the keys that its folder still has, and the comma
   expect(await finished(['state', 'copy', '--from', data, '--to', 'redis'], where)).toMatchObject({ code: 0 });
   expect((await finished(['check'], where)).err).toBe('');
   expect(await start()).not.toContain('does not know');
-}, 60_000);
+});
 
 test('a state that is not there is not made, and a Redis that is away is no mistake for check', async () => {
   expect(await start()).not.toContain('does not know');
@@ -77,4 +77,4 @@ test('a state that is not there is not made, and a Redis that is away is no mist
   expect(code).toBe(0);
   expect(err).toMatch(/nobody can say whether Redis knows them: cannot use Redis at 127\.0\.0\.1:1/);
   expect(err).not.toContain(PASSWORD);
-}, 60_000);
+});

@@ -35,7 +35,7 @@ afterEach(async () => {
   await Promise.all(gateways.splice(0).map((gateway) => gateway.stop()));
   await redis.stop();
   rmSync(disk, { recursive: true, force: true });
-}, 30_000);
+});
 
 async function startAgain(password?: string): Promise<RedisServer> {
   const args = ['--dir', disk, '--appendonly', 'yes', '--appendfsync', 'always'];
@@ -115,7 +115,7 @@ describe.each([1, 2])('a gateway of %s workers that died while Redis was away', 
     expect((await get(second, revoked.key)).status).toBe(401);
     await untilCopied(second, made.key, (record) => record !== null);
     expect(second.told('state.unfit')).toEqual([]);
-  }, 60_000);
+  });
 });
 
 describe('under local, a gateway that is killed in an outage and started again', () => {
@@ -156,7 +156,7 @@ describe('under local, a gateway that is killed in an outage and started again',
     redis = await startAgain();
     await until('the outage is over', () => third.told('state.recovered').length === 1);
     await until('Redis knows all of it', async () => (await usage(third, made.key))?.remaining === 0);
-  }, 60_000);
+  });
 });
 
 test('a worker that is replaced while Redis is away serves the keys of the copy', async () => {
@@ -169,7 +169,7 @@ test('a worker that is replaced while Redis is away serves the keys of the copy'
   expect(gateway.pids).not.toContain(first);
   expect(gateway.pids).toContain(other);
   for (const { status } of await gateway.fromEveryWorker('/categories', { 'X-API-Key': key })) expect(status).toBe(200);
-}, 60_000);
+});
 
 test('a gateway that is added while Redis is away starts from a folder that was copied', async () => {
   const one = await start();
@@ -180,7 +180,7 @@ test('a gateway that is added while Redis is away starts from a folder that was 
   cpSync(join(one.folder, 'data'), join(folder, 'data'), { recursive: true });
   const added = await start({ folder });
   expect((await get(added, key)).status).toBe(200);
-}, 60_000);
+});
 
 test('only its owner may read the copy, which has no secret', async () => {
   const gateway = await start();
@@ -193,7 +193,7 @@ test('only its owner may read the copy, which has no secret', async () => {
   const written = readFileSync(join(gateway.folder, 'data', `${KEY_COPY}-wal`));
   expect(written.includes('"plan"')).toBe(true);
   expect(written.includes(key)).toBe(false);
-}, 60_000);
+});
 
 test('a gateway that is killed while Redis is well finds its counters and bans in Redis', async () => {
   const first = await start();
@@ -206,7 +206,7 @@ test('a gateway that is killed while Redis is well finds its counters and bans i
   const second = await start({ folder: first.folder });
   expect((await get(second, limited.key)).status).toBe(429);
   expect((await get(second, banned.key)).status).toBe(403);
-}, 60_000);
+});
 
 describe('a start without Redis is refused', () => {
   async function refusal(options: Parameters<typeof start>[0]): Promise<string> {
@@ -223,7 +223,7 @@ describe('a start without Redis is refused', () => {
     expect(await refusal({})).toMatch(
       /cannot use Redis at .*ECONNREFUSED.*; there is no copy of its keys in .*data yet/,
     );
-  }, 60_000);
+  });
 
   test('where the copy is too old, or is switched off', async () => {
     const first = await start();
@@ -240,7 +240,7 @@ describe('a start without Redis is refused', () => {
     expect(await refusal(old)).toMatch(/the copy of its keys in .*data is .* h old, and redis.keyCopy.maxAge is 0 h/);
     const off = { files: { 'gateway.yaml': 'redis: { keyCopy: { enabled: false } }\n' }, folder: other! };
     expect(await refusal(off)).not.toMatch(/copy/);
-  }, 60_000);
+  });
 
   test('where Redis answers, and refuses the password', async () => {
     const first = await start();
@@ -249,7 +249,7 @@ describe('a start without Redis is refused', () => {
     await first.kill();
     redis = await startAgain('secret');
     expect(await refusal({ folder: first.folder })).toMatch(/wants a password/);
-  }, 60_000);
+  });
 });
 
 test('a Redis that comes back and refuses is told, and taken up once that is mended', async () => {
@@ -268,4 +268,4 @@ test('a Redis that comes back and refuses is told, and taken up once that is men
   await redis.admin.config('SET', 'requirepass', '');
   await until('the outage is over', () => second.told('state.recovered').length === 1);
   expect((await get(second, key)).status).toBe(200);
-}, 60_000);
+});

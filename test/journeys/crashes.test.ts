@@ -20,7 +20,7 @@ beforeAll(async () => {
   });
   gateway = new CrashingGateway(store.url);
   await gateway.start();
-}, 30_000);
+});
 afterAll(async () => {
   await gateway.kill();
   await store.close();
@@ -67,4 +67,4 @@ test('strikes, a ban that they earned, and its rung outlive a crash', async () =
   await gateway.kill();
   await gateway.start();
   expect(await standing()).toEqual(held);
-}, 60_000);
+});

@@ -121,4 +121,4 @@ test('of several workers limits are added up, and the state is timed where it is
   expect(valueIn(text, 'storegate_reload_last_success')).toBe(1);
   expect(text.match(/^storegate_configuration_info\{/gm)).toHaveLength(1);
   expect((await gateway.admin('GET', '/config/diff')).body.settings).toEqual([]);
-}, 60_000);
+});

@@ -21,7 +21,7 @@ beforeAll(async () => {
     response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
   });
   old = await TestGateway.start({ storeUrl: store.url, env: { STOREGATE_ADMIN_TOKEN: ADMIN_TOKEN } });
-}, 30_000);
+});
 afterAll(async () => {
   await old.stop();
   await store.close();
@@ -113,4 +113,4 @@ test('a gateway that grows from its folder to Redis refuses no key, gives out no
   } finally {
     await Promise.all(grown.map((gateway) => gateway.stop()));
   }
-}, 120_000);
+});

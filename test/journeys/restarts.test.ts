@@ -28,13 +28,13 @@ beforeAll(async () => {
   const options = { settings: SETTINGS, storeUrl: store.url, env: { REDIS_URL: redis.url } };
   gateways = [await TestGateway.start(options), await TestGateway.start(options)];
   balancer = await Balancer.start(gateways);
-}, 30_000);
+});
 afterAll(async () => {
   await balancer.stop();
   await Promise.all(gateways.map((gateway) => gateway.stop()));
   await store.close();
   await redis.stop();
-}, 30_000);
+});
 
 test('rolling restarts behind a balancer lose no request, and none is sent twice', async () => {
   for (const gateway of gateways) await until('the balancer uses it', () => balancer.uses(gateway));
@@ -72,7 +72,7 @@ test('rolling restarts behind a balancer lose no request, and none is sent twice
   await calls;
   expect([...outcomes]).toEqual([[200, sent]]);
   expect(store.seen).toHaveLength(sent);
-}, 120_000);
+});
 
 test('an answer of a mount that is under way when a stop begins says that its connection ends', async () => {
   const held: ServerResponse[] = [];

@@ -22,13 +22,13 @@ beforeAll(async () => {
     'own.yaml': contractWith({ operations: { listCategories: '30/hour' }, tags: { Animals: '5/hour:sliding' } }),
   };
   gateway = await GatewayWithWorkers.start({ redisUrl: redis.url, storeUrl: store.url, files });
-}, 60_000);
+});
 afterAll(async () => {
   await gateway?.stop();
   await store.store.close();
   await redis.stop();
   rmSync(folder, { recursive: true, force: true });
-}, 30_000);
+});
 
 test('workers count an operation together, also after a reload, and commands beside them keep what was counted', async () => {
   const { key, id } = await gateway.key('200/hour');
@@ -60,4 +60,4 @@ test('workers count an operation together, also after a reload, and commands bes
   expect(checked.out).toContain(
     '\nLimits beside those of plans: 40/hour for listCategories, 5/hour:sliding for the tag Animals.\n',
   );
-}, 60_000);
+});

@@ -199,4 +199,4 @@ test('what an operation was charged while Redis was away is added exactly', asyn
   });
   await gateway.stop();
   await own.stop();
-}, 30_000);
+});

@@ -27,12 +27,12 @@ beforeAll(async () => {
     if (request.url === '/pets/1') held.push(response);
     else answer(response);
   });
-}, 30_000);
+});
 afterEach(async () => {
   await redis.admin.flushall();
   await Promise.all(gateways.splice(0).map((gateway) => gateway.stop()));
   for (const response of held.splice(0)) response.destroy();
-}, 30_000);
+});
 afterAll(async () => {
   await store.close();
   await redis.stop();
@@ -92,7 +92,7 @@ describe('the gateway stops', () => {
     expect(gateway.told('stopped')).toEqual([expect.objectContaining({ cutOff: 0 })]);
     expect(gateway.told('worker.ended')).toEqual([]);
     expect(await redis.admin.zcard('sg:g')).toBe(0);
-  }, 60_000);
+  });
 
   test('on SIGINT to all of its processes, in the same way', async () => {
     const gateway = await start(PATIENT_DRAIN);
@@ -107,7 +107,7 @@ describe('the gateway stops', () => {
     await allGone(pids);
     expect(gateway.told('worker.ended').filter(({ unexpected, level }) => unexpected || level >= 40)).toEqual([]);
     expect(gateway.running.err()).toBe('');
-  }, 60_000);
+  });
 
   test('on SIGTERM to all of its processes only after the delay, in which everything is answered', async () => {
     const gateway = await start('door: { drainDelay: 1d }\n');
@@ -126,7 +126,7 @@ describe('the gateway stops', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     gateway.running.child.kill('SIGTERM');
     expect(await gateway.running.exit).toBe(130);
-  }, 60_000);
+  });
 
   test('cuts off what is not finished in time, and says how much that was', async () => {
     const gateway = await start('door: { drainTimeout: 100ms }\n');
@@ -135,7 +135,7 @@ describe('the gateway stops', () => {
     expect(await gateway.running.exit).toBe(0);
     expect(await Promise.all(requests)).toEqual(['ECONNRESET', 'ECONNRESET']);
     expect(gateway.told('stopped')).toEqual([expect.objectContaining({ cutOff: 2 })]);
-  }, 60_000);
+  });
 
   test('at once on the second signal, with every worker', async () => {
     const gateway = await start(PATIENT_DRAIN);
@@ -147,7 +147,7 @@ describe('the gateway stops', () => {
     expect(await gateway.running.exit).toBe(130);
     await allGone(pids);
     expect(await Promise.all(requests)).toEqual(['ECONNRESET', 'ECONNRESET']);
-  }, 60_000);
+  });
 });
 
 describe('when the primary process is killed', () => {
@@ -183,7 +183,7 @@ describe('when the primary process is killed', () => {
     await allGone(pids);
     expect(await ready(next)).toBe('200 ready');
     expect(next.pids.filter(isAlive)).toEqual(next.pids);
-  }, 60_000);
+  });
 
   test('its workers finish what they have begun after a SIGTERM, and end', async () => {
     const gateway = await start(PATIENT_DRAIN, await ports());
@@ -195,7 +195,7 @@ describe('when the primary process is killed', () => {
     release();
     expect(await statuses(requests)).toEqual([200, 200]);
     await allGone(pids);
-  }, 60_000);
+  });
 });
 
 test.each([
@@ -243,7 +243,7 @@ describe('a worker', () => {
     ]);
     expect(await gateway.metric('storegate_worker_exits_total')).toBe(0);
     expect(await gateway.metric('storegate_requests_total', { operation: 'getPet' })).toBe(2);
-  }, 60_000);
+  });
 
   test('that is asked to stop costs no request of callers that keep their connections', async () => {
     const gateway = await start('door: { drainDelay: 500ms, drainTimeout: 10m }\n');
@@ -265,7 +265,7 @@ describe('a worker', () => {
     over = true;
     await calls;
     expect(gateway.told('worker.ended')).toHaveLength(2);
-  }, 60_000);
+  });
 
   test('that keeps dying is replaced later each time, and the other one serves meanwhile', async () => {
     const gateway = await start();
@@ -280,7 +280,7 @@ describe('a worker', () => {
     }
     expect(gateway.told('worker.ended').map(({ replacedAfter }) => replacedAfter)).toEqual([100, 200, 400]);
     expect(await gateway.metric('storegate_worker_exits_total')).toBe(3);
-  }, 60_000);
+  });
 
   test('is missed when there is no other: the gateway is not ready, and is again with the next one', async () => {
     const gateway = await start('', { STOREGATE_PORT: `${await freePort()}` });
@@ -289,7 +289,7 @@ describe('a worker', () => {
     await until('it says so', async () => (await ready(gateway)) === '503 no_worker');
     await until('it is ready again', async () => (await ready(gateway)) === '200 ready');
     expect((await gateway.get('/categories', { 'X-API-Key': key })).status).toBe(200);
-  }, 60_000);
+  });
 
   test('that hangs is ended and replaced', async () => {
     const gateway = await start();
@@ -302,7 +302,7 @@ describe('a worker', () => {
     expect(gateway.pids[1]).toBe(other);
     const answers = await gateway.fromEveryWorker('/categories', { 'X-API-Key': key });
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-  }, 60_000);
+  });
 
   test('that has lost Redis makes the gateway unready where the operator wants that', async () => {
     const own = await startRedis();
@@ -317,7 +317,7 @@ describe('a worker', () => {
     await until('it says so', async () => (await ready(gateway)) === '503 state_away');
     expect(await gateway.metric('storegate_state_mode', { mode: 'local' })).toBe(1);
     await own.stop();
-  }, 60_000);
+  });
 
   test('counts failures by itself, up to its share, while the primary process is silent', async () => {
     const gateway = await start('door: { guard: { failures: 6, span: 1h } }\n');
@@ -333,7 +333,7 @@ describe('a worker', () => {
     }
     await until('it is heard again', () => gateway.told('primary.heard').length === 1);
     agent.destroy();
-  }, 60_000);
+  });
 });
 
 describe('the start', () => {
@@ -359,7 +359,7 @@ describe('the start', () => {
     });
     expect(await redis.admin.client('LIST')).not.toContain('name=storegate');
     taken.close();
-  }, 60_000);
+  });
 
   test.each([
     ['Redis is away', () => ({ REDIS_URL: 'redis://127.0.0.1:1' }), /^cannot use Redis at 127\.0\.0\.1:1: .*\n$/],
@@ -381,7 +381,7 @@ describe('the start', () => {
     expect(await running.exit).toBe(0);
     expect(running.err()).toBe('');
     await own.stop();
-  }, 60_000);
+  });
 
   test('with auto and no Redis is that of one process', async () => {
     const running = storegate(['serve'], { cwd, env: env({ REDIS_URL: '', STOREGATE_WORKERS: 'auto' }) });
@@ -390,7 +390,7 @@ describe('the start', () => {
     expect(await exposition(running)).not.toContain('storegate_workers');
     running.child.kill('SIGTERM');
     expect(await running.exit).toBe(0);
-  }, 60_000);
+  });
 
   async function exposition(running: Running): Promise<string> {
     return (await fetch(/operators: (\S+)\)/.exec(running.out())![1]!)).text();

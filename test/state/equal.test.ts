@@ -121,7 +121,7 @@ test('memory and Redis give the same answer to every step of any sequence', asyn
     { numRuns: 150 },
   );
   expect([...met].sort()).toEqual(['admitted', 'banned', 'limited']);
-}, 60_000);
+});
 
 test('requests that share a call are answered as one after the other', async () => {
   await fc.assert(
@@ -142,4 +142,4 @@ test('requests that share a call are answered as one after the other', async () 
     ),
     { numRuns: 60 },
   );
-}, 60_000);
+});

@@ -311,7 +311,7 @@ test('after whatever happened, a sweep makes the copy what the backend is; a key
     }),
     { numRuns: 30 },
   );
-}, 60_000);
+});
 
 describe('a copy that is looked into', () => {
   test('says why it cannot be used, and then nothing of any key', async () => {

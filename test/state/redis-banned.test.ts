@@ -64,7 +64,7 @@ test('whoever is banned is listed without a walk through all ledgers, however th
   await gateway.state.pardon('key:strikes');
   expect(await banned()).toEqual(['key:afresh', 'key:operator', 'key:outage']);
   expect(await scans()).toBe(before);
-}, 30_000);
+});
 
 test('a ban tells the limit it is for, also one that began while Redis was away', async () => {
   const limit = { kind: 'fixed', limit: 1, span: HOUR };

@@ -13,7 +13,7 @@ describe('in a Redis Cluster', () => {
     set = await startCluster();
     const settings = { ...DEFAULTS, url: set.url, topology: 'cluster', nodes: set.nodes } as const;
     gateways = await Promise.all([openRecords(settings), openRecords(settings)]);
-  }, 20_000);
+  });
   afterAll(async () => {
     for (const { close } of gateways) close();
     await set.stop();

@@ -53,14 +53,14 @@ function suite(settings: () => RedisSettings): void {
     const given = lenient([window(700, HOUR), window(2_000, DAY)]);
     const admitted = await flood({ settings: settings(), subjects: ['key:one'], limits: given, requests: 300 });
     expect(remainingOf(admitted, 'key:one')).toEqual(exactly(700));
-  }, 30_000);
+  });
 
   test('so do several accounts at once', async () => {
     const subjects = ['account:pro:a', 'account:pro:b', 'account:pro:c', 'account:pro:d', 'account:pro:e'];
     const given = lenient([window(200, HOUR), window(300, DAY, 'sliding')]);
     const admitted = await flood({ settings: settings(), subjects, limits: given, requests: 100 });
     for (const subject of subjects) expect(remainingOf(admitted, subject)).toEqual(exactly(200));
-  }, 30_000);
+  });
 
   test('each window of a run is filled exactly, never one more and never one less', async () => {
     const given = lenient([window(150, SECOND / 2)]);
@@ -77,7 +77,7 @@ function suite(settings: () => RedisSettings): void {
     expect(counts.length).toBeGreaterThanOrEqual(4);
     for (const count of counts.slice(0, -1)) expect(count).toEqual(exactly(150));
     expect(counts.at(-1)!.length).toBeLessThanOrEqual(150);
-  }, 30_000);
+  });
 }
 
 /** The deadline is long, because two hundred callers share the test machine's processors with Redis. */
@@ -96,7 +96,7 @@ describe('four gateways on a Cluster of three masters', () => {
   let set: ClusterSet;
   beforeAll(async () => {
     set = await startCluster();
-  }, 20_000);
+  });
   afterAll(() => set.stop());
   suite(() => ({ ...PATIENT, url: set.url, topology: 'cluster', nodes: set.nodes }));
 });

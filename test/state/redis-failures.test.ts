@@ -134,7 +134,7 @@ describe.each(FAILURES)('a Redis that %s', (_name, begin, end) => {
     await until('what was counted here is in Redis', async () => (await left(subject)) === 0);
     expect(await times(1, subject)).toEqual(['limited']);
     expect([gateway.told('state.outage'), gateway.told('state.recovered')]).toEqual([1, 1]);
-  }, 20_000);
+  });
 });
 
 describe('a Redis that was killed', () => {
@@ -151,7 +151,7 @@ describe('a Redis that was killed', () => {
     await until('the reconciliation has arrived', async () => (await left(subject)) === 3);
     await own.stop();
     await again.stop();
-  }, 20_000);
+  });
 
   test('is waited for while it loads its data (LOADING)', async () => {
     const own = await startRedis({ args: ['--enable-debug-command', 'yes'] });
@@ -170,7 +170,7 @@ describe('a Redis that was killed', () => {
     await until('it is asked again', async () => gateway.told('state.outage') === gateway.told('state.recovered'));
     expect((await gateway.state.look(subject, LENIENT)).readings[0]!.remaining).toBe(6);
     await own.stop();
-  }, 30_000);
+  });
 });
 
 test('SCRIPT FLUSH goes unnoticed: scripts are sent again (NOSCRIPT)', async () => {
@@ -387,7 +387,7 @@ describe('a hiccup of Redis', () => {
 
   test('that is too long to be waited for makes each gateway give out its share, and Redis nothing beside', async () => {
     for (let i = 0; i < 10; i++) expect(await admittedWithin(200)).toBeLessThanOrEqual(78);
-  }, 20_000);
+  });
 
   test('leaves no key unknown', async () => {
     const { record, secret } = await createKey(gateway.keys, PLANS, { account: 'acme', plan: 'free' }, Date.now());

@@ -95,7 +95,7 @@ describe.each(topologies)('without %s', (_, startSet) => {
 
   beforeAll(async () => {
     set = await startSet();
-  }, 60_000);
+  });
   afterEach(() => gateway?.close());
   afterAll(() => set.stop());
 
@@ -136,5 +136,5 @@ describe.each(topologies)('without %s', (_, startSet) => {
     const made = keyRecord();
     await second.keys.add(made);
     await untilCopied(folder, made);
-  }, 60_000);
+  });
 });

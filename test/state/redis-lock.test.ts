@@ -65,4 +65,4 @@ test('who waits too long is told of an outage, and keeps nothing', async () => {
   await server.admin.set(keyOf.lock('b'), '');
   await expect(exclusively(server.admin, ['a', 'b'], async () => {})).rejects.toBeInstanceOf(Outage);
   expect(await held()).toEqual([keyOf.lock('b')]);
-}, 10_000);
+});

@@ -53,7 +53,7 @@ describe('a Sentinel set', () => {
       return (await gateway.state.look('key:1', HUNDRED)).readings[0]!.remaining === 50;
     });
     expect(await admitted(100, 'key:1')).toBe(50);
-  }, 30_000);
+  });
 });
 
 describe('a Cluster', () => {
@@ -64,7 +64,7 @@ describe('a Cluster', () => {
     beforeAll(async () => {
       set = await startCluster();
       redis = await connect({ ...DEFAULTS, url: set.url, topology: 'cluster', nodes: set.nodes });
-    }, 20_000);
+    });
     afterAll(async () => {
       disconnect(redis);
       await set.stop();
@@ -110,14 +110,14 @@ describe('a Cluster', () => {
       expect(Math.min(...total.values())).toBe(100);
       expect(gateway.told('state.outage')).toBe(1);
       await gateway.close();
-    }, 30_000);
+    });
   });
 
   describe('with replicas', () => {
     beforeAll(async () => {
       set = await startCluster({ replicas: true });
       gateway = await openShared({ url: set.url, topology: 'cluster', nodes: set.nodes });
-    }, 40_000);
+    });
     afterAll(async () => {
       await gateway.close();
       await set.stop();
@@ -138,6 +138,6 @@ describe('a Cluster', () => {
         return standing?.readings[0]?.remaining === 50;
       });
       expect(await admitted(100, subject)).toBe(50);
-    }, 40_000);
+    });
   });
 });

@@ -188,7 +188,7 @@ test('whenever a gateway is killed, what it had written is neither given out aga
     ),
     { numRuns: 60 },
   );
-}, 60_000);
+});
 
 test('what an operator has undone does not come back', async () => {
   const clock = new TestClock();

@@ -37,7 +37,7 @@ let cluster: ClusterSet;
 beforeAll(async () => {
   redis = await startRedis();
   cluster = await startCluster();
-}, 60_000);
+});
 afterAll(async () => {
   await redis.stop();
   await cluster.stop();

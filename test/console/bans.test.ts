@@ -38,6 +38,10 @@ describeInBrowser('the view Bans', () => {
     await dialog.getByText(`${one} is pardoned.`).waitFor();
     await row(one).waitFor({ state: 'detached' });
     expect(await dialog.getByText(`${one} is pardoned.`).isVisible()).toBe(true);
+    // The history below tells the same.
+    const log = page.getByRole('region', { name: 'Log of bans' });
+    await log.getByRole('cell', { name: 'pardoned', exact: true }).waitFor();
+    expect(await log.getByRole('row').filter({ hasText: 'scrapes' }).getByText('in force').count()).toBe(0);
     expect(complaints).toEqual([]);
   });
 

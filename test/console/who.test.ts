@@ -22,7 +22,7 @@ describeInBrowser('the view Who', () => {
   const newest = async () => (await stand.admin('GET', '/audit?limit=1')).body.entries[0];
 
   test('leads from a part of the label to what is left, why requests are refused, and who banned', async () => {
-    const { id, key } = await make({ account: 'acme', label: 'Nightly import' });
+    const { id, key } = await make({ account: 'acme', label: `Nightly import ${'x'.repeat(150)}` });
     for (let i = 0; i < 4; i++) await send(key);
     await stand.admin('PUT', `/bans/${id}`, { length: '2h', reason: 'scrapes the catalogue' });
     const { page, complaints } = await stand.open('read', 'who');
@@ -36,6 +36,8 @@ describeInBrowser('the view Who', () => {
     const refused = page.getByRole('link', { name: 'GET listPets' });
     expect(await refused.first().getAttribute('href')).toMatch(/^#\/requests\/[0-9a-f-]{36}$/);
     await page.getByRole('cell', { name: '429 rate_limit_exceeded' }).waitFor();
+    await page.setViewportSize({ width: 390, height: 800 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
     // Who may only look is offered nothing to do.
     expect(await page.getByRole('main').getByRole('button').allTextContents()).toEqual(['Find']);
     expect(complaints).toEqual([]);

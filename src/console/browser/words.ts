@@ -51,6 +51,10 @@ export function clockTime(iso: string, now = new Date()): string {
   return sameDay(time, now) ? clock : `${time.toLocaleDateString('en-CA')} ${clock}`;
 }
 
+/** A time of the day of the last days: `Sun 10:20`. */
+export const dayTime = (at: number) =>
+  new Date(at).toLocaleString('en-GB', { weekday: 'short', hour: '2-digit', minute: '2-digit' });
+
 /** `3m ago`, `in 12s`. */
 export function fromNow(iso: string, now = Date.now()): string {
   const away = Date.parse(iso) - now;

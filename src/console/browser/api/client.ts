@@ -50,6 +50,13 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Milliseconds that a question may take: a gateway that hangs is told like one that is away. */
+const LONGEST = 30_000;
+/** Milliseconds in which a call that is made again is the same one, if its answer was lost. */
+const AGAIN = 120_000;
+/** Idempotency-Keys of calls whose answer was lost, by what was asked for. */
+const lost = new Map<string, { readonly key: string; readonly until: number }>();
+
 /** Told when a call was refused because nobody is signed in any more. */
 export const signedOut = new EventTarget();
 
@@ -59,20 +66,33 @@ export async function call<T>(method: string, path: string, options: CallOptions
   const headers: Record<string, string> = {};
   if (body !== undefined) headers['Content-Type'] = 'application/json';
   if (reason) headers['X-Storegate-Reason'] = encodeURIComponent(reason);
-  // A call that is sent again, because its answer was lost, is done once.
-  if (method === 'POST') headers['Idempotency-Key'] = crypto.randomUUID();
+  const url = API + path + queryText(query);
+  const text = body === undefined ? null : JSON.stringify(body);
+  // Who makes a call again, because its answer was lost, does it once: it has the same Idempotency-Key.
+  const asked = `${url}\n${text}`;
+  const key = method === 'POST' ? keyOf(asked) : null;
+  if (key !== null) headers['Idempotency-Key'] = key;
+  const inTime = method === 'GET' ? [AbortSignal.timeout(LONGEST)] : [];
+  const stop = AbortSignal.any([...(signal ? [signal] : []), ...inTime]);
   try {
-    return await sent<T>(API + path + queryText(query), {
-      method,
-      headers,
-      body: body === undefined ? null : JSON.stringify(body),
-      signal: signal ?? null,
-    });
+    return await sent<T>(url, { method, headers, body: text, signal: stop });
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401) signedOut.dispatchEvent(new Event('ended'));
+    if (!(error instanceof ApiError)) throw error;
+    if (error.status === 401) signedOut.dispatchEvent(new Event('ended'));
+    if (error.status === 0 && key !== null) lost.set(asked, { key, until: Date.now() + AGAIN });
     throw error;
   }
 }
+
+function keyOf(asked: string): string {
+  const before = lost.get(asked);
+  lost.delete(asked);
+  return before !== undefined && Date.now() < before.until ? before.key : newKey();
+}
+
+/** Browsers give `randomUUID` to no page without TLS on another machine. */
+const newKey = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 /** The path of an API with values in it, percent-encoded. */
 export function path(strings: TemplateStringsArray, ...values: readonly string[]): string {
@@ -100,6 +120,8 @@ export const signOut = () => sent<Session>(SESSION, { method: 'DELETE' });
 async function sent<T>(url: string, init: RequestInit): Promise<T> {
   const response = await fetched(url, init);
   const answer: unknown = await response.json().catch(() => null);
+  // An answer that broke off is none; 204 has nothing to say.
+  if (response.ok && answer === null && response.status !== 204) throw noAnswer();
   if (response.ok) return answer as T;
   throw refusalIn(response, answer);
 }
@@ -108,10 +130,13 @@ async function fetched(url: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(url, { ...init, cache: 'no-store', credentials: 'same-origin' });
   } catch (error) {
-    if (init.signal?.aborted) throw error;
-    throw new ApiError('no_answer', 'The gateway does not answer. It may be stopped, or the way to it is broken.', 0);
+    if (init.signal?.aborted && init.signal.reason.name !== 'TimeoutError') throw error;
+    throw noAnswer();
   }
 }
+
+const noAnswer = () =>
+  new ApiError('no_answer', 'The gateway does not answer. It may be stopped, or the way to it is broken.', 0);
 
 function refusalIn(response: Response, answer: unknown): ApiError {
   const { code, message, details } = (answer ?? {}) as Partial<ApiError>;
@@ -125,5 +150,7 @@ function refusalIn(response: Response, answer: unknown): ApiError {
 
 function queryText(query: Query): string {
   const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== '');
-  return given.length === 0 ? '' : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
+  return given.length === 0
+    ? ''
+    : `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`;
 }

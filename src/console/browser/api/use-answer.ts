@@ -1,6 +1,9 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, type CallOptions, call } from './client.ts';
 
+/** Milliseconds after which what could not be had, because the gateway or the state was away, is asked for again. */
+const AGAIN = 5_000;
+
 /** What a view knows of an answer of the admin API. */
 export interface Answer<T> {
   /** The last one; it stays while a newer one is asked for, and when that fails. `null`: none came yet. */
@@ -47,6 +50,8 @@ export function useAnswer<T>(path: string | null, { query, every }: AskOptions =
       if (aborting.signal.aborted) return;
       if (!(error instanceof ApiError)) throw error;
       setState((before) => ({ ...before, error, loading: false }));
+    } finally {
+      if (running.current === aborting) running.current = null;
     }
   }, [asked]);
 
@@ -55,16 +60,29 @@ export function useAnswer<T>(path: string | null, { query, every }: AskOptions =
     return () => running.current?.abort();
   }, [refresh]);
 
+  const isAway = state.error !== null && (state.error.status === 0 || state.error.status === 503);
+  const each = every ?? (isAway ? AGAIN : null);
   useEffect(() => {
-    if (!every) return;
+    if (each === null) return;
     const timer = setInterval(() => {
-      if (document.visibilityState === 'visible') void refresh();
-    }, every);
+      // An answer that takes longer than this is waited for: asked for anew each time it would never come.
+      if (document.visibilityState === 'visible' && running.current === null) void refresh();
+    }, each);
     return () => clearInterval(timer);
-  }, [refresh, every]);
+  }, [refresh, each]);
 
   const { of, value, error, loading } = state;
   return of === asked || path === null
     ? { value, error, loading, refresh }
     : { value: null, error: null, loading: true, refresh };
+}
+
+/** Asks again when `what` becomes another: for an answer that changes only together with something that is looked at more often. */
+export function useRefreshWith({ refresh }: Pick<Answer<unknown>, 'refresh'>, what: string | null): void {
+  const before = useRef(what);
+  useEffect(() => {
+    if (what === null || what === before.current) return;
+    if (before.current !== null) void refresh();
+    before.current = what;
+  }, [what, refresh]);
 }

@@ -1,8 +1,19 @@
 import { h } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { clockTime, fromNow } from '../words.ts';
+
+/** Milliseconds after which what is said relative to now is said anew. */
+const ANEW = 10_000;
 
 /** A moment as people say it; the exact one is in its title and for machines. `null` is a dash. */
 export function Time({ at, relative = false }: { at: string | null; relative?: boolean }) {
+  const [, setSaid] = useState(0);
+  const moves = relative && at !== null;
+  useEffect(() => {
+    if (!moves) return;
+    const timer = setInterval(() => setSaid((times) => times + 1), ANEW);
+    return () => clearInterval(timer);
+  }, [moves]);
   if (at === null) return h('span', null, '–');
   return h('time', { dateTime: at, title: at }, relative ? fromNow(at) : clockTime(at));
 }

@@ -62,16 +62,13 @@ export function Audit({ place: { query } }: { place: Place }) {
     ),
     h(Answered<AuditAnswer>, {
       answer,
-      children: ({ entries, next }) => [
-        h(Entries, { key: 'entries', entries }),
-        h(Pager, {
-          key: 'pager',
-          of: 'the audit log',
-          at: below || null,
-          next: next === null ? null : String(next),
-          onGo: (at) => go({ below: at ?? '' }),
-        }),
-      ],
+      children: ({ entries }) => h(Entries, { entries }),
+    }),
+    h(Pager, {
+      of: 'the audit log',
+      at: below || null,
+      next: answer.value?.next ? String(answer.value.next) : null,
+      onGo: (at) => go({ below: at ?? '' }),
     }),
   );
 }

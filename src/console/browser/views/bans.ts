@@ -1,8 +1,9 @@
 import { h } from 'preact';
+import { useMemo } from 'preact/hooks';
 import { extendAct, pardonAct } from '../acts/bans.ts';
 import { whomOf } from '../acts/whom.ts';
 import type { Ban, BanHistory } from '../api/answers/bans.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { useAnswer, useRefreshWith } from '../api/use-answer.ts';
 import { BanLog } from '../parts/ban-log.ts';
 import { Choice } from '../parts/fields.ts';
 import { Filters } from '../parts/filters.ts';
@@ -37,7 +38,7 @@ export function Bans({ place }: { place: Place }) {
       children: ({ bans: inForce }) =>
         h(Banned, { bans: inForce, acts: mayAct ? acts : null, done: () => void bans.refresh() }),
     }),
-    h(History, { place }),
+    h(History, { place, inForce: bans.value && JSON.stringify(bans.value.bans) }),
     acts.dialog,
   );
 }
@@ -89,13 +90,17 @@ const SPANS: readonly (readonly [value: string, word: string])[] = [
   ['720', 'the last 30 days'],
 ];
 
-function History({ place }: { place: Place }) {
+/** `inForce`: the bans in force, with which the history changes. */
+function History({ place, inForce }: { place: Place; inForce: string | null }) {
   const { query } = place;
   const { party = '', hours = '', below = '' } = query;
-  // In whole minutes, so that it is one question while people look at it.
-  const since =
-    hours === '' ? '' : new Date(Math.floor(Date.now() / 60_000 - Number(hours) * 60) * 60_000).toISOString();
+  // Asked for once: a time that moves would be another question with each look.
+  const since = useMemo(
+    () => (Number(hours) > 0 ? new Date(Date.now() - Number(hours) * 3_600_000).toISOString() : ''),
+    [hours],
+  );
   const answer = useAnswer<BanHistory>('/ban-history', { query: { party, since, below, limit: PAGE } });
+  useRefreshWith(answer, inForce);
   const show = (changes: Readonly<Record<string, string>>) => goUnlessSecret('bans', '', { party, hours, ...changes });
 
   return [

@@ -10,6 +10,7 @@ import { LiveSwitch } from '../parts/live.ts';
 import { View } from '../parts/view.ts';
 import { clockTime, milliseconds, number } from '../words.ts';
 import { Figures } from './now/figures.ts';
+import { ticksOnLine } from './now/line.ts';
 import { type Kinds, kindsOf } from './now/outcomes.ts';
 import { Past } from './now/past.ts';
 import { kindsAsSeries, latencyAsSeries } from './now/series.ts';
@@ -47,10 +48,8 @@ function withTick(before: readonly LiveNow[], tick: LiveNow): readonly LiveNow[]
   return before.at(-1)?.at === tick.at ? before : [...before.slice(1 - SHOWN), tick];
 }
 
-/** The ticks stand at the right until there are enough, so that the newest is always in one place. */
 function LastMinutes({ ticks }: { ticks: readonly LiveNow[] }) {
-  const counted = ticks.filter(({ span }) => span > 0);
-  const line = [...new Array<null>(Math.max(0, SHOWN - counted.length)).fill(null), ...counted];
+  const line = ticksOnLine(ticks, SHOWN);
   const names = line.map((tick) => (tick === null ? '' : clockTime(tick.at)));
   return h(
     'section',

@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Differences, Reloaded } from '../../api/answers/configuration.ts';
 import { ApiError, call } from '../../api/client.ts';
 import { useAnswer } from '../../api/use-answer.ts';
@@ -54,22 +54,24 @@ export function Files({ onReloaded }: { onReloaded: () => void }) {
 function Reload({ canBe, onDone }: { canBe: boolean; onDone: () => Promise<void> }) {
   const [error, setError] = useState<ApiError | null>(null);
   const [planned, setPlanned] = useState<Reloaded | null>(null);
-  const [isOpen, setOpen] = useState(false);
   const [isDone, setDone] = useState(false);
 
-  useEffect(() => {
-    if (!canBe) return;
-    call<Reloaded>('POST', '/reload', { query: { dryRun: true } }).then(setPlanned, (failure: unknown) => {
+  if (!canBe) return null;
+
+  // The files may have changed since they were compared: what is told is of the moment in which it is asked for.
+  async function plan() {
+    setError(null);
+    try {
+      setPlanned(await call<Reloaded>('POST', '/reload', { query: { dryRun: true } }));
+    } catch (failure) {
       if (!(failure instanceof ApiError)) throw failure;
       setError(failure);
-    });
-  }, [canBe]);
+    }
+  }
 
-  if (!canBe) return null;
-  if (planned === null) return h(Failure, { error });
   const act: Act = {
     title: 'Reload the configuration',
-    effect: h(WhatReloads, { reloaded: planned, isDone: false }),
+    effect: planned && h(WhatReloads, { reloaded: planned, isDone: false }),
     verb: 'Reload',
     async run(_form, reason) {
       const reloaded = await call<Reloaded>('POST', '/reload', { reason });
@@ -79,14 +81,15 @@ function Reload({ canBe, onDone }: { canBe: boolean; onDone: () => Promise<void>
   };
 
   function close() {
-    setOpen(false);
+    setPlanned(null);
     // The result stays until it is closed, and then there is another question.
     if (isDone) void onDone();
   }
 
   return [
-    h('button', { key: 'reload', type: 'button', 'aria-haspopup': 'dialog', onClick: () => setOpen(true) }, 'Reload …'),
-    isOpen && h(ActDialog, { key: 'dialog', act, onClose: close }),
+    h('button', { key: 'reload', type: 'button', 'aria-haspopup': 'dialog', onClick: plan }, 'Reload …'),
+    h(Failure, { key: 'failure', error }),
+    planned && h(ActDialog, { key: 'dialog', act, onClose: close }),
   ];
 }
 

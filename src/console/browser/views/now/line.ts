@@ -1,4 +1,5 @@
 import type { HistoryStep } from '../../api/answers/history.ts';
+import type { LiveNow } from '../../api/answers/live.ts';
 
 export interface OnLine {
   /** Its begin, Unix milliseconds. */
@@ -15,4 +16,23 @@ export function onLine(steps: readonly HistoryStep[], length: number, count: num
     const at = last - (count - 1 - i) * length;
     return { at, step: known.get(at) ?? null };
   });
+}
+
+/** Milliseconds from one tick to the next. */
+const TICK = 2_000;
+
+/**
+ * The last ticks on a line of `count` places that ends with the newest, so that it is always in one place. `null`: nobody listened
+ * then. A tick that only begins to count tells nothing of its own time.
+ */
+export function ticksOnLine(ticks: readonly LiveNow[], count: number): (LiveNow | null)[] {
+  const line: (LiveNow | null)[] = [];
+  let before: LiveNow | undefined;
+  for (const tick of ticks) {
+    const since = before === undefined ? 0 : Date.parse(tick.at) - Date.parse(before.at) - (tick.span || TICK);
+    const missed = Math.min(count, Math.max(0, Math.round(since / TICK)));
+    line.push(...new Array<null>(missed).fill(null), tick.span > 0 ? tick : null);
+    before = tick;
+  }
+  return [...new Array<null>(Math.max(0, count - line.length)).fill(null), ...line.slice(-count)];
 }

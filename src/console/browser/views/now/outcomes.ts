@@ -27,11 +27,12 @@ export interface Sum extends Kinds {
   readonly requests: number;
 }
 
-/** The sum of the ticks of the last milliseconds. */
+/** The sum of the ticks of the last milliseconds before the newest. What was heard before a gap is of another time. */
 export function sumOf(ticks: readonly LiveNow[], lately: number): Sum {
+  const end = Date.parse(ticks.at(-1)?.at ?? '');
   let sum: Sum = { span: 0, requests: 0, answered: 0, limited: 0, refused: 0, failed: 0 };
   for (const tick of ticks.toReversed()) {
-    if (sum.span >= lately) break;
+    if (sum.span >= lately || end - Date.parse(tick.at) >= lately) break;
     const { answered, limited, refused, failed } = kindsOf(tick);
     sum = {
       span: sum.span + tick.span,

@@ -2,8 +2,9 @@ import { h } from 'preact';
 import type { History, HistoryStep } from '../../api/answers/history.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { Chart } from '../../parts/chart.ts';
+import { Missing } from '../../parts/notice.ts';
 import { Answered } from '../../parts/view.ts';
-import { milliseconds, number } from '../../words.ts';
+import { dayTime, milliseconds, number } from '../../words.ts';
 import { onLine } from './line.ts';
 import { kindsOf } from './outcomes.ts';
 import { kindsAsSeries, latencyAsSeries } from './series.ts';
@@ -27,10 +28,11 @@ export function Past({ title, since, step, length, count, each }: PastProps) {
     h('h2', null, title),
     h(Answered<History>, {
       answer,
-      children: ({ steps }) => {
+      children: ({ steps, silent, apart }) => {
         const line = onLine(steps, length, count);
-        const names = line.map(({ at }) => clock(at));
+        const names = line.map(({ at }) => dayTime(at));
         return [
+          h(Missing, { key: 'missing', silent, apart }),
           h(
             'div',
             { key: 'charts', class: 'charts' },
@@ -59,10 +61,8 @@ export function Past({ title, since, step, length, count, each }: PastProps) {
 function Alone({ steps }: { steps: readonly HistoryStep[] }) {
   const alone = steps.filter((step) => step.alone.length > 0);
   if (alone.length === 0) return null;
-  const [first, last] = [alone[0]!, alone.at(-1)!].map(({ at }) => clock(Date.parse(at)));
+  const [first, last] = [alone[0]!, alone.at(-1)!].map(({ at }) => dayTime(Date.parse(at)));
   const policies = [...new Set(alone.flatMap((step) => step.alone))].join(', ');
   const when = first === last ? `at ${first}` : `between ${first} and ${last}`;
   return h('p', { class: 'about' }, `The shared state was away ${when}; meanwhile the policy ${policies} decided.`);
 }
-
-const clock = (at: number) => new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });

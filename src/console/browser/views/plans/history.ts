@@ -4,7 +4,7 @@ import { useAnswer } from '../../api/use-answer.ts';
 import { Chart } from '../../parts/chart.ts';
 import { Missing } from '../../parts/notice.ts';
 import { Answered } from '../../parts/view.ts';
-import { number } from '../../words.ts';
+import { dayTime, number } from '../../words.ts';
 
 const STEP = 1_800_000;
 const STEPS = 48;
@@ -36,7 +36,7 @@ function Steps({ steps }: { steps: readonly Step[] }) {
     sums.map((inside) => inside?.reduce((sum, step) => sum + step[verdict], 0) ?? null);
   return h(Chart, {
     title: 'Requests of this plan, each half hour',
-    steps: starts.map(startInWords),
+    steps: starts.map(dayTime),
     series: [
       { name: 'admitted', values: of('admitted'), look: 'good' },
       { name: 'limited', values: of('limited'), look: 'warn' },
@@ -48,6 +48,3 @@ function Steps({ steps }: { steps: readonly Step[] }) {
 }
 
 const startOf = (time: number) => Math.floor(time / STEP) * STEP;
-
-const startInWords = (start: number) =>
-  new Date(start).toLocaleString('en-GB', { weekday: 'short', hour: '2-digit', minute: '2-digit' });

@@ -46,7 +46,9 @@ function About(key: Key) {
     h(StatusOf, { key: 'status', status: key.status }),
     ' key of ',
     h(WhoLink, { key: 'account', who: key.account }),
-    `, plan ${key.plan}${key.label === null ? '' : `, “${key.label}”`}`,
+    `, plan ${key.plan}`,
+    // A label may turn the direction of what is written; what stands around it stays as it is.
+    key.label !== null && [', “', h('bdi', { key: 'label' }, key.label), '”'],
   ];
 }
 

@@ -2,7 +2,7 @@ import type { BanHistory } from '../../api/answers/bans.ts';
 import type { Changes, Usage } from '../../api/answers/party.ts';
 import type { Requests } from '../../api/answers/requests.ts';
 import { path } from '../../api/client.ts';
-import { type Answer, useAnswer } from '../../api/use-answer.ts';
+import { type Answer, useAnswer, useRefreshWith } from '../../api/use-answer.ts';
 import { isKeyId } from '../../key-id.ts';
 
 const SHOWN = 20;
@@ -26,6 +26,7 @@ export function useParty(name: string): Party {
     every: 10_000,
   });
   const changes = useAnswer<Changes>('/audit', { query: { target: name, limit: SHOWN } });
+  useRefreshWith(bans, usage.value && JSON.stringify(usage.value.usage.map(({ banned }) => banned)));
   const refresh = () => {
     for (const answer of [usage, bans, refusals, changes]) void answer.refresh();
   };

@@ -12,7 +12,7 @@ import type { Acts } from '../../parts/use-acts.ts';
 import { Answered } from '../../parts/view.ts';
 import { WhoLink } from '../../parts/who-link.ts';
 import { useMay } from '../../session.ts';
-import { number, plural } from '../../words.ts';
+import { clockTime, number, plural } from '../../words.ts';
 import type { Party } from './use-party.ts';
 
 /** Standings that are shown with their windows. */
@@ -139,7 +139,7 @@ function conductOf(strikes: number, rung: number, history: Standing['history']):
     strikes === 0 ? 'No strikes' : `${plural(strikes, 'strike')} towards the next ban`,
     rung === 0 ? 'no ban that is not forgotten' : `${plural(rung, 'ban')} not forgotten`,
     ...(history ? [`${plural(history.bans, 'ban')} in 30 days`] : []),
-    ...(history?.pardoned ? [`last pardoned by ${history.pardoned.by} on ${history.pardoned.at.slice(0, 10)}`] : []),
+    ...(history?.pardoned ? [`last pardoned by ${history.pardoned.by} at ${clockTime(history.pardoned.at)}`] : []),
   ];
   return `${parts.join(', ')}.`;
 }

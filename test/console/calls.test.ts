@@ -1,0 +1,48 @@
+import { afterEach, expect, jest, test } from '@jest/globals';
+import { call } from '../../src/console/browser/api/client.ts';
+
+afterEach(() => void jest.restoreAllMocks());
+
+test('a call that is made again because its answer was lost is the same one', async () => {
+  const keys: (string | null)[] = [];
+  const lose = (body: object, isLost: boolean) => {
+    jest.spyOn(globalThis, 'fetch').mockImplementationOnce(async (_url, init) => {
+      keys.push(new Headers(init?.headers).get('Idempotency-Key'));
+      if (isLost) throw new TypeError('Failed to fetch');
+      return Response.json({});
+    });
+    return call('POST', '/keys', { body });
+  };
+  await expect(lose({ account: 'acme' }, true)).rejects.toMatchObject({ code: 'no_answer', status: 0 });
+  await lose({ account: 'beta' }, false);
+  await lose({ account: 'acme' }, false);
+  await lose({ account: 'acme' }, false);
+  const [first, other, again, anew] = keys;
+  expect(first).toMatch(/^[0-9a-f]{32}$/);
+  expect(again).toBe(first);
+  expect(new Set([first, other, anew]).size).toBe(3);
+});
+
+test('an answer that breaks off is none', async () => {
+  jest.spyOn(globalThis, 'fetch').mockResolvedValueOnce(new Response('{"keys":[', { status: 200 }));
+  await expect(call('GET', '/keys')).rejects.toMatchObject({ code: 'no_answer' });
+});
+
+test('a gateway that hangs is told like one that is away, and a question that nobody has any more is not', async () => {
+  const hangs = (_url: unknown, init?: RequestInit) =>
+    new Promise<Response>((_, reject) => {
+      init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+    });
+  jest.spyOn(globalThis, 'fetch').mockImplementation(hangs as typeof fetch);
+  const late = new AbortController();
+  jest.spyOn(AbortSignal, 'timeout').mockReturnValue(late.signal);
+  const question = call('GET', '/keys');
+  late.abort(new DOMException('It took too long.', 'TimeoutError'));
+  await expect(question).rejects.toMatchObject({ code: 'no_answer', status: 0 });
+
+  jest.spyOn(AbortSignal, 'timeout').mockReturnValue(new AbortController().signal);
+  const left = new AbortController();
+  const dropped = call('GET', '/keys', { signal: left.signal });
+  left.abort();
+  await expect(dropped).rejects.toMatchObject({ name: 'AbortError' });
+});

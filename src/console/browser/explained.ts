@@ -173,7 +173,7 @@ function decisionInWords(decision: Decision, time: (at: string) => string): stri
     ...(banBegan ? [`the ban began with this request${rung === null ? '' : `, rung ${rung}`}`] : []),
     ...(violated === null ? [] : [`nothing is left of ${violated} for ${units}`]),
     ...(strikesToBan === null || verdict === 'banned' ? [] : [`${strikes} of ${strikesToBan} strikes`]),
-    `try again at ${retryAt === null ? retryAt : time(retryAt)}, in ${retryAfter} s`,
+    ...(retryAt === null ? [] : [`try again at ${time(retryAt)}, in ${retryAfter} s`]),
   ];
   return `${parts.join('; ')}${BY[by]}`;
 }

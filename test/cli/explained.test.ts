@@ -44,8 +44,19 @@ test('names in faults cannot control the terminal', () => {
 
 test('who can never fit into a window is not told when to try again', () => {
   const decision = {
-    ...{ verdict: 'limited', by: 'state', cost: 100, violated: 'minute', retryAt: null, retryAfter: null },
-    ...{ strikes: 0, strikesToBan: 10, bannedUntil: null, banBegan: false, rung: null },
+    verdict: 'limited',
+    by: 'state',
+    cost: 100,
+    violated: 'minute',
+    ...{
+      retryAt: null,
+      retryAfter: null,
+      strikes: 0,
+      strikesToBan: 10,
+      bannedUntil: null,
+      banBegan: false,
+      rung: null,
+    },
   } as const;
   const text = inSteps({ ...TOLD, status: 429, step: 'admit', code: 'rate_limit_exceeded', decision }, false);
   expect(text).toMatch(/\nadmit +REFUSED: limited; nothing is left of minute for 100 units; 0 of 10 strikes\n/);

@@ -1,5 +1,5 @@
 import { type ComponentChildren, h } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Answer } from '../api/use-answer.ts';
 import { Failure } from './notice.ts';
 
@@ -15,10 +15,11 @@ interface ViewProps {
 /** One page of the console. Its heading takes the focus when it appears, so that a screen reader says where one is. */
 export function View({ title, about, actions, children }: ViewProps) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
+  // With the view itself, and not after it is drawn: nobody is to be where they were a moment longer.
+  useLayoutEffect(() => {
     document.title = `${title} · storegate console`;
   }, [title]);
-  useEffect(() => heading.current?.focus({ preventScroll: true }), []);
+  useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), []);
   return h(
     'article',
     { class: 'view' },

@@ -7,7 +7,7 @@ import { KeyError } from '../keys/manage.ts';
 import { GIVE_THE_ID, holdsSecret } from '../keys/secret.ts';
 import { KeyConflict } from '../keys/store.ts';
 import { REASON_HEADER } from '../operators/reason.ts';
-import { mayActAs, type Role } from '../operators/tokens.ts';
+import { holdsToken, mayActAs, type Role } from '../operators/tokens.ts';
 import { LedgerError, UnsavedError } from '../state/state.ts';
 import { type AdminCode, AdminError } from './admin-error.ts';
 import type { AdminAnswer, Call, Task } from './call.ts';
@@ -75,10 +75,12 @@ function find(contract: Contract, { method, path }: Call) {
   throw new AdminError('method_not_allowed', `This path takes ${Allow}.`, { headers: { Allow } });
 }
 
-/** Paths and queries end up in logs, and a key is never found under its secret. */
+/** Paths and queries end up in logs, and nothing is found under a secret. */
 function refuseSecrets(parameters: readonly string[], query: string): void {
   const given = [...parameters.map(decodeURIComponent), ...new URLSearchParams(query).values()];
   if (given.some(holdsSecret)) throw new AdminError('invalid_value', GIVE_THE_ID);
+  if (given.some(holdsToken))
+    throw new AdminError('invalid_value', 'This looks like the token of an operator: give its name.');
 }
 
 function check(operation: Operation, parameters: readonly string[], { query, headers, body }: Call): void {

@@ -47,9 +47,11 @@ export function makeToken(): string {
   return `sgadmin_${randomBytes(32).toString('base64url')}`;
 }
 
+const LIKE_A_TOKEN = /sgadmin_[\w-]{16,}/;
+
 /** Whether there is something in `text` that looks like a token, whole or cut short. */
 export function holdsToken(text: string): boolean {
-  return /sgadmin_[\w-]{16,}/.test(text);
+  return LIKE_A_TOKEN.test(text);
 }
 
 export function hashToken(token: string): string {

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { makeToken } from '../../src/operators/tokens.ts';
 import { type AdminCall, adminOf } from '../support/admin.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { DAY, HOUR } from '../support/limits.ts';
@@ -87,6 +88,15 @@ describe('a key', () => {
     expect([status, body.code]).toEqual([400, 'invalid_value']);
     expect(body.message).toContain('give the id');
     expect(body.message).not.toContain(key);
+  });
+
+  test('is not looked for by the token of an operator, which no address is to have', async () => {
+    const token = makeToken();
+    for (const path of [`/keys?find=${token}`, `/audit?actor=${token}`, `/tokens/${token.slice(0, 30)}`]) {
+      const { status, body } = await admin(path.startsWith('/tokens') ? 'DELETE' : 'GET', path);
+      expect([path, status, body.code]).toEqual([path, 400, 'invalid_value']);
+      expect(body.message).toBe('This looks like the token of an operator: give its name.');
+    }
   });
 
   test('is changed where it is named, and null takes away', async () => {

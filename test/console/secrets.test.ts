@@ -1,11 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 
-const patternIn = (file: string) => /LIKE_A_KEY = \/(.+)\/g?;/.exec(readFileSync(file, 'utf8'))?.[1];
+const patternIn = (file: string, name = 'LIKE_A_KEY') =>
+  new RegExp(`${name} = /(.+)/g?;`).exec(readFileSync(file, 'utf8'))?.[1];
 
 test('the console knows what looks like a secret by the same form as the gateway', () => {
   const ofGateway = patternIn('src/keys/secret.ts')!;
   // What may follow matters where secrets are masked, and not where they are found.
   expect(patternIn('src/console/browser/secrets.ts')).toBe(ofGateway.replace(/\(\?:_\[0-9A-Za-z\]\*\)\?$/, ''));
   expect(ofGateway).toMatch(/^sg_/);
+  const token = patternIn('src/operators/tokens.ts', 'LIKE_A_TOKEN');
+  expect(patternIn('src/console/browser/secrets.ts', 'LIKE_A_TOKEN')).toBe(token);
+  expect(token).toMatch(/^sgadmin_/);
 });

@@ -107,7 +107,7 @@ describeInBrowser('the view Who', () => {
     page.on('request', (request) => void sent.push(`${request.url()} ${request.postData()}`));
     await page.getByLabel('Key, account or label').fill(secret);
     await page.getByRole('button', { name: 'Find' }).click();
-    await page.getByText('This was the secret of a key, and was not sent').waitFor();
+    await page.getByText('This was the secret of a key, or a token, and was not sent').waitFor();
     await goBy(`#/who/${secret}`);
     await page.waitForURL(/#\/who\?refused=secret$/);
     await goBy(`#/keys?find=${secret}`);

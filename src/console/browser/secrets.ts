@@ -5,13 +5,15 @@ import { goTo, linkTo, type Place } from './routing.ts';
 
 /** As `LIKE_A_KEY` of src/keys/secret.ts: whatever begins as a key does, whole or cut short. */
 const LIKE_A_KEY = /sg_[a-z]{1,12}_[0-9A-Za-z]{16,}/;
+/** As in src/operators/tokens.ts. */
+const LIKE_A_TOKEN = /sgadmin_[\w-]{16,}/;
 
 /** In the query of a place that was left because it had a secret. */
 const REFUSED = { refused: 'secret' };
 
-/** Whether there is something in the text that looks like the secret of a key. */
+/** Whether there is something in the text that looks like the secret of a key, or like an operator's token. */
 export function holdsSecret(text: string): boolean {
-  return LIKE_A_KEY.test(text);
+  return LIKE_A_KEY.test(text) || LIKE_A_TOKEN.test(text);
 }
 
 /** Goes to a place of a view with this query; where somebody has put a secret into it, to one that says why not. */
@@ -33,7 +35,7 @@ export function useLeftForSecret({ view, rest, query }: Place): boolean {
 export function SecretRefused({ query }: Pick<Place, 'query'>) {
   if (query.refused !== REFUSED.refused) return null;
   return h(Notice, { tone: 'bad' }, [
-    h('p', null, 'This was the secret of a key, and was not sent: addresses and searches end up in logs.'),
+    h('p', null, 'This was the secret of a key, or a token, and was not sent: addresses and searches end up in logs.'),
     h(
       'p',
       null,

@@ -50,6 +50,25 @@ describeInBrowser('the view Keys', () => {
     expect(complaints).toEqual([]);
   });
 
+  test('stays with a key that is being made: its secret is told once', async () => {
+    const { page } = await stand.open('operate', 'keys');
+    const [sent, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await page.route('**/console/api/keys', async (route) => {
+      sent.resolve();
+      await release.promise;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Account').fill('patient');
+    await dialog.getByRole('button', { name: 'Create a key' }).click();
+    await sent.promise;
+    await page.keyboard.press('Escape');
+    expect(await dialog.getByRole('button', { name: 'Cancel' }).isDisabled()).toBe(true);
+    release.resolve();
+    expect(await dialog.locator('code.secret').textContent()).toMatch(/^sg_live_/);
+  });
+
   test('creates a key with all that can be said of it, and shows its secret once', async () => {
     const { page } = await stand.open('operate', 'keys');
     await page.getByRole('button', { name: 'Create a key' }).click();

@@ -53,9 +53,14 @@ export function ActDialog({ act, onClose }: { act: Act; onClose: () => void }) {
     if (isLost) document.querySelector('h1')?.focus({ preventScroll: true });
   }
 
+  /** What is under way is done whoever looks, and its answer may have a secret that is told once. Calls end by themselves. */
+  function stayWhileBusy(event: Event) {
+    if (busy) event.preventDefault();
+  }
+
   return h(
     'dialog',
-    { ref: dialog, class: 'act', onClose: closed, 'aria-labelledby': 'act-title' },
+    { ref: dialog, class: 'act', onClose: closed, onCancel: stayWhileBusy, 'aria-labelledby': 'act-title' },
     h('h2', { id: 'act-title' }, act.title),
     result
       ? h(
@@ -84,7 +89,7 @@ export function ActDialog({ act, onClose }: { act: Act; onClose: () => void }) {
             'div',
             { class: 'buttons' },
             h('button', { type: 'submit', class: act.dangerous ? 'dangerous' : undefined, disabled: busy }, act.verb),
-            h('button', { type: 'button', onClick: () => dialog.current?.close() }, 'Cancel'),
+            h('button', { type: 'button', disabled: busy, onClick: () => dialog.current?.close() }, 'Cancel'),
           ),
         ),
   );

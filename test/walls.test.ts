@@ -5,7 +5,7 @@ import { circles, FILES, type Import, importsIn, roomOf, textOf } from './suppor
 /** From the bottom up. A room imports only rooms of the layers below its own, types included. */
 const LAYERS: readonly (readonly string[])[] = [
   ['common', 'limits'],
-  ['errors', 'pages'],
+  ['errors', 'pages', 'tls'],
   ['callers', 'operators', 'contract', 'config', 'http1'],
   ['keys', 'observe'],
   ['fleet'],
@@ -71,7 +71,7 @@ const walls: readonly Wall[] = [
   },
   {
     name: 'the wire knows no key, limit or contract',
-    breaks: ({ from, to }) => inside('http1')(from) && isOurs(to) && !inside('http1')(to) && !inside('common')(to),
+    breaks: ({ from, to }) => inside('http1')(from) && isOurs(to) && !['http1', 'common', 'tls'].includes(roomOf(to)),
     planted: { from: 'http1/heads.ts', to: 'errors/refusals.ts' },
   },
   {

@@ -1,3 +1,4 @@
+import { readCertificates } from '../config/certificates.ts';
 import type { Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { formatLimit } from '../config/windows.ts';
@@ -21,6 +22,7 @@ import { withKeys } from './with-keystore.ts';
  */
 export async function check(terminal: Terminal): Promise<void> {
   const config = loadConfig(terminal);
+  readCertificates(config);
   const contract = readContract(config, terminal);
   for (const note of moreThanTheDoor(config, contract)) terminal.err(`note: ${note}\n`);
   const exempted = formatExempted(contract.exempted);

@@ -22,6 +22,7 @@ interface Surroundings {
 /** Turns checked settings into the Config: units become numbers, paths absolute. */
 export function assemble(read: SettingsReader, { plans, gateway, cwd }: Surroundings): Config {
   const path = (name: string): string => resolve(cwd, read.text(name));
+  const pathOrNull = (name: string): string | null => (read.textOrNull(name) === null ? null : path(name));
   const span = (name: string): number => parseDuration(read.text(name))!;
   const size = (name: string): number => parseSize(read.raw(name))!;
   const redis = read.textOrNull('redis.url');
@@ -59,6 +60,12 @@ export function assemble(read: SettingsReader, { plans, gateway, cwd }: Surround
       connectTimeout: span('upstream.connectTimeout'),
       headersTimeout: span('upstream.headersTimeout'),
       bodyTimeout: span('upstream.bodyTimeout'),
+      tls: {
+        ca: pathOrNull('upstream.tls.ca'),
+        cert: pathOrNull('upstream.tls.cert'),
+        key: pathOrNull('upstream.tls.key'),
+        serverName: read.textOrNull('upstream.tls.serverName'),
+      },
     },
     contract: {
       file: path('contract.file'),

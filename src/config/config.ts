@@ -71,6 +71,15 @@ export interface Upstream {
   readonly headersTimeout: number;
   /** Longest silence in the body of an answer. */
   readonly bodyTimeout: number;
+  readonly tls: ClientTlsFiles;
+}
+
+/** Files for TLS to another side, absolute paths, and the name that its certificate must have; `null`: what is usual. */
+export interface ClientTlsFiles {
+  readonly ca: string | null;
+  readonly cert: string | null;
+  readonly key: string | null;
+  readonly serverName: string | null;
 }
 
 /** The budget of bodies holds so many of the largest: one key may have a quarter, and a body twice its size while it grows. */

@@ -1,7 +1,8 @@
 import { connect, isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { connect as connectTls } from 'node:tls';
+import type { ClientTls } from '../tls/client.ts';
 import { ClientConnection, type ClientShared, type OpenSocket } from './client-connection.ts';
+import { tlsTo } from './tls-client.ts';
 
 export interface PoolOptions {
   /** Open connections at most. */
@@ -137,12 +138,24 @@ export class Pool {
 /** One buffer for the reads of all connections: a part that is kept longer than its read is copied. */
 const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** Opens connections to an origin, http or https. `tunnels`: they may change their protocol, and have a buffer of their own. */
-export function openerTo({ protocol, hostname, port }: URL, { tunnels = false } = {}): OpenSocket {
+export interface OpenerOptions {
+  /** Connections may change their protocol, and have a buffer of their own. */
+  readonly tunnels?: boolean;
+  /** For https, asked for each connection. As long as it is the same object, connections resume the session of those before. */
+  readonly tls?: () => ClientTls;
+}
+
+const USUAL: ClientTls = {};
+
+/** Opens connections to an origin, http or https. */
+export function openerTo(
+  { protocol, hostname, port, host: named }: URL,
+  { tunnels = false, tls = () => USUAL }: OpenerOptions = {},
+): OpenSocket {
   const isTls = protocol === 'https:';
   const host = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
   const to = { host, port: Number(port) || (isTls ? 443 : 80), noDelay: true };
-  const servername = isIP(host) === 0 ? host : '';
+  const secure = isTls ? tlsTo(named, isIP(host) === 0 ? host : '', tls) : null;
   return (receive, connected): Duplex => {
     const onread = {
       buffer: READ_BUFFER,
@@ -152,7 +165,7 @@ export function openerTo({ protocol, hostname, port }: URL, { tunnels = false } 
       },
     };
     const options = tunnels ? to : { ...to, onread };
-    const socket = isTls ? connectTls({ ...options, servername, ALPNProtocols: ['http/1.1'] }) : connect(options);
+    const socket = secure === null ? connect(options) : secure(options);
     if (tunnels) socket.on('data', receive);
     return socket.once(isTls ? 'secureConnect' : 'connect', connected);
   };

@@ -1,5 +1,6 @@
 import type { Reloaded } from '../admin/context.ts';
 import { createGuard } from '../callers/guard.ts';
+import { readCertificates } from '../config/certificates.ts';
 import type { Config } from '../config/config.ts';
 import { gatewayName } from '../fleet/fleet.ts';
 import { type LiveAnswer, readLiveQuestion } from '../fleet/live.ts';
@@ -61,7 +62,8 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   const { clock = Date.now, load } = overrides;
   const startedAt = Date.now();
   const contracts = new ContractLoader();
-  const settings = { config, ...(await contracts.loadFirst(config.contract)) };
+  const certificates = readCertificates(config);
+  const settings = { config, certificates, ...(await contracts.loadFirst(config.contract)) };
   const log = overrides.log ?? createLog(config.log);
   const standing = new Standing();
   const metrics = createMetrics({

@@ -122,8 +122,8 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
   }
 
   function filesOf(): readonly string[] {
-    const { config, contract } = reloader.current;
-    return [config.files.gateway, config.files.plans, ...contract.files.keys()];
+    const { config, contract, certificates } = reloader.current;
+    return [config.files.gateway, config.files.plans, ...contract.files.keys(), ...certificates.files];
   }
 
   function reloadUnasked(): void {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { AroundReload, Compared, Reloaded } from '../admin/context.ts';
 import type { Eventually } from '../common/eventually.ts';
 import { Turns } from '../common/turns.ts';
+import { type Certificates, readCertificates } from '../config/certificates.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError, formatProblem } from '../config/problems/problems.ts';
 import { differences, inForce, needsRestart } from '../config/restart.ts';
@@ -22,6 +23,7 @@ import { type ContractLoader, type Loaded, LoadingEnded } from './contracts/load
 /** The settings that can change between two requests; frozen. */
 export interface ActiveConfig<C extends Config> extends Loaded {
   readonly config: C;
+  readonly certificates: Certificates;
 }
 
 /** The reason of a reload that no operator asked for. */
@@ -114,6 +116,8 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
   async function read(): Promise<{ loaded: Config; next: ActiveConfig<C>; reloaded: Reloaded }> {
     const loaded = load();
     const sameContract = sameReading(current.config, loaded) && (await isUnchanged(current.contract));
+    const config = inForce(current.config, loaded);
+    const certificates = readCertificates(config);
     const { contract, prepared } = sameContract ? current : await contracts.load(loaded.contract);
     await refuseLostPlans(current.config.plans, loaded.plans, keys);
 
@@ -121,9 +125,10 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
     const changed = different.filter((name) => !needsRestart(name));
     if (plansText(loaded.plans) !== plansText(current.config.plans)) changed.push('plans');
     if (contract.fingerprint !== current.contract.fingerprint) changed.push('contract');
+    if (JSON.stringify(certificates) !== JSON.stringify(current.certificates)) changed.push('certificates');
     return {
       loaded,
-      next: Object.freeze({ config: inForce(current.config, loaded), contract, prepared }),
+      next: Object.freeze({ config, certificates, contract, prepared }),
       reloaded: { changed, needRestart: different.filter(needsRestart) },
     };
   }

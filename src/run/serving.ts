@@ -14,6 +14,7 @@ import type { Plans } from '../limits/plans.ts';
 import type { Observe } from '../observe/events.ts';
 import { BanRecorder } from '../state/ban-recorder.ts';
 import type { Storage } from '../state/storage.ts';
+import { clientTls } from '../tls/client.ts';
 import { buildPipeline } from './build.ts';
 import type { ActiveConfig } from './reload.ts';
 import { urlOf } from './url.ts';
@@ -66,7 +67,8 @@ export function createServing(parts: ServingParts): Serving {
     failed: (error) => observe({ type: 'bug', id: 'bans', error }),
   });
   storage.hearBans?.((ban) => bans.begun(ban));
-  const upstream = createUpstream(config.upstream.url, config.upstream);
+  let storeTls = clientTls(settings.certificates.upstream);
+  const upstream = createUpstream(config.upstream.url, config.upstream, () => storeTls);
   const deprecatedBy = parts.deprecatedAtAll ?? ((keyId) => uses.deprecatedBy(keyId));
   const bodies = new Bodies(bodiesSettings(config));
   const lasting = { state, bans, keyring, keys, uses, deprecatedBy, guard, upstream, bodies, observe, clock };
@@ -108,6 +110,7 @@ export function createServing(parts: ServingParts): Serving {
       keyring.usePlans(plansIn(settings));
       bodies.use(bodiesSettings(settings.config));
       limits.use(settings.config.door);
+      storeTls = clientTls(settings.certificates.upstream);
       pipeline = buildPipeline(settings, lasting);
       compileRest(settings.contract);
     },

@@ -195,8 +195,8 @@ export class WorkerPool {
   }
 
   #sent(): StartOrder['settings'] {
-    const { config, prepared } = this.#settings;
-    return packed({ config: shareOf(config, this.#size), prepared });
+    const { config, certificates, prepared } = this.#settings;
+    return packed({ config: shareOf(config, this.#size), certificates, prepared });
   }
 
   #fork(number: number): WorkerHandle {

@@ -1,4 +1,5 @@
 import { createGuard } from '../callers/guard.ts';
+import { readCertificates } from '../config/certificates.ts';
 import { gatewayName } from '../fleet/fleet.ts';
 import { type LiveAnswer, readLiveQuestion } from '../fleet/live.ts';
 import { type PeaksAnswer, readPeaksQuestion } from '../fleet/peaks.ts';
@@ -34,7 +35,8 @@ export async function createPrimary(
   { load, clock = Date.now, log = createLog(config.log) }: Overrides = {},
 ): Promise<Gateway> {
   const contracts = new ContractLoader();
-  const initial = { config, ...(await contracts.loadFirst(config.contract)) };
+  const certificates = readCertificates(config);
+  const initial = { config, certificates, ...(await contracts.loadFirst(config.contract)) };
   const startedAt = Date.now();
   const standing = new Standing();
   const metrics = createMetrics({

@@ -1,5 +1,6 @@
 import type { Guard } from '../callers/guard.ts';
 import { deepFreeze } from '../common/freeze.ts';
+import type { Certificates } from '../config/certificates.ts';
 import { isSameReading } from '../contract/contract.ts';
 import type { LiveOfProcess, LiveQuestion } from '../fleet/live.ts';
 import type { PeaksQuestion } from '../fleet/peaks.ts';
@@ -22,6 +23,8 @@ import type { ServedConfig } from '../run/serving.ts';
  */
 export interface SentConfig {
   readonly config: ServedConfig;
+  /** With private keys: the channel between the processes is a pair of sockets that nobody else has. */
+  readonly certificates: Certificates;
   readonly prepared: Prepared;
 }
 
@@ -82,19 +85,23 @@ export interface LastReport {
 }
 
 /** Leaves out the admin token, which no request needs. */
-export function packed({ config, prepared }: Pick<ActiveConfig<ServedConfig>, 'config' | 'prepared'>): SentConfig {
-  return { config: { ...config, admin: { ...config.admin, token: null } }, prepared };
+export function packed({
+  config,
+  certificates,
+  prepared,
+}: Pick<ActiveConfig<ServedConfig>, 'config' | 'certificates' | 'prepared'>): SentConfig {
+  return { config: { ...config, admin: { ...config.admin, token: null } }, certificates, prepared };
 }
 
 /** Keeps the contract of `before`, and what is compiled of it, if it is the same. */
 export function unpacked(
-  { config, prepared }: SentConfig,
+  { config, certificates, prepared }: SentConfig,
   before: ActiveConfig<ServedConfig> | null = null,
 ): ActiveConfig<ServedConfig> {
   const same =
     before?.contract.fingerprint === prepared.carried.fingerprint &&
     isSameReading(before.prepared.carried.reading, prepared.carried.reading);
-  return { config: deepFreeze(config), ...(same ? loadedIn(before) : loadedOf(prepared)) };
+  return { config: deepFreeze(config), certificates, ...(same ? loadedIn(before) : loadedOf(prepared)) };
 }
 
 const loadedIn = ({ contract, prepared }: ActiveConfig<ServedConfig>): Loaded => ({ contract, prepared });

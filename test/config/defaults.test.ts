@@ -34,6 +34,7 @@ function defaultsIn(cwd: string, gateway: string): Config {
       connectTimeout: 2 * second,
       headersTimeout: 10 * second,
       bodyTimeout: 30 * second,
+      tls: { ca: null, cert: null, key: null, serverName: null },
     },
     contract: {
       file: join(root, 'config/openapi.yaml'),

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { readCertificates } from '../../src/config/certificates.ts';
 import { withStore } from '../../src/config/describe.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Event } from '../../src/observe/events.ts';
@@ -7,7 +8,11 @@ import { createReloader, FILE_CHANGED, ReloadRefused } from '../../src/run/reloa
 import { folderWith } from '../config/folder.ts';
 
 const config = withStore(loadConfig({ env: {}, cwd: folderWith() }), 'http://127.0.0.1:1');
-const initial = { config, ...(await new ContractLoader().loadFirst(config.contract)) };
+const initial = {
+  config,
+  certificates: readCertificates(config),
+  ...(await new ContractLoader().loadFirst(config.contract)),
+};
 /** The same settings, but for the way to read the contract, so that every reload reads it again. */
 const other = loadConfig({
   env: { STOREGATE_CONFIG: 'gateway.yaml' },

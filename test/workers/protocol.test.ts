@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { readCertificates } from '../../src/config/certificates.ts';
 import { withStore } from '../../src/config/describe.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { ContractLoader } from '../../src/run/contracts/loader.ts';
@@ -13,6 +14,7 @@ const token = randomUUID();
 const env = { STOREGATE_ADMIN_TOKEN: token, REDIS_URL: 'redis://127.0.0.1', STOREGATE_WORKERS: '3' };
 const config = withStore(loadConfig({ env, cwd: folderWith() }), 'http://127.0.0.1:1');
 const { contract, prepared } = await new ContractLoader().loadFirst(config.contract);
+const certificates = readCertificates(config);
 
 /** The configuration with a contract of these paths. */
 function withContract(paths: object): typeof config {
@@ -21,7 +23,7 @@ function withContract(paths: object): typeof config {
 }
 
 test('settings arrive at a worker as they were sent, but for the admin token', () => {
-  const sent = structuredClone(packed({ config, prepared }));
+  const sent = structuredClone(packed({ config, certificates, prepared }));
   expect(JSON.stringify(sent)).not.toContain(token);
   const arrived = unpacked(sent);
   expect(arrived.config).toEqual({ ...config, admin: { ...config.admin, token: null } });
@@ -33,12 +35,16 @@ test('settings arrive at a worker as they were sent, but for the admin token', (
 test('a contract that is the same is not compiled again, one that is read in another way is', async () => {
   const ours = withContract({ '/': { get: { operationId: 'good', responses: done } } });
   const { prepared } = await new ContractLoader().loadFirst(ours.contract);
-  const before = unpacked(structuredClone(packed({ config: ours, prepared })));
-  expect(unpacked(structuredClone(packed({ config: ours, prepared })), before).contract).toBe(before.contract);
+  const before = unpacked(structuredClone(packed({ config: ours, certificates, prepared })));
+  expect(unpacked(structuredClone(packed({ config: ours, certificates, prepared })), before).contract).toBe(
+    before.contract,
+  );
   for (const other of [{ unknownQuery: 'pass' }, { integers: 'any' }, { maxDepth: 3 }] as const) {
     const changed = { ...ours, contract: { ...ours.contract, ...other } };
     const { prepared } = await new ContractLoader().loadFirst(changed.contract);
-    expect(unpacked(structuredClone(packed({ config: changed, prepared })), before).contract).not.toBe(before.contract);
+    expect(unpacked(structuredClone(packed({ config: changed, certificates, prepared })), before).contract).not.toBe(
+      before.contract,
+    );
   }
 });
 
@@ -48,7 +54,7 @@ test('a worker treats operations with mistakes as the primary process does', asy
   const { contract: settings } = withContract(paths);
   const lenient = { ...config, contract: { ...settings, leniency: 'pass' as const } };
   const { contract, prepared } = await new ContractLoader().load(lenient.contract);
-  const arrived = unpacked(structuredClone(packed({ config: lenient, prepared })));
+  const arrived = unpacked(structuredClone(packed({ config: lenient, certificates, prepared })));
   expect(arrived.contract.exempted).toEqual(contract.exempted);
   expect(arrived.contract.exempted).toMatchObject([{ id: 'bad', treatment: 'pass' }]);
   const { operation } = arrived.contract.match('GET', '/');

@@ -1,0 +1,31 @@
+import { isIP } from 'node:net';
+import { type ConnectionOptions, checkServerIdentity, createSecureContext } from 'node:tls';
+
+/** What a client of TLS has of its files, in PEM; plain values, which can be sent to another process. */
+export interface ClientMaterial {
+  /** Whom it trusts; `null`: the authorities that Node knows, and those of NODE_EXTRA_CA_CERTS. */
+  readonly ca: string | null;
+  /** How it proves who it is; `null`: not at all. */
+  readonly cert: string | null;
+  readonly key: string | null;
+  /** The name that the other side's certificate must have; `null`: that of the URL. */
+  readonly serverName: string | null;
+}
+
+/** What connections to one other side share. The same object as long as nothing has changed. */
+export type ClientTls = Readonly<Pick<ConnectionOptions, 'secureContext' | 'servername' | 'checkServerIdentity'>>;
+
+/** `null` is as nothing at all. */
+export function clientTls(material: ClientMaterial | null): ClientTls {
+  const { ca = null, cert = null, key = null, serverName = null } = material ?? {};
+  if (material === null) return {};
+  const secureContext = createSecureContext({
+    minVersion: 'TLSv1.2',
+    ...(ca !== null && { ca }),
+    ...(cert !== null && key !== null && { cert, key }),
+  });
+  if (serverName === null) return { secureContext };
+  // RFC 6066 section 3: an address is never sent as a name.
+  const servername = isIP(serverName) === 0 ? serverName : '';
+  return { secureContext, servername, checkServerIdentity: (_, found) => checkServerIdentity(serverName, found) };
+}

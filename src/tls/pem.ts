@@ -1,0 +1,44 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+
+/** Why text of a file is not what it should be, as a sentence whose subject is the file. Holds nothing of the text. */
+export class UnfitPem extends Error {
+  override name = 'UnfitPem';
+}
+
+/** More would only slow down each handshake. */
+const MOST_CERTIFICATES = 100;
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
+
+/** The certificates of a file in their order, at least one. Throws UnfitPem. */
+export function certificatesIn(pem: string): X509Certificate[] {
+  const found = pem.match(CERTIFICATE) ?? [];
+  if (found.length === 0) {
+    const isKey = pem.includes('PRIVATE KEY-----');
+    throw new UnfitPem(isKey ? 'has a private key where a certificate should be' : 'has no certificate in PEM');
+  }
+  if (found.length > MOST_CERTIFICATES) throw new UnfitPem(`has more than ${MOST_CERTIFICATES} certificates`);
+  return found.map((text, i) => {
+    try {
+      return new X509Certificate(text);
+    } catch {
+      throw new UnfitPem(`has a broken certificate, number ${i + 1}`);
+    }
+  });
+}
+
+/** The private key of a file. Throws UnfitPem. */
+export function keyIn(pem: string): KeyObject {
+  if (!pem.includes('PRIVATE KEY-----')) {
+    const isCertificate = pem.includes('-----BEGIN CERTIFICATE-----');
+    throw new UnfitPem(isCertificate ? 'has a certificate where a private key should be' : 'has no private key in PEM');
+  }
+  // Also the old form, whose encryption stands in lines of its own.
+  if (/BEGIN ENCRYPTED PRIVATE KEY|^Proc-Type: 4,ENCRYPTED/m.test(pem)) {
+    throw new UnfitPem('is encrypted with a passphrase, which nobody could type in: decrypt it (openssl pkey)');
+  }
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    throw new UnfitPem('has a broken private key');
+  }
+}

@@ -1,0 +1,107 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readCertificates } from '../../src/config/certificates.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { Authority } from '../support/redis/certificates.ts';
+import { folderWith } from './folder.ts';
+import { mistakesOf } from './mistakes.ts';
+
+let authority: Authority;
+let good: { cert: string; key: string };
+let other: { cert: string; key: string };
+beforeAll(() => {
+  authority = new Authority();
+  good = authority.issue('good', 'DNS:good.example');
+  other = authority.issue('other', 'DNS:other.example');
+});
+afterAll(() => authority.remove());
+
+function read(tls: Record<string, unknown>, files: Readonly<Record<string, string>> = {}) {
+  const cwd = folderWith({ 'gateway.yaml': JSON.stringify({ upstream: { tls } }), ...files });
+  return readCertificates(loadConfig({ env: { STOREGATE_CONFIG: 'gateway.yaml' }, cwd }));
+}
+
+test('no setting, no file', () => {
+  expect(read({})).toEqual({ upstream: null, files: [] });
+});
+
+test('what the files hold is read, and each is watched', () => {
+  const { upstream, files } = read({ ca: authority.file, ...good });
+  expect(upstream).toEqual({
+    ca: authority.pem,
+    cert: readFileSync(good.cert, 'utf8'),
+    key: readFileSync(good.key, 'utf8'),
+    serverName: null,
+  });
+  expect(files).toEqual([authority.file, good.cert, good.key]);
+});
+
+describe('is told what is wrong:', () => {
+  const mistakes = (tls: Record<string, unknown>, files: Readonly<Record<string, string>> = {}) =>
+    mistakesOf(() => void read(tls, files)).map((line) => line.replace(/^gateway\.yaml:1:\d+ /, ''));
+
+  test('a certificate without a key, and a key without a certificate', () => {
+    expect(mistakes({ cert: good.cert })).toEqual(['upstream.tls.cert: needs upstream.tls.key beside it']);
+    expect(mistakes({ key: good.key })).toEqual(['upstream.tls.key: needs upstream.tls.cert beside it']);
+  });
+
+  test('files that are not there; the path of a key is not shown', () => {
+    const [ca, cert, key] = mistakes({ ca: 'no-ca.crt', cert: 'none.crt', key: 'none.key' });
+    expect(ca).toMatch(/^upstream\.tls\.ca: .*no-ca\.crt does not exist$/);
+    expect(cert).toMatch(/^upstream\.tls\.cert: .*none\.crt does not exist$/);
+    expect(key).toBe('upstream.tls.key: the file that it names does not exist');
+  });
+
+  test('a key in place of its path, without showing it', () => {
+    const pem = readFileSync(good.key, 'utf8');
+    const lines = mistakes({ cert: good.cert, key: pem });
+    expect(lines).toEqual([
+      'upstream.tls.key: must be the path of a file with the key, not the key, and is not (the value is not shown)',
+    ]);
+  });
+
+  test('the key of another certificate', () => {
+    expect(mistakes({ cert: good.cert, key: other.key })).toEqual([
+      'upstream.tls.key: the private key in its file does not belong to the certificate beside it',
+    ]);
+  });
+
+  test('the two files in each other’s place', () => {
+    expect(mistakes({ cert: good.key, key: good.cert })).toEqual([
+      `upstream.tls.cert: ${good.key} has a private key where a certificate should be`,
+      'upstream.tls.key: the file that it names has a certificate where a private key should be',
+    ]);
+  });
+
+  test.each([
+    ['PKCS #8', ['pkcs8', '-topk8', '-passout', 'pass:secret']],
+    ['the old form', ['ec', '-aes128', '-passout', 'pass:secret']],
+  ])('a key with a passphrase, in %s', (_, args) => {
+    const key = execFileSync('openssl', [...args, '-in', good.key], { encoding: 'utf8', stdio: 'pipe' });
+    expect(mistakes({ cert: good.cert, key: 'it.key' }, { 'it.key': key })).toEqual([
+      'upstream.tls.key: the file that it names is encrypted with a passphrase, which nobody could type in: decrypt it (openssl pkey)',
+    ]);
+  });
+
+  test.each([
+    ['text', 'nothing', 'has no certificate in PEM'],
+    ['', '', 'has no certificate in PEM'],
+    [
+      'half a certificate',
+      '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n',
+      'has a broken certificate, number 1',
+    ],
+  ])('a file with %s for certificates', (_, text, told) => {
+    const [line] = mistakes({ ca: 'ca.crt' }, { 'ca.crt': text });
+    expect(line).toMatch(new RegExp(`^upstream\\.tls\\.ca: .*ca\\.crt ${told}$`));
+  });
+
+  test('a broken key, and nothing of it', () => {
+    const [line] = mistakes(
+      { cert: good.cert, key: 'it.key' },
+      { 'it.key': '-----BEGIN PRIVATE KEY-----\nMIGHsecret\n-----END PRIVATE KEY-----\n' },
+    );
+    expect(line).toBe('upstream.tls.key: the file that it names has a broken private key');
+  });
+});

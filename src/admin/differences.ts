@@ -4,8 +4,8 @@ import { describeConfig, settingsBehind } from '../config/describe.ts';
 import { differences, needsRestart } from '../config/restart.ts';
 import { formatWindows } from '../config/windows.ts';
 import type { Contract } from '../contract/contract.ts';
-import type { Plan } from '../limits/plans.ts';
-import { shownLadder } from './shown.ts';
+import type { Plan, Plans } from '../limits/plans.ts';
+import { atOnce, shownLadder } from './shown.ts';
 
 /** A configuration with its contract: what is in force, or what the files say. */
 export interface Configured {
@@ -20,7 +20,7 @@ export function differencesBetween(inForce: Configured, inFiles: Configured) {
   return {
     settings: settingsThatDiffer(inForce.config, inFiles.config),
     plans: entriesThatDiffer(before.plans, after.plans, shownPlan),
-    accounts: entriesThatDiffer(before.accounts, after.accounts, formatWindows),
+    accounts: entriesThatDiffer(ownLimits(before), ownLimits(after), (limits) => limits),
     bans: isSame(bans) ? null : bans,
     contract: contractThatDiffers(inForce.contract, inFiles.contract),
   };
@@ -65,8 +65,19 @@ function entriesThatDiffer<T, S>(
     .filter((entry) => !isSame(entry));
 }
 
-function shownPlan({ count, windows }: Plan) {
-  return { count, limits: windows && formatWindows(windows) };
+function shownPlan(plan: Plan) {
+  return { count: plan.count, limits: plan.windows && formatWindows(plan.windows), ...atOnce(plan) };
+}
+
+/** In words: `5000/minute,2000000/day, 200 in flight`. */
+function ownLimits({ accounts, concurrencies }: Plans): ReadonlyMap<string, string> {
+  const inFlight = (name: string) => concurrencies?.get(name);
+  return new Map(
+    [...accounts].map(([name, windows]) => [
+      name,
+      [formatWindows(windows), ...(inFlight(name) === undefined ? [] : [` ${inFlight(name)} in flight`])].join(','),
+    ]),
+  );
 }
 
 function contractThatDiffers(inForce: Contract, inFiles: Contract) {

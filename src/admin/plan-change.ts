@@ -8,20 +8,32 @@ export interface PlanDraft {
   readonly limits?: string | null;
   readonly drop?: readonly string[];
   readonly count?: Plan['count'];
+  /** `null`: any number. */
+  readonly concurrency?: number | null;
+  readonly weight?: number;
 }
 
 /** The plan of this name after the change. Throws AdminError, and ConfigError for limits that are none. */
-export function changedPlan(name: string, old: Plan | undefined, { limits, drop = [], count }: PlanDraft): Plan {
-  return { name, count: count ?? old?.count ?? 'key', windows: windowsAfter(name, old?.windows ?? [], limits, drop) };
+export function changedPlan(name: string, old: Plan | undefined, draft: PlanDraft): Plan {
+  const concurrency = draft.concurrency === undefined ? old?.concurrency : draft.concurrency;
+  const weight = draft.weight ?? old?.weight;
+  return {
+    name,
+    count: draft.count ?? old?.count ?? 'key',
+    windows: windowsAfter(name, old, draft),
+    ...(typeof concurrency === 'number' && { concurrency }),
+    ...(weight !== undefined && { weight }),
+  };
 }
 
 function windowsAfter(
   plan: string,
-  old: readonly Window[],
-  limits: string | null | undefined,
-  drop: readonly string[],
+  before: Plan | undefined,
+  { limits, drop = [] }: PlanDraft,
 ): readonly Window[] | null {
-  if (limits === null) return null;
+  const isCustom = before?.windows === null && limits === undefined && drop.length === 0;
+  if (limits === null || isCustom) return null;
+  const old = before?.windows ?? [];
   const named = limits === undefined ? [] : parseWindows(limits, 'limits');
   const unknown = drop.find((name) => !old.some((window) => window.name === name));
   if (unknown !== undefined) {

@@ -46,7 +46,7 @@ function placeOf(document: Document, name: string, text: string): Place | null {
   return { start: known ? start : lineEnd, end: lineEnd, indent: key.range[0] - start };
 }
 
-function nodeOf(document: Document, { windows, count }: Plan): Node {
+function nodeOf(document: Document, { windows, count, concurrency, weight }: Plan): Node {
   const entries = windows?.map(({ limit, name: per, kind }) => ({
     limit,
     per,
@@ -55,6 +55,8 @@ function nodeOf(document: Document, { windows, count }: Plan): Node {
   const node = document.createNode({
     ...(entries ? { windows: entries } : { custom: true }),
     ...(count === 'account' && { count }),
+    ...(concurrency !== undefined && { concurrency }),
+    ...(weight !== undefined && { weight }),
   });
   const list = node.get('windows', true);
   if (isSeq(list)) for (const item of list.items) if (isMap(item)) item.flow = true;

@@ -2,6 +2,7 @@ import { formatDuration } from '../config/units.ts';
 import { formatWindows } from '../config/windows.ts';
 import type { KeyRecord } from '../keys/key.ts';
 import type { Ladder } from '../limits/limits.ts';
+import { DEFAULT_WEIGHT, type Plan } from '../limits/plans.ts';
 import { type AuditEntry, reasonOf } from '../operators/audit-log.ts';
 
 export function time(at: number | null): string | null {
@@ -14,6 +15,11 @@ export function shownTime(at: number): string {
 
 /** Three digits of a duration: no more are known. */
 export const rounded = (duration: number | null): number | null => duration && Number(duration.toPrecision(3));
+
+/** What a plan says of requests that are sent at once. */
+export function atOnce({ concurrency, weight = DEFAULT_WEIGHT }: Plan) {
+  return { concurrency: concurrency ?? null, weight };
+}
 
 export type KeyStatus = 'active' | 'disabled' | 'expired' | 'revoked';
 

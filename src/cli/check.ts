@@ -25,6 +25,7 @@ export async function check(terminal: Terminal): Promise<void> {
   readCertificates(config);
   const contract = readContract(config, terminal);
   for (const note of moreThanTheDoor(config, contract)) terminal.err(`note: ${note}\n`);
+  for (const note of countedByEach(config)) terminal.err(`note: ${note}\n`);
   const exempted = formatExempted(contract.exempted);
   for (const line of exempted) terminal.err(`lenient: ${line}\n`);
   const left = await noteLeftBehind(config);
@@ -72,6 +73,18 @@ function moreThanTheDoor({ door }: Config, { operations }: ReadContract): string
       ({ id, method, path, maxBodyBytes }) =>
         `${id} (${method} ${path}): x-max-body-bytes is ${maxBodyBytes}, but door.maxBodyBytes is less and holds: ${door.maxBodyBytes} bytes`,
     );
+}
+
+/** What plans say of requests in flight holds for each worker. */
+function countedByEach({ workers, plans: { plans, concurrencies = new Map() } }: Config): string[] {
+  if (workers < 2) return [];
+  const some = [...plans.values()].flatMap(({ name, concurrency }) =>
+    concurrency ? [[name, concurrency] as const] : [],
+  );
+  return [...some, ...concurrencies].map(
+    ([name, most]) =>
+      `${name}: each of ${workers} workers counts requests in flight by itself, so concurrency: ${most} lets up to ${workers * most} be`,
+  );
 }
 
 /** Asks Redis only if the data folder has keys. A Redis that is away is no mistake of the configuration. */

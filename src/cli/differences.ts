@@ -28,6 +28,8 @@ interface Different<T> {
 interface PlanLimits {
   readonly count: string;
   readonly limits: string | null;
+  readonly concurrency: number | null;
+  readonly weight: number;
 }
 
 type Ladder = Readonly<Record<string, unknown>>;
@@ -78,7 +80,9 @@ function ofPlan({ name, inForce, inFiles }: Different<PlanLimits>) {
 
 function planInWords(plan: PlanLimits | null): string | null {
   if (plan === null) return null;
-  return `${plan.limits ?? 'custom'}${plan.count === 'key' ? '' : ` for each ${plan.count}`}`;
+  const inFlight = plan.concurrency === null ? '' : `, ${plan.concurrency} in flight`;
+  const weight = plan.weight === 1 ? '' : `, weight ${plan.weight}`;
+  return `${plan.limits ?? 'custom'}${inFlight}${plan.count === 'key' ? '' : ` for each ${plan.count}`}${weight}`;
 }
 
 function ofAccount({ name, inForce, inFiles }: Different<string>) {

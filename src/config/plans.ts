@@ -12,9 +12,20 @@ import { toWindows, type WindowEntry, windowFlaws } from './windows.ts';
 import { readYamlFile } from './yaml/file.ts';
 
 interface PlansDocument {
-  readonly plans: Readonly<Record<string, { windows?: readonly WindowEntry[]; custom?: true; count?: Plan['count'] }>>;
-  readonly accounts?: Readonly<Record<string, { windows: readonly WindowEntry[] }>> | null;
+  readonly plans: Readonly<Record<string, PlanEntry>>;
+  readonly accounts?: Readonly<Record<string, AccountEntry>> | null;
   readonly bans?: 'off' | Partial<LadderEntry>;
+}
+
+interface PlanEntry extends Partial<AccountEntry> {
+  readonly custom?: true;
+  readonly count?: Plan['count'];
+  readonly weight?: number;
+}
+
+interface AccountEntry {
+  readonly windows: readonly WindowEntry[];
+  readonly concurrency?: number;
 }
 
 interface LadderEntry {
@@ -85,15 +96,26 @@ function lengthFlaws(lengths: readonly string[]): Flaw[] {
 }
 
 function plansOf({ plans, accounts, bans }: PlansDocument): Plans {
+  const own = Object.entries(accounts ?? {});
+  const concurrencies = own.flatMap(([name, { concurrency }]) =>
+    concurrency === undefined ? [] : [[name, concurrency] as const],
+  );
   return {
     plans: new Map(Object.entries(plans).map(([name, plan]) => [name, planOf(name, plan)])),
     ladder: bans === 'off' ? null : ladderOf({ ...ladderDefaults(), ...bans }),
-    accounts: new Map(Object.entries(accounts ?? {}).map(([name, { windows }]) => [name, toWindows(windows)])),
+    accounts: new Map(own.map(([name, { windows }]) => [name, toWindows(windows)])),
+    ...(concurrencies.length > 0 && { concurrencies: new Map(concurrencies) }),
   };
 }
 
-function planOf(name: string, { windows, count = 'key' }: PlansDocument['plans'][string]): Plan {
-  return { name, count, windows: windows === undefined ? null : toWindows(windows) };
+function planOf(name: string, { windows, count = 'key', concurrency, weight }: PlanEntry): Plan {
+  return {
+    name,
+    count,
+    windows: windows === undefined ? null : toWindows(windows),
+    ...(concurrency !== undefined && { concurrency }),
+    ...(weight !== undefined && { weight }),
+  };
 }
 
 function ladderOf({ strikes, within, grace, lengths, forget }: LadderEntry): Ladder {

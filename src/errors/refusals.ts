@@ -109,6 +109,12 @@ export const CATALOGUE = {
     title: 'The daily quota is used up.',
     advice: 'Wait for `Retry-After`, or move to a larger plan.',
   },
+  too_many_in_flight: {
+    status: 429,
+    title: 'Too many requests are in flight.',
+    advice:
+      'Wait for an answer before you send the next request, or for `Retry-After`: keep fewer at once than the message says. It costs nothing, and is no strike.',
+  },
   too_many_failed_attempts: {
     status: 429,
     title: 'Too many requests without a valid API key came from this address.',

@@ -26,6 +26,11 @@ export function windowsOf(
   return own ?? plans.accounts.get(record.account) ?? plan.windows;
 }
 
+/** How many requests may be in flight at once: its account's own number, else its plan's; `null`: any number. */
+export function concurrencyOf({ account, plan }: Pick<KeyRecord, 'account' | 'plan'>, plans: Plans): number | null {
+  return plans.concurrencies?.get(account) ?? plans.plans.get(plan)?.concurrency ?? null;
+}
+
 /** All that a party with these windows is counted in, those of the contract included: a ledger keeps no other counts. */
 export function limitsOf(
   windows: readonly Window[],

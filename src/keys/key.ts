@@ -66,6 +66,8 @@ export interface Client {
    * "unlimited".
    */
   readonly limits: Limits | null;
+  /** Requests of the subject that may be in flight at once; `null`: any number. */
+  readonly concurrency: number | null;
   readonly expiresAt: number | null;
   /** Revoked or disabled. */
   readonly revoked: boolean;

@@ -4,7 +4,7 @@ import type { Eventually } from '../common/eventually.ts';
 import { Outage } from '../errors/outage.ts';
 import type { Limits, Window } from '../limits/limits.ts';
 import type { Plans } from '../limits/plans.ts';
-import { limitsOf, subjectOf, windowsOf } from './counting.ts';
+import { concurrencyOf, limitsOf, subjectOf, windowsOf } from './counting.ts';
 import type { Client, KeyRecord } from './key.ts';
 import type { KeyStore } from './store.ts';
 
@@ -187,6 +187,7 @@ export class Keyring {
       plan: record.plan,
       subject: subjectOf(record, this.#plans),
       limits: windows && this.#limitsOf(windows),
+      concurrency: concurrencyOf(record, this.#plans),
       expiresAt: record.expiresAt,
       revoked: record.revokedAt !== null || record.disabledAt !== null,
       addresses: record.addresses,

@@ -6,6 +6,8 @@ export interface Plans {
   readonly ladder: Ladder | null;
   /** Own limits of accounts, by account name; they replace the plan's windows. */
   readonly accounts: ReadonlyMap<string, readonly Window[]>;
+  /** Own bounds of accounts for requests in flight, by account name; they replace the plan's. Absent: none has one. */
+  readonly concurrencies?: ReadonlyMap<string, number>;
   /** Windows of the contract in force, which hold for every client beside its own ones. Absent: it has none. */
   readonly scoped?: readonly Window[];
 }
@@ -17,4 +19,10 @@ export interface Plan {
   readonly count: 'key' | 'account';
   /** `null` for a custom plan: each key or account has its own limits, and a key without limits is not usable. */
   readonly windows: readonly Window[] | null;
+  /** Requests of one subject that may be in flight at once; absent: any number. */
+  readonly concurrency?: number;
+  /** The plan's part of a busy store, beside the weights of the others; absent: `DEFAULT_WEIGHT`. */
+  readonly weight?: number;
 }
+
+export const DEFAULT_WEIGHT = 1;

@@ -65,9 +65,17 @@ const DEPRECATED = {
   },
 };
 
+const IN_FLIGHT = {
+  type: 'object',
+  nullable: true,
+  description: 'Requests that may be in flight at once, and how many are now; null: any number.',
+  required: ['most', 'now'],
+  properties: { most: { type: 'integer' }, now: { type: 'integer' } },
+};
+
 const BODY = {
   type: 'object',
-  required: ['plan', 'account', 'countedBy', 'windows', 'costs', 'ban', 'key', 'deprecated'],
+  required: ['plan', 'account', 'countedBy', 'windows', 'inFlight', 'costs', 'ban', 'key', 'deprecated'],
   properties: {
     plan: { type: 'string' },
     account: { type: 'string' },
@@ -77,6 +85,7 @@ const BODY = {
       description: 'Whether all keys of the account share the windows.',
     },
     windows: { type: 'array', items: WINDOW },
+    inFlight: IN_FLIGHT,
     costs: { type: 'object', description: 'Units by operationId.', additionalProperties: { type: 'integer' } },
     ban: BAN,
     key: KEY,

@@ -16,6 +16,7 @@ import { createAuthenticate } from '../gateway/stages/authenticate.ts';
 import { createContract } from '../gateway/stages/contract.ts';
 import { createDoor } from '../gateway/stages/door.ts';
 import { createForward } from '../gateway/stages/forward.ts';
+import { createInFlight, type Flights } from '../gateway/stages/in-flight.ts';
 import type { Upstream } from '../gateway/upstream/connections.ts';
 import { createInspection } from '../gateway/upstream/inspection.ts';
 import { createMounts } from '../gateway/upstream/mounts.ts';
@@ -38,6 +39,7 @@ export interface Lasting {
   readonly uses: Uses;
   readonly deprecatedBy: (keyId: string) => Eventually<CallsOfDeprecated>;
   readonly guard: Guard;
+  readonly flights: Flights;
   readonly upstream: Upstream;
   readonly bodies: Bodies;
   readonly observe: Observe;
@@ -46,7 +48,7 @@ export interface Lasting {
 
 /** The pipeline of one configuration. A request stays on the pipeline it began on, even across a reload. */
 export function buildPipeline({ config, contract, prepared }: ActiveConfig<Config>, lasting: Lasting): Pipeline {
-  const { state, bans, keyring, keys, uses, deprecatedBy, guard, upstream, bodies, observe, clock } = lasting;
+  const { state, bans, keyring, keys, uses, deprecatedBy, guard, flights, upstream, bodies, observe, clock } = lasting;
   const cors = createCors(config.cors);
   const answer = createAnswer({ cors, guard, observe });
   const { maxBodyBytes } = config.door;
@@ -73,8 +75,8 @@ export function buildPipeline({ config, contract, prepared }: ActiveConfig<Confi
   return createPipeline({
     door: createDoor(config.door, observe, createTellFaults(contract)),
     authenticate: createAuthenticate({ keyring, guard, clock }),
-    usage: createUsage({ state, keys, deprecatedBy, answer, operations: contract.operations, clock }),
-    admit: createAdmit({ state, bans, observe }),
+    usage: createUsage({ state, keys, flights, deprecatedBy, answer, operations: contract.operations, clock }),
+    admit: createInFlight({ plans: config.plans, flights, state, admit: createAdmit({ state, bans, observe }) }),
     contract: createContract({
       maxBodyBytes,
       bodies,

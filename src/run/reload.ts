@@ -189,8 +189,8 @@ async function refuseLostPlans({ plans: before }: Plans, { plans }: Plans, keys:
 }
 
 /** Plans as one text, to be compared with that of others. */
-export function plansText({ plans, ladder, accounts }: Plans): string {
-  return JSON.stringify([[...plans], ladder, [...accounts]]);
+export function plansText({ plans, ladder, accounts, concurrencies = new Map() }: Plans): string {
+  return JSON.stringify([[...plans], ladder, [...accounts], [...concurrencies]]);
 }
 
 const BUG: readonly string[] = ['something went wrong inside the gateway: see its log'];

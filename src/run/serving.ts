@@ -4,6 +4,7 @@ import type { Contract } from '../contract/contract.ts';
 import type { StoreStatus } from '../fleet/status.ts';
 import type { Pipeline } from '../gateway/pipeline.ts';
 import { createUnparsedAnswers } from '../gateway/reply/unparsed.ts';
+import { Flights } from '../gateway/stages/in-flight.ts';
 import { createUpstream } from '../gateway/upstream/connections.ts';
 import { Bodies, type BodiesSettings } from '../gateway/wire/bodies.ts';
 import { ConnectionLimits } from '../gateway/wire/connection-limits.ts';
@@ -71,7 +72,8 @@ export function createServing(parts: ServingParts): Serving {
   const upstream = createUpstream(config.upstream.url, config.upstream, () => storeTls);
   const deprecatedBy = parts.deprecatedAtAll ?? ((keyId) => uses.deprecatedBy(keyId));
   const bodies = new Bodies(bodiesSettings(config));
-  const lasting = { state, bans, keyring, keys, uses, deprecatedBy, guard, upstream, bodies, observe, clock };
+  const flights = new Flights();
+  const lasting = { state, bans, keyring, keys, uses, deprecatedBy, guard, flights, upstream, bodies, observe, clock };
 
   let pipeline = buildPipeline(settings, lasting);
   const closing = new AbortController();

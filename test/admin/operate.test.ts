@@ -187,6 +187,8 @@ describe('plans', () => {
       name: 'free',
       count: 'key',
       limits: '3/minute,5/day',
+      concurrency: null,
+      weight: 1,
       keys: 1,
     });
   });
@@ -210,6 +212,8 @@ describe('plans', () => {
     ['/plans/Not%20A%20Name', { limits: '5/minute' }],
     ['/plans/free', { limits: '5/minute', count: 'planet' }],
     ['/plans/free', {}],
+    ['/plans/free', { concurrency: 0 }],
+    ['/plans/free', { weight: 1001 }],
     ['/plans/free', { drop: ['week'] }],
     ['/plans/free', { drop: ['minute', 'day'] }],
     ['/plans/new', { count: 'key' }],

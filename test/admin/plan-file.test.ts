@@ -29,6 +29,19 @@ describe('a plan that is put', () => {
     expect(limitsIn(put(shipped, 'free', draft), 'free')).toBe(limits);
   });
 
+  test('keeps what it says of requests at once, unless another number is named, and a custom plan stays one', () => {
+    const of = (text: string, name = 'free') => checkPlans(text).plans.get(name)!;
+    const text = put(put(shipped, 'free', { concurrency: 20 }), 'free', { limits: '7/minute' });
+    expect(of(text)).toMatchObject({ concurrency: 20, weight: 1 });
+    expect(of(put(text, 'free', { weight: 3, count: 'account' }))).toMatchObject({ concurrency: 20, weight: 3 });
+    expect(of(put(text, 'free', { concurrency: null }))).not.toHaveProperty('concurrency');
+    expect(of(put(text, 'enterprise', { concurrency: 200 }), 'enterprise')).toMatchObject({
+      windows: null,
+      concurrency: 200,
+      weight: 16,
+    });
+  });
+
   test('keeps who is counted', () => {
     const text = put(shipped, 'free', { count: 'account' });
     expect(checkPlans(put(text, 'free', { limits: '7/minute' })).plans.get('free')!.count).toBe('account');

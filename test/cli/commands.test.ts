@@ -197,6 +197,25 @@ paths:
     });
   });
 
+  test('notes that each worker counts requests in flight by itself', async () => {
+    writeFileSync(
+      join(cwd, 'bounded.yaml'),
+      'plans:\n  free: { custom: true, concurrency: 20 }\n  pro: { custom: true }\naccounts:\n  acme: { windows: [{ limit: 1, per: day }], concurrency: 7 }\n',
+    );
+    const env = {
+      STOREGATE_PLANS: 'bounded.yaml',
+      STOREGATE_DATA: 'untouched',
+      REDIS_URL: 'redis://127.0.0.1:1',
+    };
+    expect((await here(['check'], { env })).err).toBe('');
+    const { code, err } = await here(['check'], { env: { ...env, STOREGATE_WORKERS: '3' } });
+    expect(code).toBe(0);
+    expect(err.trim().split('\n')).toEqual([
+      'note: free: each of 3 workers counts requests in flight by itself, so concurrency: 20 lets up to 60 be',
+      'note: acme: each of 3 workers counts requests in flight by itself, so concurrency: 7 lets up to 21 be',
+    ]);
+  });
+
   test('tells every mistake of a contract', async () => {
     writeFileSync(join(cwd, 'bad.yaml'), 'openapi: 3.0.3\ninfo: {title: x}\npaths: {}\n');
     const run = await here(['check'], { env: { STOREGATE_CONTRACT: 'bad.yaml' } });

@@ -49,10 +49,10 @@ function defaultsIn(cwd: string, gateway: string): Config {
     },
     plans: {
       plans: new Map([
-        ['free', { name: 'free', count: 'key', windows: windows(60, 1000) }],
-        ['pro', { name: 'pro', count: 'key', windows: windows(300, 10_000) }],
-        ['business', { name: 'business', count: 'key', windows: windows(1000, 100_000) }],
-        ['enterprise', { name: 'enterprise', count: 'key', windows: null }],
+        ['free', { name: 'free', count: 'key', windows: windows(60, 1000), weight: 1 }],
+        ['pro', { name: 'pro', count: 'key', windows: windows(300, 10_000), weight: 4 }],
+        ['business', { name: 'business', count: 'key', windows: windows(1000, 100_000), weight: 8 }],
+        ['enterprise', { name: 'enterprise', count: 'key', windows: null, weight: 16 }],
       ]),
       ladder: {
         strikes: 10,

@@ -18,7 +18,7 @@ describe('the kinds of windows', () => {
   });
 
   test('are those that the comments of the shipped plans.yaml explain', () => {
-    const explained = [...textOf('plans.yaml').matchAll(/^# {3}(?:kind)? +(\w+)( \(default\))?: /gm)];
+    const explained = [...textOf('plans.yaml').matchAll(/^# {3}(?:kind| {4}) +(\w+)( \(default\))?: /gm)];
     expect(explained.map(([, name]) => name)).toEqual(KIND_NAMES);
     expect(explained.filter(([, , isDefault]) => isDefault).map(([, name]) => name)).toEqual([DEFAULT_KIND]);
   });

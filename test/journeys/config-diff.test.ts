@@ -128,11 +128,15 @@ bans: { strikes: 4, lengths: [1m] }
       plans: [
         {
           name: 'free',
-          inForce: { count: 'key', limits: '60/minute' },
-          inFiles: { count: 'key', limits: '30/minute,500/day:sliding' },
+          inForce: { count: 'key', limits: '60/minute', concurrency: null, weight: 1 },
+          inFiles: { count: 'key', limits: '30/minute,500/day:sliding', concurrency: null, weight: 1 },
         },
-        { name: 'team', inForce: { count: 'account', limits: '100/hour' }, inFiles: null },
-        { name: 'new', inForce: null, inFiles: { count: 'key', limits: null } },
+        {
+          name: 'team',
+          inForce: { count: 'account', limits: '100/hour', concurrency: null, weight: 1 },
+          inFiles: null,
+        },
+        { name: 'new', inForce: null, inFiles: { count: 'key', limits: null, concurrency: null, weight: 1 } },
       ],
       accounts: [
         { name: 'acme', inForce: '5/minute', inFiles: '6/minute' },

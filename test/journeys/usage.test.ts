@@ -36,6 +36,7 @@ describe('GET /usage', () => {
         { name: 'minute', limit: 3, used: 1, remaining: 2, reset: new Date(gateway.clock.now + MINUTE).toISOString() },
         { name: 'day', limit: 1000, used: 1, remaining: 999 },
       ],
+      inFlight: null,
       costs: { listPets: 1 },
       ban: { until: null, strikes: 0, strikesToBan: 3, nextLengthSeconds: 60 },
       key: { id, label: 'mine', scopes: ['pets:write'], ageDays: 0, expires: null, rotated: null, retires: null },

@@ -49,6 +49,11 @@ describe('the limits on the page', () => {
     expect(limits([{ count: 'account' }])).toContain('Free shared by all keys of an account');
   });
 
+  test('say how many requests a plan allows at once, where it says so', () => {
+    expect(limits([{ concurrency: 20 }])).toContain('Free at most 20 at once');
+    expect(limits([{}])).not.toContain('Free at most');
+  });
+
   test('tell how bans come about and grow, or that there are none', () => {
     expect(limits([{}])).toContain('10 times within 1 minute, is banned for 1 minute, the next times for 2 hours.');
     expect(limits([{}], null)).toContain('never banned');

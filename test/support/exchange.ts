@@ -51,6 +51,7 @@ const CLIENT: Client & { readonly limits: Limits } = {
   plan: 'free',
   subject: 'key:key_1',
   limits: limits([window(60, MINUTE)]),
+  concurrency: null,
   expiresAt: null,
   revoked: false,
   addresses: null,

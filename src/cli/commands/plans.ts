@@ -1,15 +1,17 @@
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { type Common, changingCommand, operatorCommand, part, perform, several } from '../command.ts';
 import { showTrial, type Trial } from '../last-day.ts';
 import { card, type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
-const COLUMNS = ['name', 'limits', 'count', 'keys'] as const;
+const COLUMNS = ['name', 'limits', 'count', 'concurrency', 'weight', 'keys'] as const;
 interface Changes {
   readonly limits?: string;
   readonly custom?: true;
   readonly drop?: string[];
   readonly count?: string;
+  readonly concurrency?: number | null;
+  readonly weight?: number;
 }
 
 type Plan = Row<(typeof COLUMNS)[number]>;
@@ -49,24 +51,39 @@ export function plansCommand(terminal: Terminal): Command {
       .option('--limits <limits>', 'such as 60/minute,1000/day; windows that are not named stay')
       .option('--drop <window>', 'window to take away, such as day; may be repeated', several)
       .option('--custom', 'no limits: each key or account has its own')
-      .addOption(new Option('--count <who>', 'who is counted').choices(['key', 'account']));
+      .addOption(new Option('--count <who>', 'who is counted').choices(['key', 'account']))
+      .option('--concurrency <number>', 'requests that may be in flight at once, or none for any number', wholeOrNone)
+      .option('--weight <number>', "the plan's part of a busy store, beside the weights of the others", whole);
     (name === 'put' ? changingCommand : operatorCommand)(
       command,
       `plans ${name} free --limits 30/minute`,
       `plans ${name} free --limits 30/minute --drop day`,
-    ).action((plan: string, { limits, custom, drop, count, ...options }: Common & Changes) => {
+      `plans ${name} free --concurrency 20 --weight 1`,
+    ).action((plan: string, { limits, custom, drop, count, concurrency, weight, ...options }: Common & Changes) => {
       const named = [limits ?? drop, custom].filter((value) => value !== undefined);
-      if (named.length !== 1 && !(named.length === 0 && count !== undefined)) {
+      const others = [count, concurrency, weight].some((value) => value !== undefined);
+      if (named.length !== 1 && !(named.length === 0 && others)) {
         command.error('error: say either --limits or --custom; --drop takes a window away', { exitCode: 2 });
       }
       return perform(
         terminal,
         options,
         (api) =>
-          api.call(method, `/plans/${part(plan)}${end}`, { body: { limits: custom ? null : limits, drop, count } }),
+          api.call(method, `/plans/${part(plan)}${end}`, {
+            body: { limits: custom ? null : limits, drop, count, concurrency, weight },
+          }),
         (trial, colour) => showTrial(trial as Trial, colour),
       );
     });
   }
   return plans;
+}
+
+function whole(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1 on.');
+  return Number(text);
+}
+
+function wholeOrNone(text: string): number | null {
+  return text === 'none' ? null : whole(text);
 }

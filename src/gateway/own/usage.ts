@@ -16,6 +16,7 @@ import type { State } from '../../state/state.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Answer } from '../reply/answer.ts';
 import type { KnownClient } from '../results.ts';
+import type { Flights } from '../stages/in-flight.ts';
 import { createAllowance } from './allowance.ts';
 
 /** Twice a second, more than a page for people needs. A reload starts a new allowance. */
@@ -29,6 +30,7 @@ export interface Usage {
 export interface UsageParts {
   readonly state: State;
   readonly keys: KeyStore;
+  readonly flights: Pick<Flights, 'of'>;
   /** Deprecated operations that a key called at this gateway. */
   readonly deprecatedBy: (keyId: string) => Eventually<CallsOfDeprecated>;
   readonly answer: Answer;
@@ -38,7 +40,7 @@ export interface UsageParts {
 
 const DAY = 86_400_000;
 
-export function createUsage({ state, keys, deprecatedBy, answer, operations, clock }: UsageParts): Usage {
+export function createUsage({ state, keys, flights, deprecatedBy, answer, operations, clock }: UsageParts): Usage {
   const costs = Object.fromEntries(operations.map(({ id, cost }) => [id, cost]));
   const allowance = createAllowance(ALLOWANCE);
   const sunsets = new Map(operations.map(({ id, sunset }) => [id, sunset]));
@@ -54,6 +56,7 @@ export function createUsage({ state, keys, deprecatedBy, answer, operations, clo
       account: client.account,
       countedBy: client.subject.startsWith('account:') ? 'account' : 'key',
       windows: windowsIn(admission),
+      inFlight: inFlight(client),
       costs,
       ban: banOf(client, admission, rung),
       key: record && keyFacts(record, client, clock()),
@@ -63,6 +66,11 @@ export function createUsage({ state, keys, deprecatedBy, answer, operations, clo
         sunset: iso((sunsets.get(operation) ?? 0) * 1000),
       })),
     });
+  }
+
+  /** Only what is bounded is counted. */
+  function inFlight({ concurrency, subject }: KnownClient) {
+    return concurrency === null ? null : { most: concurrency, now: flights.of(subject) };
   }
 
   /** Each answer costs look-ups in the state, so this stops floods. It adds no strike. */

@@ -55,13 +55,14 @@ function heading({ name }: Window): Html {
   return html`<th scope="col">per ${name}</th>`;
 }
 
-function row({ name, windows, count }: Plan, columns: readonly Window[]): Html {
+function row({ name, windows, count, concurrency }: Plan, columns: readonly Window[]): Html {
   const shared = count === 'account' ? html` <small>shared by all keys of an account</small>` : null;
+  const atOnce = concurrency === undefined ? null : html` <small>at most ${number(concurrency)} at once</small>`;
   const cells =
     windows === null
       ? [html`<td colspan="${Math.max(1, columns.length)}">custom, agreed for each key or account</td>`]
       : columns.map(({ span }) => cell(windows.find((window) => window.span === span)));
-  return html`<tr><th scope="row">${capitalized(name)}${shared}</th>${cells}</tr>`;
+  return html`<tr><th scope="row">${capitalized(name)}${shared}${atOnce}</th>${cells}</tr>`;
 }
 
 function cell(window: Window | undefined): Html {

@@ -12,10 +12,17 @@ export interface Setting {
   readonly restart: boolean;
 }
 
+interface DifferentPlan {
+  readonly count: string;
+  readonly limits: string | null;
+  readonly concurrency: number | null;
+  readonly weight: number;
+}
+
 /** `GET /config/diff`: how the files differ from what is in force. */
 export interface Differences {
   readonly settings: readonly SettingDifference[];
-  readonly plans: readonly Different<{ readonly count: string; readonly limits: string | null }>[];
+  readonly plans: readonly Different<DifferentPlan>[];
   readonly accounts: readonly Different<string>[];
   readonly bans: Omit<Different<Readonly<Record<string, unknown>>>, 'name'> | null;
   readonly contract: ContractDifference | null;

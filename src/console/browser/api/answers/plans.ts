@@ -13,6 +13,9 @@ export interface Plan {
   readonly count: 'key' | 'account';
   /** `60/minute,1000/day`; `null`: each key or account has its own. */
   readonly limits: string | null;
+  /** `null`: any number. */
+  readonly concurrency: number | null;
+  readonly weight: number;
   readonly keys: number;
 }
 

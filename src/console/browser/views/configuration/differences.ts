@@ -64,7 +64,9 @@ function secretIn({ inForce, inFiles }: Pick<Row, 'inForce' | 'inFiles'>) {
 
 function planInWords(plan: Differences['plans'][number]['inForce']): string | null {
   if (plan === null) return null;
-  return `${plan.limits ?? 'custom'}${plan.count === 'key' ? '' : ` for each ${plan.count}`}`;
+  const inFlight = plan.concurrency === null ? '' : `, ${plan.concurrency} in flight`;
+  const weight = plan.weight === 1 ? '' : `, weight ${plan.weight}`;
+  return `${plan.limits ?? 'custom'}${inFlight}${plan.count === 'key' ? '' : ` for each ${plan.count}`}${weight}`;
 }
 
 function ladderRows({ inForce, inFiles }: NonNullable<Differences['bans']>): Row[] {

@@ -28,11 +28,17 @@ export function OnePlan({ name }: { name: string }) {
           facts: [
             ['Limits', plan.limits ?? 'none of its own: each key or account has some'],
             ['Counts', plan.count === 'account' ? 'all keys of an account together' : 'each key'],
+            ['In flight', plan.concurrency === null ? 'any number at once' : `${plan.concurrency} at once`],
+            ['Weight', `${plan.weight}, where the store is busy`],
             ['Keys', h('a', { href: linkTo('keys', '', { plan: name }) }, plural(plan.keys, 'key'))],
           ],
         }),
         // What was tried is of the plan as it was: another one begins anew.
-        h(Trying, { key: `${plan.limits} ${plan.count}`, plan, onPut: answer.refresh }),
+        h(Trying, {
+          key: `${plan.limits} ${plan.count} ${plan.concurrency} ${plan.weight}`,
+          plan,
+          onPut: answer.refresh,
+        }),
         h('h2', { key: 'history-title' }, 'Requests in the last day'),
         h(PlanHistory, { key: 'history', plan: name }),
       ],

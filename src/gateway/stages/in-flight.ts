@@ -1,0 +1,126 @@
+import type { Eventually } from '../../common/eventually.ts';
+import { Refusal } from '../../errors/refusals.ts';
+import type { Standing } from '../../limits/admission.ts';
+import type { Plans } from '../../limits/plans.ts';
+import type { State } from '../../state/state.ts';
+import type { Exchange } from '../exchange.ts';
+import type { KnownClient } from '../results.ts';
+import type { Admit } from './admit.ts';
+
+/** Milliseconds for which the standing of a subject is told again to those who are refused. */
+const FRESH = 1_000;
+
+/** What is in flight of one subject. */
+interface Flight {
+  count: number;
+  /** The one that came last. Its standing is that of the subject, once it has one. */
+  last: Exchange;
+  looked: Standing | null;
+  lookedAt: number;
+  looking: Promise<Standing> | null;
+}
+
+/** The requests in flight of those whose number is bounded. A reload keeps it. */
+export class Flights {
+  readonly #bySubject = new Map<string, Flight>();
+
+  /** Counts the request until it has ended. Returns what is in flight already, where that is `most`. */
+  take(subject: string, most: number, exchange: Exchange): Flight | null {
+    let flight = this.#bySubject.get(subject);
+    if (flight === undefined) {
+      flight = { count: 0, last: exchange, looked: null, lookedAt: 0, looking: null };
+      this.#bySubject.set(subject, flight);
+    } else if (flight.count >= most) return flight;
+    flight.count++;
+    flight.last = exchange;
+    exchange.call.whenEnded(() => this.#end(subject, flight));
+    return null;
+  }
+
+  /** How many requests of the subject are counted now. */
+  of(subject: string): number {
+    return this.#bySubject.get(subject)?.count ?? 0;
+  }
+
+  #end(subject: string, flight: Flight): void {
+    flight.count--;
+    if (flight.count === 0) this.#bySubject.delete(subject);
+  }
+}
+
+export interface InFlightParts {
+  readonly plans: Plans;
+  readonly flights: Flights;
+  readonly state: Pick<State, 'look'>;
+  readonly admit: Admit;
+}
+
+/**
+ * Admission behind the bound of requests in flight, 429 too_many_in_flight. Such a refusal asks nothing of the state: it moves no
+ * window and is no strike. Where no plan has a bound, it is the admission itself, and costs nothing.
+ */
+export function createInFlight({ plans, flights, state, admit }: InFlightParts): Admit {
+  if (!hasBound(plans)) return admit;
+  const refusalOf = keepingLast();
+
+  return function admitInFlight(exchange, client, cost, scopes) {
+    const { concurrency, subject } = client;
+    // Who has left is not told to end once more.
+    if (concurrency === null || exchange.call.left) return admit(exchange, client, cost, scopes);
+    const flight = flights.take(subject, concurrency, exchange);
+    if (flight === null) return admit(exchange, client, cost, scopes);
+    const refusal = refusalOf(concurrency, subject);
+    const standing = standingOf(flight, client);
+    if (!(standing instanceof Promise)) return told(exchange, standing, refusal);
+    return standing.then((looked) => told(exchange, looked, refusal));
+  };
+
+  /** How the subject stood at most a second ago. However many are refused, the state is asked once in that time. */
+  function standingOf(flight: Flight, { subject, limits }: KnownClient): Eventually<Standing> {
+    const { last, looked, lookedAt } = flight;
+    const fresh = performance.now() - FRESH;
+    if (last.standing !== null && last.admittedAt > fresh) return last.standing;
+    if (looked !== null && lookedAt > fresh) return looked;
+    flight.looking ??= look(flight, subject, limits);
+    return flight.looking;
+  }
+
+  async function look(flight: Flight, subject: string, limits: KnownClient['limits']): Promise<Standing> {
+    try {
+      flight.looked = await state.look(subject, limits);
+      flight.lookedAt = performance.now();
+      return flight.looked;
+    } finally {
+      flight.looking = null;
+    }
+  }
+}
+
+function hasBound({ plans, concurrencies }: Plans): boolean {
+  return concurrencies !== undefined || [...plans.values()].some(({ concurrency }) => concurrency !== undefined);
+}
+
+function told(exchange: Exchange, standing: Standing, refusal: Refusal): Refusal {
+  exchange.standing = standing;
+  return refusal;
+}
+
+/** All requests of a flood get the same refusal. */
+function keepingLast(): (most: number, subject: string) => Refusal {
+  let last = { most: 0, ofAccount: false, refusal: tooMany(0, false) };
+  return (most, subject) => {
+    const ofAccount = subject.startsWith('account:');
+    if (last.most !== most || last.ofAccount !== ofAccount)
+      last = { most, ofAccount, refusal: tooMany(most, ofAccount) };
+    return last.refusal;
+  };
+}
+
+function tooMany(most: number, ofAccount: boolean): Refusal {
+  const requests = most === 1 ? 'One request' : `${most} requests`;
+  const whose = ofAccount ? 'all keys of this account' : 'this key';
+  return new Refusal('too_many_in_flight', {
+    message: `${requests} of ${whose} may be in flight at once, and so many are. Wait for an answer before you send the next one. This is no strike.`,
+    headers: ['Retry-After', '1'],
+  });
+}

@@ -1,0 +1,146 @@
+import { expect, test } from '@jest/globals';
+import { Outage } from '../../../src/errors/outage.ts';
+import { Refusal } from '../../../src/errors/refusals.ts';
+import { createInFlight, Flights } from '../../../src/gateway/stages/in-flight.ts';
+import type { Admission, Standing } from '../../../src/limits/admission.ts';
+import type { Plan } from '../../../src/limits/plans.ts';
+import { looseCall } from '../../support/call.ts';
+import { admittedClient, exchangeOf, knownClient } from '../../support/exchange.ts';
+import { MINUTE, window } from '../../support/limits.ts';
+
+const free: Plan = { name: 'free', count: 'key', windows: [window(60, MINUTE)] };
+const plansWith = (plan: Partial<Plan>) => ({
+  plans: new Map([['free', { ...free, ...plan }]]),
+  ladder: null,
+  accounts: new Map(),
+});
+const standing = (remaining: number): Standing => ({
+  readings: [{ window: window(60, MINUTE), remaining, resetAt: 1 }],
+  now: 0,
+});
+
+/** The stage before an admission that lets everybody go on, and a state that can only be looked at. */
+function flying({ look = async () => standing(1) }: { look?: () => Promise<Standing> } = {}) {
+  let looks = 0;
+  const admitted: string[] = [];
+  const flights = new Flights();
+  const stage = createInFlight({
+    plans: plansWith({ concurrency: 2 }),
+    flights,
+    state: {
+      look() {
+        looks++;
+        return look() as Promise<Admission>;
+      },
+    },
+    admit(exchange) {
+      admitted.push(exchange.id);
+      return admittedClient();
+    },
+  });
+  const send = (given: Parameters<typeof knownClient>[0] = {}) => {
+    const { call } = looseCall('GET');
+    const exchange = exchangeOf('GET', {}, { call });
+    return { call, exchange, answer: stage(exchange, knownClient({ concurrency: 2, ...given }), 1) };
+  };
+  return { flights, send, admitted, looks: () => looks };
+}
+
+test('without a plan that bounds them, it is the admission itself', () => {
+  const parts = { flights: new Flights(), state: { look: () => Promise.reject() }, admit: () => admittedClient() };
+  expect(createInFlight({ ...parts, plans: plansWith({}) })).toBe(parts.admit);
+  expect(createInFlight({ ...parts, plans: plansWith({ concurrency: 1 }) })).not.toBe(parts.admit);
+  const ofAccount = { ...plansWith({}), concurrencies: new Map([['acme', 1]]) };
+  expect(createInFlight({ ...parts, plans: ofAccount })).not.toBe(parts.admit);
+});
+
+test('as many go on at once as the plan says, the next one when one of them has ended in any way', async () => {
+  const { flights, send, admitted } = flying();
+  const [first, second] = [send(), send()];
+  const third = await send().answer;
+  expect(third).toBeInstanceOf(Refusal);
+  expect(third).toMatchObject({ code: 'too_many_in_flight', status: 429, headers: ['Retry-After', '1'] });
+  expect((third as Refusal).message).toContain('2 requests of this key may be in flight at once');
+  expect(flights.of('key:key_1')).toBe(2);
+  first.call.finish(false);
+  expect(flights.of('key:key_1')).toBe(1);
+  expect(await send().answer).not.toBeInstanceOf(Refusal);
+  second.call.finish(true);
+  expect(await send().answer).not.toBeInstanceOf(Refusal);
+  expect(admitted).toHaveLength(4);
+});
+
+test('each is counted by itself, an account as one, and who has no bound is not counted', async () => {
+  const { flights, send } = flying();
+  for (const keyId of ['a', 'b']) {
+    for (let i = 0; i < 2; i++) expect(await send({ subject: `key:${keyId}` }).answer).not.toBeInstanceOf(Refusal);
+  }
+  for (let i = 0; i < 5; i++) expect(await send({ concurrency: null }).answer).not.toBeInstanceOf(Refusal);
+  expect(flights.of('key:key_1')).toBe(0);
+  const account = { subject: 'account:free:acme', concurrency: 1 };
+  await send(account).answer;
+  expect(((await send(account).answer) as Refusal).message).toContain('One request of all keys of this account');
+});
+
+test('who left before is not counted, because it will not end again', async () => {
+  const { flights, send, admitted } = flying();
+  for (let i = 0; i < 3; i++) {
+    const { call } = looseCall('GET');
+    call.finish(true);
+    const stage = createInFlight({
+      plans: plansWith({ concurrency: 1 }),
+      flights,
+      state: { look: () => Promise.reject() },
+      admit: () => admittedClient(),
+    });
+    expect(await stage(exchangeOf('GET', {}, { call }), knownClient({ concurrency: 1 }), 1)).not.toBeInstanceOf(
+      Refusal,
+    );
+  }
+  expect(flights.of('key:key_1')).toBe(0);
+  expect(await send().answer).not.toBeInstanceOf(Refusal);
+  expect(admitted).toHaveLength(1);
+});
+
+test('a refused one has the standing of the last request of its key, without asking the state', async () => {
+  const { send, looks } = flying();
+  send();
+  const last = send();
+  last.exchange.standing = standing(57);
+  last.exchange.admittedAt = performance.now();
+  const { exchange, answer } = send();
+  expect(answer).toBeInstanceOf(Refusal);
+  expect(exchange.standing).toBe(last.exchange.standing);
+  expect(looks()).toBe(0);
+});
+
+test('where that is not known or old, the state is looked at once for all who are refused within a second', async () => {
+  const { send, looks } = flying();
+  send();
+  const last = send();
+  for (const stale of [null, standing(57)]) {
+    last.exchange.standing = stale;
+    last.exchange.admittedAt = performance.now() - 1_001;
+    const refused = [send(), send(), send()];
+    for (const { answer } of refused) expect(await answer).toBeInstanceOf(Refusal);
+    for (const { exchange } of refused) expect(exchange.standing!.readings[0]!.remaining).toBe(1);
+    expect(send().answer).toBeInstanceOf(Refusal);
+    expect(looks()).toBe(1);
+  }
+});
+
+test('a state that is away is an outage and not a standing, and is asked anew by the next one', async () => {
+  let away = true;
+  const { send, looks } = flying({
+    look: async () => {
+      if (away) throw new Outage('state_unavailable');
+      return standing(3);
+    },
+  });
+  send();
+  send();
+  await expect(send().answer).rejects.toMatchObject({ code: 'state_unavailable' });
+  away = false;
+  expect(await send().answer).toBeInstanceOf(Refusal);
+  expect(looks()).toBe(2);
+});

@@ -1,0 +1,169 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { Agent, createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { adminOf } from '../support/admin.ts';
+import { carriesTheHeadersOfEveryAnswer, isTheError } from '../support/expect-headers.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { until } from '../support/until.ts';
+
+const plans = (concurrency: number) => `plans:
+  free: { windows: [{ limit: 60, per: minute }], concurrency: ${concurrency} }
+  team: { windows: [{ limit: 60, per: minute }], count: account, concurrency: ${concurrency} }
+  open: { windows: [{ limit: 60, per: minute }] }
+accounts:
+  globex: { windows: [{ limit: 60, per: minute }], concurrency: 1 }
+bans: { strikes: 3, within: 1m, grace: 0ms, lengths: [1m] }
+`;
+
+/** A store that answers each request when it is told to. */
+let store: Server;
+let gateway: TestGateway;
+const held: ServerResponse[] = [];
+beforeAll(async () => {
+  store = createServer((_request, response) => void held.push(response));
+  store.on('upgrade', (_request: IncomingMessage, socket: Socket) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    socket.pipe(socket);
+  });
+  store.listen(0, '127.0.0.1');
+  await once(store, 'listening');
+  const storeUrl = `http://127.0.0.1:${(store.address() as AddressInfo).port}`;
+  const settings = `mounts: [{ path: /live, target: "${storeUrl}", websocket: true }]`;
+  gateway = await TestGateway.start({ plans: plans(2), settings, storeUrl });
+});
+afterAll(async () => {
+  await gateway.stop();
+  store.close();
+  store.closeAllConnections();
+});
+beforeEach(() => expect(held).toHaveLength(0));
+
+const get = (secret: string) => gateway.client.get('/pets').set('X-API-Key', secret);
+const usage = async (secret: string) => (await gateway.client.get('/usage').set('X-API-Key', secret)).body;
+
+/** Sends requests that the store holds. Ends them with `answer`. */
+async function inFlight(secret: string, count: number) {
+  const before = held.length;
+  const sent = Array.from({ length: count }, () => get(secret).then(({ status }) => status));
+  await until('the store has them', () => held.length === before + count);
+  return {
+    async answer() {
+      for (const response of held.splice(0)) response.end('[]');
+      return await Promise.all(sent);
+    },
+  };
+}
+
+describe('a key whose plan allows two requests at once', () => {
+  test('is refused the third: free, no strike, with where it stands, until one of them is answered', async () => {
+    const { secret } = await gateway.key();
+    const two = await inFlight(secret, 2);
+    for (let i = 0; i < 5; i++) {
+      const refused = await get(secret);
+      isTheError(refused, 429, 'too_many_in_flight');
+      carriesTheHeadersOfEveryAnswer(refused);
+      expect(refused.headers).toMatchObject({ 'retry-after': '1', 'x-ratelimit-remaining': '58' });
+      expect(refused.body.message).toContain('2 requests of this key');
+    }
+    expect(await usage(secret)).toMatchObject({
+      inFlight: { most: 2, now: 2 },
+      windows: [{ used: 2 }],
+      ban: { strikes: 0, until: null },
+    });
+    expect(held).toHaveLength(2);
+    expect(await two.answer()).toEqual([200, 200]);
+    expect(await usage(secret)).toMatchObject({ inFlight: { most: 2, now: 0 } });
+    const next = await inFlight(secret, 1);
+    expect(await next.answer()).toEqual([200]);
+  });
+
+  test('disturbs no other key, and one whose plan has no number sends as many as it likes', async () => {
+    const [one, two, open] = [await gateway.key(), await gateway.key(), await gateway.key({ plan: 'open' })];
+    const flights = await Promise.all([
+      inFlight(one.secret, 2).then(async (first) => [first, await inFlight(two.secret, 2)] as const),
+    ]);
+    const many = await inFlight(open.secret, 9);
+    expect((await get(one.secret)).status).toBe(429);
+    expect(await many.answer()).toEqual(Array(9).fill(200));
+    for (const flight of flights[0]!) expect(await flight.answer()).toEqual([200, 200]);
+    expect(await usage(open.secret)).toMatchObject({ inFlight: null });
+  });
+
+  test('may send the next one as soon as it has an answer, however often, on kept connections', async () => {
+    const { secret } = await gateway.key({ account: 'globex' });
+    const agent = new Agent({ keepAlive: true });
+    const ask = async () => {
+      const asked = request(`${gateway.url}/pets`, { headers: { 'X-API-Key': secret }, agent }).end();
+      void until('the store has it', () => held.length === 1).then(() => held.pop()!.end('[]'));
+      const [response] = (await once(asked, 'response')) as [IncomingMessage];
+      response.resume();
+      await once(response, 'end');
+      return response.statusCode;
+    };
+    for (let i = 0; i < 20; i++) expect(await ask()).toBe(200);
+    agent.destroy();
+  });
+
+  test('has room again when a caller leaves', async () => {
+    const { secret } = await gateway.key();
+    const agent = new Agent();
+    for (let i = 0; i < 2; i++) {
+      request(`${gateway.url}/pets`, { headers: { 'X-API-Key': secret }, agent })
+        .on('error', () => {})
+        .end();
+    }
+    await until('the store has them', () => held.length === 2);
+    agent.destroy();
+    await until('they are forgotten', async () => (await usage(secret)).inFlight.now === 0);
+    held.length = 0;
+    expect(await (await inFlight(secret, 2)).answer()).toEqual([200, 200]);
+  });
+
+  test('has a WebSocket in flight for as long as it is open', async () => {
+    const { secret } = await gateway.key({ account: 'globex' });
+    const headers = { 'X-API-Key': secret, Connection: 'Upgrade', Upgrade: 'websocket' };
+    const asked = request(`${gateway.url}/live`, { headers }).end();
+    const [, socket] = (await once(asked, 'upgrade')) as [IncomingMessage, Socket];
+    isTheError(await get(secret), 429, 'too_many_in_flight');
+    socket.destroy();
+    await until('it has ended', async () => (await usage(secret)).inFlight.now === 0);
+    expect(await (await inFlight(secret, 1)).answer()).toEqual([200]);
+  });
+});
+
+test('an account that is counted as one has one number for all its keys', async () => {
+  const account = { account: 'initech', plan: 'team' };
+  const [one, two] = [await gateway.key(account), await gateway.key(account)];
+  const flight = await inFlight(one.secret, 2);
+  const refused = await get(two.secret);
+  isTheError(refused, 429, 'too_many_in_flight');
+  expect(refused.body.message).toContain('2 requests of all keys of this account');
+  await flight.answer();
+});
+
+test('operators see the refusal as one of admission, in metrics by its code', async () => {
+  const { secret } = await gateway.key({ account: 'globex' });
+  const flight = await inFlight(secret, 1);
+  const refused = await get(secret);
+  const { body } = await adminOf(gateway.adminUrl)('GET', `/requests/${refused.headers['x-request-id']}`);
+  expect(body).toMatchObject({ step: 'admit', code: 'too_many_in_flight', decision: null, status: 429 });
+  expect(body.windows).toMatchObject([{ before: 59, after: 59 }]);
+  const { text } = await gateway.admin.get('/metrics');
+  expect(text).toMatch(/storegate_refusals_total\{code="too_many_in_flight"\} [1-9]/);
+  await flight.answer();
+});
+
+test('another number holds from the next request after a reload on, and counts those from before', async () => {
+  const { secret } = await gateway.key();
+  const flight = await inFlight(secret, 2);
+  writeFileSync(join(gateway.folder, 'plans.yaml'), plans(3));
+  const { status } = await adminOf(gateway.adminUrl)('POST', '/reload');
+  expect(status).toBe(200);
+  const third = await inFlight(secret, 1);
+  isTheError(await get(secret), 429, 'too_many_in_flight');
+  expect(await third.answer()).toEqual([200]);
+  expect(await flight.answer()).toEqual([200, 200]);
+});

@@ -63,7 +63,15 @@ function traceOf(verdict: Verdict, admission: Admission): RequestTrace {
   const began = performance.now();
   const authenticated = performance.now() - began;
   return {
-    ...{ path: '/pets', subject: 'key:key_1', message: null, faults: null, faultCount: 0, standing: admission },
+    ...{
+      path: '/pets',
+      subject: 'key:key_1',
+      message: null,
+      reason: null,
+      faults: null,
+      faultCount: 0,
+      standing: admission,
+    },
     ...{
       admission,
       ladder,

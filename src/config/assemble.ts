@@ -1,6 +1,7 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import type { Plans } from '../limits/plans.ts';
+import type { ListFiles, WrittenLists } from './address-lists.ts';
 import {
   BODIES_AT_LEAST,
   type Config,
@@ -17,10 +18,11 @@ interface Surroundings {
   /** The settings file, absolute. */
   readonly gateway: string;
   readonly cwd: string;
+  readonly lists: ListFiles;
 }
 
 /** Turns checked settings into the Config: units become numbers, paths absolute. */
-export function assemble(read: SettingsReader, { plans, gateway, cwd }: Surroundings): Config {
+export function assemble(read: SettingsReader, { plans, gateway, cwd, lists }: Surroundings): Config {
   const path = (name: string): string => resolve(cwd, read.text(name));
   const pathOrNull = (name: string): string | null => (read.textOrNull(name) === null ? null : path(name));
   const span = (name: string): number => parseDuration(read.text(name))!;
@@ -98,7 +100,8 @@ export function assemble(read: SettingsReader, { plans, gateway, cwd }: Surround
       drainTimeout: span('door.drainTimeout'),
       guard: { failures: read.number('door.guard.failures'), span: span('door.guard.span') },
     },
-    mounts: read.list<MountEntry>('mounts').map(mountOf),
+    addresses: lists.listsOf({ allow: read.list('addresses.allow'), deny: read.list('addresses.deny') }),
+    mounts: read.list<MountEntry>('mounts').map((mount) => mountOf(mount, lists)),
     cors: { origins: [...read.list<string>('cors.origins')], maxAge: span('cors.maxAge') },
     reference: { enabled: read.flag('reference.enabled') },
     console: {
@@ -116,7 +119,7 @@ export function assemble(read: SettingsReader, { plans, gateway, cwd }: Surround
       requests: read.flag('log.requests'),
       format: read.text('log.format') as Config['log']['format'],
     },
-    files: { gateway, plans: path('plans.file') },
+    files: { gateway, plans: path('plans.file'), addresses: lists.paths },
   };
 }
 
@@ -137,10 +140,11 @@ function budgetOf(budget: string | number, maxBodyBytes: number): number {
   return Math.max(Math.floor(share), BODIES_AT_LEAST * maxBodyBytes);
 }
 
-type MountEntry = Pick<Mount, 'path' | 'target'> & Partial<Mount>;
+type MountEntry = Pick<Mount, 'path' | 'target'> &
+  Partial<Omit<Mount, 'addresses'>> & { readonly addresses?: WrittenLists };
 
-function mountOf({ path, target, websocket = false }: MountEntry): Mount {
-  return { path, target: withoutSlash(target), websocket };
+function mountOf({ path, target, websocket = false, addresses }: MountEntry, lists: ListFiles): Mount {
+  return { path, target: withoutSlash(target), websocket, addresses: lists.listsOf(addresses) };
 }
 
 /** A URL in its normal form (lower-case host, no default port), ready for a path after it. */

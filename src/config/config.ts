@@ -1,3 +1,4 @@
+import type { AddressLists } from '../common/address-lists.ts';
 import type { Plans } from '../limits/plans.ts';
 
 /** The gateway's settings, checked, complete and frozen. Times are milliseconds, sizes bytes, paths absolute. */
@@ -29,6 +30,8 @@ export interface Config {
   };
   readonly plans: Plans;
   readonly door: Door;
+  /** Whose requests are taken at all. */
+  readonly addresses: AddressLists;
   readonly mounts: readonly Mount[];
   readonly cors: {
     /** Origins that browsers may call from; `*` for any. Empty turns CORS off. */
@@ -48,7 +51,7 @@ export interface Config {
     readonly format: 'auto' | 'json' | 'pretty';
   };
   /** The files of this configuration, for reloading and for messages. */
-  readonly files: { readonly gateway: string; readonly plans: string };
+  readonly files: { readonly gateway: string; readonly plans: string; readonly addresses: readonly string[] };
 }
 
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
@@ -123,6 +126,8 @@ export interface Mount {
   /** Origin and optional base path, no trailing slash. */
   readonly target: string;
   readonly websocket: boolean;
+  /** Whose requests it takes, of those that the gateway takes. */
+  readonly addresses: AddressLists;
 }
 
 /** A page of another system that operators look at too. The URL is of http or https. */

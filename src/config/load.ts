@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { deepFreeze } from '../common/freeze.ts';
+import { readListFiles } from './address-lists.ts';
 import { assemble } from './assemble.ts';
 import type { Config } from './config.ts';
 import { remember } from './describe.ts';
@@ -43,12 +44,13 @@ export function loadConfig({ env, cwd, files }: LoadOptions): Config {
   const environment = readEnvironment(env, cwd);
   const gateway = resolve(cwd, environment.file ?? shipped.gateway);
   const { settings, problems } = mergeSettings(environment, readYamlFile(gateway, cwd), shipped);
-  const read = new SettingsReader(settings);
+  const lists = readListFiles(settings, cwd);
+  const read = new SettingsReader(lists.settings);
   const { plans, problems: planProblems } = readPlans(resolve(cwd, read.text('plans.file')), cwd);
 
-  const all = [...environment.problems, ...problems, ...planProblems];
+  const all = [...environment.problems, ...problems, ...lists.problems, ...planProblems];
   if (all.length > 0 || plans === null) throw new ConfigError(all);
-  const config = deepFreeze(assemble(read, { plans, gateway, cwd }));
-  remember(config, settings);
+  const config = deepFreeze(assemble(read, { plans, gateway, cwd, lists }));
+  remember(config, lists.settings);
   return config;
 }

@@ -48,6 +48,11 @@ export const CATALOGUE = {
     title: 'This API key may not be used from this address.',
     advice: 'Use it from where it belongs, or ask whoever issued it to allow the address.',
   },
+  address_denied: {
+    status: 403,
+    title: 'Requests from this address are not taken.',
+    advice: 'Send from an address that may, or ask whoever runs the gateway. No key changes this.',
+  },
   scope_missing: {
     status: 403,
     title: 'This API key lacks a scope that the operation needs.',
@@ -187,6 +192,8 @@ interface Particulars {
   readonly headers?: readonly string[];
   /** Ends the connection with the answer, because the rest of the request is useless or cannot be trusted. */
   readonly close?: boolean;
+  /** What decided, for operators alone. Never holds a submitted value or a secret. */
+  readonly reason?: string;
 }
 
 /**
@@ -200,15 +207,17 @@ export class Refusal {
   readonly details: readonly Fault[] | null;
   readonly headers: readonly string[];
   readonly close: boolean;
+  readonly reason: string | null;
   #body: string | null = null;
 
-  constructor(code: Code, { message, details, headers = [], close = false }: Particulars = {}) {
+  constructor(code: Code, { message, details, headers = [], close = false, reason }: Particulars = {}) {
     this.code = code;
     this.status = CATALOGUE[code].status;
     this.message = message ?? CATALOGUE[code].title;
     this.details = details ?? null;
     this.headers = headers;
     this.close = close;
+    this.reason = reason ?? null;
   }
 
   /** The contract's Error object as JSON; `details` only if there are some. */

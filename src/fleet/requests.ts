@@ -23,6 +23,8 @@ export interface ToldRequest {
   readonly step: Step | null;
   readonly code: string | null;
   readonly message: string | null;
+  /** What decided, where the caller is not told: such as the entry of a list. */
+  readonly reason: string | null;
   readonly key: {
     readonly id: string;
     readonly account: string;
@@ -135,7 +137,7 @@ export const MOST_LISTED = 200;
 /** A refusal or failure in a list. */
 export type ListedRequest = Omit<
   ToldRequest,
-  'path' | 'traceparent' | 'decision' | 'windows' | 'faults' | 'body' | 'store' | 'outage' | 'times'
+  'path' | 'reason' | 'traceparent' | 'decision' | 'windows' | 'faults' | 'body' | 'store' | 'outage' | 'times'
 >;
 
 export function isRequestId(value: unknown): value is string {

@@ -113,6 +113,7 @@ const isFaults = has<ToldFaults>({
 const isRequest = has<ToldRequest>({
   ...LISTED,
   path: orNull(isText),
+  reason: orNull(isText),
   traceparent: orNull(isText),
   decision: orNull(isDecision),
   windows: listOf(isWindow),

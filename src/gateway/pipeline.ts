@@ -8,6 +8,7 @@ import { type Cors, isPreflight } from './reply/cors.ts';
 import type { Relay } from './reply/relay.ts';
 import type { Target } from './results.ts';
 import type { Route } from './routes.ts';
+import type { CheckAddress } from './stages/addresses.ts';
 import type { Admit } from './stages/admit.ts';
 import type { Authenticate } from './stages/authenticate.ts';
 import type { CheckContract } from './stages/contract.ts';
@@ -20,6 +21,8 @@ import type { Call } from './wire/call.ts';
 /** The stages in their order, and the parts that answer beside them. */
 export interface Parts {
   readonly door: Door;
+  /** `null`: requests are taken from everywhere. */
+  readonly addresses: CheckAddress | null;
   readonly authenticate: Authenticate;
   readonly admit: Admit;
   readonly contract: CheckContract;
@@ -47,7 +50,7 @@ export interface Pipeline {
  * as much as a whole stage.
  */
 export function createPipeline(parts: Parts): Pipeline {
-  const { door, authenticate, admit, contract, forward, inspect, relay } = parts;
+  const { door, addresses, authenticate, admit, contract, forward, inspect, relay } = parts;
   const { usage, mounts, pages, cors, answer, route } = parts;
 
   async function walk(exchange: Exchange): Promise<void> {
@@ -107,11 +110,18 @@ export function createPipeline(parts: Parts): Pipeline {
     await answer.send(exchange, 204, cors.preflight(exchange, methods), '');
   }
 
+  function begin(exchange: Exchange): void {
+    if (!mounts.takesTunnel(exchange)) void walk(exchange);
+    else walkToTunnel(exchange).catch((error) => answer.fail(exchange, error));
+  }
+
+  if (addresses === null) return { handle: (call) => begin(door.open(call)) };
   return {
     handle(call) {
       const exchange = door.open(call);
-      if (!mounts.takesTunnel(exchange)) void walk(exchange);
-      else walkToTunnel(exchange).catch((error) => answer.fail(exchange, error));
+      const refusal = addresses(exchange);
+      if (refusal === null) begin(exchange);
+      else void answer.fail(exchange, refusal);
     },
   };
 }

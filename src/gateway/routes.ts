@@ -15,6 +15,11 @@ export function findRoute(contract: Contract, mounts: readonly Mount[], method: 
   const match = contract.match(method, path);
   if (match.operation) return { kind: 'operation', operation: match.operation, parameters: match.parameters };
   if (match.allow) return { kind: 'method_not_allowed', allow: match.allow };
-  const mount = mounts.find(({ path: prefix }) => path === prefix || path.startsWith(`${prefix}/`));
+  const mount = mounts.find((mount) => isInMount(mount, path));
   return mount ? { kind: 'mount', mount } : NOT_FOUND;
+}
+
+/** Whether a mount takes a path that the contract does not have. */
+export function isInMount({ path: prefix }: Mount, path: string): boolean {
+  return path === prefix || path.startsWith(`${prefix}/`);
 }

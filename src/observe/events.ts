@@ -111,8 +111,9 @@ export interface RequestTrace {
   /** The path of the operation as the contract has it: `/pets/{petId}`. */
   readonly path: string | null;
   readonly subject: string | null;
-  /** What the caller was told with `code`. */
+  /** What the caller was told with `code`, and what decided, for operators alone. */
   readonly message: string | null;
+  readonly reason: string | null;
   /** Why it was refused as not fitting the contract; the first faults of `faultCount`. */
   readonly faults: readonly ToldFault[] | null;
   readonly faultCount: number;

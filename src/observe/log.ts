@@ -147,11 +147,12 @@ function timeOf(): () => string {
   };
 }
 
-/** What only some lines of requests have: faults, and the trace that the request belongs to. */
+/** What only some lines of requests have: what refused them, faults, and the trace that the request belongs to. */
 function moreIn(trace: RequestTrace | undefined): object | null {
-  if (trace === undefined || (trace.faults === null && trace.traceparent === null)) return null;
-  const { faults, faultCount, traceparent } = trace;
-  return { ...(faults && { faults, faultCount }), ...(traceparent && { traceparent }) };
+  if (trace === undefined || (trace.faults === null && trace.traceparent === null && trace.reason === null))
+    return null;
+  const { faults, faultCount, traceparent, reason } = trace;
+  return { ...(reason && { reason }), ...(faults && { faults, faultCount }), ...(traceparent && { traceparent }) };
 }
 
 function rounded(milliseconds: number | null): number | null {

@@ -164,6 +164,7 @@ function traceIn(kept: References, numbers: Float64Array): RequestTrace {
   return {
     ...{ path, subject, ladder, scopes, traceparent, standing },
     message: null,
+    reason: null,
     faults: null,
     faultCount: 0,
     admission:

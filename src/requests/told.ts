@@ -25,6 +25,7 @@ export function told({ event, notes, endedAt, more }: Kept, worker: number | nul
     path: trace?.path ?? null,
     step: stepOf(event),
     message: trace?.message ?? null,
+    reason: trace?.reason ?? null,
     key: keyOf(event),
     traceparent: trace?.traceparent ?? null,
     decision: trace?.admission ? decisionOf(trace, trace.admission) : null,
@@ -38,7 +39,7 @@ export function told({ event, notes, endedAt, more }: Kept, worker: number | nul
 
 /** What of it stands in a list. */
 export function listed(request: ToldRequest): ListedRequest {
-  const { path, traceparent, decision, windows, faults, body, store, outage, times, ...rest } = request;
+  const { path, reason, traceparent, decision, windows, faults, body, store, outage, times, ...rest } = request;
   return rest;
 }
 

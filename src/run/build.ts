@@ -11,6 +11,7 @@ import { createCors } from '../gateway/reply/cors.ts';
 import { createRelay } from '../gateway/reply/relay.ts';
 import type { Target } from '../gateway/results.ts';
 import { findRoute, type Route } from '../gateway/routes.ts';
+import { behindMounts, createAddresses } from '../gateway/stages/addresses.ts';
 import { createAdmit } from '../gateway/stages/admit.ts';
 import { createAuthenticate } from '../gateway/stages/authenticate.ts';
 import { createContract } from '../gateway/stages/contract.ts';
@@ -64,6 +65,11 @@ export function buildPipeline({ config, contract, prepared }: ActiveConfig<Confi
     return found;
   }
 
+  /** Whether the path is of the contract, which comes before mounts. */
+  function isOfContract(method: string, path: string): boolean {
+    return findRoute(contract, [], method, path).kind !== 'not_found';
+  }
+
   /** Records how the key is used. */
   function note({ id, client, operation }: Exchange): void {
     const { keyId, plan, retiresAt } = client!;
@@ -74,7 +80,8 @@ export function buildPipeline({ config, contract, prepared }: ActiveConfig<Confi
 
   return createPipeline({
     door: createDoor(config.door, observe, createTellFaults(contract)),
-    authenticate: createAuthenticate({ keyring, guard, clock }),
+    addresses: createAddresses(config.addresses),
+    authenticate: behindMounts(config.mounts, isOfContract, createAuthenticate({ keyring, guard, clock })),
     usage: createUsage({ state, keys, flights, deprecatedBy, answer, operations: contract.operations, clock }),
     admit: createInFlight({ plans: config.plans, flights, state, admit: createAdmit({ state, bans, observe }) }),
     contract: createContract({

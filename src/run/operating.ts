@@ -123,7 +123,8 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
 
   function filesOf(): readonly string[] {
     const { config, contract, certificates } = reloader.current;
-    return [config.files.gateway, config.files.plans, ...contract.files.keys(), ...certificates.files];
+    const { gateway, plans, addresses } = config.files;
+    return [gateway, plans, ...addresses, ...contract.files.keys(), ...certificates.files];
   }
 
   function reloadUnasked(): void {

@@ -23,6 +23,7 @@ const LISTED: ListedRequest = {
 const TOLD: ToldRequest = {
   ...LISTED,
   path: '/pets',
+  reason: null,
   traceparent: null,
   decision: {
     verdict: 'limited',

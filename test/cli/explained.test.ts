@@ -11,7 +11,7 @@ const TOLD: Explained = {
   path: '/pets',
   status: 200,
   complete: true,
-  ...{ step: null, code: null, message: null },
+  ...{ step: null, code: null, message: null, reason: null },
   key: { id: 'key_1', account: 'acme', plan: 'free', subject: null },
   address: '127.0.0.1',
   ...{ traceparent: null, decision: null, windows: [], faults: [] },

@@ -82,6 +82,7 @@ function defaultsIn(cwd: string, gateway: string): Config {
       drainTimeout: 10 * second,
       guard: { failures: 60, span: minute },
     },
+    addresses: { allow: [], deny: [] },
     mounts: [],
     cors: { origins: ['*'], maxAge: 10 * minute },
     reference: { enabled: true },
@@ -89,7 +90,7 @@ function defaultsIn(cwd: string, gateway: string): Config {
     audit: { keep: 100_000, bans: { keep: 100_000, for: 90 * 24 * 60 * minute } },
     explain: { requests: 10_000, sample: 1 },
     log: { level: 'info', requests: true, format: 'auto' },
-    files: { gateway, plans: join(root, 'plans.yaml') },
+    files: { gateway, plans: join(root, 'plans.yaml'), addresses: [] },
   };
 }
 

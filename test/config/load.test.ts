@@ -23,9 +23,10 @@ mounts:
   - { path: /live/v1, target: http://127.0.0.1:3002/x, websocket: true }
 `);
   expect(config.upstream.url).toBe('https://store.example/base');
+  const addresses = { allow: [], deny: [] };
   expect(config.mounts).toEqual([
-    { path: '/files', target: 'http://127.0.0.1:3001', websocket: false },
-    { path: '/live/v1', target: 'http://127.0.0.1:3002/x', websocket: true },
+    { path: '/files', target: 'http://127.0.0.1:3001', websocket: false, addresses },
+    { path: '/live/v1', target: 'http://127.0.0.1:3002/x', websocket: true, addresses },
   ]);
 });
 

@@ -74,6 +74,8 @@ const CHANGED: Readonly<Record<string, unknown>> = {
   'door.drainTimeout': '11s',
   'door.guard.failures': 61,
   'door.guard.span': '2m',
+  'addresses.allow': ['10.0.0.0/8'],
+  'addresses.deny': ['10.1.0.0/16'],
   mounts: [{ path: '/files', target: 'http://files.example' }],
   'cors.origins': [],
   'cors.maxAge': '11m',

@@ -49,6 +49,7 @@ test('a stage between store and reply is one file and one line', async () => {
   const upstream = createUpstream(store.url, settings);
   const parts: Parts = {
     door: createDoor(door, observe, () => []),
+    addresses: null,
     authenticate: () => knownClient(),
     admit: () => admittedClient(),
     contract: (_exchange, client, target) => ({ client, target, operation: {}, body: null }) as Checked,

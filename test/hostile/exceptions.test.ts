@@ -42,6 +42,7 @@ async function pipelineWith(
   const answer = createAnswer({ cors, guard, observe });
   const pipeline = createPipeline({
     door: createDoor(gateway.config.door, observe, () => []),
+    addresses: null,
     authenticate: async () => ({}) as never,
     admit: async () => ({}) as never,
     contract: async () => ({}) as never,

@@ -54,7 +54,7 @@ describe('a request that went well', () => {
       path: '/pets',
       status: 200,
       complete: true,
-      ...{ step: null, code: null, message: null, outage: null },
+      ...{ step: null, code: null, message: null, reason: null, outage: null },
       key: { id, account: 'acme', plan: 'free', subject: `key:${id}` },
       address: '127.0.0.1',
       traceparent: TRACEPARENT,

@@ -77,6 +77,7 @@ describe('the lines of the log', () => {
         path: '/pets',
         subject: 'key:1',
         message: 'm',
+        reason: null,
         standing: null,
         admission: null,
         ladder: null,
@@ -87,7 +88,7 @@ describe('the lines of the log', () => {
       ...{ faults: null, faultCount: 0, traceparent: null },
     };
     const faults = [{ in: 'body', pointer: '/name', rule: 'type' }] as const;
-    const told = { faults, faultCount: 7, traceparent: '00-1-2-01' };
+    const told = { faults, faultCount: 7, traceparent: '00-1-2-01', reason: 'addresses.deny has 192.0.2.1' };
     const lines = written('json', false, request, { ...request, trace }, { ...request, trace: { ...trace, ...told } });
     const [bare, plain, whole] = lines
       .trim()

@@ -29,7 +29,16 @@ function admitted(windows: readonly Window[]): Admission {
 
 function traceOf(given: Partial<RequestTrace> = {}): RequestTrace {
   return {
-    ...{ path: null, subject: null, message: null, faults: null, faultCount: 0, standing: null, admission: null },
+    ...{
+      path: null,
+      subject: null,
+      message: null,
+      reason: null,
+      faults: null,
+      faultCount: 0,
+      standing: null,
+      admission: null,
+    },
     ...{
       ladder: null,
       cost: 1,

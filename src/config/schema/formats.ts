@@ -1,4 +1,5 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
+import { blockOf } from '../../common/ip.ts';
 
 /** A host name or IP address to listen on. */
 export function isHost(text: string): boolean {
@@ -46,6 +47,11 @@ export function isCidr(text: string): boolean {
   const [, address = '', prefix] = /^([0-9a-f.:]+)\/(0|[1-9][0-9]{0,2})$/i.exec(text) ?? [];
   if (isIPv4(address)) return Number(prefix) <= 32;
   return isIPv6(address) && Number(prefix) <= 128;
+}
+
+/** One address, or a block that begins with its first address. */
+export function isAddressBlock(text: string): boolean {
+  return blockOf(text) !== null;
 }
 
 /** `*`, or an origin exactly as browsers send it (RFC 6454 section 6.2). */

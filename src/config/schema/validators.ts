@@ -1,6 +1,15 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { parseDuration, parseSize } from '../units.ts';
-import { isCidr, isHost, isHostPort, isHttpUrl, isRedisUrl, isWebLink, isWebOrigin } from './formats.ts';
+import {
+  isAddressBlock,
+  isCidr,
+  isHost,
+  isHostPort,
+  isHttpUrl,
+  isRedisUrl,
+  isWebLink,
+  isWebOrigin,
+} from './formats.ts';
 import { type SchemaName, schemaOf } from './schema.ts';
 
 let shared: Ajv | undefined;
@@ -32,6 +41,7 @@ const formats = {
   'http-url': isHttpUrl,
   'redis-url': isRedisUrl,
   cidr: isCidr,
+  'address-block': isAddressBlock,
   'web-origin': isWebOrigin,
   'web-link': isWebLink,
 };

@@ -1,6 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
+import { formatSize } from '../units.ts';
 
-const largest = 1024 * 1024;
+/** Bytes, where nothing else is said. */
+const LARGEST = 1024 * 1024;
 
 /** The reason why a file cannot be read, as a sentence whose subject is the file. */
 export class UnreadableFile extends Error {
@@ -8,12 +10,12 @@ export class UnreadableFile extends Error {
 }
 
 /**
- * Reads a regular file of at most 1 MiB as UTF-8 text.
+ * Reads a regular file of at most 1 MiB, or `largest` bytes, as UTF-8 text.
  *
  * @throws {UnreadableFile}
  */
-export function readTextFile(file: string): string {
-  const content = readBytes(file);
+export function readTextFile(file: string, largest = LARGEST): string {
+  const content = readBytes(file, largest);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(content);
   } catch {
@@ -21,13 +23,14 @@ export function readTextFile(file: string): string {
   }
 }
 
-function readBytes(file: string): Buffer {
+function readBytes(file: string, largest: number): Buffer {
   try {
     const status = statSync(file);
     if (status.isDirectory()) throw new UnreadableFile('must be a file, is a folder');
     // A pipe or a device could block for ever or never end.
     if (!status.isFile()) throw new UnreadableFile('must be a regular file');
-    if (status.size > largest) throw new UnreadableFile(`must be at most 1MiB, has ${status.size} bytes`);
+    if (status.size > largest)
+      throw new UnreadableFile(`must be at most ${formatSize(largest)}, has ${status.size} bytes`);
     return readFileSync(file);
   } catch (error) {
     if (error instanceof UnreadableFile) throw error;

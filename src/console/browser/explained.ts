@@ -14,6 +14,7 @@ export interface Explained {
   readonly step: string | null;
   readonly code: string | null;
   readonly message: string | null;
+  readonly reason: string | null;
   readonly key: {
     readonly id: string;
     readonly account: string;
@@ -119,14 +120,14 @@ function stepsAsked({ operation, path, key, step }: Explained): readonly string[
 type InWords = (request: Explained, time: (at: string) => string) => string;
 
 const WORDS: Readonly<Record<string, InWords>> = {
-  door: ({ step, code }) => (step === 'door' ? `${code}` : 'taken'),
+  door: ({ step, code, reason }) => (step === 'door' ? `${code}${because(reason)}` : 'taken'),
   preflight: () => 'answered by the gateway itself, needs no key',
   pages: ({ step, code }) => (step === 'pages' ? `${code}` : 'answered by the gateway itself'),
   usage: ({ step, code }) => (step === 'usage' ? `${code}` : 'answered by the gateway itself'),
-  authenticate({ step, code, key, times, outage }) {
+  authenticate({ step, code, key, times, outage, reason }) {
     const who = key === null ? 'no key was found' : `${key.id} of ${key.account}, plan ${key.plan}`;
     return step === 'authenticate'
-      ? `${code}; ${who}${outageInWords(outage)}`
+      ? `${code}${because(reason)}; ${who}${outageInWords(outage)}`
       : `${who}${after(times.authenticated, 0)}`;
   },
   admit({ decision, code, outage, times, method }, time) {
@@ -150,6 +151,11 @@ const WORDS: Readonly<Record<string, InWords>> = {
 /** What a step took, where it is known. */
 function after(at: number | null, before: number | null): string {
   return at === null || before === null ? '' : ` (${(at - before).toFixed(3)} ms)`;
+}
+
+/** What operators alone are told of a refusal. */
+function because(reason: string | null): string {
+  return reason === null ? '' : `: ${reason}`;
 }
 
 function outageInWords(outage: string | null): string {

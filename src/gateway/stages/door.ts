@@ -152,6 +152,7 @@ function traceOf(exchange: Exchange, tell: TellFaults): RequestTrace {
     path: operation === null ? null : operation.path,
     subject: client === null ? null : client.subject,
     message: refusal === null ? null : refusal.message,
+    reason: refusal === null ? null : refusal.reason,
     faults: details === null ? null : tell(details),
     faultCount: details === null ? 0 : details.length,
     standing,

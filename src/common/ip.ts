@@ -1,0 +1,133 @@
+/** An address as numbers of 32 bits: one for IPv4, four for IPv6. */
+export type Words = readonly number[];
+
+/** The words of an address; `null` if it is none. A zone (`%eth0`) says nothing, and `::ffff:192.0.2.7` is an address of IPv4. */
+export function wordsOf(address: string): Words | null {
+  const zone = address.indexOf('%');
+  return read(address, zone === -1 ? address.length : zone);
+}
+
+/** All addresses that begin with the first `bits` bits of `first`. */
+export interface Block {
+  readonly first: Words;
+  readonly bits: number;
+}
+
+/**
+ * The block of a text such as `10.0.0.0/8`, or of one address. `null` if it is none; also if the address is not the first of the
+ * block, as in `10.0.0.1/8`, because nobody can tell whether one address was meant or sixteen million.
+ */
+export function blockOf(text: string): Block | null {
+  const slash = text.indexOf('/');
+  const end = slash === -1 ? text.length : slash;
+  const first = read(text, end);
+  if (first === null) return null;
+  const colon = text.indexOf(':');
+  const written = colon === -1 ? 32 : 128;
+  const length = slash === -1 ? written : lengthIn(text, slash + 1);
+  const bits = length - (written - 32 * first.length);
+  if (length > written || bits < 0) return null;
+  for (let i = 0; i < first.length; i++) if ((first[i]! & hostBits(bits, i)) !== 0) return null;
+  return { first, bits };
+}
+
+/** The last address of a block. */
+export function lastOf({ first, bits }: Block): Words {
+  return first.map((word, i) => (word | hostBits(bits, i)) >>> 0);
+}
+
+/** The bits of a word that differ within a block. */
+function hostBits(bits: number, word: number): number {
+  const inWord = Math.min(Math.max(bits - 32 * word, 0), 32);
+  return inWord === 32 ? 0 : 0xffff_ffff >>> inWord;
+}
+
+/** One to three digits to the end of the text, and no zero in front; else a number that is no length. */
+function lengthIn(text: string, from: number): number {
+  const digits = text.length - from;
+  if (digits < 1 || digits > 3 || (digits > 1 && text.charCodeAt(from) === 0x30)) return -1;
+  let length = 0;
+  for (let i = from; i < text.length; i++) {
+    const digit = text.charCodeAt(i) - 0x30;
+    if (digit < 0 || digit > 9) return -1;
+    length = length * 10 + digit;
+  }
+  return length;
+}
+
+function read(text: string, end: number): Words | null {
+  const ipv4 = readIPv4(text, 0, end);
+  return ipv4 === -1 ? readIPv6(text, end) : [ipv4];
+}
+
+/** Four numbers up to 255 without zeros in front (RFC 6943 section 3.1.1); -1 if these are none. */
+function readIPv4(text: string, from: number, end: number): number {
+  let word = 0;
+  let at = from;
+  for (let part = 0; part < 4; part++) {
+    if (part > 0 && text.charCodeAt(at++) !== 0x2e) return -1;
+    const begin = at;
+    let value = 0;
+    for (; at < end; at++) {
+      const digit = text.charCodeAt(at) - 0x30;
+      if (digit < 0 || digit > 9) break;
+      value = value * 10 + digit;
+      if (value > 255) return -1;
+    }
+    if (at === begin || (at > begin + 1 && text.charCodeAt(begin) === 0x30)) return -1;
+    word = word * 256 + value;
+  }
+  return at === end ? word : -1;
+}
+
+/** RFC 4291 section 2.2. */
+function readIPv6(text: string, end: number): Words | null {
+  const groups: number[] = [];
+  let gap = -1;
+  let at = 0;
+  if (text.startsWith('::')) {
+    gap = 0;
+    at = 2;
+  }
+  while (at < end) {
+    const begin = at;
+    let group = 0;
+    for (; at < end && at < begin + 4; at++) {
+      const digit = hexDigit(text.charCodeAt(at));
+      if (digit === -1) break;
+      group = group * 16 + digit;
+    }
+    if (at < end && text.charCodeAt(at) === 0x2e) {
+      const word = readIPv4(text, begin, end);
+      if (word === -1) return null;
+      groups.push(word >>> 16, word & 0xffff);
+      break;
+    }
+    if (at === begin) return null;
+    groups.push(group);
+    if (at === end) break;
+    if (text.charCodeAt(at++) !== 0x3a || at === end || groups.length > 7) return null;
+    if (text.charCodeAt(at) !== 0x3a) continue;
+    if (gap !== -1) return null;
+    gap = groups.length;
+    at++;
+  }
+  return wordsIn(groups, gap);
+}
+
+/** `gap`: where zeros are left out; -1: nowhere. */
+function wordsIn(groups: readonly number[], gap: number): Words | null {
+  const missing = 8 - groups.length;
+  if (gap === -1 ? missing !== 0 : missing < 1) return null;
+  const at = (i: number) => (i < gap || gap === -1 ? groups[i]! : i < gap + missing ? 0 : groups[i - missing]!);
+  const word = (i: number) => at(i) * 0x1_0000 + at(i + 1);
+  const [first, second, third, last] = [word(0), word(2), word(4), word(6)];
+  // RFC 4291 section 2.5.5.2.
+  return first === 0 && second === 0 && third === 0xffff ? [last] : [first, second, third, last];
+}
+
+function hexDigit(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  const letter = (code | 0x20) - 0x61;
+  return letter >= 0 && letter < 6 ? letter + 10 : -1;
+}

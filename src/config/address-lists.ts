@@ -1,0 +1,137 @@
+import { resolve } from 'node:path';
+import type { AddressList, AddressLists } from '../common/address-lists.ts';
+import { shortDigest } from '../common/digest.ts';
+import { blockOf } from '../common/ip.ts';
+import { nameOfFile, type Problem } from './problems/problems.ts';
+import { quote } from './problems/quote.ts';
+import type { Setting, Settings } from './settings.ts';
+import { readTextFile, UnreadableFile } from './yaml/text-file.ts';
+
+/** An entry of a list as it is written: an address, a block, or a file of them. */
+export type AddressEntry = string | { readonly file: string };
+
+export interface WrittenLists {
+  readonly allow?: readonly AddressEntry[];
+  readonly deny?: readonly AddressEntry[];
+}
+
+/** Bytes of a file: half a million addresses. */
+const LARGEST = 8 * 1024 * 1024;
+/** Mistakes of one file that are told. */
+const MOST_TOLD = 20;
+const EXPECTED = 'must be an address, or a block such as 10.0.0.0/8 that begins with its first address';
+
+/** The files of addresses that settings name, as they are now. */
+export interface ListFiles {
+  /** Absolute. */
+  readonly paths: readonly string[];
+  readonly problems: readonly Problem[];
+  /** The settings, which say of each file what it has: so a setting is another one when its file is. */
+  readonly settings: Settings;
+  listsOf(written: WrittenLists | undefined): AddressLists;
+}
+
+/** Reads the files that settings name in their lists. The settings may have mistakes; then they name none. */
+export function readListFiles(settings: Settings, cwd: string): ListFiles {
+  const read = new Map<string, ListFile>();
+  const problems: Problem[] = [];
+
+  function fileOf(written: string, mustAdmit: boolean): ListFile {
+    const path = resolve(cwd, written);
+    let file = read.get(path);
+    if (file === undefined) {
+      file = readList(path, nameOfFile(path, cwd));
+      read.set(path, file);
+      problems.push(...file.problems);
+    }
+    if (mustAdmit && file.entries.length === 0 && file.problems.length === 0) {
+      problems.push(problemIn(file.name, null, 'has no address: nobody would be taken where allow names it'));
+    }
+    return file;
+  }
+
+  function told(entries: unknown, mustAdmit: boolean): unknown {
+    if (!Array.isArray(entries)) return entries;
+    return entries.map((entry: AddressEntry) => {
+      if (typeof entry === 'string') return entry;
+      const { entries, digest } = fileOf(entry.file, mustAdmit);
+      return { file: entry.file, entries: entries.length, digest };
+    });
+  }
+
+  function toldIn(name: string, { value }: Setting): unknown {
+    if (name === 'addresses.allow' || name === 'addresses.deny') return told(value, name === 'addresses.allow');
+    if (name !== 'mounts' || !Array.isArray(value)) return value;
+    return value.map((mount: { readonly addresses?: WrittenLists }) => {
+      const { allow, deny } = mount.addresses ?? {};
+      if (allow === undefined && deny === undefined) return mount;
+      return { ...mount, addresses: { ...mount.addresses, allow: told(allow, true), deny: told(deny, false) } };
+    });
+  }
+
+  const all = new Map([...settings].map(([name, setting]) => [name, { ...setting, value: toldIn(name, setting) }]));
+  for (const [path, file] of lastRead) if (read.get(path) !== file) lastRead.delete(path);
+
+  function listsIn(entries: readonly AddressEntry[] = []): AddressList[] {
+    const own = entries.filter((entry) => typeof entry === 'string');
+    const files = entries.filter((entry) => typeof entry !== 'string').map(({ file }) => read.get(resolve(cwd, file))!);
+    const lists = files.map(({ name, entries }): AddressList => ({ file: name, entries }));
+    return own.length === 0 ? lists : [{ file: null, entries: own }, ...lists];
+  }
+
+  return {
+    paths: [...read.keys()],
+    problems,
+    settings: all,
+    listsOf: (written) => ({ allow: listsIn(written?.allow), deny: listsIn(written?.deny) }),
+  };
+}
+
+interface ListFile {
+  readonly name: string;
+  readonly text: string;
+  readonly digest: string;
+  readonly entries: readonly string[];
+  readonly problems: readonly Problem[];
+}
+
+/** The files of the last configuration: one that still has its text needs no second reading, which holds up requests. */
+const lastRead = new Map<string, ListFile>();
+
+function readList(path: string, name: string): ListFile {
+  try {
+    const text = readTextFile(path, LARGEST);
+    const known = lastRead.get(path);
+    if (known?.text === text && known.name === name) return known;
+    const file = { name, text, digest: shortDigest(text), ...entriesIn(text, name) };
+    lastRead.set(path, file);
+    return file;
+  } catch (error) {
+    if (!(error instanceof UnreadableFile)) throw error;
+    return { name, text: '', digest: '', entries: [], problems: [problemIn(name, null, error.message)] };
+  }
+}
+
+/** One address or block in each line; `#` and `;` begin a comment. */
+function entriesIn(text: string, name: string): Pick<ListFile, 'entries' | 'problems'> {
+  const entries: string[] = [];
+  const problems: Problem[] = [];
+  let wrong = 0;
+  for (const [i, line] of text.split('\n').entries()) {
+    const entry = withoutComment(line);
+    if (entry === '') continue;
+    if (blockOf(entry) !== null) entries.push(entry);
+    else if (++wrong <= MOST_TOLD) problems.push(problemIn(name, i + 1, `${EXPECTED}, is ${quote(entry)}`));
+  }
+  if (wrong > MOST_TOLD) problems.push(problemIn(name, null, `has ${wrong - MOST_TOLD} more such lines`));
+  return { entries: Object.freeze(entries), problems };
+}
+
+function withoutComment(line: string): string {
+  const comment = line.search(/[#;]/);
+  return (comment === -1 ? line : line.slice(0, comment)).trim();
+}
+
+function problemIn(source: string, line: number | null, message: string): Problem {
+  return { source, place: { position: line === null ? null : { line, column: 1 }, path: '' }, message };
+}

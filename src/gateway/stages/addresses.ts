@@ -1,0 +1,66 @@
+import { AddressRules } from '../../callers/address-rules.ts';
+import { type AddressLists, hasLists } from '../../common/address-lists.ts';
+import type { Mount } from '../../config/config.ts';
+import { type Code, Refusal } from '../../errors/refusals.ts';
+import type { Exchange } from '../exchange.ts';
+import { isInMount } from '../routes.ts';
+import type { Authenticate } from './authenticate.ts';
+
+/** The refusal of a request from an address that the lists do not let in; `null`: it may go on. */
+export type CheckAddress = (exchange: Exchange) => Refusal | null;
+
+/** For requests as they come, before anything of them is looked at. `null`: there are no lists, and nothing to be asked. */
+export function createAddresses(lists: AddressLists): CheckAddress | null {
+  return hasLists(lists) ? checkOf('addresses', lists) : null;
+}
+
+/**
+ * `authenticate` behind the lists of mounts: which mount takes a path is known before any key is looked up. What
+ * the contract has of their paths is not theirs.
+ */
+export function behindMounts(
+  mounts: readonly Mount[],
+  isOfContract: (method: string, path: string) => boolean,
+  authenticate: Authenticate,
+): Authenticate {
+  const listed = mounts
+    .filter(({ addresses }) => hasLists(addresses))
+    .map((mount) => ({ mount, check: checkOf(`mount ${mount.path}: addresses`, mount.addresses) }));
+  if (listed.length === 0) return authenticate;
+
+  return (exchange, target) => {
+    const { path } = target;
+    const found = listed.find(({ mount }) => isInMount(mount, path));
+    if (found === undefined || isOfContract(exchange.call.method, path)) return authenticate(exchange, target);
+    const refusal = found.check(exchange);
+    if (refusal === null) return authenticate(exchange, target);
+    exchange.route = `mount ${found.mount.path}`;
+    return refusal;
+  };
+}
+
+function checkOf(name: string, lists: AddressLists): CheckAddress {
+  const rules = new AddressRules(name, lists);
+  const refusals = new KnownRefusals('address_denied');
+  return ({ address }) => refusals.because(rules.refusing(address));
+}
+
+/** One refusal for each reason, of which there are no more than entries in the lists: a flood of one network makes no more. */
+export class KnownRefusals {
+  readonly #code: Code;
+  readonly #byReason = new Map<string, Refusal>();
+
+  constructor(code: Code) {
+    this.#code = code;
+  }
+
+  because(reason: string | null): Refusal | null {
+    if (reason === null) return null;
+    let refusal = this.#byReason.get(reason);
+    if (refusal === undefined) {
+      refusal = new Refusal(this.#code, { reason });
+      this.#byReason.set(reason, refusal);
+    }
+    return refusal;
+  }
+}

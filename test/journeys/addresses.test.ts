@@ -1,0 +1,166 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, expect, test } from '@jest/globals';
+import { Wire } from '../hostile/wire.ts';
+import { adminOf } from '../support/admin.ts';
+import { carriesTheHeadersOfEveryAnswer, isTheError } from '../support/expect-headers.ts';
+import { type GatewayOptions, TestGateway } from '../support/gateway.ts';
+import { until } from '../support/until.ts';
+
+let gateway: TestGateway;
+let target: Server | null = null;
+afterEach(async () => {
+  await gateway.stop();
+  target?.close();
+  target?.closeAllConnections();
+  target = null;
+});
+
+const start = async (options: GatewayOptions) => {
+  gateway = await TestGateway.start(options);
+};
+const explained = async (id: string) => (await adminOf(gateway.adminUrl)('GET', `/requests/${id}`)).body;
+/** A request that a trusted proxy brings, for the caller of this address. */
+const from = (address: string, path: string, key?: string) => {
+  const asked = gateway.client.get(path).set('X-Forwarded-For', address);
+  return key === undefined ? asked : asked.set('X-API-Key', key);
+};
+
+/** Answers every request, and takes WebSockets. */
+async function startTarget(): Promise<string> {
+  target = createServer((_request, response) => response.end('"good"'));
+  target.on('upgrade', (_request: IncomingMessage, socket: Socket) =>
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'),
+  );
+  target.listen(0, '127.0.0.1');
+  await once(target, 'listening');
+  return `http://127.0.0.1:${(target.address() as AddressInfo).port}`;
+}
+
+test('an address that is denied gets one answer to everything, which charges nobody and looks up no key', async () => {
+  await start({ settings: 'addresses: { deny: [127.0.0.0/8] }' });
+  const { secret } = await gateway.key();
+  for (const path of ['/pets', '/usage', '/docs/', '/openapi.json', '/nowhere']) {
+    const answer = await gateway.client.get(path).set('X-API-Key', secret);
+    isTheError(answer, 403, 'address_denied');
+    carriesTheHeadersOfEveryAnswer(answer);
+    expect(answer.text).not.toContain('127.0.0.0');
+  }
+  const preflight = await gateway.client
+    .options('/pets')
+    .set({ Origin: 'https://shop.example', 'Access-Control-Request-Method': 'GET' });
+  isTheError(preflight, 403, 'address_denied');
+  const { headers } = await gateway.client.get('/pets').set('X-API-Key', secret);
+  const told = await explained(headers['x-request-id']!);
+  expect(told).toMatchObject({ step: 'door', code: 'address_denied', key: null });
+  expect(told.reason).toBe('addresses.deny has 127.0.0.0/8');
+  expect(gateway.log.at(-1)).toMatchObject({ code: 'address_denied', reason: 'addresses.deny has 127.0.0.0/8' });
+  for (let i = 0; i < 70; i++) expect((await gateway.client.get('/pets').set('X-API-Key', 'wrong')).status).toBe(403);
+  expect((await gateway.admin.get(`/keys`)).body.keys[0]).toMatchObject({ lastUsed: null });
+  expect((await gateway.admin.get('/metrics')).text).toMatch(/storegate_refusals_total\{[^}]*code="address_denied"/);
+  expect((await gateway.admin.get('/health/ready')).status).toBe(200);
+});
+
+test('behind a trusted proxy the caller counts, of either version of IP, and nobody can choose an address', async () => {
+  await start({
+    settings: `door: { trustedProxies: [127.0.0.1/32] }
+addresses: { allow: [198.51.100.0/24, "2001:db8::/32"], deny: [198.51.100.66, "2001:db8:bad::/48"] }`,
+  });
+  const { secret } = await gateway.key();
+  for (const address of ['198.51.100.7', '2001:db8::7', '::ffff:198.51.100.8', '203.0.113.1, 198.51.100.7'])
+    expect((await from(address, '/pets', secret)).status).toBe(200);
+  for (const address of ['198.51.100.66', '2001:db8:bad::1', '203.0.113.1', '::1', '198.51.100.7, 203.0.113.1', 'x'])
+    isTheError(await from(address, '/pets', secret), 403, 'address_denied');
+  const { headers } = await from('203.0.113.1', '/pets', secret);
+  expect((await explained(headers['x-request-id']!)).reason).toBe('addresses.allow does not have the address');
+});
+
+test('a caller on IPv6 is found in lists too', async () => {
+  await start({ settings: 'addresses: { deny: ["::1"] }', env: { STOREGATE_HOST: '::' } });
+  const port = new URL(gateway.url).port;
+  isTheError(await from('203.0.113.1', '/pets'), 401, 'missing_api_key');
+  const answer = await fetch(`http://[::1]:${port}/pets`);
+  expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([403, 'address_denied']);
+});
+
+test('the lists of a mount hold for it alone, before a key is looked up, and for its WebSockets', async () => {
+  const url = await startTarget();
+  await start({
+    settings: `door: { trustedProxies: [127.0.0.1/32] }
+mounts:
+  - { path: /files, target: "${url}", websocket: true, addresses: { allow: [198.51.100.0/24], deny: [198.51.100.66] } }
+  - { path: /open, target: "${url}" }
+  - { path: /pets, target: "${url}", addresses: { deny: [0.0.0.0/0] } }`,
+  });
+  const { secret } = await gateway.key();
+  expect((await from('198.51.100.7', '/files/a', secret)).status).toBe(200);
+  isTheError(await from('198.51.100.7', '/files/a'), 401, 'missing_api_key');
+  for (const address of ['198.51.100.66', '203.0.113.1'])
+    for (const path of ['/files', '/files/a']) isTheError(await from(address, path), 403, 'address_denied');
+  for (const path of ['/open/a', '/filesystem']) expect((await from('203.0.113.1', path, secret)).status).not.toBe(403);
+  // What the contract has of its paths is none of the mount's.
+  expect((await from('203.0.113.1', '/pets', secret)).status).toBe(200);
+  isTheError(await from('203.0.113.1', '/pets/of/mine', secret), 403, 'address_denied');
+
+  const refused = await from('198.51.100.66', '/files/a', secret);
+  expect(await explained(refused.headers['x-request-id']!)).toMatchObject({
+    operation: 'mount /files',
+    reason: 'mount /files: addresses.deny has 198.51.100.66',
+  });
+
+  const upgrade = async (address: string) => {
+    const wire = await Wire.open(gateway.url);
+    const lines = [
+      'Host: a',
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      `X-API-Key: ${secret}`,
+    ];
+    const text = ['GET /files/live HTTP/1.1', ...lines, `X-Forwarded-For: ${address}`, '', ''].join('\r\n');
+    const { status } = await wire.send(text).answer();
+    wire.close();
+    return status;
+  };
+  expect(await upgrade('198.51.100.7')).toBe(101);
+  expect(await upgrade('203.0.113.1')).toBe(403);
+});
+
+test('a list in a file is in force when it changes, under load, and a broken one changes nothing', async () => {
+  const settings = 'door: { trustedProxies: [127.0.0.1/32] }\naddresses: { deny: [{ file: blocked.txt }] }\n';
+  await start({});
+  const blocked = join(gateway.folder, 'blocked.txt');
+  const many = Array.from({ length: 20_000 }, (_, i) => `10.${i >> 8}.${i & 255}.0/24`).join('\n');
+  writeFileSync(blocked, many);
+  writeFileSync(join(gateway.folder, 'gateway.yaml'), settings);
+  const { secret } = await gateway.key({
+    windows: [{ name: 'minute', kind: 'fixed', limit: 1_000_000, span: 60_000 }],
+  });
+  const status = async (address: string) => (await from(address, '/pets', secret)).status;
+  await until('the list is in force', async () => (await status('10.1.2.3')) === 403);
+  expect(await status('203.0.113.9')).toBe(200);
+
+  const seen = new Set<number>();
+  let isOver = false;
+  const load = Promise.all(
+    Array.from({ length: 4 }, async () => {
+      while (!isOver) seen.add(await status('198.51.100.7'));
+    }),
+  );
+  writeFileSync(blocked, `${many}\n203.0.113.0/24\n`);
+  await until('the longer list is in force', async () => (await status('203.0.113.9')) === 403);
+  const reloads = gateway.log.filter(({ msg }) => msg === 'reload.done');
+  expect(reloads.at(-1)).toMatchObject({ changed: ['addresses.deny'], needRestart: [] });
+  writeFileSync(blocked, '203.0.113.1/24\n');
+  await until('the mistake is told', () => gateway.log.some(({ msg }) => msg === 'reload.refused'));
+  expect(JSON.stringify(gateway.log.find(({ msg }) => msg === 'reload.refused'))).toContain('blocked.txt:1:1');
+  expect(await status('10.1.2.3')).toBe(403);
+  writeFileSync(blocked, '');
+  await until('nobody is denied any more', async () => (await status('203.0.113.9')) === 200);
+  isOver = true;
+  await load;
+  expect([...seen]).toEqual([200]);
+});

@@ -1,7 +1,7 @@
 import { shortDigest } from '../common/digest.ts';
 import type { Config } from '../config/config.ts';
 import { describeConfig, settingsBehind } from '../config/describe.ts';
-import { differences, needsRestart } from '../config/restart.ts';
+import { differences, keepsValue } from '../config/restart.ts';
 import { formatWindows } from '../config/windows.ts';
 import type { Contract } from '../contract/contract.ts';
 import type { Plan, Plans } from '../limits/plans.ts';
@@ -46,7 +46,7 @@ function settingsThatDiffer(inForce: Config, inFiles: Config) {
       inForce: before.get(name)!.value,
       inFiles: value,
       source,
-      restart: needsRestart(name),
+      restart: keepsValue(name, inFiles),
       masked: behind.get(name)!.secret !== undefined,
     };
   });

@@ -1,5 +1,5 @@
-import type { Config } from '../config/config.ts';
-import { withStore } from '../config/describe.ts';
+import type { Config, ServedConfig } from '../config/config.ts';
+import { namesStores, withStore } from '../config/describe.ts';
 import { loadConfig } from '../config/load.ts';
 import { tuneEngine } from '../run/engine.ts';
 import { createGateway, type Gateway } from '../run/gateway.ts';
@@ -30,11 +30,11 @@ export async function serve(terminal: Terminal, options: ServeOptions): Promise<
 }
 
 async function serveConfig(terminal: Terminal, config: Config, { demoKeys }: ServeOptions): Promise<void> {
-  const { storeUrl, stopStore } = await findStore(config);
+  const { served, stopStore } = await findStore(config);
   try {
     const load = () => loadConfig(terminal);
     const create = config.workers === 1 ? createGateway : createPrimary;
-    const gateway = await create(withStore(config, storeUrl), { load });
+    const gateway = await create(served, { load });
     const stopListening = terminal.onHangup(() => {
       if (!terminal.stop.aborted) void reload(gateway);
     });
@@ -53,17 +53,18 @@ async function serveConfig(terminal: Terminal, config: Config, { demoKeys }: Ser
   }
 }
 
-/** The store that the configuration names, or a store started here on a loopback port that only the gateway knows. */
-async function findStore({ upstream, data }: Config): Promise<{ storeUrl: string; stopStore: () => Promise<void> }> {
-  if (upstream.url !== null) return { storeUrl: upstream.url, stopStore: async () => {} };
-  const { store, url } = await startStore(storeFile(data), { host: '127.0.0.1', port: 0 });
-  return { storeUrl: url, stopStore: () => store.close() };
+/** The stores that the configuration names, or a store started here on a loopback port that only the gateway knows. */
+async function findStore(config: Config): Promise<{ served: ServedConfig; stopStore: () => Promise<void> }> {
+  if (namesStores(config)) return { served: config, stopStore: async () => {} };
+  const { store, url } = await startStore(storeFile(config.data), { host: '127.0.0.1', port: 0 });
+  return { served: withStore(config, url), stopStore: () => store.close() };
 }
 
 /** Where keys and data are, in a sentence without a password. */
-function placeOf({ redis, data, upstream }: Config): string {
+function placeOf(config: Config): string {
+  const { redis, data } = config;
   if (redis === null) return `Keys and data are in ${data}.`;
-  const store = upstream.url === null ? ` The data of the store is in ${data}.` : '';
+  const store = namesStores(config) ? '' : ` The data of the store is in ${data}.`;
   return `Keys, counters and bans are in ${redisName(redis)}.${store}`;
 }
 

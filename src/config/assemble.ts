@@ -12,6 +12,7 @@ import {
 } from './config.ts';
 import type { SettingsReader } from './settings.ts';
 import { parseDuration, parseSize } from './units.ts';
+import { normalUrl, upstreamOf, upstreamsOf } from './upstreams.ts';
 
 interface Surroundings {
   readonly plans: Plans;
@@ -24,11 +25,9 @@ interface Surroundings {
 /** Turns checked settings into the Config: units become numbers, paths absolute. */
 export function assemble(read: SettingsReader, { plans, gateway, cwd, lists }: Surroundings): Config {
   const path = (name: string): string => resolve(cwd, read.text(name));
-  const pathOrNull = (name: string): string | null => (read.textOrNull(name) === null ? null : path(name));
   const span = (name: string): number => parseDuration(read.text(name))!;
   const size = (name: string): number => parseSize(read.raw(name))!;
   const redis = read.textOrNull('redis.url');
-  const upstream = read.textOrNull('upstream.url');
   return {
     workers: workersOf(read.raw('workers'), redis !== null),
     listen: { host: read.text('listen.host'), port: read.number('listen.port') },
@@ -56,19 +55,8 @@ export function assemble(read: SettingsReader, { plans, gateway, cwd, lists }: S
               maxAge: span('redis.keyCopy.maxAge'),
             },
           },
-    upstream: {
-      url: upstream === null ? null : withoutSlash(upstream),
-      connections: read.number('upstream.connections'),
-      connectTimeout: span('upstream.connectTimeout'),
-      headersTimeout: span('upstream.headersTimeout'),
-      bodyTimeout: span('upstream.bodyTimeout'),
-      tls: {
-        ca: pathOrNull('upstream.tls.ca'),
-        cert: pathOrNull('upstream.tls.cert'),
-        key: pathOrNull('upstream.tls.key'),
-        serverName: read.textOrNull('upstream.tls.serverName'),
-      },
-    },
+    upstream: upstreamOf(read, cwd),
+    upstreams: upstreamsOf(read, cwd),
     contract: {
       file: path('contract.file'),
       responses: read.text('contract.responses') as Config['contract']['responses'],
@@ -140,14 +128,10 @@ function budgetOf(budget: string | number, maxBodyBytes: number): number {
   return Math.max(Math.floor(share), BODIES_AT_LEAST * maxBodyBytes);
 }
 
-type MountEntry = Pick<Mount, 'path' | 'target'> &
-  Partial<Omit<Mount, 'addresses'>> & { readonly addresses?: WrittenLists };
+type MountEntry = Pick<Mount, 'path'> & Partial<Omit<Mount, 'addresses'>> & { readonly addresses?: WrittenLists };
 
-function mountOf({ path, target, websocket = false, addresses }: MountEntry, lists: ListFiles): Mount {
-  return { path, target: withoutSlash(target), websocket, addresses: lists.listsOf(addresses) };
-}
-
-/** A URL in its normal form (lower-case host, no default port), ready for a path after it. */
-function withoutSlash(url: string): string {
-  return new URL(url).href.replace(/\/+$/, '');
+function mountOf(entry: MountEntry, lists: ListFiles): Mount {
+  const { path, target = null, upstream = null, websocket = false, addresses } = entry;
+  const leadsTo = { target: target === null ? null : normalUrl(target), upstream };
+  return { path, ...leadsTo, websocket, addresses: lists.listsOf(addresses) };
 }

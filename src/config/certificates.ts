@@ -12,6 +12,8 @@ import { readTextFile, UnreadableFile } from './yaml/text-file.ts';
  */
 export interface Certificates {
   readonly upstream: ClientMaterial | null;
+  /** Of the others by their names. */
+  readonly upstreams: Readonly<Record<string, ClientMaterial | null>>;
   /** All files, to be watched. */
   readonly files: readonly string[];
 }
@@ -20,9 +22,19 @@ export interface Certificates {
 export function readCertificates(config: Config): Certificates {
   const reader = new Reader(config);
   const upstream = reader.client('upstream.tls', config.upstream.tls);
+  const upstreams = Object.fromEntries(
+    Object.entries(config.upstreams).map(([name, { tls }]) => [
+      name,
+      // What is inherited is told once.
+      sameFiles(tls, config.upstream.tls) ? upstream : reader.client(`upstreams.${name}.tls`, tls),
+    ]),
+  );
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
-  return Object.freeze({ upstream, files: reader.files });
+  return Object.freeze({ upstream, upstreams, files: reader.files });
 }
+
+const sameFiles = (one: ClientTlsFiles, other: ClientTlsFiles): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);
 
 /** Collects what is wrong with the files that settings name. */
 class Reader {
@@ -88,7 +100,7 @@ class Reader {
   }
 
   #blame(setting: string, message: string): void {
-    const origin = sourceOf(this.#config, setting);
+    const origin = sourceOf(this.#config, setting.startsWith('upstreams.') ? 'upstreams' : setting);
     const inFile = origin.kind === 'file';
     const source = origin.kind === 'environment' ? origin.name : inFile ? origin.file : setting;
     const place = { position: inFile ? origin.position : null, path: inFile ? setting : '' };

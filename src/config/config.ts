@@ -11,7 +11,10 @@ export interface Config {
   readonly data: string;
   /** The Redis that several gateways share; `null` for embedded state. The URL may hold a password. */
   readonly redis: RedisSettings | null;
+  /** The upstream `default`. */
   readonly upstream: Upstream;
+  /** Further ones by their names. */
+  readonly upstreams: Readonly<Record<string, Upstream>>;
   readonly contract: {
     readonly file: string;
     /** What to do with a query parameter that the operation does not name. */
@@ -54,6 +57,11 @@ export interface Config {
   readonly files: { readonly gateway: string; readonly plans: string; readonly addresses: readonly string[] };
 }
 
+/** A configuration whose upstream `default` has stores. */
+export type ServedConfig = Config & {
+  readonly upstream: { readonly stores: readonly [StoreAddress, ...StoreAddress[]] };
+};
+
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 
 export interface Address {
@@ -62,12 +70,11 @@ export interface Address {
   readonly port: number;
 }
 
-/** The store and how to talk to it. */
+/** A set of stores that answer the same, and how to talk to them. */
 export interface Upstream {
-  /**
-   * Origin and optional base path of the store, no trailing slash; `null` starts the shipped store beside the gateway.
-   */
-  readonly url: string | null;
+  /** No two with the same host and port. Empty, of `default` alone: the shipped store is started beside the gateway. */
+  readonly stores: readonly StoreAddress[];
+  /** To each store. */
   readonly connections: number;
   readonly connectTimeout: number;
   /** Longest wait for the head of an answer. */
@@ -75,6 +82,11 @@ export interface Upstream {
   /** Longest silence in the body of an answer. */
   readonly bodyTimeout: number;
   readonly tls: ClientTlsFiles;
+  /** How often the names of stores are looked up again. */
+  readonly resolve: number;
+  readonly checks: ChecksSettings;
+  readonly ejection: EjectionSettings;
+  readonly retries: RetriesSettings;
 }
 
 /** Files for TLS to another side, absolute paths, and the name that its certificate must have; `null`: what is usual. */
@@ -83,6 +95,53 @@ export interface ClientTlsFiles {
   readonly cert: string | null;
   readonly key: string | null;
   readonly serverName: string | null;
+}
+
+export interface StoreAddress {
+  /** Origin and optional base path, no trailing slash. */
+  readonly url: string;
+  readonly weight: number;
+}
+
+/** Both are part of it. */
+export interface StatusRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Requests of the gateway's own to a store. */
+export interface ChecksSettings {
+  /** `null`: only stores that are away are asked. */
+  readonly path: string | null;
+  readonly interval: number;
+  readonly timeout: number;
+  /** Checks in a row. */
+  readonly healthy: number;
+  readonly unhealthy: number;
+  readonly statuses: readonly StatusRange[];
+}
+
+/** When failed requests take a store away, and how it returns. */
+export interface EjectionSettings {
+  readonly enabled: boolean;
+  /** Requests in a row without a connection or a usable answer, and such as took too long. */
+  readonly failures: number;
+  readonly timeouts: number;
+  /** Of the requests in the last ten seconds. */
+  readonly share: number;
+  readonly statuses: readonly StatusRange[];
+  /** Longest time between two probes of a store that is away. */
+  readonly probe: number;
+  readonly slowReturn: number;
+}
+
+export interface RetriesSettings {
+  /** As a share of the requests. */
+  readonly budget: number;
+  /** Of one request. */
+  readonly most: number;
+  readonly on: readonly ('connect' | 'reset')[];
+  readonly timeouts: boolean;
 }
 
 /** The budget of bodies holds so many of the largest: one key may have a quarter, and a body twice its size while it grows. */
@@ -123,8 +182,10 @@ export interface Door {
 export interface Mount {
   /** Plain and canonical: starts with a slash, ends with none, needs no percent-encoding. */
   readonly path: string;
-  /** Origin and optional base path, no trailing slash. */
-  readonly target: string;
+  /** Origin and optional base path, no trailing slash; `null`: it leads to an upstream. */
+  readonly target: string | null;
+  /** The name of an upstream. */
+  readonly upstream: string | null;
   readonly websocket: boolean;
   /** Whose requests it takes, of those that the gateway takes. */
   readonly addresses: AddressLists;

@@ -1,8 +1,9 @@
 import { deepFreeze } from '../common/freeze.ts';
-import type { Config } from './config.ts';
+import type { Config, ServedConfig, StoreAddress } from './config.ts';
 import { formatPosition } from './problems/problems.ts';
 import { maskUrl, printable } from './problems/quote.ts';
 import type { Origin, Setting, Settings } from './settings.ts';
+import { urlsIn } from './upstreams.ts';
 
 /** One setting of a loaded configuration, safe to show to people. */
 export interface SettingDescription {
@@ -21,12 +22,21 @@ export function remember(config: Config, settings: Settings): void {
   written.set(config, settings);
 }
 
-/** The same configuration with the URL of its store. */
-export function withStore(config: Config, url: string): Config & { readonly upstream: { readonly url: string } } {
-  const found = deepFreeze({ ...config, upstream: { ...config.upstream, url } });
+/** The same configuration with the URL of its store, or of several with commas between them. */
+export function withStore(config: Config, url: string): ServedConfig {
+  const [first = '', ...others] = urlsIn(url);
+  const stores = [storeAt(first), ...others.map(storeAt)] as const;
+  const found = deepFreeze({ ...config, upstream: { ...config.upstream, stores } });
   const settings = written.get(config);
   if (settings) written.set(found, settings);
   return found;
+}
+
+const storeAt = (url: string): StoreAddress => ({ url, weight: 1 });
+
+/** Whether a configuration names its stores, so that none has to be started beside the gateway. */
+export function namesStores(config: Config): config is ServedConfig {
+  return config.upstream.stores.length > 0;
 }
 
 /** Every setting with its value and the origin of the value, in the order of gateway.yaml. */

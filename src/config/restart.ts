@@ -1,6 +1,6 @@
 import { deepFreeze } from '../common/freeze.ts';
 import type { Config } from './config.ts';
-import { remember, settingsBehind } from './describe.ts';
+import { namesStores, remember, settingsBehind } from './describe.ts';
 import { schemaOf } from './schema/schema.ts';
 import { settingsOf } from './settings.ts';
 
@@ -16,6 +16,14 @@ export function needsRestart(name: string): boolean {
   return restart;
 }
 
+/** What says where the stores are. Unset, the store runs that was started beside the gateway, or nobody could start one now. */
+const STORES: readonly string[] = ['upstream.url', 'upstream.stores'];
+
+/** Whether a setting keeps its value when this configuration is loaded. */
+export function keepsValue(name: string, loaded: Config): boolean {
+  return needsRestart(name) || (STORES.includes(name) && !namesStores(loaded));
+}
+
 /** Settings whose values differ between two configurations. */
 export function differences(one: Config, other: Config): string[] {
   const [a, b] = [settingsBehind(one), settingsBehind(other)];
@@ -24,15 +32,17 @@ export function differences(one: Config, other: Config): string[] {
 
 /**
  * The configuration in force after a reload: the loaded one, except for settings that need a restart. Those keep what they
- * became at the start, such as the number that `auto` workers are, and the URL of the store.
+ * became at the start, such as the number that `auto` workers are; and the store stays if none is named.
  */
 export function inForce<C extends Config>(running: C, loaded: Config): C {
   const before = settingsBehind(running);
   const settings = new Map(settingsBehind(loaded));
-  const kept = [...settings.keys()].filter(needsRestart);
+  const kept = [...settings.keys()].filter((name) => keepsValue(name, loaded));
   for (const name of kept) settings.set(name, before.get(name)!);
   const [old, fresh] = [running as unknown as Section, loaded as unknown as Section];
-  const config = kept.reduce((config, name) => keep(old, config, name.split('.')), fresh) as unknown as C;
+  // The URLs are in the stores of the configuration.
+  const parts = kept.filter((name) => name !== 'upstream.url').map((name) => name.split('.'));
+  const config = parts.reduce((config, name) => keep(old, config, name), fresh) as unknown as C;
   remember(config, settings);
   return deepFreeze(config);
 }

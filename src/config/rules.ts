@@ -5,6 +5,7 @@ import type { Flaw } from './schema/flaws.ts';
 import { isLoopback } from './schema/formats.ts';
 import type { SettingsReader } from './settings.ts';
 import { formatSize, parseDuration, parseSize } from './units.ts';
+import { mountFlaws, STATUSES, upstreamFlaws, upstreamsFlaws } from './upstreams.ts';
 
 /** A rule between settings that a schema cannot express. It is only checked if all settings that it reads are valid. */
 export interface Rule {
@@ -22,6 +23,9 @@ export const rules: readonly Rule[] = [
   { reads: ['door.bodyBudget', 'door.maxBodyBytes'], flaws: narrowBudget },
   { reads: ['cors.origins'], flaws: anyAndMore },
   { reads: ['mounts'], flaws: overlappingMounts },
+  { reads: ['upstream.stores', 'upstream.url', ...STATUSES], flaws: upstreamFlaws },
+  { reads: ['upstreams', ...STATUSES], flaws: upstreamsFlaws },
+  { reads: ['mounts', 'upstreams'], flaws: mountFlaws },
 ];
 
 function workersWithoutRedis(settings: SettingsReader): Flaw[] {

@@ -79,6 +79,17 @@ export class SettingsReader {
     return this.#typed<readonly T[]>(name, 'object');
   }
 
+  map(name: string): Readonly<Record<string, unknown>> {
+    return (this.#setting(name).value ?? {}) as Readonly<Record<string, unknown>>;
+  }
+
+  /** The same with other settings in the place of those for which `other` has one. */
+  with(other: (name: string, setting: Setting) => Setting | null): SettingsReader {
+    return new SettingsReader(
+      new Map([...this.#settings].map(([name, setting]) => [name, other(name, setting) ?? setting])),
+    );
+  }
+
   /** The value as written, for units. */
   raw(name: string): string | number {
     const { value } = this.#setting(name);

@@ -24,7 +24,16 @@ import {
   oneOf,
   orNull,
 } from './shapes.ts';
-import type { ConfigurationStatus, GatewayStatus, LastReload, ProcessStatus, StoreStatus } from './status.ts';
+import type {
+  ConfigurationStatus,
+  GatewayStatus,
+  LastReload,
+  ProcessStatus,
+  StoreConnections,
+  StoreStatus,
+} from './status.ts';
+
+const CONNECTIONS = { open: isCount, idle: isCount, waiting: isCount, most: isCount };
 
 const isProcess = has<ProcessStatus>({
   worker: orNull(isCount),
@@ -33,7 +42,22 @@ const isProcess = has<ProcessStatus>({
   memory: isCount,
   aloneSince: orNull(isMoment),
   stateTime: orNull(isLength),
-  store: has<StoreStatus>({ open: isCount, idle: isCount, waiting: isCount, most: isCount }),
+  store: has<StoreConnections>(CONNECTIONS),
+  stores: listOf(
+    has<StoreStatus>({
+      ...CONNECTIONS,
+      upstream: isText,
+      store: isText,
+      weight: isCount,
+      state: isText,
+      since: isMoment,
+      reason: orNull(isText),
+      inFlight: isCount,
+      requests: isCount,
+      failures: isCount,
+      retries: isCount,
+    }),
+  ),
 });
 
 const isConfiguration = has<ConfigurationStatus>({

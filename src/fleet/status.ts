@@ -1,3 +1,4 @@
+import type { StoreReason } from '../observe/events.ts';
 import type { Readiness } from './readiness.ts';
 
 /** How one process stands that carries requests. */
@@ -13,11 +14,39 @@ export interface ProcessStatus {
   readonly aloneSince: number | null;
   /** Mean time of the state's last answers, milliseconds, recent ones count most; `null`: none yet, or the state is its own. */
   readonly stateTime: number | null;
-  readonly store: StoreStatus;
+  /** The connections to all stores together. */
+  readonly store: StoreConnections;
+  /** Every store of every upstream, in the order of the settings. */
+  readonly stores: readonly StoreStatus[];
 }
 
-/** The connections to the store. */
-export interface StoreStatus {
+/**
+ * `up`: it takes requests. `away`: it takes none, and the gateway asks it by itself whether it is back. `returning`: it takes few at
+ * first, and more with each good answer.
+ */
+export type StoreState = 'up' | 'away' | 'returning';
+
+/** One store of an upstream, as one process sees it. */
+export interface StoreStatus extends StoreConnections {
+  readonly upstream: string;
+  /** Its host and port, which name it. */
+  readonly store: string;
+  readonly weight: number;
+  readonly state: StoreState;
+  /** Since when it is in this state, Unix milliseconds. */
+  readonly since: number;
+  /** `null`: it is up. */
+  readonly reason: StoreReason | null;
+  /** Requests that it has to answer now. */
+  readonly inFlight: number;
+  /** Since it is known: requests that were given to it, those of them that failed, and those that were then sent again. */
+  readonly requests: number;
+  readonly failures: number;
+  readonly retries: number;
+}
+
+/** Connections to stores. */
+export interface StoreConnections {
   readonly open: number;
   readonly idle: number;
   /** Requests that wait for a connection. */

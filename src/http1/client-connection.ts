@@ -13,19 +13,21 @@ import { chunkText, LAST_CHUNK, ONE_WRITE } from './writing.ts';
  */
 export type OpenSocket = (receive: (bytes: Buffer) => void, connected: () => void) => Duplex;
 
-/** What all connections of a pool share. */
+/** What all connections of a pool share; its pool may change the times. */
 export interface ClientShared {
   /** Milliseconds on the clock of `performance.now()`, rounded up to the next look of the pool: no deadline is early. */
   now: number;
   readonly open: OpenSocket;
   /** The value of Host. */
   readonly host: string;
+  /** What stands before the target of each question. */
+  readonly basePath: string;
   /** Bytes of the head of an answer. */
   readonly mostHeadBytes: number;
   /** Milliseconds: for a connection; from the request to the head of its answer; between two parts of a body. */
-  readonly connectTimeout: number;
-  readonly headTimeout: number;
-  readonly bodyTimeout: number;
+  connectTimeout: number;
+  headTimeout: number;
+  bodyTimeout: number;
   /** Milliseconds for which an unused connection is kept. */
   readonly idleTimeout: number;
   /** The connection can take the next question. */
@@ -96,7 +98,7 @@ export class ClientConnection implements MessageSink<AnswerHead> {
   /** Sends a question. Only while the connection is free. Throws for one that cannot be sent; then it is still free. */
   ask(question: Question, taker: AnswerTaker): void {
     const { body } = question;
-    const head = questionHead(question, this.#shared.host);
+    const head = questionHead(question, this.#shared);
     this.#question = question;
     this.#taker = taker;
     this.#begun = false;

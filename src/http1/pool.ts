@@ -4,7 +4,8 @@ import type { ClientTls } from '../tls/client.ts';
 import { ClientConnection, type ClientShared, type OpenSocket } from './client-connection.ts';
 import { tlsTo } from './tls-client.ts';
 
-export interface PoolOptions {
+/** What may change while a pool is in use. */
+export interface PoolLimits {
   /** Open connections at most. */
   readonly connections: number;
   /** Questions that may wait for a connection; more would only wait until nobody wants their answers. */
@@ -13,8 +14,13 @@ export interface PoolOptions {
   readonly connectTimeout: number;
   readonly headTimeout: number;
   readonly bodyTimeout: number;
+}
+
+export interface PoolOptions extends PoolLimits {
   /** The value of Host. */
   readonly host: string;
+  /** What stands before the target of each question; usually empty. */
+  readonly basePath?: string;
   readonly open: OpenSocket;
 }
 
@@ -38,25 +44,27 @@ interface Waiting {
 
 /** The connections to one server: kept alive, the one used last first, never more than allowed. One timer serves all. */
 export class Pool {
-  readonly #options: PoolOptions;
+  #limits: PoolLimits;
   readonly #shared: ClientShared;
   readonly #all = new Set<ClientConnection>();
   readonly #idle: ClientConnection[] = [];
   readonly #waiting: Waiting[] = [];
-  readonly #look: number;
+  #look: number;
   /** Runs while there are connections, so that a pool that nobody uses is no burden. */
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
+  /** Connections end with the question that they are used for. */
+  #isRetired = false;
 
   constructor(options: PoolOptions) {
-    const { connectTimeout, headTimeout, bodyTimeout, host, open } = options;
-    this.#options = options;
-    const shortest = Math.min(connectTimeout, headTimeout, bodyTimeout);
-    this.#look = Math.max(SHORTEST_LOOK, Math.min(LONGEST_LOOK, shortest / 20));
+    const { connectTimeout, headTimeout, bodyTimeout, host, basePath = '', open } = options;
+    this.#limits = options;
+    this.#look = lookFor(options);
     this.#shared = {
       now: performance.now() + this.#look,
       open,
       host,
+      basePath,
       mostHeadBytes: MOST_HEAD_BYTES,
       connectTimeout,
       headTimeout,
@@ -67,10 +75,30 @@ export class Pool {
     };
   }
 
+  /** Other limits from now on. Connections beyond the most that there may be end by themselves. */
+  use(limits: PoolLimits): void {
+    const { connectTimeout, headTimeout, bodyTimeout } = limits;
+    this.#limits = limits;
+    Object.assign(this.#shared, { connectTimeout, headTimeout, bodyTimeout });
+    this.#look = lookFor(limits);
+    if (this.#timer !== undefined) this.#startTimer();
+  }
+
+  /** Nobody will need it for long: no unused connection is kept. */
+  retire(): void {
+    this.#isRetired = true;
+    for (const connection of this.#idle.splice(0)) connection.destroy();
+  }
+
   /** How many connections are open, how many of them are unused, how many questions wait for one, and the most there may be. */
   get status() {
-    const { connections } = this.#options;
+    const { connections } = this.#limits;
     return { open: this.#all.size, idle: this.#idle.length, waiting: this.#waiting.length, most: connections };
+  }
+
+  /** Questions that are being answered or wait. */
+  get load(): number {
+    return this.#all.size - this.#idle.length + this.#waiting.length;
   }
 
   /** A connection for one question, at once if one is free. Rejects or throws PoolBusy. */
@@ -78,11 +106,11 @@ export class Pool {
     if (this.#isClosed) throw new PoolBusy();
     const idle = this.#idle.pop();
     if (idle !== undefined) return idle;
-    if (this.#all.size < this.#options.connections) return this.#open();
-    if (this.#waiting.length >= this.#options.mostWaiting) throw new PoolBusy();
+    if (this.#all.size < this.#limits.connections) return this.#open();
+    if (this.#waiting.length >= this.#limits.mostWaiting) throw new PoolBusy();
     return new Promise((resolve, reject) => {
       this.#waiting.push({
-        deadline: this.#shared.now + this.#options.headTimeout,
+        deadline: this.#shared.now + this.#limits.headTimeout,
         take: resolve,
         refuse: () => reject(new PoolBusy()),
       });
@@ -93,7 +121,7 @@ export class Pool {
   giveBack(connection: ClientConnection): void {
     const next = this.#waiting.shift();
     if (next !== undefined) next.take(connection);
-    else if (this.#isClosed) connection.destroy();
+    else if (this.#isClosed || this.#isRetired || this.#all.size > this.#limits.connections) connection.destroy();
     else this.#idle.push(connection);
   }
 
@@ -104,10 +132,15 @@ export class Pool {
     for (const waiting of this.#waiting.splice(0)) waiting.refuse();
   }
 
+  #startTimer(): void {
+    clearInterval(this.#timer);
+    this.#timer = setInterval(() => this.#lookAtDeadlines(), this.#look).unref();
+  }
+
   #open(): ClientConnection {
     if (this.#all.size === 0) {
       this.#shared.now = performance.now() + this.#look;
-      this.#timer ??= setInterval(() => this.#lookAtDeadlines(), this.#look).unref();
+      if (this.#timer === undefined) this.#startTimer();
     }
     const connection = new ClientConnection(this.#shared);
     this.#all.add(connection);
@@ -133,6 +166,11 @@ export class Pool {
     }
     while (this.#waiting.length > 0 && this.#waiting[0]!.deadline <= now) this.#waiting.shift()!.refuse();
   }
+}
+
+/** Milliseconds between two looks at the deadlines. */
+function lookFor({ connectTimeout, headTimeout, bodyTimeout }: PoolLimits): number {
+  return Math.max(SHORTEST_LOOK, Math.min(LONGEST_LOOK, Math.min(connectTimeout, headTimeout, bodyTimeout) / 20));
 }
 
 /** One buffer for the reads of all connections: a part that is kept longer than its read is copied. */

@@ -58,11 +58,14 @@ const EXPECTS_BODY = new Set(['POST', 'PUT', 'PATCH']);
 const TARGET = /^[!-~]+$/;
 
 /** The head of a question as text, one character per byte. `host`: the value of Host. Throws for what cannot be sent. */
-export function questionHead({ method, target, fields, body, upgraded }: Question, host: string): string {
+export function questionHead(
+  { method, target, fields, body, upgraded }: Question,
+  { host, basePath }: { readonly host: string; readonly basePath: string },
+): string {
   if (!TARGET.test(target)) throw new Error('the target has a character that no target can have');
   const connection = upgraded ? 'Upgrade\r\nUpgrade: websocket' : 'keep-alive';
   const lines = fields.text + framing(method, body);
-  return `${method} ${target} HTTP/1.1\r\nHost: ${host}\r\n${lines}Connection: ${connection}\r\n\r\n`;
+  return `${method} ${basePath}${target} HTTP/1.1\r\nHost: ${host}\r\n${lines}Connection: ${connection}\r\n\r\n`;
 }
 
 function framing(method: string, body: Question['body']): string {

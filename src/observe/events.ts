@@ -32,7 +32,24 @@ export type Event =
   | ContractFaultEvent
   /** Operations that the contract has and that are not enforced, because of mistakes in it; each with the first of them. */
   | { readonly type: 'contract.exempted'; readonly operations: readonly string[] }
-  | { readonly type: 'retry'; readonly id: string; readonly error: Error }
+  /** A request is sent again, because this store failed. */
+  | {
+      readonly type: 'retry';
+      readonly id: string;
+      readonly upstream: string;
+      readonly store: string;
+      readonly error: Error;
+    }
+  /** A store takes no requests until a probe finds it well. It is named by its host and port. */
+  | {
+      readonly type: 'store.away';
+      readonly upstream: string;
+      readonly store: string;
+      readonly reason: StoreReason;
+      readonly error?: unknown;
+    }
+  /** It takes requests as ever again, `after` milliseconds later. */
+  | { readonly type: 'store.back'; readonly upstream: string; readonly store: string; readonly after: number }
   /** The shared state, or a part of it, is away. The policy decides about requests meanwhile. */
   | { readonly type: 'state.outage'; readonly policy: string; readonly error: unknown }
   /** The shared state was away at the start, so the gateway serves what it kept of it. `copyAge` in milliseconds. */
@@ -72,6 +89,12 @@ export type Event =
   | { readonly type: 'started'; readonly url: string; readonly adminUrl: string; readonly state: string }
   | { readonly type: 'stopping'; readonly inFlight: number }
   | { readonly type: 'stopped'; readonly cutOff: number };
+
+/**
+ * Why a store is away: requests in a row found no connection, got no usable answer, or none in time; too large a share of them
+ * failed; its answers had statuses that count as failures; or the gateway's own checks failed.
+ */
+export type StoreReason = 'unreachable' | 'broken' | 'hanging' | 'failing' | 'statuses' | 'check';
 
 /** One event for each request of the public listener, after its answer has ended in any way. */
 export interface RequestEvent {

@@ -111,8 +111,16 @@ export function createLog(
         logger.error({ id: event.id, err: event.error }, 'bug');
         return;
       case 'retry':
-        logger.warn({ id: event.id, reason: reasonOf(event.error) }, 'retry on a new connection to the store');
+        logger.warn(
+          { id: event.id, upstream: event.upstream, store: event.store, reason: reasonOf(event.error) },
+          'retry: the request is sent again',
+        );
         return;
+      case 'store.away': {
+        const { type, error, ...fields } = event;
+        logger.error(error === undefined ? fields : { ...fields, error: reasonOf(error) }, type);
+        return;
+      }
       default: {
         const { type, ...fields } = event;
         logger.info(fields, type);

@@ -1,6 +1,7 @@
 import type { Guard } from '../callers/guard.ts';
 import type { Eventually } from '../common/eventually.ts';
 import type { Config } from '../config/config.ts';
+import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
 import { createReport, createTellFaults } from '../gateway/contract-reports.ts';
 import type { Exchange } from '../gateway/exchange.ts';
 import { createPages } from '../gateway/own/pages.ts';
@@ -18,9 +19,9 @@ import { createContract } from '../gateway/stages/contract.ts';
 import { createDoor } from '../gateway/stages/door.ts';
 import { createForward } from '../gateway/stages/forward.ts';
 import { createInFlight, type Flights } from '../gateway/stages/in-flight.ts';
-import type { Upstream } from '../gateway/upstream/connections.ts';
 import { createInspection } from '../gateway/upstream/inspection.ts';
 import { createMounts } from '../gateway/upstream/mounts.ts';
+import type { Upstreams } from '../gateway/upstream/stores.ts';
 import type { Bodies } from '../gateway/wire/bodies.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { KeyStore } from '../keys/store.ts';
@@ -41,7 +42,7 @@ export interface Lasting {
   readonly deprecatedBy: (keyId: string) => Eventually<CallsOfDeprecated>;
   readonly guard: Guard;
   readonly flights: Flights;
-  readonly upstream: Upstream;
+  readonly upstreams: Upstreams;
   readonly bodies: Bodies;
   readonly observe: Observe;
   readonly clock: () => number;
@@ -49,7 +50,7 @@ export interface Lasting {
 
 /** The pipeline of one configuration. A request stays on the pipeline it began on, even across a reload. */
 export function buildPipeline({ config, contract, prepared }: ActiveConfig<Config>, lasting: Lasting): Pipeline {
-  const { state, bans, keyring, keys, uses, deprecatedBy, guard, flights, upstream, bodies, observe, clock } = lasting;
+  const { state, bans, keyring, keys, uses, deprecatedBy, guard, flights, upstreams, bodies, observe, clock } = lasting;
   const cors = createCors(config.cors);
   const answer = createAnswer({ cors, guard, observe });
   const { maxBodyBytes } = config.door;
@@ -78,6 +79,9 @@ export function buildPipeline({ config, contract, prepared }: ActiveConfig<Confi
     if (retiresAt !== null) observe({ type: 'key.retiring', id, keyId, plan });
   }
 
+  const byDefault = upstreams.of(DEFAULT_UPSTREAM);
+  const upstreamOf = () => byDefault;
+
   return createPipeline({
     door: createDoor(config.door, observe, createTellFaults(contract)),
     addresses: createAddresses(config.addresses),
@@ -91,10 +95,17 @@ export function buildPipeline({ config, contract, prepared }: ActiveConfig<Confi
       clock,
       report,
     }),
-    forward: createForward({ upstream, observe, plainAnswers: responses !== 'off' }),
+    forward: createForward({ upstreamOf, observe, plainAnswers: responses !== 'off' }),
     inspect: createInspection({ mode: responses, maxBodyBytes, report }),
     relay: createRelay({ answer }),
-    mounts: createMounts({ mounts: config.mounts, timeouts: config.upstream, maxBodyBytes, answer, observe }),
+    mounts: createMounts({
+      mounts: config.mounts,
+      upstreamOf: (name) => upstreams.of(name),
+      timeouts: config.upstream,
+      maxBodyBytes,
+      answer,
+      observe,
+    }),
     pages: createPages({
       find: createReference(contract, prepared.published, { page: config.reference.enabled, plans: config.plans }),
       paths: REFERENCE_PATHS,

@@ -1,7 +1,7 @@
 import type { Reloaded } from '../admin/context.ts';
 import { createGuard } from '../callers/guard.ts';
 import { readCertificates } from '../config/certificates.ts';
-import type { Config } from '../config/config.ts';
+import type { Config, ServedConfig } from '../config/config.ts';
 import { gatewayName } from '../fleet/fleet.ts';
 import { type LiveAnswer, readLiveQuestion } from '../fleet/live.ts';
 import { type PeaksAnswer, readPeaksQuestion } from '../fleet/peaks.ts';
@@ -25,7 +25,7 @@ import { type LeftBehind, tellLeftBehind } from './left-behind.ts';
 import { liveAnswer, liveProcess } from './live.ts';
 import { createOperating, type Operating } from './operating.ts';
 import { requestAnswers } from './request-answers.ts';
-import { createServing, type ServedConfig } from './serving.ts';
+import { createServing } from './serving.ts';
 import { Standing } from './standing.ts';
 import { gatewayStatus, processStatus } from './status.ts';
 

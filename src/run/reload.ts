@@ -5,7 +5,7 @@ import { Turns } from '../common/turns.ts';
 import { type Certificates, readCertificates } from '../config/certificates.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError, formatProblem } from '../config/problems/problems.ts';
-import { differences, inForce, needsRestart } from '../config/restart.ts';
+import { differences, inForce, keepsValue } from '../config/restart.ts';
 import { fingerprintOf } from '../contract/checked.ts';
 import {
   type Contract,
@@ -122,14 +122,14 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
     await refuseLostPlans(current.config.plans, loaded.plans, keys);
 
     const different = differences(current.config, loaded);
-    const changed = different.filter((name) => !needsRestart(name));
+    const changed = different.filter((name) => !keepsValue(name, loaded));
     if (plansText(loaded.plans) !== plansText(current.config.plans)) changed.push('plans');
     if (contract.fingerprint !== current.contract.fingerprint) changed.push('contract');
     if (JSON.stringify(certificates) !== JSON.stringify(current.certificates)) changed.push('certificates');
     return {
       loaded,
       next: Object.freeze({ config, certificates, contract, prepared }),
-      reloaded: { changed, needRestart: different.filter(needsRestart) },
+      reloaded: { changed, needRestart: different.filter((name) => keepsValue(name, loaded)) },
     };
   }
 

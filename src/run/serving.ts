@@ -1,11 +1,11 @@
 import type { Guard } from '../callers/guard.ts';
-import type { Config } from '../config/config.ts';
+import type { ServedConfig } from '../config/config.ts';
 import type { Contract } from '../contract/contract.ts';
-import type { StoreStatus } from '../fleet/status.ts';
+import type { StoreConnections, StoreStatus } from '../fleet/status.ts';
 import type { Pipeline } from '../gateway/pipeline.ts';
 import { createUnparsedAnswers } from '../gateway/reply/unparsed.ts';
 import { Flights } from '../gateway/stages/in-flight.ts';
-import { createUpstream } from '../gateway/upstream/connections.ts';
+import { Upstreams } from '../gateway/upstream/stores.ts';
 import { Bodies, type BodiesSettings } from '../gateway/wire/bodies.ts';
 import { ConnectionLimits } from '../gateway/wire/connection-limits.ts';
 import { createListener, type DrainOptions, type ListenOptions } from '../gateway/wire/listener.ts';
@@ -15,16 +15,12 @@ import type { Plans } from '../limits/plans.ts';
 import type { Observe } from '../observe/events.ts';
 import { BanRecorder } from '../state/ban-recorder.ts';
 import type { Storage } from '../state/storage.ts';
-import { clientTls } from '../tls/client.ts';
 import { buildPipeline } from './build.ts';
 import type { ActiveConfig } from './reload.ts';
 import { urlOf } from './url.ts';
 
 /** Milliseconds in which a contract is compiled before it is in force. What is left is compiled when a request needs it. */
 const PATIENCE = 5_000;
-
-/** A configuration that has the store's URL. */
-export type ServedConfig = Config & { readonly upstream: { readonly url: string } };
 
 export interface ServingParts {
   readonly settings: ActiveConfig<ServedConfig>;
@@ -41,7 +37,9 @@ export interface ServingParts {
 export interface Serving {
   readonly inFlight: number;
   readonly bodies: Pick<Bodies, 'held' | 'budget'>;
-  readonly store: StoreStatus;
+  /** The connections to all stores together, and each store by itself. */
+  readonly store: StoreConnections;
+  readonly stores: readonly StoreStatus[];
   readonly uses: Uses;
   /** Resolves with the URL for clients; called again, it keeps the port. Rejects with ListenError. */
   listen(options?: ListenOptions): Promise<string>;
@@ -68,12 +66,11 @@ export function createServing(parts: ServingParts): Serving {
     failed: (error) => observe({ type: 'bug', id: 'bans', error }),
   });
   storage.hearBans?.((ban) => bans.begun(ban));
-  let storeTls = clientTls(settings.certificates.upstream);
-  const upstream = createUpstream(config.upstream.url, config.upstream, () => storeTls);
+  const upstreams = new Upstreams(config, settings.certificates);
   const deprecatedBy = parts.deprecatedAtAll ?? ((keyId) => uses.deprecatedBy(keyId));
   const bodies = new Bodies(bodiesSettings(config));
   const flights = new Flights();
-  const lasting = { state, bans, keyring, keys, uses, deprecatedBy, guard, flights, upstream, bodies, observe, clock };
+  const lasting = { state, bans, keyring, keys, uses, deprecatedBy, guard, flights, upstreams, bodies, observe, clock };
 
   let pipeline = buildPipeline(settings, lasting);
   const closing = new AbortController();
@@ -99,7 +96,10 @@ export function createServing(parts: ServingParts): Serving {
     },
     bodies,
     get store() {
-      return upstream.pool.status;
+      return sumOf(upstreams.status);
+    },
+    get stores() {
+      return upstreams.status;
     },
     uses,
     async listen(options) {
@@ -112,7 +112,7 @@ export function createServing(parts: ServingParts): Serving {
       keyring.usePlans(plansIn(settings));
       bodies.use(bodiesSettings(settings.config));
       limits.use(settings.config.door);
-      storeTls = clientTls(settings.certificates.upstream);
+      upstreams.use(settings.config, settings.certificates);
       pipeline = buildPipeline(settings, lasting);
       compileRest(settings.contract);
     },
@@ -120,11 +120,21 @@ export function createServing(parts: ServingParts): Serving {
     async close() {
       closing.abort();
       bodies.close();
-      upstream.close();
+      upstreams.close();
       keyring.close();
       await bans.close();
       await uses.close();
     },
+  };
+}
+
+function sumOf(stores: readonly StoreStatus[]): StoreConnections {
+  const sum = (of: (store: StoreConnections) => number) => stores.reduce((all, store) => all + of(store), 0);
+  return {
+    open: sum(({ open }) => open),
+    idle: sum(({ idle }) => idle),
+    waiting: sum(({ waiting }) => waiting),
+    most: sum(({ most }) => most),
   };
 }
 

@@ -16,10 +16,10 @@ const VERSION = readVersion();
 /** How a process stands that carries requests. */
 export function processStatus(
   worker: number | null,
-  { inFlight, store }: Pick<Serving, 'inFlight' | 'store'>,
+  { inFlight, store, stores }: Pick<Serving, 'inFlight' | 'store' | 'stores'>,
   { ofState }: Standing,
 ): ProcessStatus {
-  return { worker, pid: process.pid, inFlight, memory: process.memoryUsage.rss(), ...ofState, store };
+  return { worker, pid: process.pid, inFlight, memory: process.memoryUsage.rss(), ...ofState, store, stores };
 }
 
 export interface GatewayParts {

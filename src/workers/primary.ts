@@ -1,5 +1,6 @@
 import { createGuard } from '../callers/guard.ts';
 import { readCertificates } from '../config/certificates.ts';
+import type { ServedConfig } from '../config/config.ts';
 import { gatewayName } from '../fleet/fleet.ts';
 import { type LiveAnswer, readLiveQuestion } from '../fleet/live.ts';
 import { type PeaksAnswer, readPeaksQuestion } from '../fleet/peaks.ts';
@@ -19,7 +20,6 @@ import { tellLeftBehind } from '../run/left-behind.ts';
 import { liveAnswer } from '../run/live.ts';
 import { createOperating, type Operating } from '../run/operating.ts';
 import { requestAnswers } from '../run/request-answers.ts';
-import type { ServedConfig } from '../run/serving.ts';
 import { Standing } from '../run/standing.ts';
 import { gatewayStatus } from '../run/status.ts';
 import { openForWorkers } from '../state/redis/open.ts';

@@ -1,6 +1,7 @@
 import type { Guard } from '../callers/guard.ts';
 import { deepFreeze } from '../common/freeze.ts';
 import type { Certificates } from '../config/certificates.ts';
+import type { ServedConfig } from '../config/config.ts';
 import { isSameReading } from '../contract/contract.ts';
 import type { LiveOfProcess, LiveQuestion } from '../fleet/live.ts';
 import type { PeaksQuestion } from '../fleet/peaks.ts';
@@ -15,7 +16,6 @@ import type { TopCounts } from '../observe/top/top.ts';
 import { type Loaded, loadedOf } from '../run/contracts/loader.ts';
 import type { Prepared } from '../run/contracts/read.ts';
 import type { ActiveConfig } from '../run/reload.ts';
-import type { ServedConfig } from '../run/serving.ts';
 
 /**
  * Settings sent to a worker, with the contract as the primary process has read it: its files may have changed since, every worker

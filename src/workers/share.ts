@@ -1,6 +1,6 @@
+import type { ServedConfig } from '../config/config.ts';
 import { BODIES_AT_LEAST } from '../config/config.ts';
 import { mostPerAddress } from '../gateway/wire/connection-limits.ts';
-import type { ServedConfig } from '../run/serving.ts';
 
 /** One worker's share of the gateway's limits: connections and bodies of callers, and connections to the store. */
 export function shareOf(config: ServedConfig, workers: number): ServedConfig {
@@ -8,6 +8,9 @@ export function shareOf(config: ServedConfig, workers: number): ServedConfig {
   return {
     ...config,
     upstream: { ...config.upstream, connections: part(config.upstream.connections) },
+    upstreams: Object.fromEntries(
+      Object.entries(config.upstreams).map(([name, one]) => [name, { ...one, connections: part(one.connections) }]),
+    ),
     door: {
       ...config.door,
       maxConnections: part(config.door.maxConnections),

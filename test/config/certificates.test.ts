@@ -23,7 +23,7 @@ function read(tls: Record<string, unknown>, files: Readonly<Record<string, strin
 }
 
 test('no setting, no file', () => {
-  expect(read({})).toEqual({ upstream: null, files: [] });
+  expect(read({})).toEqual({ upstream: null, upstreams: {}, files: [] });
 });
 
 test('what the files hold is read, and each is watched', () => {
@@ -35,6 +35,23 @@ test('what the files hold is read, and each is watched', () => {
     serverName: null,
   });
   expect(files).toEqual([authority.file, good.cert, good.key]);
+});
+
+test('a further upstream has what the first has, or files of its own', () => {
+  const own = {
+    stock: { url: 'https://a' },
+    files: { url: 'https://b', tls: { ca: authority.file, serverName: 'c' } },
+  };
+  const written = { upstream: { tls: { ca: authority.file } }, upstreams: own };
+  const load = (document: object) =>
+    loadConfig({ env: { STOREGATE_CONFIG: 'g.yaml' }, cwd: folderWith({ 'g.yaml': JSON.stringify(document) }) });
+  const { upstream, upstreams } = readCertificates(load(written));
+  expect(upstreams.stock).toBe(upstream);
+  expect(upstreams.files).toEqual({ ...upstream, serverName: 'c' });
+  const broken = { ...written, upstreams: { stock: { url: 'https://a', tls: { ca: 'none.crt' } } } };
+  expect(mistakesOf(() => void readCertificates(load(broken)))).toEqual([
+    expect.stringMatching(/^g\.yaml:1:\d+ upstreams\.stock\.tls\.ca: .*none\.crt does not exist$/),
+  ]);
 });
 
 describe('is told what is wrong:', () => {

@@ -47,8 +47,8 @@ const table: readonly Row[] = [
     '~/a.yaml',
     '/b.yaml',
   ]),
-  row('STORE_URL', 'upstream: { url: "http://A:80/v1/" }', 'https://b', (c) => c.upstream.url, [
-    null,
+  row('STORE_URL', 'upstream: { url: "http://A:80/v1/" }', 'https://b', (c) => c.upstream.stores[0]?.url, [
+    undefined,
     'http://a/v1',
     'https://b',
   ]),
@@ -132,7 +132,7 @@ describe('a wrong variable', () => {
     [
       'STORE_URL',
       'store:3000',
-      'must be an http or https URL such as http://127.0.0.1:3000, without credentials, query or fragment, is "store:3000"',
+      'must be an http or https URL such as http://127.0.0.1:3000, without credentials, query or fragment, or several with commas between them, is "store:3000"',
     ],
   ])('%s=%j is told by its name', (name, text, message) => {
     expect(wrong({ [name]: text })).toEqual([`${name}: ${message}`]);

@@ -22,12 +22,68 @@ mounts:
   - { path: /files, target: http://127.0.0.1:3001/ }
   - { path: /live/v1, target: http://127.0.0.1:3002/x, websocket: true }
 `);
-  expect(config.upstream.url).toBe('https://store.example/base');
+  expect(config.upstream.stores).toEqual([{ url: 'https://store.example/base', weight: 1 }]);
   const addresses = { allow: [], deny: [] };
   expect(config.mounts).toEqual([
-    { path: '/files', target: 'http://127.0.0.1:3001', websocket: false, addresses },
-    { path: '/live/v1', target: 'http://127.0.0.1:3002/x', websocket: true, addresses },
+    { path: '/files', target: 'http://127.0.0.1:3001', upstream: null, websocket: false, addresses },
+    { path: '/live/v1', target: 'http://127.0.0.1:3002/x', upstream: null, websocket: true, addresses },
   ]);
+});
+
+describe('the stores of an upstream', () => {
+  test.each([
+    ['one URL', 'upstream: { url: http://a:1 }', {}, [['http://a:1', 1]]],
+    [
+      'several URLs',
+      'upstream: { url: "http://a:1, https://B/x/" }',
+      {},
+      [
+        ['http://a:1', 1],
+        ['https://b/x', 1],
+      ],
+    ],
+    [
+      'a list with weights',
+      'upstream: { stores: [{ url: http://a:1, weight: 3 }, { url: http://b }] }',
+      {},
+      [
+        ['http://a:1', 3],
+        ['http://b', 1],
+      ],
+    ],
+    [
+      'the variable, which beats a list',
+      'upstream: { stores: [{ url: http://a:1 }] }',
+      { STORE_URL: 'http://c,http://d' },
+      [
+        ['http://c', 1],
+        ['http://d', 1],
+      ],
+    ],
+  ] as const)('are %s', (_, gateway, env, stores) => {
+    const { config } = load(gateway, env);
+    expect(config.upstream.stores).toEqual(stores.map(([url, weight]) => ({ url, weight })));
+  });
+});
+
+test('an upstream inherits all but its stores', () => {
+  const { config } = load(`
+upstream: { url: http://a, headersTimeout: 3s, checks: { path: /up, interval: 7s }, retries: { on: [] } }
+upstreams:
+  stock: { url: http://b, checks: { path: /health }, ejection: { statuses: [503] } }
+  files: { stores: [{ url: http://c }], headersTimeout: 1m }
+mounts: [{ path: /files, upstream: files }, { path: /more, upstream: default }]
+`);
+  const { stock, files } = config.upstreams;
+  expect(stock).toEqual({
+    ...config.upstream,
+    stores: [{ url: 'http://b', weight: 1 }],
+    checks: { ...config.upstream.checks, path: '/health' },
+    ejection: { ...config.upstream.ejection, statuses: [{ from: 503, to: 503 }] },
+  });
+  expect(files).toEqual({ ...config.upstream, stores: [{ url: 'http://c', weight: 1 }], headersTimeout: 60_000 });
+  expect(config.upstream.checks.interval).toBe(7_000);
+  expect(config.mounts.map(({ upstream }) => upstream)).toEqual(['files', 'default']);
 });
 
 describe('accepted as it is', () => {

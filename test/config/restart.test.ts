@@ -4,13 +4,13 @@ import { describe, expect, test } from '@jest/globals';
 import type { Config } from '../../src/config/config.ts';
 import { describeConfig, remember, settingsBehind, withStore } from '../../src/config/describe.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { differences, inForce, needsRestart } from '../../src/config/restart.ts';
+import { differences, inForce, keepsValue, needsRestart } from '../../src/config/restart.ts';
 import { schemaOf } from '../../src/config/schema/schema.ts';
 import { putAt, settingsOf } from '../../src/config/settings.ts';
 import { folderWith } from './folder.ts';
 
 const settings = [...settingsOf(schemaOf('gateway'))];
-const REDIS = { 'redis.url': 'redis://127.0.0.1' };
+const REDIS = { 'redis.url': 'redis://127.0.0.1', 'upstream.url': 'http://one.example' };
 const OTHER_PLANS = { 'other.yaml': 'plans: { free: { custom: true } }' };
 
 /** For each setting a value that is not the one it has by default and beside REDIS. */
@@ -38,6 +38,7 @@ const CHANGED: Readonly<Record<string, unknown>> = {
   'redis.keyCopy.sweep': '6m',
   'redis.keyCopy.maxAge': '23h',
   'upstream.url': 'http://store.example',
+  'upstream.stores': [{ url: 'http://store.example', weight: 2 }],
   'upstream.connections': 129,
   'upstream.connectTimeout': '3s',
   'upstream.headersTimeout': '11s',
@@ -46,6 +47,25 @@ const CHANGED: Readonly<Record<string, unknown>> = {
   'upstream.tls.cert': 'gateway.crt',
   'upstream.tls.key': 'gateway.key',
   'upstream.tls.serverName': 'store.example',
+  'upstream.resolve': '31s',
+  'upstream.checks.path': '/health',
+  'upstream.checks.interval': '6s',
+  'upstream.checks.timeout': '3s',
+  'upstream.checks.healthy': 2,
+  'upstream.checks.unhealthy': 4,
+  'upstream.checks.statuses': [204],
+  'upstream.ejection.enabled': false,
+  'upstream.ejection.failures': 6,
+  'upstream.ejection.timeouts': 4,
+  'upstream.ejection.share': 0.6,
+  'upstream.ejection.statuses': ['500-599'],
+  'upstream.ejection.probe': '2s',
+  'upstream.ejection.slowReturn': '11s',
+  'upstream.retries.budget': 0.2,
+  'upstream.retries.most': 3,
+  'upstream.retries.on': ['connect'],
+  'upstream.retries.timeouts': true,
+  upstreams: { stock: { url: 'http://stock.example' } },
   'contract.file': 'api.yaml',
   'contract.unknownQuery': 'pass',
   'contract.leniency': 'omit',
@@ -103,6 +123,11 @@ function load(cwd: string, written: Readonly<Record<string, unknown>>): Config {
 
 const shown = (config: Config, name: string) => describeConfig(config).find((one) => one.name === name)?.value;
 
+/** Of a setting that cannot stand beside REDIS as it is, what stands in its place. */
+const BESIDE: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  'upstream.stores': { 'upstream.url': null, 'upstream.stores': [{ url: 'http://store.example' }] },
+};
+
 test('every setting has another value here', () => {
   expect(Object.keys(CHANGED)).toEqual(settings.map(([name]) => name));
 });
@@ -115,7 +140,8 @@ describe.each(settings)('%s', (name, schema) => {
 
   test(`is in force after a reload ${schema['x-restart'] ? 'as it was' : 'at once'}`, () => {
     const cwd = folderWith(OTHER_PLANS);
-    const [one, other] = [load(cwd, REDIS), load(cwd, { ...REDIS, [name]: CHANGED[name] })];
+    const base = { ...REDIS, ...BESIDE[name] };
+    const [one, other] = [load(cwd, base), load(cwd, { ...base, [name]: CHANGED[name] })];
     expect(differences(one, other)).toEqual([name]);
     for (const [running, loaded] of [
       [one, other],
@@ -131,13 +157,24 @@ describe.each(settings)('%s', (name, schema) => {
 });
 
 describe('a reload keeps what the start found', () => {
-  test('the store, even if the file now names another', () => {
+  test('the store that was started beside the gateway, while the file names none', () => {
     const cwd = folderWith();
     const running = withStore(load(cwd, {}), 'http://127.0.0.1:4000');
-    const config = inForce(running, load(cwd, { 'upstream.url': 'http://store.example', 'cors.maxAge': '1s' }));
-    expect(config.upstream).toEqual(running.upstream);
+    const config = inForce(running, load(cwd, { 'upstream.connections': 7, 'cors.maxAge': '1s' }));
+    expect(config.upstream).toEqual({ ...running.upstream, connections: 7 });
     expect(config.cors.maxAge).toBe(1000);
-    expect(differences(running, config)).toEqual(['cors.maxAge']);
+    expect(differences(running, config)).toEqual(['upstream.connections', 'cors.maxAge']);
+    const { upstream } = inForce(running, load(cwd, { 'upstream.url': 'http://store.example' }));
+    expect(upstream.stores).toEqual([{ url: 'http://store.example', weight: 1 }]);
+  });
+
+  test('the stores that it has, if the file names none any more', () => {
+    const cwd = folderWith();
+    const [running, loaded] = [load(cwd, { 'upstream.url': 'http://store.example' }), load(cwd, {})];
+    const config = inForce(running, loaded);
+    expect(config.upstream.stores).toEqual([{ url: 'http://store.example', weight: 1 }]);
+    expect(shown(config, 'upstream.url')).toBe('"http://store.example"');
+    expect([keepsValue('upstream.url', loaded), keepsValue('upstream.url', running)]).toEqual([true, false]);
   });
 
   test('the number of workers, even if auto would now be another', () => {
@@ -152,11 +189,13 @@ describe('a reload keeps what the start found', () => {
 test('of many changes at once those that need no restart are in force', () => {
   const cwd = folderWith();
   const running = load(cwd, {});
-  const written = { ...CHANGED, ...REDIS, 'plans.file': null };
+  const written = { ...CHANGED, ...REDIS, 'plans.file': null, 'upstream.stores': [] };
   const loaded = load(cwd, written);
   const config = inForce(running, loaded);
   const changed = settings.filter(([, schema]) => !schema['x-restart']).map(([name]) => name);
-  expect(differences(running, config)).toEqual(changed.filter((name) => name !== 'plans.file'));
+  expect(differences(running, config)).toEqual(
+    changed.filter((name) => name !== 'plans.file' && name !== 'upstream.stores'),
+  );
   expect(config.redis).toBeNull();
   expect(inForce(loaded, running).redis).toEqual(loaded.redis);
 });

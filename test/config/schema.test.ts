@@ -32,10 +32,12 @@ describe('the schema that editors show', () => {
     expect(schemaFlaws(document, 'gateway')).toEqual([]);
   });
 
-  test.each(settings)('says what would be right for %s', (name) => {
-    const wrong = name.split('.').reduceRight<unknown>((value, key) => ({ [key]: value }), { not: 'this' });
+  test.each(settings)('says what would be right for %s', (name, schema) => {
+    // A map of names takes any map.
+    const value = schema.properties === undefined && [schema.type].flat().includes('object') ? 'text' : { not: 'this' };
+    const wrong = name.split('.').reduceRight<unknown>((value, key) => ({ [key]: value }), value);
     const [flaw] = schemaFlaws(wrong, 'gateway');
-    expect(flaw?.message).toMatch(/^must be (?!a map).+, (is a map|and is not \(the value is not shown\))$/);
+    expect(flaw?.message).toMatch(/^must be (?!a map,).+, (is a map|is "text"|and is not \(the value is not shown\))$/);
   });
 
   test('tells of every variable that beats a setting', () => {

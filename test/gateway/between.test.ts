@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { createGuard } from '../../src/callers/guard.ts';
+import { withStore } from '../../src/config/describe.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Exchange } from '../../src/gateway/exchange.ts';
 import { createPipeline, type Parts } from '../../src/gateway/pipeline.ts';
@@ -9,8 +10,8 @@ import { createRelay } from '../../src/gateway/reply/relay.ts';
 import type { Checked } from '../../src/gateway/results.ts';
 import { createDoor } from '../../src/gateway/stages/door.ts';
 import { createForward, type Forward } from '../../src/gateway/stages/forward.ts';
-import { createUpstream } from '../../src/gateway/upstream/connections.ts';
 import type { StoreAnswer } from '../../src/gateway/upstream/store-answer.ts';
+import { Upstreams } from '../../src/gateway/upstream/stores.ts';
 import { admittedClient, knownClient } from '../support/exchange.ts';
 import { type Served, serve } from '../support/serve.ts';
 import { type FakeStore, fakeStore } from '../support/upstream.ts';
@@ -41,19 +42,20 @@ afterEach(async () => {
 
 test('a stage between store and reply is one file and one line', async () => {
   store = await fakeStore((request, response) => response.end(`${request.url} ${store.seen.length}`));
-  const { door, upstream: settings } = loadConfig({ env: {}, cwd: import.meta.dirname });
+  const { door, ...config } = withStore(loadConfig({ env: {}, cwd: import.meta.dirname }), store.url);
   const observe = () => {};
   const guard = createGuard(door.guard);
   const cors = createCors({ origins: [], maxAge: 0 });
   const answer = createAnswer({ cors, guard, observe });
-  const upstream = createUpstream(store.url, settings);
+  const upstreams = new Upstreams(config, { upstream: null, upstreams: {} });
+  const upstream = upstreams.of('default');
   const parts: Parts = {
     door: createDoor(door, observe, () => []),
     addresses: null,
     authenticate: () => knownClient(),
     admit: () => admittedClient(),
     contract: (_exchange, client, target) => ({ client, target, operation: {}, body: null }) as Checked,
-    forward: createCache(createForward({ upstream, observe, plainAnswers: false })),
+    forward: createCache(createForward({ upstreamOf: () => upstream, observe, plainAnswers: false })),
     inspect: (_exchange, _checked, stored) => stored,
     relay: createRelay({ answer }),
     usage: { serve: async () => {} },
@@ -73,5 +75,5 @@ test('a stage between store and reply is one file and one line', async () => {
   expect(await asked('/one')).toEqual(['/one 1', '1']);
   expect(await asked('/two')).toEqual(['/two 2', null]);
   expect(store.seen).toHaveLength(2);
-  upstream.close();
+  upstreams.close();
 });

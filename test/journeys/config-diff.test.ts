@@ -19,11 +19,11 @@ bans: { strikes: 3, lengths: [1m] }
 `;
 const CONTRACT = readFileSync(shippedFiles.contract, 'utf8');
 /** A setting that is different from the first reload on, by which the tests know of it. */
-const MARK = 'upstream: { connections: 7 }\n';
+const MARK = 'audit: { keep: 7000 }\n';
 const MARKED = {
-  name: 'upstream.connections',
-  inForce: '128',
-  inFiles: '7',
+  name: 'audit.keep',
+  inForce: '100000',
+  inFiles: '7000',
   source: expect.stringMatching(/^file .*gateway\.yaml:\d+:\d+$/),
   restart: true,
   masked: false,
@@ -101,13 +101,13 @@ describe('what the files say is compared with what is in force', () => {
   test('settings with both values, where the new one comes from, and whether it waits for a restart', async () => {
     write('gateway.yaml', `${SETTINGS}${MARK}cors: { maxAge: 3m }\n`);
     expect((await diff()).settings).toEqual([
-      MARKED,
       { ...MARKED, name: 'cors.maxAge', inForce: '"10m"', inFiles: '"3m"', restart: false },
+      MARKED,
     ]);
     const { code, out } = await there('config', 'diff');
     expect(code).toBe(0);
     expect(out).toMatch(/^setting +in force +in the files +source +restart\n/);
-    expect(out).toMatch(/\nupstream\.connections +128 +7 +file \S+ +needed\n/);
+    expect(out).toMatch(/\naudit\.keep +100000 +7000 +file \S+ +needed\n/);
     expect(out).toMatch(/\ncors\.maxAge +"10m" +"3m" +file \S+ +-\n/);
   });
 
@@ -207,7 +207,7 @@ test('files that a reload would refuse are told with every mistake', async () =>
 });
 
 test('the gateway of the data folder is found, and where none runs that is said', async () => {
-  expect((await here('config', 'diff')).out).toMatch(/^setting .*\nupstream\.connections .*\n$/);
+  expect((await here('config', 'diff')).out).toMatch(/^setting .*\naudit\.keep .*\n$/);
   const nowhere = await commandLine(folderOf())(['config', 'diff']);
   expect(nowhere).toMatchObject({ code: 1, err: expect.stringContaining('no running gateway') });
 });
@@ -229,12 +229,12 @@ describe('a dry run of a reload', () => {
     const { status, body } = await admin('POST', '/reload?dryRun=true');
     expect([status, body]).toEqual([
       200,
-      { changed: ['cors.maxAge', 'plans', 'contract'], needRestart: ['upstream.connections'] },
+      { changed: ['cors.maxAge', 'plans', 'contract'], needRestart: ['audit.keep'] },
     ]);
     for (const { code, out } of [await there('reload', '--dry-run'), await here('reload', '--dry-run')]) {
       expect(code).toBe(0);
       expect(out).toBe(
-        'A reload would put in force: cors.maxAge, plans, contract.\nOnly after a restart: upstream.connections.\n',
+        'A reload would put in force: cors.maxAge, plans, contract.\nOnly after a restart: audit.keep.\n',
       );
     }
     const answer = await gateway.client.get('/pets').set('X-API-Key', secret);

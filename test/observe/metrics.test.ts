@@ -104,7 +104,7 @@ describe('what happened is counted', () => {
     ],
     [
       'a second attempt',
-      [{ type: 'retry', id: 'x', error: new Error('reset') }],
+      [{ type: 'retry', id: 'x', upstream: 'default', store: 'a:80', error: new Error('reset') }],
       ['storegate_upstream_retries_total 1'],
     ],
     ['a decision alone', [{ type: 'state.alone', policy: 'deny' }], ['storegate_state_alone_total{policy="deny"} 1']],

@@ -223,7 +223,7 @@ describe('refusals and failures', () => {
 test('what other events say of a request is told with it, and forgotten with 0', () => {
   const { recent } = keeping(10);
   const cause = Object.assign(new Error('connect ECONNREFUSED secret.example'), { code: 'ECONNREFUSED' });
-  recent.observe({ type: 'retry', id: idOf(1), error: cause });
+  recent.observe({ type: 'retry', id: idOf(1), upstream: 'default', store: 'a:80', error: cause });
   recent.observe({ type: 'outage', id: idOf(1), error: new Error('secret', { cause }) });
   recent.observe(eventOf(1, { status: 502, code: 'upstream_error', trace: traceOf({ forwarded: 1 }) }));
   const { request } = recent.explain(idOf(1));

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import supertest from 'supertest';
 import { startStore } from '../../src/cli/store.ts';
 import { withKeys } from '../../src/cli/with-keystore.ts';
-import type { Config } from '../../src/config/config.ts';
-import { withStore } from '../../src/config/describe.ts';
+import type { Config, ServedConfig } from '../../src/config/config.ts';
+import { namesStores, withStore } from '../../src/config/describe.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { createKey, type KeyDraft } from '../../src/keys/manage.ts';
 import { createLog } from '../../src/observe/log.ts';
@@ -18,7 +18,7 @@ export interface GatewayOptions {
   /** Text of plans.yaml; the shipped plans by default. */
   readonly plans?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** A store elsewhere; by default the real store runs in this process. */
+  /** Stores elsewhere, with commas between them; by default the real store runs in this process, or the settings name some. */
   readonly storeUrl?: string;
 }
 
@@ -67,9 +67,9 @@ export class TestGateway {
   }
 
   async open(): Promise<void> {
-    const storeUrl = this.#storeUrl ?? (await this.#openStore());
+    const config = this.#storeUrl === undefined && namesStores(this.config) ? this.config : await this.#withStore();
     const log = createLog(this.config.log, { destination: { write: (line) => void this.log.push(JSON.parse(line)) } });
-    this.#gateway = await createGateway(withStore(this.config, storeUrl), {
+    this.#gateway = await createGateway(config, {
       clock: this.clock.read,
       log,
       load: this.#load,
@@ -77,6 +77,10 @@ export class TestGateway {
     const { url, adminUrl } = await this.#gateway.start();
     this.url = url;
     this.adminUrl = adminUrl;
+  }
+
+  async #withStore(): Promise<ServedConfig> {
+    return withStore(this.config, this.#storeUrl ?? (await this.#openStore()));
   }
 
   async #openStore(): Promise<string> {

@@ -18,6 +18,7 @@ export const STATUS: GatewayStatus = {
       memory: 1,
       aloneSince: null,
       stateTime: 0.5,
+      stores: [],
       store: { open: 0, idle: 0, waiting: 0, most: 1 },
     },
   ],

@@ -51,7 +51,7 @@ function shown(gateway: string, status: GatewayStatus, differs: readonly string[
   };
 }
 
-function shownProcess({ aloneSince, stateTime, ...rest }: ProcessStatus) {
+function shownProcess({ aloneSince, stateTime, stores: _stores, ...rest }: ProcessStatus) {
   return { ...rest, aloneSince: time(aloneSince), stateMs: stateTime && round(stateTime) };
 }
 

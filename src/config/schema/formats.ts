@@ -24,6 +24,11 @@ export function isHttpUrl(text: string): boolean {
   return /^https?:\/\/[^\s\\?#@]+$/i.test(text) && URL.canParse(text);
 }
 
+/** The same, or several with commas between them. */
+export function isHttpUrls(text: string): boolean {
+  return text.split(',').every((url) => isHttpUrl(url.trim()));
+}
+
 /** A whole address over http or https, without credentials; browsers open it. */
 export function isWebLink(text: string): boolean {
   return /^https?:\/\/[^\s\\@/]+([/?#][^\s\\]*)?$/i.test(text) && text.length <= 2_000 && URL.canParse(text);

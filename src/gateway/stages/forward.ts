@@ -1,31 +1,33 @@
+import type { Operation } from '../../contract/contract.ts';
 import type { Question } from '../../http1/question.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Checked } from '../results.ts';
-import type { Upstream } from '../upstream/connections.ts';
 import { requestFields } from '../upstream/headers.ts';
 import { ask } from '../upstream/question.ts';
 import type { StoreAnswer } from '../upstream/store-answer.ts';
+import type { Upstream } from '../upstream/upstream.ts';
 
 /** Sends the checked request to the store. Rejects with Outage or CallerLeft. */
 export type Forward = (exchange: Exchange, checked: Checked) => Promise<StoreAnswer>;
 
 export interface ForwardParts {
-  readonly upstream: Upstream;
+  /** The upstream of an operation. */
+  readonly upstreamOf: (operation: Operation) => Upstream;
   readonly observe: Observe;
   /** Whether to ask the store for answers without a content coding, because the gateway reads them. */
   readonly plainAnswers: boolean;
 }
 
-export function createForward({ upstream, observe, plainAnswers }: ForwardParts): Forward {
-  return function forward(exchange, { client, target: { path, query }, body }) {
+export function createForward({ upstreamOf, observe, plainAnswers }: ForwardParts): Forward {
+  return function forward(exchange, { client, target: { path, query }, operation, body }) {
     const asked: Question = {
       method: exchange.call.method,
-      target: query === '' ? upstream.basePath + path : `${upstream.basePath}${path}?${query}`,
+      target: query === '' ? path : `${path}?${query}`,
       fields: requestFields(exchange, client, plainAnswers),
       body,
     };
     exchange.forwardedAt = performance.now();
-    return ask({ pool: upstream.pool, observe, exchange, asked });
+    return ask({ upstream: upstreamOf(operation), observe, exchange, asked });
   };
 }

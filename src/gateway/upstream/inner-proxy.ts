@@ -2,7 +2,8 @@ import { type ClientRequest, createServer, type IncomingMessage, type ServerResp
 import type { Socket } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
 import { createProxyMiddleware } from 'http-proxy-middleware';
-import type { Mount, Upstream } from '../../config/config.ts';
+import type { Upstream } from '../../config/config.ts';
+import { storeLabel } from '../../config/upstreams.ts';
 import { Outage } from '../../errors/outage.ts';
 import { Pool } from '../../http1/pool.ts';
 import type { Question } from '../../http1/question.ts';
@@ -10,6 +11,7 @@ import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
 import { ask } from './question.ts';
 import type { StoreAnswer } from './store-answer.ts';
+import { soleTarget } from './upstream.ts';
 
 /** The proxy of one mount. */
 export interface InnerProxy {
@@ -35,7 +37,7 @@ interface Passage {
  * a pair of streams as it asks a store. So one reader judges every byte that comes from outside, whoever answers it.
  */
 export function createInnerProxy(
-  mount: Mount,
+  target: string,
   timeouts: Pick<Upstream, 'connectTimeout' | 'headersTimeout' | 'bodyTimeout'>,
 ): InnerProxy {
   const passages = new Map<string, Passage>();
@@ -43,7 +45,7 @@ export function createInnerProxy(
   const server = createServer({ maxHeaderSize: MOST_HEAD_BYTES, requestTimeout: 0, headersTimeout: 0 });
   server.maxHeadersCount = 0;
   const proxy = createProxyMiddleware<IncomingMessage, ServerResponse>({
-    target: mount.target,
+    target,
     changeOrigin: true,
     proxyTimeout: timeouts.bodyTimeout,
     on: {
@@ -82,6 +84,8 @@ export function createInnerProxy(
     },
   });
 
+  const upstream = soleTarget(storeLabel(target), pool);
+
   /** The proxy's own timeouts begin once it is connected; the system would try to connect for minutes. */
   function watchConnecting(passage: Passage, outgoing: ClientRequest): void {
     passage.outgoing = outgoing;
@@ -112,7 +116,7 @@ export function createInnerProxy(
       });
       try {
         // A connection inside ends early if the target fails, and the body is gone: neither is a reason to ask again.
-        return await ask({ pool, observe, exchange, asked, once: true });
+        return await ask({ upstream, observe, exchange, asked, once: true });
       } catch (error) {
         passage.outgoing?.destroy();
         throw passage.failure ?? error;

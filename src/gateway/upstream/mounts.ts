@@ -1,6 +1,6 @@
 import type { Mount, Upstream } from '../../config/config.ts';
+import { storeLabel } from '../../config/upstreams.ts';
 import { Refusal } from '../../errors/refusals.ts';
-import { openerTo, Pool } from '../../http1/pool.ts';
 import type { Question, StreamedBody, Tunnel } from '../../http1/question.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
@@ -11,7 +11,10 @@ import { bodyFailure, tooLarge } from '../wire/wire-refusals.ts';
 import { requestFields, returnedHeaders } from './headers.ts';
 import { createInnerProxy, type InnerProxy } from './inner-proxy.ts';
 import { ask } from './question.ts';
+import { tunnelsTo } from './store.ts';
 import type { StoreAnswer } from './store-answer.ts';
+import type { Stores } from './stores.ts';
+import { type Upstream as Asked, soleTarget } from './upstream.ts';
 
 /** Path prefixes outside the contract that go to a target as they are, such as streams and WebSockets. */
 export interface Mounts {
@@ -27,24 +30,32 @@ export interface Mounts {
 
 export interface MountsOptions {
   readonly mounts: readonly Mount[];
+  readonly upstreamOf: (name: string) => Stores;
   readonly timeouts: Pick<Upstream, 'connectTimeout' | 'headersTimeout' | 'bodyTimeout'>;
   readonly maxBodyBytes: number;
   readonly answer: Answer;
   readonly observe: Observe;
 }
 
-export function createMounts({ mounts, timeouts, maxBodyBytes, answer, observe }: MountsOptions): Mounts {
-  const proxies = new Map<Mount, InnerProxy>(mounts.map((mount) => [mount, createInnerProxy(mount, timeouts)]));
-  const tunnels = new Map<Mount, Pool>(
-    mounts.filter(({ websocket }) => websocket).map((mount) => [mount, poolTo(mount)]),
-  );
+/** Where the requests of a mount go. `tunnels`: those for WebSockets, if it takes them. */
+interface Way {
+  readonly forward: InnerProxy['forward'];
+  readonly tunnels: Asked | null;
+}
 
-  function poolTo(mount: Mount): Pool {
-    const origin = new URL(mount.target);
-    const { connectTimeout, headersTimeout, bodyTimeout } = timeouts;
-    const limits = { connections: Number.POSITIVE_INFINITY, mostWaiting: 0 };
-    const open = openerTo(origin, { tunnels: true });
-    return new Pool({ ...limits, connectTimeout, headTimeout: headersTimeout, bodyTimeout, host: origin.host, open });
+export function createMounts({ mounts, upstreamOf, timeouts, maxBodyBytes, answer, observe }: MountsOptions): Mounts {
+  const ways = new Map<Mount, Way>(mounts.map((mount) => [mount, wayOf(mount)]));
+  const takesTunnels = mounts.some(({ websocket }) => websocket);
+
+  function wayOf({ target, upstream, websocket }: Mount): Way {
+    if (target === null) {
+      const stores = upstreamOf(upstream!);
+      const forward: InnerProxy['forward'] = (exchange, asked, observe) =>
+        ask({ upstream: stores, observe, exchange, asked });
+      return { forward, tunnels: websocket ? stores.forTunnels() : null };
+    }
+    const { forward } = createInnerProxy(target, timeouts);
+    return { forward, tunnels: websocket ? soleTarget(storeLabel(target), tunnelsTo(target, timeouts)) : null };
   }
 
   function questionOf(
@@ -64,31 +75,25 @@ export function createMounts({ mounts, timeouts, maxBodyBytes, answer, observe }
       if (call.bodyError) throw bodyFailure(call.bodyError);
       if (head.expect !== undefined) call.sendContinue();
       const body = call.hasBody ? bounded(call, maxBodyBytes) : null;
-      return proxies.get(mount)!.forward(exchange, questionOf(exchange, client, target, body), observe);
+      return ways.get(mount)!.forward(exchange, questionOf(exchange, client, target, body), observe);
     },
-    takesTunnel: ({ head: { upgrade, upgrades } }) => upgrades && upgrade === 'websocket' && tunnels.size > 0,
+    takesTunnel: ({ head: { upgrade, upgrades } }) => upgrades && upgrade === 'websocket' && takesTunnels,
     tunnel(exchange, client, target, mount) {
       return new Promise((resolve, reject) => {
-        const { basePath, pool } = tunnelTo(mount);
+        const { tunnels } = ways.get(mount)!;
+        if (tunnels === null) throw new Refusal('not_found', { close: true });
         const question = questionOf(exchange, client, target, null);
         const asked: Question = {
           ...question,
-          target: basePath + question.target,
           upgraded: (tunnel) => {
             join(exchange, tunnel);
             resolve(null);
           },
         };
-        ask({ pool, observe, exchange, asked }).then(resolve, reject);
+        ask({ upstream: tunnels, observe, exchange, asked }).then(resolve, reject);
       });
     },
   };
-
-  function tunnelTo(mount: Mount): { basePath: string; pool: Pool } {
-    const pool = tunnels.get(mount);
-    if (pool === undefined) throw new Refusal('not_found', { close: true });
-    return { basePath: new URL(mount.target).pathname.replace(/\/$/, ''), pool };
-  }
 
   /** From here on bytes go both ways as they come, until one side ends. */
   function join(exchange: Exchange, { reason, fields, socket: far, rest }: Tunnel): void {

@@ -1,7 +1,6 @@
 import { BodyStream } from '../../http1/body-stream.ts';
 import type { ClientConnection } from '../../http1/client-connection.ts';
 import type { ClientError } from '../../http1/client-error.ts';
-import type { Pool } from '../../http1/pool.ts';
 import type { AnswerTaker, Question as Asked, ClientAnswer } from '../../http1/question.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
@@ -9,12 +8,13 @@ import { CallerLeft } from '../wire/caller-left.ts';
 import { returnedHeaders } from './headers.ts';
 import { outageOf } from './outages.ts';
 import type { StoreAnswer } from './store-answer.ts';
+import type { AskedStore, Upstream } from './upstream.ts';
 
 /** Methods that may be repeated without further effect (RFC 9110 section 9.2.2). */
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
 
 export interface QuestionParts {
-  readonly pool: Pool;
+  readonly upstream: Upstream;
   readonly observe: Observe;
   readonly exchange: Exchange;
   readonly asked: Asked;
@@ -36,6 +36,7 @@ class Question implements AnswerTaker {
   readonly #resolve: (answer: StoreAnswer) => void;
   readonly #reject: (error: unknown) => void;
   #repeated = false;
+  #store: AskedStore | null = null;
 
   constructor(parts: QuestionParts, resolve: (answer: StoreAnswer) => void, reject: (error: unknown) => void) {
     this.#parts = parts;
@@ -45,10 +46,12 @@ class Question implements AnswerTaker {
 
   begin(): void {
     try {
-      const taken = this.#parts.pool.take();
+      const store = this.#parts.upstream.choose();
+      this.#store = store;
+      const taken = store.pool.take();
       if (taken instanceof Promise)
-        taken.then((connection) => this.#askOn(connection)).catch((error) => this.#lose(error));
-      else this.#askOn(taken);
+        taken.then((connection) => this.#askOn(store, connection)).catch((error) => this.#lose(error));
+      else this.#askOn(store, taken);
     } catch (error) {
       this.#lose(error);
     }
@@ -71,8 +74,8 @@ class Question implements AnswerTaker {
     else this.#reject(outageOf(error));
   }
 
-  #askOn(connection: ClientConnection): void {
-    const { exchange, asked, pool } = this.#parts;
+  #askOn({ pool }: AskedStore, connection: ClientConnection): void {
+    const { exchange, asked } = this.#parts;
     if (exchange.call.left) {
       pool.giveBack(connection);
       this.#reject(new CallerLeft());
@@ -105,7 +108,8 @@ class Question implements AnswerTaker {
   #repeat(error: Error): void {
     const { exchange, observe } = this.#parts;
     this.#repeated = true;
-    observe({ type: 'retry', id: exchange.id, error });
+    const { upstream, name: store } = this.#store!;
+    observe({ type: 'retry', id: exchange.id, upstream, store, error });
     this.begin();
   }
 }

@@ -37,6 +37,7 @@ class Asked {
             ...{ id: 'p', age: 1, counted: packCounted(new Float64Array(COLUMNS)), upTo: this.#upTo },
             status: {
               ...{ worker: null, pid: 1, inFlight: 2, memory: 1, aloneSince: null, stateTime: null },
+              stores: [],
               store: { open: 1, idle: 0, waiting: 0, most: 8 },
             },
           },

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import type { Checked } from '../../../src/gateway/results.ts';
 import { createForward } from '../../../src/gateway/stages/forward.ts';
+import { soleTarget } from '../../../src/gateway/upstream/upstream.ts';
 import { CallerLeft } from '../../../src/gateway/wire/caller-left.ts';
 import { BodyStream } from '../../../src/http1/body-stream.ts';
 import { Pool } from '../../../src/http1/pool.ts';
@@ -46,6 +47,7 @@ function forwarding(stores: Store[], { connects = true, connectTimeout = HOUR, h
     headTimeout,
     bodyTimeout: HOUR,
     host: 'store',
+    basePath: '/base',
     open(receive, connected) {
       opened++;
       const socket = new Duplex({
@@ -76,8 +78,12 @@ function forwarding(stores: Store[], { connects = true, connectTimeout = HOUR, h
     },
   });
   pools.push(pool);
-  const upstream = { basePath: '/base', pool, close: () => pool.close() };
-  const forward = createForward({ upstream, observe: (event) => events.push(event), plainAnswers: false });
+  const upstream = soleTarget('store:80', pool);
+  const forward = createForward({
+    upstreamOf: () => upstream,
+    observe: (event) => events.push(event),
+    plainAnswers: false,
+  });
 
   function ask(exchange: Exchange = exchangeOf(), body: Buffer | null = null, url = '/pets?limit=1') {
     return forward(exchange, { client: admittedClient(), target: targetOf(url), operation: {}, body } as Checked);
@@ -244,7 +250,9 @@ describe('a connection that died idle', () => {
     const { ask, events, opened } = forwarding([answers(OK), dies, answers(OK)]);
     await ask();
     expect((await ask()).body).toEqual(Buffer.from('ok'));
-    expect(events).toEqual([{ type: 'retry', id: 'request-1', error: expect.any(Error) }]);
+    expect(events).toEqual([
+      { type: 'retry', id: 'request-1', upstream: 'mount', store: 'store:80', error: expect.any(Error) },
+    ]);
     expect(opened()).toBe(2);
   });
 

@@ -1,0 +1,31 @@
+/** What may be chosen: its share of the requests, and those that it has to answer now. */
+export interface Choosable {
+  readonly weight: number;
+  readonly load: number;
+}
+
+/**
+ * One of at least two: of two random ones, each as likely as its weight says, that with the fewest requests for its weight. With
+ * nothing to do all get what their weights say; and one that is slow fills up and gets less. `random`: from 0, below 1.
+ */
+export function chosen<T extends Choosable>(all: readonly T[], random: () => number): T {
+  let sum = 0;
+  for (const { weight } of all) sum += weight;
+  const one = at(all, random() * sum, null);
+  const other = at(all, random() * (sum - one.weight), one);
+  return other.load * one.weight < one.load * other.weight ? other : one;
+}
+
+/** The one at a place on the line on which each, but `without`, is as long as its weight. */
+function at<T extends Choosable>(all: readonly T[], place: number, without: T | null): T {
+  let rest = place;
+  let last: T | undefined;
+  for (const one of all) {
+    if (one === without) continue;
+    last = one;
+    rest -= one.weight;
+    if (rest < 0) return one;
+  }
+  // Only rounding leads here.
+  return last!;
+}

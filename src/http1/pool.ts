@@ -1,5 +1,6 @@
 import { connect, isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { FairQueue, type Party, type Turn } from '../common/fair-queue.ts';
 import type { ClientTls } from '../tls/client.ts';
 import { ClientConnection, type ClientShared, type OpenSocket } from './client-connection.ts';
 import { tlsTo } from './tls-client.ts';
@@ -37,10 +38,18 @@ const SHORTEST_LOOK = 10;
 const LONGEST_LOOK = 250;
 
 interface Waiting {
-  readonly deadline: number;
   take(connection: ClientConnection): void;
   refuse(): void;
 }
+
+/** A connection that somebody has who waited for it. */
+interface Lent {
+  readonly turn: Turn<Waiting>;
+  readonly since: number;
+}
+
+/** For whom a question waits that says nothing about it. */
+const ANYBODY: Party = { group: '', weight: 1, member: '' };
 
 /** The connections to one server: kept alive, the one used last first, never more than allowed. One timer serves all. */
 export class Pool {
@@ -48,7 +57,8 @@ export class Pool {
   readonly #shared: ClientShared;
   readonly #all = new Set<ClientConnection>();
   readonly #idle: ClientConnection[] = [];
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: FairQueue<Waiting>;
+  readonly #lent = new Map<ClientConnection, Lent>();
   #look: number;
   /** Runs while there are connections, so that a pool that nobody uses is no burden. */
   #timer: NodeJS.Timeout | undefined;
@@ -59,6 +69,7 @@ export class Pool {
   constructor(options: PoolOptions) {
     const { connectTimeout, headTimeout, bodyTimeout, host, basePath = '', open } = options;
     this.#limits = options;
+    this.#waiting = new FairQueue(options.mostWaiting);
     this.#look = lookFor(options);
     this.#shared = {
       now: performance.now() + this.#look,
@@ -70,15 +81,19 @@ export class Pool {
       headTimeout,
       bodyTimeout,
       idleTimeout: IDLE,
-      free: (connection) => this.giveBack(connection),
+      free: (connection) => {
+        this.#endTurn(connection, true);
+        this.#free(connection);
+      },
       closed: (connection) => this.#closed(connection),
     };
   }
 
   /** Other limits from now on. Connections beyond the most that there may be end by themselves. */
   use(limits: PoolLimits): void {
-    const { connectTimeout, headTimeout, bodyTimeout } = limits;
+    const { mostWaiting, connectTimeout, headTimeout, bodyTimeout } = limits;
     this.#limits = limits;
+    this.#waiting.most = mostWaiting;
     Object.assign(this.#shared, { connectTimeout, headTimeout, bodyTimeout });
     this.#look = lookFor(limits);
     if (this.#timer !== undefined) this.#startTimer();
@@ -93,43 +108,40 @@ export class Pool {
   /** How many connections are open, how many of them are unused, how many questions wait for one, and the most there may be. */
   get status() {
     const { connections } = this.#limits;
-    return { open: this.#all.size, idle: this.#idle.length, waiting: this.#waiting.length, most: connections };
+    return { open: this.#all.size, idle: this.#idle.length, waiting: this.#waiting.size, most: connections };
   }
 
   /** Questions that are being answered or wait. */
   get load(): number {
-    return this.#all.size - this.#idle.length + this.#waiting.length;
+    return this.#all.size - this.#idle.length + this.#waiting.size;
   }
 
-  /** A connection for one question, at once if one is free. Rejects or throws PoolBusy. */
-  take(): ClientConnection | Promise<ClientConnection> {
+  /**
+   * A connection for one question, at once if one is free; else groups of parties share by weight the time of the connections. Rejects or
+   * throws PoolBusy.
+   */
+  take(party: Party = ANYBODY): ClientConnection | Promise<ClientConnection> {
     if (this.#isClosed) throw new PoolBusy();
     const idle = this.#idle.pop();
     if (idle !== undefined) return idle;
     if (this.#all.size < this.#limits.connections) return this.#open();
-    if (this.#waiting.length >= this.#limits.mostWaiting) throw new PoolBusy();
     return new Promise((resolve, reject) => {
-      this.#waiting.push({
-        deadline: this.#shared.now + this.#limits.headTimeout,
-        take: resolve,
-        refuse: () => reject(new PoolBusy()),
-      });
+      const waiting = { take: resolve, refuse: () => reject(new PoolBusy()) };
+      this.#waiting.add(waiting, party, this.#shared.now + this.#limits.headTimeout)?.refuse();
     });
   }
 
   /** For a connection that was taken and asked nothing. */
   giveBack(connection: ClientConnection): void {
-    const next = this.#waiting.shift();
-    if (next !== undefined) next.take(connection);
-    else if (this.#isClosed || this.#isRetired || this.#all.size > this.#limits.connections) connection.destroy();
-    else this.#idle.push(connection);
+    this.#endTurn(connection, false);
+    this.#free(connection);
   }
 
   close(): void {
     this.#isClosed = true;
     clearInterval(this.#timer);
     for (const connection of this.#all) connection.destroy();
-    for (const waiting of this.#waiting.splice(0)) waiting.refuse();
+    this.#refuseLate(Number.POSITIVE_INFINITY);
   }
 
   #startTimer(): void {
@@ -151,9 +163,29 @@ export class Pool {
     if (!this.#all.delete(connection)) return;
     const at = this.#idle.indexOf(connection);
     if (at >= 0) this.#idle.splice(at, 1);
-    if (this.#isClosed) return;
-    const next = this.#waiting.shift();
-    if (next !== undefined) next.take(this.#open());
+    this.#endTurn(connection, true);
+    if (!this.#isClosed && this.#waiting.size > 0) this.#lend(this.#open());
+  }
+
+  #free(connection: ClientConnection): void {
+    if (this.#waiting.size > 0) this.#lend(connection);
+    else if (this.#isClosed || this.#isRetired || this.#all.size > this.#limits.connections) connection.destroy();
+    else this.#idle.push(connection);
+  }
+
+  #lend(connection: ClientConnection): void {
+    const turn = this.#waiting.next()!;
+    this.#lent.set(connection, { turn, since: performance.now() });
+    turn.item.take(connection);
+  }
+
+  /** Only connections that somebody waited for have a turn: without waiting nothing is measured. */
+  #endTurn(connection: ClientConnection, isUsed: boolean): void {
+    if (this.#lent.size === 0) return;
+    const lent = this.#lent.get(connection);
+    if (lent === undefined) return;
+    this.#lent.delete(connection);
+    this.#waiting.end(lent.turn, isUsed ? performance.now() - lent.since : null);
   }
 
   #lookAtDeadlines(): void {
@@ -164,7 +196,11 @@ export class Pool {
       clearInterval(this.#timer);
       this.#timer = undefined;
     }
-    while (this.#waiting.length > 0 && this.#waiting[0]!.deadline <= now) this.#waiting.shift()!.refuse();
+    this.#refuseLate(now);
+  }
+
+  #refuseLate(now: number): void {
+    for (let late = this.#waiting.takeLate(now); late !== null; late = this.#waiting.takeLate(now)) late.refuse();
   }
 }
 

@@ -1,5 +1,6 @@
+import type { Party } from '../common/fair-queue.ts';
 import type { Limits, Window } from '../limits/limits.ts';
-import type { Plans } from '../limits/plans.ts';
+import { DEFAULT_WEIGHT, type Plans } from '../limits/plans.ts';
 import { withScoped } from '../limits/scopes.ts';
 import type { KeyRecord } from './key.ts';
 
@@ -29,6 +30,12 @@ export function windowsOf(
 /** How many requests may be in flight at once: its account's own number, else its plan's; `null`: any number. */
 export function concurrencyOf({ account, plan }: Pick<KeyRecord, 'account' | 'plan'>, plans: Plans): number | null {
   return plans.concurrencies?.get(account) ?? plans.plans.get(plan)?.concurrency ?? null;
+}
+
+/** As whom the requests of a key wait for a busy store. */
+export function waitingPartyOf(record: Pick<KeyRecord, 'id' | 'plan' | 'account'>, plans: Plans): Party {
+  const { plan } = record;
+  return { group: plan, weight: plans.plans.get(plan)?.weight ?? DEFAULT_WEIGHT, member: subjectOf(record, plans) };
 }
 
 /** All that a party with these windows is counted in, those of the contract included: a ledger keeps no other counts. */

@@ -1,3 +1,4 @@
+import type { Party } from '../common/fair-queue.ts';
 import type { Limits, Window } from '../limits/limits.ts';
 
 /** A key as it is stored: everything but the secret. Times are Unix milliseconds. */
@@ -68,6 +69,8 @@ export interface Client {
   readonly limits: Limits | null;
   /** Requests of the subject that may be in flight at once; `null`: any number. */
   readonly concurrency: number | null;
+  /** As whom its requests wait for a busy store: its plan, and the subject in it. */
+  readonly party: Party;
   readonly expiresAt: number | null;
   /** Revoked or disabled. */
   readonly revoked: boolean;

@@ -4,7 +4,7 @@ import type { Eventually } from '../common/eventually.ts';
 import { Outage } from '../errors/outage.ts';
 import type { Limits, Window } from '../limits/limits.ts';
 import type { Plans } from '../limits/plans.ts';
-import { concurrencyOf, limitsOf, subjectOf, windowsOf } from './counting.ts';
+import { concurrencyOf, limitsOf, waitingPartyOf, windowsOf } from './counting.ts';
 import type { Client, KeyRecord } from './key.ts';
 import type { KeyStore } from './store.ts';
 
@@ -181,13 +181,15 @@ export class Keyring {
 
   #clientOf(record: KeyRecord, hash: string): Client {
     const windows = windowsOf(record, this.#plans);
+    const party = waitingPartyOf(record, this.#plans);
     return {
       keyId: record.id,
       account: record.account,
       plan: record.plan,
-      subject: subjectOf(record, this.#plans),
+      subject: party.member,
       limits: windows && this.#limitsOf(windows),
       concurrency: concurrencyOf(record, this.#plans),
+      party,
       expiresAt: record.expiresAt,
       revoked: record.revokedAt !== null || record.disabledAt !== null,
       addresses: record.addresses,

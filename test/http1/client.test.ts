@@ -441,7 +441,7 @@ describe('a pool', () => {
     const first = begin(pool);
     await until('it has come', () => store.asked === 1);
     const others = [asked(pool, { target: '/1' }), asked(pool, { target: '/2' })];
-    expect(() => pool.take()).toThrow(PoolBusy);
+    await expect(pool.take()).rejects.toBeInstanceOf(PoolBusy);
     release();
     await (await first).answer;
     expect(await Promise.all(others)).toEqual([
@@ -450,6 +450,32 @@ describe('a pool', () => {
     ]);
     expect(store.received.indexOf('/1')).toBeLessThan(store.received.indexOf('/2'));
     expect(store.opened).toBe(1);
+  });
+
+  test('gives a full queue of one group to another as far as its weight goes, and serves the heavier one first', async () => {
+    const held: Socket[] = [];
+    const store = await far((socket) => void held.push(socket));
+    const pool = poolTo(store.url, { mostWaiting: 4 });
+    const order: string[] = [];
+    const ask = async (group: string, weight: number) => {
+      const connection = await pool.take({ group, weight, member: group });
+      order.push(group);
+      const answer = new Promise<ClientAnswer>((resolve, reject) =>
+        connection.ask(GET, { begun: () => {}, answer: resolve, fail: reject }),
+      );
+      return (await answer).status;
+    };
+    const first = ask('free', 1);
+    await until('it has come', () => store.asked === 1);
+    const free = Array.from({ length: 5 }, () => ask('free', 1).catch((error) => error.name));
+    const paid = Array.from({ length: 3 }, () => ask('paid', 1_000));
+    for (let i = 0; i < 5; i++) {
+      await until('the next one has come', () => held.length === 1);
+      held.pop()!.write(OK);
+    }
+    expect(await Promise.all([first, ...paid])).toEqual([200, 200, 200, 200]);
+    expect((await Promise.all(free)).sort()).toEqual([200, 'PoolBusy', 'PoolBusy', 'PoolBusy', 'PoolBusy'].sort());
+    expect(order).toEqual(['free', 'paid', 'free', 'paid', 'paid']);
   });
 
   test('gives the place of a lost connection to who waits', async () => {

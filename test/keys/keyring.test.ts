@@ -3,7 +3,7 @@ import { Outage } from '../../src/errors/outage.ts';
 import { type KeyRecord, readRecord } from '../../src/keys/key.ts';
 import { Keyring } from '../../src/keys/keyring.ts';
 import type { KeyStore } from '../../src/keys/store.ts';
-import type { Plans } from '../../src/limits/plans.ts';
+import type { Plan, Plans } from '../../src/limits/plans.ts';
 import { LADDER, MINUTE, TestClock, window } from '../support/limits.ts';
 
 const PLANS: Plans = {
@@ -71,6 +71,31 @@ test('those who ask for one key at a time share a look-up', async () => {
   store.lookups[0]!.answer(RECORD);
   for (const client of await Promise.all(asked)) expect(client).toMatchObject({ keyId: 'key_1', revoked: false });
   expect(keyring.find('h1')).toMatchObject({ keyId: 'key_1' });
+});
+
+test('a client is counted and waits as its plan and account say, and as they say after a reload', () => {
+  const store = new RemoteStore();
+  const local = {
+    ...store,
+    find: () => RECORD,
+    hasImported: async () => false,
+    watch: () => () => {},
+  } as unknown as KeyStore;
+  const keyring = new Keyring(local, PLANS);
+  expect(keyring.find('h1')).toMatchObject({
+    concurrency: null,
+    party: { group: 'free', weight: 1, member: 'key:key_1' },
+  });
+  const free: Plan = { name: 'free', count: 'account', windows: [window(60, MINUTE)], concurrency: 20, weight: 4 };
+  const plans = { ...PLANS, plans: new Map([['free', free]]) };
+  keyring.usePlans(plans);
+  expect(keyring.find('h1')).toMatchObject({
+    concurrency: 20,
+    party: { group: 'free', weight: 4, member: 'account:free:acme' },
+  });
+  keyring.usePlans({ ...plans, concurrencies: new Map([['acme', 200]]) });
+  expect(keyring.find('h1')).toMatchObject({ concurrency: 200 });
+  keyring.close();
 });
 
 test('an unknown key costs one look-up until it is looked up again', async () => {

@@ -46,9 +46,10 @@ class Question implements AnswerTaker {
 
   begin(): void {
     try {
-      const store = this.#parts.upstream.choose();
+      const { upstream, exchange } = this.#parts;
+      const store = upstream.choose();
       this.#store = store;
-      const taken = store.pool.take();
+      const taken = store.pool.take(exchange.client?.party);
       if (taken instanceof Promise)
         taken.then((connection) => this.#askOn(store, connection)).catch((error) => this.#lose(error));
       else this.#askOn(store, taken);

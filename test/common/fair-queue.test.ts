@@ -1,0 +1,250 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { FairQueue, type Party, type Turn } from '../../src/common/fair-queue.ts';
+
+const NEVER = Number.POSITIVE_INFINITY;
+const party = (group: string, weight = 1, member = group): Party => ({ group, weight, member });
+
+/** Adds items named after their group and place: a0, a1, … */
+function fill(queue: FairQueue<string>, count: number, of: Party, from = 0): (string | null)[] {
+  return Array.from({ length: count }, (_, i) => queue.add(`${of.member}${from + i}`, of, NEVER));
+}
+
+/** Serves the next ones, one at a time; each costs as much as `cost` says. */
+function serve(queue: FairQueue<string>, count: number, cost: (item: string) => number | null = () => 1): string[] {
+  const served: string[] = [];
+  for (let turn = queue.next(); turn !== null; turn = served.length < count ? queue.next() : null) {
+    served.push(turn.item);
+    queue.end(turn, cost(turn.item));
+  }
+  return served;
+}
+
+const letters = (items: readonly string[]) => items.map((item) => item[0]).join('');
+
+describe('what waits', () => {
+  test('is served in the order of its coming where all are one party', () => {
+    const queue = new FairQueue<string>(10);
+    fill(queue, 4, party('a'));
+    expect(serve(queue, 9)).toEqual(['a0', 'a1', 'a2', 'a3']);
+    expect(queue.next()).toBeNull();
+  });
+
+  test.each([
+    [{ a: 1, b: 1 }, 8, 'abababab'],
+    [{ a: 1, b: 2 }, 9, 'babbabbab'],
+    [{ a: 1, b: 4 }, 12, 'babbbbabbbba'],
+    [{ a: 1, b: 1, c: 2 }, 12, 'cabccabccabc'],
+  ])('is shared by the weights %j', (weights, count, order) => {
+    const queue = new FairQueue<string>(1_000);
+    for (const [group, weight] of Object.entries(weights)) fill(queue, 40, party(group, weight));
+    expect(letters(serve(queue, count))).toBe(order);
+  });
+
+  test('is shared by what it costs, not by how many there are', () => {
+    const queue = new FairQueue<string>(1_000);
+    fill(queue, 100, party('a'));
+    fill(queue, 100, party('b'));
+    const served = letters(serve(queue, 88, (item) => (item.startsWith('a') ? 10 : 1)));
+    expect([...served].filter((group) => group === 'a')).toHaveLength(8);
+  });
+
+  test('of one group comes from each of its members in turn', () => {
+    const queue = new FairQueue<string>(100);
+    fill(queue, 5, party('free', 1, 'x'));
+    fill(queue, 2, party('free', 1, 'y'));
+    fill(queue, 1, party('free', 1, 'z'));
+    expect(serve(queue, 9)).toEqual(['x0', 'y0', 'z0', 'x1', 'y1', 'x2', 'x3', 'x4']);
+  });
+
+  test('of a group that comes late goes before what a heavier load has waiting, but saves nothing up', () => {
+    const queue = new FairQueue<string>(100);
+    fill(queue, 50, party('a'));
+    serve(queue, 20);
+    fill(queue, 3, party('b', 10));
+    expect(letters(serve(queue, 5))).toBe('bbbaa');
+    serve(queue, 10);
+    fill(queue, 20, party('b', 1), 3);
+    expect(letters(serve(queue, 8))).toMatch(/^(ab){4}$|^(ba){4}$/);
+  });
+
+  test('is charged nothing where its turn was not used', () => {
+    const queue = new FairQueue<string>(100);
+    for (const group of ['a', 'b']) fill(queue, 10, party(group));
+    expect(letters(serve(queue, 3))).toBe('aba');
+    const unused = serve(queue, 4, (item) => (item.startsWith('b') ? null : 1));
+    expect(letters(unused)).toBe('bbbb');
+  });
+
+  test('takes the newest weight of its group', () => {
+    const queue = new FairQueue<string>(100);
+    for (const group of ['a', 'b']) fill(queue, 20, party(group));
+    expect(letters(serve(queue, 4))).toBe('abab');
+    queue.add('b20', party('b', 3), NEVER);
+    expect([...letters(serve(queue, 12))].filter((group) => group === 'b')).toHaveLength(9);
+  });
+
+  test('is known by its group', () => {
+    const queue = new FairQueue<string>(100);
+    fill(queue, 3, party('a'));
+    fill(queue, 2, party('b', 2));
+    expect([...queue.sizes()]).toEqual([
+      ['a', 3],
+      ['b', 2],
+    ]);
+    serve(queue, 5);
+    expect([...queue.sizes()]).toEqual([]);
+  });
+});
+
+describe('a full queue', () => {
+  test('refuses a newcomer of the only party', () => {
+    const queue = new FairQueue<string>(3);
+    expect(fill(queue, 5, party('a'))).toEqual([null, null, null, 'a3', 'a4']);
+    expect(queue.size).toBe(3);
+  });
+
+  test('gives the places of a group that has more than its part to one that has less, its newest ones first', () => {
+    const queue = new FairQueue<string>(6);
+    fill(queue, 6, party('a'));
+    expect(fill(queue, 6, party('b', 2))).toEqual(['a5', 'a4', 'a3', 'a2', 'b4', 'b5']);
+    expect(letters([...serve(queue, 9)].sort())).toBe('aabbbb');
+  });
+
+  test('takes within a group from whoever has most, and refuses a newcomer who would have as much', () => {
+    const queue = new FairQueue<string>(4);
+    fill(queue, 4, party('free', 1, 'x'));
+    expect(fill(queue, 3, party('free', 1, 'y'))).toEqual(['x3', 'x2', 'y2']);
+    expect(fill(queue, 2, party('free', 1, 'z'))).toEqual(['y1', 'z1']);
+    expect(serve(queue, 9)).toEqual(['x0', 'y0', 'z0', 'x1']);
+  });
+
+  test('takes from the last that came where all of the group have as much, and not from the next one', () => {
+    const queue = new FairQueue<string>(3);
+    for (const member of ['x', 'y', 'z']) fill(queue, 1, party('free', 1, member));
+    expect(fill(queue, 1, party('paid', 9, 'p'))).toEqual(['z0']);
+    expect(serve(queue, 9)).toEqual(['p0', 'x0', 'y0']);
+  });
+});
+
+test('what is late goes, the oldest first, and nothing else', () => {
+  const queue = new FairQueue<string>(10);
+  queue.add('a', party('a'), 10);
+  queue.add('b', party('b', 9), 10);
+  queue.add('c', party('a'), 20);
+  expect(queue.takeLate(9)).toBeNull();
+  expect([queue.takeLate(10), queue.takeLate(10), queue.takeLate(10)]).toEqual(['a', 'b', null]);
+  expect(serve(queue, 9)).toEqual(['c']);
+});
+
+describe('whatever happens', () => {
+  const groups = fc.array(
+    fc.record({ weight: fc.integer({ min: 1, max: 20 }), cost: fc.integer({ min: 1, max: 50 }) }),
+    { minLength: 2, maxLength: 5 },
+  );
+
+  test('groups that always wait have shares of the cost as their weights are, however many are served at once', () => {
+    const atOnce = fc.integer({ min: 1, max: 8 });
+    fc.assert(
+      fc.property(groups, atOnce, (all, servers) => {
+        const queue = new FairQueue<number>(10_000);
+        const add = (i: number) => queue.add(i, party(`${i}`, all[i]!.weight), NEVER);
+        for (let i = 0; i < all.length; i++) for (let j = 0; j < 2 * servers; j++) add(i);
+        const had = all.map(() => 0);
+        const busy: { readonly turn: Turn<number>; readonly until: number }[] = [];
+        let now = 0;
+        for (let turns = 0; turns < 3_000; turns++) {
+          if (busy.length === servers) {
+            busy.sort((one, other) => one.until - other.until);
+            const { turn, until } = busy.shift()!;
+            now = until;
+            had[turn.item]! += all[turn.item]!.cost;
+            queue.end(turn, all[turn.item]!.cost);
+          }
+          const turn = queue.next()!;
+          add(turn.item);
+          busy.push({ turn, until: now + all[turn.item]!.cost });
+        }
+        const times = had.map((cost, i) => cost / all[i]!.weight);
+        // What is under way is not counted, and nobody is ahead by more than a turn of each server, before its cost was known.
+        const slack = (2 * servers + 1) * (50 + 100);
+        expect(Math.max(...times) - Math.min(...times)).toBeLessThanOrEqual(slack);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('a group never waits for more than its part of the others, however much they have waiting', () => {
+    fc.assert(
+      fc.property(groups, (all) => {
+        const queue = new FairQueue<number>(10_000);
+        for (let i = 1; i < all.length; i++) {
+          for (let j = 0; j < 500; j++) queue.add(i, party(`${i}`, all[i]!.weight), NEVER);
+        }
+        for (let i = 0; i < 100; i++) {
+          const turn = queue.next()!;
+          queue.end(turn, all[turn.item]!.cost);
+        }
+        queue.add(0, party('0', all[0]!.weight), NEVER);
+        let others = 0;
+        for (let turn = queue.next()!; turn.item !== 0; turn = queue.next()!) {
+          queue.end(turn, all[turn.item]!.cost);
+          others++;
+        }
+        expect(others).toBeLessThan(all.length);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('there are never too many, and each comes out once', () => {
+    const act = fc.oneof(
+      {
+        weight: 5,
+        arbitrary: fc.record({ group: fc.integer({ min: 0, max: 3 }), member: fc.integer({ min: 0, max: 3 }) }),
+      },
+      { weight: 3, arbitrary: fc.constantFrom('next' as const) },
+      { weight: 2, arbitrary: fc.record({ cost: fc.option(fc.double({ min: 0, max: 1e6, noNaN: true })) }) },
+      { weight: 1, arbitrary: fc.constantFrom('late' as const) },
+    );
+    fc.assert(
+      fc.property(fc.array(act, { maxLength: 300 }), fc.integer({ min: 0, max: 12 }), (acts, most) => {
+        const queue = new FairQueue<number>(most);
+        const inside = new Set<number>();
+        const turns: Turn<number>[] = [];
+        const out = (item: number) => expect(inside.delete(item)).toBe(true);
+        let now = 0;
+        for (const [i, done] of acts.entries()) {
+          now++;
+          if (done === 'next') {
+            const turn = queue.next();
+            expect(turn === null).toBe(inside.size === 0);
+            if (turn !== null) {
+              out(turn.item);
+              turns.push(turn);
+            }
+          } else if (done === 'late') {
+            for (let late = queue.takeLate(now); late !== null; late = queue.takeLate(now)) out(late);
+          } else if ('cost' in done) {
+            const turn = turns.shift();
+            if (turn !== undefined) queue.end(turn, done.cost);
+          } else {
+            inside.add(i);
+            const refused = queue.add(i, party(`${done.group}`, done.group + 1, `${done.member}`), now + 40);
+            if (refused !== null) out(refused);
+          }
+          expect(queue.size).toBe(inside.size);
+          expect(queue.size).toBeLessThanOrEqual(most);
+          expect([...queue.sizes()].reduce((sum, [, size]) => sum + size, 0)).toBe(inside.size);
+        }
+        for (let turn = queue.next(); turn !== null; turn = queue.next()) {
+          out(turn.item);
+          turns.push(turn);
+        }
+        expect(inside.size).toBe(0);
+        for (const turn of turns) queue.end(turn, 1);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

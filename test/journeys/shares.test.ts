@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { isTheError } from '../support/expect-headers.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { until } from '../support/until.ts';
+
+/** Times are measured: the weight is such that none of them changes the order. */
+const PLANS = `plans:
+  free: { windows: [{ limit: 1000, per: minute }] }
+  enterprise: { windows: [{ limit: 1000, per: minute }], weight: 1000 }
+`;
+const CAPACITY = 4;
+
+/** A store that has room for so many requests, and answers each when it is told to. */
+let store: Server;
+let gateway: TestGateway;
+const held: { readonly plan: string; readonly key: string; readonly response: ServerResponse }[] = [];
+beforeAll(async () => {
+  store = createServer(({ headers }: IncomingMessage, response) => {
+    held.push({ plan: `${headers['x-storegate-plan']}`, key: `${headers['x-storegate-key']}`, response });
+  });
+  store.listen(0, '127.0.0.1');
+  await once(store, 'listening');
+  gateway = await TestGateway.start({
+    plans: PLANS,
+    settings: `upstream: { connections: ${CAPACITY} }`,
+    storeUrl: `http://127.0.0.1:${(store.address() as AddressInfo).port}`,
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  store.close();
+  store.closeAllConnections();
+});
+
+const waiting = async () => {
+  const { text } = await gateway.admin.get('/metrics');
+  return Number(/^storegate_upstream_waiting_requests(?:\{.*\})? (\d+)$/m.exec(text)![1]);
+};
+
+/** Sends requests at once. Resolves when the gateway has taken all: as many wait as expected then. */
+async function send(secret: string, count: number, expected: number): Promise<Promise<number>[]> {
+  const sent = Array.from({ length: count }, () =>
+    gateway.client
+      .get('/pets')
+      .set('X-API-Key', secret)
+      .then(({ status }) => status),
+  );
+  await until(`${expected} wait`, async () => held.length === CAPACITY && (await waiting()) === expected);
+  return sent;
+}
+
+/** Answers the oldest that the store has, `count` times. Returns what came to it then, in order. */
+async function next(count: number): Promise<{ readonly plan: string; readonly key: string }[]> {
+  const came: (typeof held)[number][] = [];
+  for (let i = 0; i < count; i++) {
+    held.shift()!.response.end('[]');
+    await until('the next one has come', () => held.length === CAPACITY);
+    came.push(held.at(-1)!);
+  }
+  return came;
+}
+
+/** Answers all that the store has, and all that comes. */
+async function answerAll(sent: readonly Promise<number>[]): Promise<number[]> {
+  let isOver = false;
+  const statuses = Promise.all(sent).finally(() => {
+    isOver = true;
+  });
+  await until('all have their answers', () => {
+    for (const { response } of held.splice(0)) response.end('[]');
+    return isOver;
+  });
+  return await statuses;
+}
+
+const SIX_SERVED = ['enterprise', 'free', 'enterprise', 'enterprise', 'enterprise', 'free'];
+
+test('four requests of enterprise go before thirty of free that came earlier, and free is served too', async () => {
+  const [free, enterprise] = [await gateway.key(), await gateway.key({ plan: 'enterprise' })];
+  const flood = await send(free.secret, 32, 28);
+  const paid = await send(enterprise.secret, 4, 32);
+  expect((await next(6)).map(({ plan }) => plan)).toEqual(SIX_SERVED);
+  expect(await answerAll([...flood, ...paid])).toEqual(Array(36).fill(200));
+});
+
+test('a queue that free traffic fills makes room for enterprise: free is turned away, with a time to try again', async () => {
+  const [free, enterprise] = [await gateway.key(), await gateway.key({ plan: 'enterprise' })];
+  const flood = await send(free.secret, 36, 32);
+  const late = await gateway.client.get('/pets').set('X-API-Key', free.secret);
+  isTheError(late, 503, 'upstream_busy');
+  expect(late.headers['retry-after']).toBe('1');
+  const paid = await send(enterprise.secret, 4, 32);
+  const turnedAway = () => gateway.log.filter(({ code }) => code === 'upstream_busy').length;
+  await until('all of enterprise wait in place of free', () => turnedAway() === 1 + 4);
+  expect((await next(6)).map(({ plan }) => plan)).toEqual(SIX_SERVED);
+  expect(await answerAll(paid)).toEqual([200, 200, 200, 200]);
+  const statuses = await answerAll(flood);
+  expect(statuses.filter((status) => status === 503)).toHaveLength(4);
+  expect(statuses.filter((status) => status === 200)).toHaveLength(32);
+});
+
+test('a key that sends much waits beside its own requests, and not before those of other keys of its plan', async () => {
+  const [much, little] = [await gateway.key(), await gateway.key()];
+  const flood = await send(much.secret, 30, 26);
+  const few = await send(little.secret, 2, 28);
+  expect((await next(4)).map(({ key }) => key)).toEqual([much.id, little.id, much.id, little.id]);
+  expect(await answerAll([...flood, ...few])).toEqual(Array(32).fill(200));
+});

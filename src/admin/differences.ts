@@ -5,7 +5,7 @@ import { differences, keepsValue } from '../config/restart.ts';
 import { formatWindows } from '../config/windows.ts';
 import type { Contract } from '../contract/contract.ts';
 import type { Plan, Plans } from '../limits/plans.ts';
-import { atOnce, shownLadder } from './shown.ts';
+import { besideLimits, shownLadder } from './shown.ts';
 
 /** A configuration with its contract: what is in force, or what the files say. */
 export interface Configured {
@@ -66,7 +66,7 @@ function entriesThatDiffer<T, S>(
 }
 
 function shownPlan(plan: Plan) {
-  return { count: plan.count, limits: plan.windows && formatWindows(plan.windows), ...atOnce(plan) };
+  return { count: plan.count, limits: plan.windows && formatWindows(plan.windows), ...besideLimits(plan) };
 }
 
 /** In words: `5000/minute,2000000/day, 200 in flight`. */

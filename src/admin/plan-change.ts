@@ -1,6 +1,6 @@
 import { parseWindows } from '../config/windows.ts';
 import type { Window } from '../limits/limits.ts';
-import type { Plan } from '../limits/plans.ts';
+import type { Plan, PlanAddresses } from '../limits/plans.ts';
 import { AdminError } from './admin-error.ts';
 
 /** What a call says about a plan; what it does not name stays. `limits: null`: none of its own. */
@@ -11,6 +11,8 @@ export interface PlanDraft {
   /** `null`: any number. */
   readonly concurrency?: number | null;
   readonly weight?: number;
+  /** In place of those that it has; `null`: none. */
+  readonly addresses?: Partial<PlanAddresses> | null;
 }
 
 /** The plan of this name after the change. Throws AdminError, and ConfigError for limits that are none. */
@@ -23,7 +25,14 @@ export function changedPlan(name: string, old: Plan | undefined, draft: PlanDraf
     windows: windowsAfter(name, old, draft),
     ...(typeof concurrency === 'number' && { concurrency }),
     ...(weight !== undefined && { weight }),
+    ...addressesAfter(old, draft),
   };
+}
+
+function addressesAfter(old: Plan | undefined, { addresses }: PlanDraft): Pick<Plan, 'addresses'> {
+  if (addresses === undefined) return old?.addresses === undefined ? {} : { addresses: old.addresses };
+  const { allow = [], deny = [] } = addresses ?? {};
+  return allow.length + deny.length === 0 ? {} : { addresses: { allow, deny } };
 }
 
 function windowsAfter(

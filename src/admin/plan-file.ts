@@ -8,7 +8,7 @@ import { syncFolder } from '../common/folder.ts';
 import { loadPlans } from '../config/plans.ts';
 import { ConfigError } from '../config/problems/problems.ts';
 import { DEFAULT_KIND } from '../limits/kinds.ts';
-import type { Plan, Plans } from '../limits/plans.ts';
+import type { Plan, PlanAddresses, Plans } from '../limits/plans.ts';
 import { AdminError } from './admin-error.ts';
 
 /**
@@ -46,7 +46,7 @@ function placeOf(document: Document, name: string, text: string): Place | null {
   return { start: known ? start : lineEnd, end: lineEnd, indent: key.range[0] - start };
 }
 
-function nodeOf(document: Document, { windows, count, concurrency, weight }: Plan): Node {
+function nodeOf(document: Document, { windows, count, concurrency, weight, addresses }: Plan): Node {
   const entries = windows?.map(({ limit, name: per, kind }) => ({
     limit,
     per,
@@ -57,10 +57,17 @@ function nodeOf(document: Document, { windows, count, concurrency, weight }: Pla
     ...(count === 'account' && { count }),
     ...(concurrency !== undefined && { concurrency }),
     ...(weight !== undefined && { weight }),
+    ...(addresses !== undefined && { addresses: withoutEmpty(addresses) }),
   });
+  const lists = node.get('addresses', true);
+  if (isMap(lists)) for (const { value } of lists.items) if (isSeq(value)) value.flow = true;
   const list = node.get('windows', true);
   if (isSeq(list)) for (const item of list.items) if (isMap(item)) item.flow = true;
   return node;
+}
+
+function withoutEmpty({ allow, deny }: PlanAddresses): Partial<PlanAddresses> {
+  return { ...(allow.length > 0 && { allow }), ...(deny.length > 0 && { deny }) };
 }
 
 /** The lines of one plan, as the shipped file writes them. */

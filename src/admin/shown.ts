@@ -16,9 +16,9 @@ export function shownTime(at: number): string {
 /** Three digits of a duration: no more are known. */
 export const rounded = (duration: number | null): number | null => duration && Number(duration.toPrecision(3));
 
-/** What a plan says of requests that are sent at once. */
-export function atOnce({ concurrency, weight = DEFAULT_WEIGHT }: Plan) {
-  return { concurrency: concurrency ?? null, weight };
+/** What a plan says beside its windows: of requests that are sent at once, and of where they are sent from. */
+export function besideLimits({ concurrency, weight = DEFAULT_WEIGHT, addresses }: Plan) {
+  return { concurrency: concurrency ?? null, weight, addresses: addresses ?? null };
 }
 
 export type KeyStatus = 'active' | 'disabled' | 'expired' | 'revoked';

@@ -1,3 +1,4 @@
+import { addressesInWords, type PlanAddresses } from '../console/browser/plan-addresses.ts';
 import { table } from './table.ts';
 
 /** The answer of `GET /config/diff`. */
@@ -30,6 +31,7 @@ interface PlanLimits {
   readonly limits: string | null;
   readonly concurrency: number | null;
   readonly weight: number;
+  readonly addresses: PlanAddresses | null;
 }
 
 type Ladder = Readonly<Record<string, unknown>>;
@@ -82,7 +84,8 @@ function planInWords(plan: PlanLimits | null): string | null {
   if (plan === null) return null;
   const inFlight = plan.concurrency === null ? '' : `, ${plan.concurrency} in flight`;
   const weight = plan.weight === 1 ? '' : `, weight ${plan.weight}`;
-  return `${plan.limits ?? 'custom'}${inFlight}${plan.count === 'key' ? '' : ` for each ${plan.count}`}${weight}`;
+  const from = plan.addresses === null ? '' : `, ${addressesInWords(plan.addresses)}`;
+  return `${plan.limits ?? 'custom'}${inFlight}${plan.count === 'key' ? '' : ` for each ${plan.count}`}${weight}${from}`;
 }
 
 function ofAccount({ name, inForce, inFiles }: Different<string>) {

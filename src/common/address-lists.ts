@@ -11,6 +11,10 @@ export interface AddressList {
   readonly entries: readonly string[];
 }
 
-export const NO_ADDRESS_LISTS: AddressLists = Object.freeze({ allow: Object.freeze([]), deny: Object.freeze([]) });
-
 export const hasLists = ({ allow, deny }: AddressLists): boolean => allow.length + deny.length > 0;
+
+/** Lists of their entries alone. */
+export function listsOf(allow: readonly string[], deny: readonly string[]): AddressLists {
+  const own = (entries: readonly string[]) => (entries.length === 0 ? [] : [{ file: null, entries }]);
+  return { allow: own(allow), deny: own(deny) };
+}

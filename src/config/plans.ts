@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { deepFreeze } from '../common/freeze.ts';
 import type { Ladder } from '../limits/limits.ts';
-import type { Plan, Plans } from '../limits/plans.ts';
+import type { Plan, PlanAddresses, Plans } from '../limits/plans.ts';
 import { dotted, step, touches } from './problems/pointers.ts';
 import { byPosition, ConfigError, type Problem } from './problems/problems.ts';
 import { type Flaw, schemaFlaws } from './schema/flaws.ts';
@@ -21,6 +21,7 @@ interface PlanEntry extends Partial<AccountEntry> {
   readonly custom?: true;
   readonly count?: Plan['count'];
   readonly weight?: number;
+  readonly addresses?: Partial<PlanAddresses> | null;
 }
 
 interface AccountEntry {
@@ -108,14 +109,21 @@ function plansOf({ plans, accounts, bans }: PlansDocument): Plans {
   };
 }
 
-function planOf(name: string, { windows, count = 'key', concurrency, weight }: PlanEntry): Plan {
+function planOf(name: string, { windows, count = 'key', concurrency, weight, addresses }: PlanEntry): Plan {
   return {
     name,
     count,
     windows: windows === undefined ? null : toWindows(windows),
     ...(concurrency !== undefined && { concurrency }),
     ...(weight !== undefined && { weight }),
+    ...addressesOf(addresses),
   };
+}
+
+/** Lists without entries say nothing. */
+function addressesOf(written: PlanEntry['addresses']): Pick<Plan, 'addresses'> {
+  const { allow = [], deny = [] } = written ?? {};
+  return allow.length + deny.length === 0 ? {} : { addresses: { allow, deny } };
 }
 
 function ladderOf({ strikes, within, grace, lengths, forget }: LadderEntry): Ladder {

@@ -1,5 +1,6 @@
 import type { Party } from '../common/fair-queue.ts';
 import type { Limits, Window } from '../limits/limits.ts';
+import type { Plan } from '../limits/plans.ts';
 
 /** A key as it is stored: everything but the secret. Times are Unix milliseconds. */
 export interface KeyRecord {
@@ -74,8 +75,16 @@ export interface Client {
   readonly expiresAt: number | null;
   /** Revoked or disabled. */
   readonly revoked: boolean;
-  readonly addresses: readonly string[] | null;
+  /** `null`: it may be used from anywhere. */
+  readonly addresses: ClientAddresses | null;
   readonly scopes: readonly string[];
   /** The key was found by the secret before its last rotation, which works until then; `null`: by the one in force. */
   readonly retiresAt: number | null;
+}
+
+/** Where a client may come from: from the blocks of its key, and where the lists of its plan say so. */
+export interface ClientAddresses {
+  readonly key: readonly string[] | null;
+  /** A plan that has lists. */
+  readonly plan: Plan | null;
 }

@@ -5,7 +5,7 @@ import { Outage } from '../errors/outage.ts';
 import type { Limits, Window } from '../limits/limits.ts';
 import type { Plans } from '../limits/plans.ts';
 import { concurrencyOf, limitsOf, waitingPartyOf, windowsOf } from './counting.ts';
-import type { Client, KeyRecord } from './key.ts';
+import type { Client, ClientAddresses, KeyRecord } from './key.ts';
 import type { KeyStore } from './store.ts';
 
 const KNOWN = 50_000;
@@ -192,7 +192,7 @@ export class Keyring {
       party,
       expiresAt: record.expiresAt,
       revoked: record.revokedAt !== null || record.disabledAt !== null,
-      addresses: record.addresses,
+      addresses: addressesOf(record, this.#plans),
       scopes: record.scopes,
       retiresAt: record.previous?.hash === hash && record.hash !== hash ? record.previous.until : null,
     };
@@ -213,4 +213,10 @@ export class Keyring {
 function withKnownLimits(known: Found | undefined, record: KeyRecord | null): KeyRecord | null {
   const windows = known?.record?.windows;
   return record && windows && isDeepStrictEqual(windows, record.windows) ? { ...record, windows } : record;
+}
+
+function addressesOf({ addresses: key, plan: name }: KeyRecord, { plans }: Plans): ClientAddresses | null {
+  const plan = plans.get(name);
+  const listed = plan?.addresses === undefined ? null : plan;
+  return key === null && listed === null ? null : { key, plan: listed };
 }

@@ -23,6 +23,14 @@ export interface Plan {
   readonly concurrency?: number;
   /** The plan's part of a busy store, beside the weights of the others; absent: `DEFAULT_WEIGHT`. */
   readonly weight?: number;
+  /** Where its keys may be used from, in blocks and addresses; absent: anywhere. */
+  readonly addresses?: PlanAddresses;
+}
+
+/** From nowhere in `deny`, and where `allow` has entries, only from there. */
+export interface PlanAddresses {
+  readonly allow: readonly string[];
+  readonly deny: readonly string[];
 }
 
 export const DEFAULT_WEIGHT = 1;

@@ -189,6 +189,7 @@ describe('plans', () => {
       limits: '3/minute,5/day',
       concurrency: null,
       weight: 1,
+      addresses: null,
       keys: 1,
     });
   });
@@ -214,6 +215,9 @@ describe('plans', () => {
     ['/plans/free', {}],
     ['/plans/free', { concurrency: 0 }],
     ['/plans/free', { weight: 1001 }],
+    ['/plans/free', { addresses: { deny: ['10.0.0.1/8'] } }],
+    ['/plans/free', { addresses: { deny: ['nowhere'] } }],
+    ['/plans/free', { addresses: { denied: [] } }],
     ['/plans/free', { drop: ['week'] }],
     ['/plans/free', { drop: ['minute', 'day'] }],
     ['/plans/new', { count: 'key' }],

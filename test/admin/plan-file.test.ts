@@ -42,6 +42,19 @@ describe('a plan that is put', () => {
     });
   });
 
+  test('keeps where its keys may be used from, unless other lists are named', () => {
+    const of = (text: string, name = 'free') => checkPlans(text).plans.get(name)!.addresses;
+    const addresses = { allow: ['198.51.100.0/24', '2001:db8::/32'], deny: ['198.51.100.66'] };
+    const text = put(shipped, 'free', { addresses });
+    expect(text).toContain('allow: [ 198.51.100.0/24, 2001:db8::/32 ]\n      deny: [ 198.51.100.66 ]\n');
+    expect(of(text)).toEqual(addresses);
+    expect(of(put(text, 'free', { limits: '7/minute', concurrency: 3 }))).toEqual(addresses);
+    expect(of(put(text, 'free', { addresses: { deny: ['::1'] } }))).toEqual({ allow: [], deny: ['::1'] });
+    for (const none of [null, {}, { allow: [], deny: [] }])
+      expect(of(put(text, 'free', { addresses: none }))).toBeUndefined();
+    expect(of(put(text, 'pro', { limits: '7/minute' }), 'pro')).toBeUndefined();
+  });
+
   test('keeps who is counted', () => {
     const text = put(shipped, 'free', { count: 'account' });
     expect(checkPlans(put(text, 'free', { limits: '7/minute' })).plans.get('free')!.count).toBe('account');

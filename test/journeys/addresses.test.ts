@@ -164,3 +164,42 @@ test('a list in a file is in force when it changes, under load, and a broken one
   await load;
   expect([...seen]).toEqual([200]);
 });
+
+test('the lists of a plan hold for its keys, before anything is charged, and are put as the rest of it', async () => {
+  await start({
+    settings: 'door: { trustedProxies: [127.0.0.1/32] }',
+    plans: `plans:
+  free: { windows: [{ limit: 60, per: minute }] }
+  office: { windows: [{ limit: 60, per: minute }], addresses: { allow: [198.51.100.0/24, "2001:db8::/32"] } }
+`,
+  });
+  const { secret } = await gateway.key({ plan: 'office' });
+  const free = await gateway.key();
+  for (const address of ['198.51.100.7', '2001:db8::7'])
+    expect((await from(address, '/pets', secret)).status).toBe(200);
+  expect((await from('203.0.113.1', '/pets', free.secret)).status).toBe(200);
+  for (const path of ['/pets', '/usage']) {
+    const answer = await from('203.0.113.1', path, secret);
+    isTheError(answer, 403, 'address_not_allowed');
+    const told = await explained(answer.headers['x-request-id']!);
+    expect(told).toMatchObject({
+      step: 'authenticate',
+      reason: 'plan office: addresses.allow does not have the address',
+    });
+  }
+  expect((await from('198.51.100.7', '/pets', secret)).headers['x-ratelimit-remaining']).toBe('57');
+
+  const admin = adminOf(gateway.adminUrl);
+  const put = (body: object) => admin('PUT', '/plans/office', body);
+  expect((await put({ addresses: { allow: ['203.0.113.0/24'], deny: ['203.0.113.66'] } })).status).toBe(200);
+  expect((await put({ limits: '50/minute' })).status).toBe(200);
+  expect((await admin('GET', '/plans/office')).body.addresses).toEqual({
+    allow: ['203.0.113.0/24'],
+    deny: ['203.0.113.66'],
+  });
+  expect((await from('203.0.113.1', '/pets', secret)).status).toBe(200);
+  for (const address of ['198.51.100.7', '203.0.113.66'])
+    isTheError(await from(address, '/pets', secret), 403, 'address_not_allowed');
+  expect((await put({ addresses: null })).status).toBe(200);
+  expect((await from('198.51.100.7', '/pets', secret)).status).toBe(200);
+});

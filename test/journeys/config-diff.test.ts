@@ -116,7 +116,7 @@ describe('what the files say is compared with what is in force', () => {
       'plans.yaml',
       `plans:
   free: { windows: [{ limit: 30, per: minute }, { limit: 500, per: day, kind: sliding }] }
-  new: { custom: true }
+  new: { custom: true, addresses: { allow: ["::1"] } }
 accounts:
   acme: { windows: [{ limit: 6, per: minute }] }
   other: { windows: [{ limit: 7, per: minute }] }
@@ -128,15 +128,25 @@ bans: { strikes: 4, lengths: [1m] }
       plans: [
         {
           name: 'free',
-          inForce: { count: 'key', limits: '60/minute', concurrency: null, weight: 1 },
-          inFiles: { count: 'key', limits: '30/minute,500/day:sliding', concurrency: null, weight: 1 },
+          inForce: { count: 'key', limits: '60/minute', concurrency: null, weight: 1, addresses: null },
+          inFiles: { count: 'key', limits: '30/minute,500/day:sliding', concurrency: null, weight: 1, addresses: null },
         },
         {
           name: 'team',
-          inForce: { count: 'account', limits: '100/hour', concurrency: null, weight: 1 },
+          inForce: { count: 'account', limits: '100/hour', concurrency: null, weight: 1, addresses: null },
           inFiles: null,
         },
-        { name: 'new', inForce: null, inFiles: { count: 'key', limits: null, concurrency: null, weight: 1 } },
+        {
+          name: 'new',
+          inForce: null,
+          inFiles: {
+            count: 'key',
+            limits: null,
+            concurrency: null,
+            weight: 1,
+            addresses: { allow: ['::1'], deny: [] },
+          },
+        },
       ],
       accounts: [
         { name: 'acme', inForce: '5/minute', inFiles: '6/minute' },
@@ -147,7 +157,7 @@ bans: { strikes: 4, lengths: [1m] }
     });
     const { out } = await here('config', 'diff');
     expect(out).toMatch(/\nfree +60\/minute +30\/minute,500\/day:sliding\n/);
-    expect(out).toMatch(/\nteam +100\/hour for each account +-\nnew +- +custom\n/);
+    expect(out).toMatch(/\nteam +100\/hour for each account +-\nnew +- +custom, from ::1\n/);
     expect(out).toMatch(/\nacme +5\/minute +6\/minute\n/);
     expect(out).toMatch(/\nstrikes +3 +4\n/);
     expect(out).not.toContain('lengths');

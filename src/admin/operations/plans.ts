@@ -11,7 +11,7 @@ import { lastDay } from '../last-day.ts';
 import { changedPlan, type PlanDraft } from '../plan-change.ts';
 import { checkPlans, replaceFile, withPlan } from '../plan-file.ts';
 import { whileItSays } from '../plan-file-lock.ts';
-import { atOnce, shownLadder } from '../shown.ts';
+import { besideLimits, shownLadder } from '../shown.ts';
 
 /** How often a plan is put, when somebody else changes the file each time. */
 const TRIES = 20;
@@ -24,7 +24,7 @@ export function planOperations(context: AdminContext, change: Change): AdminOper
   function shown(plan: Plan, keys: readonly KeyRecord[]) {
     const { name, count, windows } = plan;
     const limits = windows && formatWindows(windows);
-    return { name, count, limits, ...atOnce(plan), keys: keys.filter((key) => key.plan === name).length };
+    return { name, count, limits, ...besideLimits(plan), keys: keys.filter((key) => key.plan === name).length };
   }
 
   /** Tries the plan on the file as it is, and writes it if the file is still so by then; else from the start. */
@@ -39,7 +39,10 @@ export function planOperations(context: AdminContext, change: Change): AdminOper
       const tried = await trial(context, plan.name, planned, affectedBy(plan.name, context.plans(), planned, keys));
       const entry = {
         ...{ action: 'plans.put', target: plan.name },
-        ...{ before: { limits: tried.before }, after: { limits: tried.after, count: plan.count, ...atOnce(plan) } },
+        ...{
+          before: { limits: tried.before },
+          after: { limits: tried.after, count: plan.count, ...besideLimits(plan) },
+        },
       };
       const answer = await whileItSays(file, old, () =>
         make([{ entry, make: () => putInForce(file, old, text) }], ok(tried)),

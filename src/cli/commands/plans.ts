@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import type { PlanAddresses } from '../../console/browser/plan-addresses.ts';
 import { type Common, changingCommand, operatorCommand, part, perform, several } from '../command.ts';
 import { showTrial, type Trial } from '../last-day.ts';
 import { card, type Row, table } from '../table.ts';
@@ -12,6 +13,9 @@ interface Changes {
   readonly count?: string;
   readonly concurrency?: number | null;
   readonly weight?: number;
+  readonly allow?: string[];
+  readonly deny?: string[];
+  readonly addresses?: false;
 }
 
 type Plan = Row<(typeof COLUMNS)[number]>;
@@ -53,15 +57,21 @@ export function plansCommand(terminal: Terminal): Command {
       .option('--custom', 'no limits: each key or account has its own')
       .addOption(new Option('--count <who>', 'who is counted').choices(['key', 'account']))
       .option('--concurrency <number>', 'requests that may be in flight at once, or none for any number', wholeOrNone)
-      .option('--weight <number>', "the plan's part of a busy store, beside the weights of the others", whole);
+      .option('--weight <number>', "the plan's part of a busy store, beside the weights of the others", whole)
+      .option('--allow <block>', 'address or block its keys may be used from; may be repeated', several)
+      .option('--deny <block>', 'address or block they may not be used from; may be repeated', several)
+      .option('--no-addresses', 'let its keys be used from anywhere');
     (name === 'put' ? changingCommand : operatorCommand)(
       command,
       `plans ${name} free --limits 30/minute`,
       `plans ${name} free --limits 30/minute --drop day`,
       `plans ${name} free --concurrency 20 --weight 1`,
-    ).action((plan: string, { limits, custom, drop, count, concurrency, weight, ...options }: Common & Changes) => {
+      `plans ${name} pro --allow 198.51.100.0/24 --deny 198.51.100.66`,
+    ).action((plan: string, { limits, custom, drop, ...options }: Common & Changes) => {
+      const { count, concurrency, weight } = options;
+      const addresses = addressesIn(options);
       const named = [limits ?? drop, custom].filter((value) => value !== undefined);
-      const others = [count, concurrency, weight].some((value) => value !== undefined);
+      const others = [count, concurrency, weight, addresses].some((value) => value !== undefined);
       if (named.length !== 1 && !(named.length === 0 && others)) {
         command.error('error: say either --limits or --custom; --drop takes a window away', { exitCode: 2 });
       }
@@ -70,13 +80,19 @@ export function plansCommand(terminal: Terminal): Command {
         options,
         (api) =>
           api.call(method, `/plans/${part(plan)}${end}`, {
-            body: { limits: custom ? null : limits, drop, count, concurrency, weight },
+            body: { limits: custom ? null : limits, drop, count, concurrency, weight, addresses },
           }),
         (trial, colour) => showTrial(trial as Trial, colour),
       );
     });
   }
   return plans;
+}
+
+/** The lists in place of those that the plan has; `null`: none. */
+function addressesIn({ allow, deny, addresses }: Changes): PlanAddresses | null | undefined {
+  if (allow === undefined && deny === undefined) return addresses === false ? null : undefined;
+  return { allow: allow ?? [], deny: deny ?? [] };
 }
 
 function whole(text: string): number {

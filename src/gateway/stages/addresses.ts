@@ -1,10 +1,11 @@
 import { AddressRules } from '../../callers/address-rules.ts';
 import { type AddressLists, hasLists } from '../../common/address-lists.ts';
 import type { Mount } from '../../config/config.ts';
-import { type Code, Refusal } from '../../errors/refusals.ts';
+import type { Refusal } from '../../errors/refusals.ts';
 import type { Exchange } from '../exchange.ts';
 import { isInMount } from '../routes.ts';
 import type { Authenticate } from './authenticate.ts';
+import { KnownRefusals } from './known-refusals.ts';
 
 /** The refusal of a request from an address that the lists do not let in; `null`: it may go on. */
 export type CheckAddress = (exchange: Exchange) => Refusal | null;
@@ -43,24 +44,4 @@ function checkOf(name: string, lists: AddressLists): CheckAddress {
   const rules = new AddressRules(name, lists);
   const refusals = new KnownRefusals('address_denied');
   return ({ address }) => refusals.because(rules.refusing(address));
-}
-
-/** One refusal for each reason, of which there are no more than entries in the lists: a flood of one network makes no more. */
-export class KnownRefusals {
-  readonly #code: Code;
-  readonly #byReason = new Map<string, Refusal>();
-
-  constructor(code: Code) {
-    this.#code = code;
-  }
-
-  because(reason: string | null): Refusal | null {
-    if (reason === null) return null;
-    let refusal = this.#byReason.get(reason);
-    if (refusal === undefined) {
-      refusal = new Refusal(this.#code, { reason });
-      this.#byReason.set(reason, refusal);
-    }
-    return refusal;
-  }
 }

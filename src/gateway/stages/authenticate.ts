@@ -1,4 +1,3 @@
-import { isAmong } from '../../callers/address.ts';
 import type { Guard } from '../../callers/guard.ts';
 import type { Eventually } from '../../common/eventually.ts';
 import { Outage } from '../../errors/outage.ts';
@@ -11,6 +10,7 @@ import { hashSecret, isWellFormed, MAX_KEY_LENGTH } from '../../keys/secret.ts';
 import type { Exchange } from '../exchange.ts';
 import type { KnownClient, Target } from '../results.ts';
 import type { Head } from '../wire/head.ts';
+import { refusalFrom } from './client-addresses.ts';
 
 /**
  * Returns the client, or the refusal of a request without a good key (not thrown, see `pipeline.ts`). The target proves that
@@ -48,7 +48,10 @@ export function createAuthenticate({ keyring, guard, clock }: AuthenticateParts)
     if (client.revoked) return fail(exchange, unauthorized('key_disabled'));
     if (client.retiresAt !== null && client.retiresAt <= clock()) return fail(exchange, unauthorized('key_retired'));
     if (client.expiresAt !== null && client.expiresAt <= clock()) return fail(exchange, unauthorized('key_expired'));
-    if (client.addresses && !isAmong(client.addresses, exchange.address)) return new Refusal('address_not_allowed');
+    if (client.addresses !== null) {
+      const refusal = refusalFrom(client.addresses, exchange.address);
+      if (refusal !== null) return refusal;
+    }
     if (!client.limits) throw new Outage('limits_not_set', { cause: `key ${client.keyId}, plan ${client.plan}` });
     exchange.authenticatedAt = performance.now();
     return client as KnownClient;

@@ -6,6 +6,7 @@ import { createAuthenticate } from '../../../src/gateway/stages/authenticate.ts'
 import type { Client } from '../../../src/keys/key.ts';
 import type { Keyring } from '../../../src/keys/keyring.ts';
 import { hashSecret, makeSecret } from '../../../src/keys/secret.ts';
+import type { Plan } from '../../../src/limits/plans.ts';
 import { exchangeOf, foundClient, targetOf } from '../../support/exchange.ts';
 import { TestClock, window } from '../../support/limits.ts';
 
@@ -118,13 +119,41 @@ describe('a request without a good key', () => {
   });
 });
 
+/** A plan with these lists. */
+const listed = (allow: readonly string[], deny: readonly string[]): Plan => ({
+  name: 'free',
+  count: 'key',
+  windows: null,
+  addresses: { allow, deny },
+});
+
+test.each([
+  { key: null, plan: listed(['192.0.2.0/24'], []) },
+  { key: ['192.0.2.1/32'], plan: listed(['192.0.2.0/24'], ['192.0.2.2']) },
+])('a key is taken where it and its plan may be used: %j', async (addresses) => {
+  const { by } = authenticating({ keys: { [SECRET]: foundClient({ addresses }) } });
+  expect(await by({ 'X-API-Key': SECRET }).answer).toMatchObject({ keyId: 'key_1' });
+});
+
 describe('a key that may not be used', () => {
   const at = Date.UTC(2026, 0, 1);
   test.each<[string, Partial<Client>, string, number]>([
     ['revoked or disabled', { revoked: true }, 'key_disabled', 401],
     ['expired', { expiresAt: at }, 'key_expired', 401],
     ['replaced', { retiresAt: at }, 'key_retired', 401],
-    ['from elsewhere', { addresses: ['198.51.100.0/24'] }, 'address_not_allowed', 403],
+    ['from elsewhere', { addresses: { key: ['198.51.100.0/24'], plan: null } }, 'address_not_allowed', 403],
+    [
+      'where its plan may not',
+      { addresses: { key: null, plan: listed(['198.51.100.0/24'], []) } },
+      'address_not_allowed',
+      403,
+    ],
+    [
+      'where the key may, and its plan not',
+      { addresses: { key: ['192.0.2.0/24'], plan: listed([], ['192.0.2.1']) } },
+      'address_not_allowed',
+      403,
+    ],
   ])('is refused: %s', async (_what, given, code, status) => {
     const { by } = authenticating({ keys: { [SECRET]: foundClient(given) } });
     expect(await by({ 'X-API-Key': SECRET }).answer).toMatchObject({ code, status });

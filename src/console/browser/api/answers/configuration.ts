@@ -1,3 +1,5 @@
+import type { PlanAddresses } from '../../plan-addresses.ts';
+
 /** `GET /config`. */
 export interface Settings {
   readonly settings: readonly Setting[];
@@ -17,6 +19,7 @@ interface DifferentPlan {
   readonly limits: string | null;
   readonly concurrency: number | null;
   readonly weight: number;
+  readonly addresses: PlanAddresses | null;
 }
 
 /** `GET /config/diff`: how the files differ from what is in force. */

@@ -1,3 +1,4 @@
+import type { PlanAddresses } from '../../plan-addresses.ts';
 import type { OfFleet } from './of-fleet.ts';
 import type { CountingGateway } from './top.ts';
 
@@ -16,6 +17,8 @@ export interface Plan {
   /** `null`: any number. */
   readonly concurrency: number | null;
   readonly weight: number;
+  /** `null`: its keys may be used from anywhere. */
+  readonly addresses: PlanAddresses | null;
   readonly keys: number;
 }
 

@@ -2,6 +2,7 @@ import { h } from 'preact';
 import type { ContractDifference, Differences } from '../../api/answers/configuration.ts';
 import { Badge } from '../../parts/notice.ts';
 import { Table } from '../../parts/table.ts';
+import { addressesInWords } from '../../plan-addresses.ts';
 import { plural } from '../../words.ts';
 import { Source } from './source.ts';
 
@@ -66,7 +67,8 @@ function planInWords(plan: Differences['plans'][number]['inForce']): string | nu
   if (plan === null) return null;
   const inFlight = plan.concurrency === null ? '' : `, ${plan.concurrency} in flight`;
   const weight = plan.weight === 1 ? '' : `, weight ${plan.weight}`;
-  return `${plan.limits ?? 'custom'}${inFlight}${plan.count === 'key' ? '' : ` for each ${plan.count}`}${weight}`;
+  const from = plan.addresses === null ? '' : `, ${addressesInWords(plan.addresses)}`;
+  return `${plan.limits ?? 'custom'}${inFlight}${plan.count === 'key' ? '' : ` for each ${plan.count}`}${weight}${from}`;
 }
 
 function ladderRows({ inForce, inFiles }: NonNullable<Differences['bans']>): Row[] {

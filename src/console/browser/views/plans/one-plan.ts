@@ -5,6 +5,7 @@ import { path } from '../../api/client.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { Facts } from '../../parts/facts.ts';
 import { Answered, View } from '../../parts/view.ts';
+import { addressesInWords } from '../../plan-addresses.ts';
 import { linkTo } from '../../routing.ts';
 import { plural } from '../../words.ts';
 import type { Tried } from './draft.ts';
@@ -30,12 +31,13 @@ export function OnePlan({ name }: { name: string }) {
             ['Counts', plan.count === 'account' ? 'all keys of an account together' : 'each key'],
             ['In flight', plan.concurrency === null ? 'any number at once' : `${plan.concurrency} at once`],
             ['Weight', `${plan.weight}, where the store is busy`],
+            ['Used', addressesInWords(plan.addresses)],
             ['Keys', h('a', { href: linkTo('keys', '', { plan: name }) }, plural(plan.keys, 'key'))],
           ],
         }),
         // What was tried is of the plan as it was: another one begins anew.
         h(Trying, {
-          key: `${plan.limits} ${plan.count} ${plan.concurrency} ${plan.weight}`,
+          key: `${plan.limits} ${plan.count} ${plan.concurrency} ${plan.weight} ${addressesInWords(plan.addresses)}`,
           plan,
           onPut: answer.refresh,
         }),

@@ -128,10 +128,12 @@ function budgetOf(budget: string | number, maxBodyBytes: number): number {
   return Math.max(Math.floor(share), BODIES_AT_LEAST * maxBodyBytes);
 }
 
-type MountEntry = Pick<Mount, 'path'> & Partial<Omit<Mount, 'addresses'>> & { readonly addresses?: WrittenLists };
+type MountEntry = Pick<Mount, 'path'> &
+  Partial<Omit<Mount, 'addresses'>> & { readonly stripPrefix?: boolean; readonly addresses?: WrittenLists };
 
 function mountOf(entry: MountEntry, lists: ListFiles): Mount {
-  const { path, target = null, upstream = null, websocket = false, addresses } = entry;
+  const { path, target = null, upstream = null, websocket = false, stripPrefix = false, addresses } = entry;
+  const rewrite = stripPrefix ? '' : (entry.rewrite ?? null);
   const leadsTo = { target: target === null ? null : normalUrl(target), upstream };
-  return { path, ...leadsTo, websocket, addresses: lists.listsOf(addresses) };
+  return { path, ...leadsTo, websocket, rewrite, addresses: lists.listsOf(addresses) };
 }

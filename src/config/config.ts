@@ -187,6 +187,8 @@ export interface Mount {
   /** The name of an upstream. */
   readonly upstream: string | null;
   readonly websocket: boolean;
+  /** What stands in place of `path` at the target, in the same form, or empty; `null`: the path stays as it is. */
+  readonly rewrite: string | null;
   /** Whose requests it takes, of those that the gateway takes. */
   readonly addresses: AddressLists;
 }

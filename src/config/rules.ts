@@ -25,6 +25,7 @@ export const rules: readonly Rule[] = [
   { reads: ['mounts'], flaws: overlappingMounts },
   { reads: ['upstream.stores', 'upstream.url', ...STATUSES], flaws: upstreamFlaws },
   { reads: ['upstreams', ...STATUSES], flaws: upstreamsFlaws },
+  { reads: ['mounts'], flaws: rewrittenTwice },
   { reads: ['mounts', 'upstreams'], flaws: mountFlaws },
 ];
 
@@ -84,6 +85,20 @@ function overlappingMounts(settings: SettingsReader): Flaw[] {
     const earlier = paths.slice(0, index).find((other) => overlap(path, other));
     return earlier === undefined ? [] : [flaw(pointer, `must not overlap ${earlier}, a mount above`)];
   });
+}
+
+function rewrittenTwice(settings: SettingsReader): Flaw[] {
+  const mounts = settings.list<{ readonly stripPrefix?: boolean; readonly rewrite?: string }>('mounts');
+  return mounts.flatMap(({ stripPrefix = false, rewrite }, index) =>
+    stripPrefix && rewrite !== undefined
+      ? [
+          flaw(
+            `/mounts/${index}/rewrite`,
+            'must not stand beside stripPrefix: it takes the place of the prefix already',
+          ),
+        ]
+      : [],
+  );
 }
 
 /** Whether one path is the other or lies below it, ignoring case. */

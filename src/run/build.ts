@@ -101,6 +101,8 @@ export function buildPipeline({ config, contract, prepared }: ActiveConfig<Confi
     mounts: createMounts({
       mounts: config.mounts,
       upstreamOf: (name) => upstreams.of(name),
+      storesOf: (name) =>
+        (name === DEFAULT_UPSTREAM ? config.upstream : config.upstreams[name]!).stores.map(({ url }) => url),
       timeouts: config.upstream,
       maxBodyBytes,
       answer,

@@ -25,8 +25,8 @@ mounts:
   expect(config.upstream.stores).toEqual([{ url: 'https://store.example/base', weight: 1 }]);
   const addresses = { allow: [], deny: [] };
   expect(config.mounts).toEqual([
-    { path: '/files', target: 'http://127.0.0.1:3001', upstream: null, websocket: false, addresses },
-    { path: '/live/v1', target: 'http://127.0.0.1:3002/x', upstream: null, websocket: true, addresses },
+    { path: '/files', target: 'http://127.0.0.1:3001', upstream: null, websocket: false, rewrite: null, addresses },
+    { path: '/live/v1', target: 'http://127.0.0.1:3002/x', upstream: null, websocket: true, rewrite: null, addresses },
   ]);
 });
 

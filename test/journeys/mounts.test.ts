@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { carriesTheHeadersOfEveryAnswer, isTheError } from '../support/expect-headers.ts';
 import { TestGateway } from '../support/gateway.ts';
+import { plainRequest } from '../support/plain-request.ts';
 
 let target: Server;
 let gateway: TestGateway;
@@ -13,6 +14,11 @@ const seen: IncomingMessage[] = [];
 beforeAll(async () => {
   target = createServer((request, response) => {
     seen.push(request);
+    if (request.url!.endsWith('/moved')) {
+      const location = request.url!.replace('moved', 'there');
+      response.writeHead(302, { Location: location, 'Set-Cookie': ['a=1; Path=/', 'b=2; Path=/v2/x; Secure'] }).end();
+      return;
+    }
     response.writeHead(200, {
       'X-RateLimit-Limit': '1',
       'X-Theirs': 'yes',
@@ -29,7 +35,7 @@ beforeAll(async () => {
   await once(target, 'listening');
   const url = `http://127.0.0.1:${(target.address() as AddressInfo).port}`;
   gateway = await TestGateway.start({
-    settings: `mounts:\n  - {path: /files, target: "${url}"}\n  - {path: /live, target: "${url}", websocket: true}\n  - {path: /gone, target: "http://127.0.0.1:1"}`,
+    settings: `mounts:\n  - {path: /files, target: "${url}"}\n  - {path: /live, target: "${url}", websocket: true}\n  - {path: /bare, target: "${url}", websocket: true, stripPrefix: true}\n  - {path: /new, target: "${url}", rewrite: /v2}\n  - {path: /shop, upstream: default, rewrite: /pets}\n  - {path: /gone, target: "http://127.0.0.1:1"}`,
   });
   ({ secret } = await gateway.key());
 });
@@ -91,6 +97,49 @@ describe('a mount', () => {
   });
 });
 
+describe('a mount whose paths are others at the target', () => {
+  const ask = (path: string) =>
+    fetch(`${gateway.url}${path}`, {
+      redirect: 'manual',
+      headers: { 'X-API-Key': secret, 'X-Forwarded-Prefix': '/forged' },
+    });
+
+  test.each([
+    ['/bare', '/'],
+    ['/bare/a%41?b=/bare', '/aA?b=/bare'],
+    ['/new', '/v2'],
+    ['/new/a', '/v2/a'],
+  ])('%s is %s there, and the target is told of the prefix', async (path, there) => {
+    expect((await ask(path)).status).toBe(200);
+    expect(seen.at(-1)!.url).toBe(there);
+    expect(seen.at(-1)!.headers['x-forwarded-prefix']).toBe(path.split('/').slice(0, 2).join('/').split('?')[0]);
+  });
+
+  test.each(['/bare/%2e%2e/a', '/bare/..%2fa', '/bare//a', '/new/../a', '/new/a;/../b'])(
+    'no path leads out of it: %s',
+    async (path) => {
+      const response = await plainRequest(gateway.url, { path, headers: { 'X-API-Key': secret } });
+      isTheError(response, 400, 'malformed_request');
+    },
+  );
+
+  test('tells places in answers as callers know them', async () => {
+    const bare = await ask('/bare/moved');
+    expect([bare.status, bare.headers.get('location')]).toEqual([302, '/bare/there']);
+    expect(bare.headers.getSetCookie()).toEqual(['a=1; Path=/bare', 'b=2; Path=/bare/v2/x; Secure']);
+    const other = await ask('/new/moved');
+    expect(other.headers.get('location')).toBe('/new/there');
+    expect(other.headers.getSetCookie()).toEqual(['a=1; Path=/', 'b=2; Path=/new/x; Secure']);
+    expect((await ask('/files/moved')).headers.get('location')).toBe('/files/there');
+    expect(seen.at(-1)!.headers['x-forwarded-prefix']).toBeUndefined();
+  });
+
+  test('may lead to an upstream', async () => {
+    const response = await ask('/shop');
+    expect(await response.json()).toEqual((await gateway.client.get('/pets').set('X-API-Key', secret)).body);
+  });
+});
+
 describe('a WebSocket', () => {
   function upgrade(path: string, headers: Record<string, string>) {
     const { hostname, port } = new URL(gateway.url);
@@ -120,6 +169,14 @@ describe('a WebSocket', () => {
     expect(seen.at(-1)!.headers['x-storegate-account']).toBe('acme');
     expect(seen.at(-1)!.headers['x-api-key']).toBeUndefined();
     socket.destroy();
+  });
+
+  test('is asked for at the path of the target', async () => {
+    const request = upgrade('/bare/feed?a', { 'X-API-Key': secret });
+    const [, socket] = (await once(request, 'upgrade')) as [IncomingMessage, Socket];
+    socket.destroy();
+    expect(seen.at(-1)!.url).toBe('/feed?a');
+    expect(seen.at(-1)!.headers['x-forwarded-prefix']).toBe('/bare');
   });
 
   test.each([

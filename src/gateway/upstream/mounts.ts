@@ -11,6 +11,7 @@ import { bodyFailure, tooLarge } from '../wire/wire-refusals.ts';
 import { requestFields, returnedHeaders } from './headers.ts';
 import { createInnerProxy, type InnerProxy } from './inner-proxy.ts';
 import { ask } from './question.ts';
+import { createRewriting, type Rewriting } from './rewriting.ts';
 import { tunnelsTo } from './store.ts';
 import type { StoreAnswer } from './store-answer.ts';
 import type { Stores } from './stores.ts';
@@ -31,6 +32,8 @@ export interface Mounts {
 export interface MountsOptions {
   readonly mounts: readonly Mount[];
   readonly upstreamOf: (name: string) => Stores;
+  /** The URLs of the stores of an upstream. */
+  readonly storesOf: (name: string) => readonly string[];
   readonly timeouts: Pick<Upstream, 'connectTimeout' | 'headersTimeout' | 'bodyTimeout'>;
   readonly maxBodyBytes: number;
   readonly answer: Answer;
@@ -41,13 +44,22 @@ export interface MountsOptions {
 interface Way {
   readonly forward: InnerProxy['forward'];
   readonly tunnels: Asked | null;
+  readonly rewriting: Rewriting | null;
 }
 
-export function createMounts({ mounts, upstreamOf, timeouts, maxBodyBytes, answer, observe }: MountsOptions): Mounts {
+export function createMounts(options: MountsOptions): Mounts {
+  const { mounts, upstreamOf, storesOf, timeouts, maxBodyBytes, answer, observe } = options;
   const ways = new Map<Mount, Way>(mounts.map((mount) => [mount, wayOf(mount)]));
   const takesTunnels = mounts.some(({ websocket }) => websocket);
 
-  function wayOf({ target, upstream, websocket }: Mount): Way {
+  function wayOf(mount: Mount): Way {
+    const { target, upstream } = mount;
+    const rewriting = createRewriting(mount, target === null ? storesOf(upstream!) : [target]);
+    const way = straightWayOf(mount);
+    return { ...way, rewriting, forward: rewriting === null ? way.forward : rewritten(way.forward, rewriting) };
+  }
+
+  function straightWayOf({ target, upstream, websocket }: Mount): Omit<Way, 'rewriting'> {
     if (target === null) {
       const stores = upstreamOf(upstream!);
       const forward: InnerProxy['forward'] = (exchange, asked, observe) =>
@@ -80,7 +92,7 @@ export function createMounts({ mounts, upstreamOf, timeouts, maxBodyBytes, answe
     takesTunnel: ({ head: { upgrade, upgrades } }) => upgrades && upgrade === 'websocket' && takesTunnels,
     tunnel(exchange, client, target, mount) {
       return new Promise((resolve, reject) => {
-        const { tunnels } = ways.get(mount)!;
+        const { tunnels, rewriting } = ways.get(mount)!;
         if (tunnels === null) throw new Refusal('not_found', { close: true });
         const question = questionOf(exchange, client, target, null);
         const asked: Question = {
@@ -90,7 +102,11 @@ export function createMounts({ mounts, upstreamOf, timeouts, maxBodyBytes, answe
             resolve(null);
           },
         };
-        ask({ upstream: tunnels, observe, exchange, asked }).then(resolve, reject);
+        if (rewriting === null) ask({ upstream: tunnels, observe, exchange, asked }).then(resolve, reject);
+        else
+          ask({ upstream: tunnels, observe, exchange, asked: rewriting.asked(asked) })
+            .then(rewriting.answered)
+            .then(resolve, reject);
       });
     },
   };
@@ -109,6 +125,10 @@ export function createMounts({ mounts, upstreamOf, timeouts, maxBodyBytes, answe
     near.once('close', () => far.destroy());
     far.once('close', () => near.destroy());
   }
+}
+
+function rewritten(forward: Way['forward'], { asked, answered }: Rewriting): Way['forward'] {
+  return (exchange, question, observe) => forward(exchange, asked(question), observe).then(answered);
 }
 
 /** A declared length was checked at the door; a body in chunks is measured as it comes. */

@@ -1,0 +1,91 @@
+import type { Mount } from '../../config/config.ts';
+import type { Question } from '../../http1/question.ts';
+import type { StoreAnswer } from './store-answer.ts';
+
+/** A mount whose target has other paths than callers know. */
+export interface Rewriting {
+  /** The question with the path at the target. */
+  asked(question: Question): Question;
+  /** The answer with the paths that callers know. */
+  answered(answer: StoreAnswer): StoreAnswer;
+}
+
+/** A base path of the target, or of one of its stores, and what stands there in place of the mount's path. */
+interface Base {
+  readonly origin: string;
+  readonly protocol: string;
+  readonly prefix: string;
+}
+
+/** `urls`: the mount's target, or the stores of its upstream. `null`: paths stay as they are. */
+export function createRewriting({ path: known, rewrite }: Mount, urls: readonly string[]): Rewriting | null {
+  if (rewrite === null) return null;
+  const bases = urls.map((text): Base => {
+    const { origin, protocol, pathname } = new URL(text);
+    return { origin, protocol, prefix: pathname.replace(/\/$/, '') + rewrite };
+  });
+
+  /** The field of an answer, by its name in lower case. */
+  function returned(name: string, value: string): string {
+    if (name === 'location' || name === 'content-location') return returnedPlace(value, known, bases);
+    return name === 'set-cookie' ? returnedCookie(value, known, bases) : value;
+  }
+
+  return {
+    asked(question) {
+      // A path is canonical, and the mount's path ends where a segment does: what is left begins with `/`, or a query.
+      const rest = question.target.slice(known.length);
+      const target = rewrite === '' && !rest.startsWith('/') ? `/${rest}` : rewrite + rest;
+      question.fields.add('X-Forwarded-Prefix', known);
+      return { ...question, target };
+    },
+    answered(answer) {
+      const { headers } = answer;
+      return { ...answer, headers: headers.map((text, i) => (i % 2 === 0 ? text : returned(headers[i - 1]!, text))) };
+    },
+  };
+}
+
+/** A reference (RFC 3986 section 4.1) to a place of the target, as callers know it. Every other one stays. */
+function returnedPlace(reference: string, known: string, bases: readonly Base[]): string {
+  const [authority = ''] = /^(?:https?:)?\/\/[^/?#]*/i.exec(reference) ?? [];
+  const rest = reference.slice(authority.length);
+  const path = /^[^?#]*/.exec(rest)![0];
+  for (const base of bases) {
+    if (authority !== '' && originOf(authority, base) !== base.origin) continue;
+    const found = returnedPath(authority === '' ? path : path || '/', known, base.prefix, authority !== '');
+    if (found !== null) return found + rest.slice(path.length);
+  }
+  return reference;
+}
+
+function originOf(authority: string, { protocol }: Base): string | null {
+  const url = authority.startsWith('//') ? protocol + authority : authority;
+  return URL.canParse(url) ? new URL(url).origin : null;
+}
+
+/** `Path` of a cookie (RFC 6265 section 4.1.2.4): with the target's, it would never come back. */
+function returnedCookie(cookie: string, known: string, bases: readonly Base[]): string {
+  return cookie.replace(/;([ \t]*path[ \t]*=[ \t]*)([^;]*)/gi, (whole, name: string, value: string) => {
+    const path = value.trimEnd();
+    for (const { prefix } of bases) {
+      const found = returnedPath(path, known, prefix, false);
+      if (found !== null) return `;${name}${path === '/' ? known : found}`;
+    }
+    return whole;
+  });
+}
+
+/**
+ * The path that callers know, of one at the target; `null`: it is none below the prefix. `isTheirs`: it is one at the target for sure.
+ * Targets that know X-Forwarded-Prefix tell paths that callers know. Only without a prefix these look alike.
+ */
+function returnedPath(path: string, known: string, prefix: string, isTheirs: boolean): string | null {
+  if (!isIn(prefix, path) || /(?:^|\/)\.{1,2}(?:\/|$)/.test(path)) return null;
+  if (prefix === '' && !isTheirs && isIn(known, path)) return null;
+  return known + path.slice(prefix.length);
+}
+
+function isIn(prefix: string, path: string): boolean {
+  return path.startsWith('/') && (path === prefix || path.startsWith(`${prefix}/`));
+}

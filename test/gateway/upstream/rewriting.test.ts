@@ -1,0 +1,145 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Mount } from '../../../src/config/config.ts';
+import { Refusal } from '../../../src/errors/refusals.ts';
+import { createRewriting, type Rewriting } from '../../../src/gateway/upstream/rewriting.ts';
+import { parseTarget } from '../../../src/gateway/wire/target.ts';
+import { FieldLines } from '../../../src/http1/writing.ts';
+
+function rewriting(path: string, rewrite: string, ...urls: string[]): Rewriting {
+  const mount: Mount = { path, rewrite, ...{ target: null, upstream: null, websocket: false } } as never;
+  return createRewriting(mount, urls)!;
+}
+
+function atTarget({ asked }: Rewriting, target: string) {
+  return asked({ method: 'GET', target, fields: new FieldLines(), body: null }).target;
+}
+
+function returned({ answered }: Rewriting, name: string, value: string): string {
+  const { headers } = answered({
+    status: 302,
+    reason: '',
+    headers: ['x-other', '/v2/a', name, value],
+    body: Buffer.of(),
+  });
+  expect(headers.slice(0, 3)).toEqual(['x-other', '/v2/a', name]);
+  return headers[3]!;
+}
+
+const stripped = rewriting('/files', '', 'http://store.example:3001');
+const moved = rewriting('/files', '/v2', 'http://store.example:3001');
+const based = rewriting('/files', '/v2', 'https://a.example/base', 'https://b.example');
+
+test('a mount without a rewrite has none', () => {
+  expect(createRewriting({ path: '/files', rewrite: null } as Mount, ['http://a'])).toBeNull();
+});
+
+describe('the path at the target', () => {
+  test.each<[Rewriting, string, string]>([
+    [stripped, '/files', '/'],
+    [stripped, '/files/', '/'],
+    [stripped, '/files/a/b?c=/files', '/a/b?c=/files'],
+    [stripped, '/files?c', '/?c'],
+    [stripped, '/files/files', '/files'],
+    [moved, '/files', '/v2'],
+    [moved, '/files/', '/v2/'],
+    [moved, '/files/a%20b?c', '/v2/a%20b?c'],
+    [moved, '/files?c', '/v2?c'],
+  ])('%# is, of %s', (one, target, there) => expect(atTarget(one, target)).toBe(there));
+
+  test('is canonical and below the prefix, whatever path the door takes', () => {
+    const pieces = fc.constantFrom(
+      '/',
+      '.',
+      '..',
+      '%2e',
+      '%2E%2e',
+      '%2f',
+      '%5c',
+      '\\',
+      ';',
+      'a',
+      'v2',
+      'files',
+      '%41',
+      '%00',
+      '//',
+      '?',
+      '#',
+      '@',
+      ':',
+    );
+    fc.assert(
+      fc.property(
+        fc.array(pieces, { maxLength: 10 }),
+        fc.constantFrom('', '/v2', '/files', '/a/b'),
+        (parts, prefix) => {
+          let target: string;
+          try {
+            const { path, query } = parseTarget(`/files${parts.join('')}`);
+            if (path !== '/files' && !path.startsWith('/files/')) return;
+            target = query === '' ? path : `${path}?${query}`;
+          } catch (error) {
+            if (error instanceof Refusal) return;
+            throw error;
+          }
+          const there = parseTarget(atTarget(rewriting('/files', prefix, 'http://a'), target));
+          expect(there.path === prefix || there.path.startsWith(`${prefix}/`)).toBe(true);
+          expect(new URL(`http://a${there.path}`).pathname).toBe(there.path);
+          // What was behind the prefix is there as it was.
+          expect(`/files${there.path.slice(prefix.length)}`).toBe(
+            target.startsWith('/files/') || prefix !== '' ? target.split('?')[0] : '/files/',
+          );
+        },
+      ),
+      { numRuns: 5_000 },
+    );
+  });
+});
+
+describe('places in an answer', () => {
+  test.each<[string, Rewriting, string, string]>([
+    ['a path', stripped, '/a/b?c#d', '/files/a/b?c#d'],
+    ['the root', stripped, '/', '/files/'],
+    ['one that the target has told as callers know it', stripped, '/files/a', '/files/a'],
+    ['one that only begins alike', stripped, '/filesystem', '/files/filesystem'],
+    ['an address of the target', stripped, 'http://store.example:3001/a?b', '/files/a?b'],
+    ['one without a path', stripped, 'http://store.example:3001?b', '/files/?b'],
+    ['one for sure of the target', stripped, 'http://STORE.example:3001/files/a', '/files/files/a'],
+    ['one without a scheme', stripped, '//store.example:3001/a', '/files/a'],
+    ['a path below the prefix', moved, '/v2/a', '/files/a'],
+    ['the prefix', moved, '/v2?a', '/files?a'],
+    ['a path beside the prefix', moved, '/v20/a', '/v20/a'],
+    ['one above it', moved, '/login', '/login'],
+    ['an address beside it', moved, 'http://store.example:3001/login', 'http://store.example:3001/login'],
+    ['a relative one', moved, 'b?c', 'b?c'],
+    ['one that goes up', moved, '/v2/../admin', '/v2/../admin'],
+    ['another port', moved, 'http://store.example/v2/a', 'http://store.example/v2/a'],
+    ['another scheme', moved, 'https://store.example:3001/v2/a', 'https://store.example:3001/v2/a'],
+    ['elsewhere', moved, 'https://login.example/v2', 'https://login.example/v2'],
+    ['no address', moved, 'http://[::/v2', 'http://[::/v2'],
+    ['nothing', moved, '', ''],
+    ['a base path', based, '/base/v2/a', '/files/a'],
+    ['that of another store', based, '/v2/a', '/files/a'],
+    ['an address of a store', based, 'https://a.example/base/v2/a', '/files/a'],
+    ['its default port', based, 'https://b.example:443/v2/a', '/files/a'],
+    ['an address beside its base path', based, 'https://a.example/v2/a', 'https://a.example/v2/a'],
+  ])('%s', (_what, one, there, here) => {
+    expect(returned(one, 'location', there)).toBe(here);
+    expect(returned(one, 'content-location', there)).toBe(here);
+    expect(returned(one, 'link', there)).toBe(there);
+  });
+
+  test.each<[Rewriting, string, string]>([
+    [stripped, 'a=/b; Path=/; HttpOnly', 'a=/b; Path=/files; HttpOnly'],
+    [stripped, 'a=b; path=/x', 'a=b; path=/files/x'],
+    [stripped, 'a=b; Path=/files', 'a=b; Path=/files'],
+    [moved, 'a=b;Path = /v2/x ;Secure', 'a=b;Path = /files/x;Secure'],
+    [moved, 'a=b; Path=/v2', 'a=b; Path=/files'],
+    [moved, 'a=b; Path=/', 'a=b; Path=/'],
+    [moved, 'path=/v2; Max-Age=1', 'path=/v2; Max-Age=1'],
+    [moved, 'a=b', 'a=b'],
+  ])('cookie %# is %s there and %s here', (one, there, here) => {
+    expect(returned(one, 'set-cookie', there)).toBe(here);
+  });
+});

@@ -27,6 +27,8 @@ export interface AdminOptions {
   /** Token of this run for commands beside the gateway; `null`: they reach the state by themselves. */
   readonly ownToken: string | null;
   readonly readiness: () => Readiness;
+  /** What is away, as in Ability. */
+  readonly away: () => readonly string[];
   /** The pages of the console; `null`: it is switched off. */
   readonly console: FindConsolePage | null;
 }
@@ -40,7 +42,7 @@ const LONGEST_SESSION = 12 * 3_600_000;
  * `createAdminApi`.
  */
 export function createAdmin(options: AdminOptions): Admin {
-  const { config, context, metrics, observe, ownToken, readiness, console: find } = options;
+  const { config, context, metrics, observe, ownToken, readiness, away, console: find } = options;
   const api = createAdminApi(context);
   const gate = createGate(config.admin, context.tokens, ownToken);
   const body = express.raw({ type: () => true, limit: MAX_BODY, inflate: false });
@@ -62,7 +64,8 @@ export function createAdmin(options: AdminOptions): Admin {
   app.get('/health/live', (_request, response) => void response.json({ status: 'live' }));
   app.get('/health/ready', (_request, response) => {
     const status = readiness();
-    response.status(status === 'ready' ? 200 : 503).json({ status });
+    const lacking = away();
+    response.status(status === 'ready' ? 200 : 503).json(lacking.length === 0 ? { status } : { status, away: lacking });
   });
   if (find) {
     const settings = () => context.config().console;

@@ -15,6 +15,7 @@ import { liveOperations } from './operations/live.ts';
 import { planOperations } from './operations/plans.ts';
 import { requestOperations } from './operations/requests.ts';
 import { statusOperations } from './operations/status.ts';
+import { storeOperations } from './operations/stores.ts';
 import { tokenOperations } from './operations/tokens.ts';
 import { topOperations } from './operations/top.ts';
 import { usageOperations } from './operations/usage.ts';
@@ -32,6 +33,7 @@ export function createOperations(context: AdminContext, change: Change, live: Li
     ...auditOperations(context),
     ...tokenOperations(context, change),
     ...statusOperations(context),
+    ...storeOperations(context),
     ...topOperations(context),
     ...historyOperations(context),
     ...liveOperations(live),

@@ -17,6 +17,7 @@ import { addServe } from './commands/serve.ts';
 import { stateCommand } from './commands/state.ts';
 import { statusCommand } from './commands/status.ts';
 import { addStore } from './commands/store.ts';
+import { storesCommand } from './commands/stores.ts';
 import { tokensCommand } from './commands/tokens.ts';
 import { topCommand } from './commands/top.ts';
 import { usageCommand } from './commands/usage.ts';
@@ -42,6 +43,7 @@ export function createProgram(terminal: Terminal): Command {
   addCheck(program, terminal);
   for (const command of [
     statusCommand(terminal),
+    storesCommand(terminal),
     topCommand(terminal),
     historyCommand(terminal),
     explainCommand(terminal),

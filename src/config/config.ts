@@ -84,6 +84,8 @@ export interface Upstream {
   readonly tls: ClientTlsFiles;
   /** How often the names of stores are looked up again. */
   readonly resolve: number;
+  /** Whether the gateway is ready while all of its stores are away. */
+  readonly readyWhenAway: boolean;
   readonly checks: ChecksSettings;
   readonly ejection: EjectionSettings;
   readonly retries: RetriesSettings;

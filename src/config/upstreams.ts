@@ -51,6 +51,7 @@ export function upstreamOf(read: SettingsReader, cwd: string): Upstream {
       serverName: read.textOrNull('upstream.tls.serverName'),
     },
     resolve: span('resolve'),
+    readyWhenAway: read.flag('upstream.readyWhenAway'),
     checks: {
       path: read.textOrNull('upstream.checks.path'),
       interval: span('checks.interval'),

@@ -1,6 +1,7 @@
 import { NotPacked } from '../observe/history/packing.ts';
 import type { Gathered, Question } from './fleet.ts';
 import { type LiveAnswer, type LiveProcess, type NewRefusals, unpackCounted } from './live.ts';
+import { READINESS } from './readiness.ts';
 import type {
   Explained,
   ListedRequest,
@@ -35,7 +36,22 @@ import type {
 
 const CONNECTIONS = { open: isCount, idle: isCount, waiting: isCount, most: isCount };
 
-const isProcess = has<ProcessStatus>({
+const isStore = has<StoreStatus>({
+  ...CONNECTIONS,
+  upstream: isText,
+  store: isText,
+  weight: isCount,
+  state: oneOf('up', 'away', 'returning'),
+  since: isMoment,
+  reason: orNull(isText),
+  inFlight: isCount,
+  requests: isCount,
+  failures: isCount,
+  retries: isCount,
+});
+const areStores = listOf(isStore);
+
+const isKnownProcess = has<Omit<ProcessStatus, 'stores'>>({
   worker: orNull(isCount),
   pid: isCount,
   inFlight: isCount,
@@ -43,22 +59,10 @@ const isProcess = has<ProcessStatus>({
   aloneSince: orNull(isMoment),
   stateTime: orNull(isLength),
   store: has<StoreConnections>(CONNECTIONS),
-  stores: listOf(
-    has<StoreStatus>({
-      ...CONNECTIONS,
-      upstream: isText,
-      store: isText,
-      weight: isCount,
-      state: isText,
-      since: isMoment,
-      reason: orNull(isText),
-      inFlight: isCount,
-      requests: isCount,
-      failures: isCount,
-      retries: isCount,
-    }),
-  ),
 });
+
+/** Gateways of older versions tell of no stores. */
+const isProcess: Is = (value) => isKnownProcess(value) && areStores((value as ProcessStatus).stores ?? []);
 
 const isConfiguration = has<ConfigurationStatus>({
   settings: isText,
@@ -74,7 +78,7 @@ const isStatus = has<GatewayStatus>({
   startedAt: isMoment,
   url: orNull(isText),
   adminUrl: orNull(isText),
-  readiness: oneOf('ready', 'stopping', 'state_away', 'no_worker'),
+  readiness: oneOf(...READINESS),
   state: isText,
   workers: isCount,
   processes: listOf(isProcess),
@@ -172,7 +176,7 @@ export function isListOfRequests(answer: unknown): answer is readonly ListedRequ
 }
 
 const isLive = has<LiveAnswer>({
-  readiness: oneOf('ready', 'stopping', 'state_away', 'no_worker'),
+  readiness: oneOf(...READINESS),
   state: isText,
   workers: isCount,
   processes: listOf(

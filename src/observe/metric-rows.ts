@@ -19,6 +19,19 @@ export interface RequestGauges {
   readonly unsaved: () => number;
 }
 
+/** What a process that carries requests tells of a store. Counts are since it is known. */
+export interface StoreReading {
+  readonly upstream: string;
+  /** Its host and port. */
+  readonly store: string;
+  readonly state: 'up' | 'away' | 'returning';
+  readonly inFlight: number;
+  readonly requests: number;
+  readonly failures: number;
+  readonly retries: number;
+  readonly open: number;
+}
+
 /** The gauges of a process whose workers carry requests. */
 export interface PrimaryGauges {
   /** The number of workers that serve. */
@@ -102,7 +115,16 @@ export interface GaugeRow extends Row {
   readonly reads: GaugeName;
 }
 
-export type MetricRow = CounterRow | HistogramRow | StandingRow | GaugeRow;
+/** A number for each store, with the labels `upstream` and `store`, that the process reads when Prometheus asks. */
+export interface StoreRow extends Row {
+  readonly kind: 'store';
+  readonly type: 'counter' | 'gauge';
+  /** What several processes say together. */
+  readonly together: 'sum' | 'average';
+  readonly read: (store: StoreReading) => number;
+}
+
+export type MetricRow = CounterRow | HistogramRow | StandingRow | GaugeRow | StoreRow;
 
 type Told<R extends MetricRow> = Omit<R, 'kind'>;
 
@@ -120,3 +142,5 @@ export const standing = <const T extends EventType, const L extends LabelNames>(
 ): StandingRow => ({ kind: 'standing', ...row });
 
 export const gauge = (row: Told<GaugeRow>): GaugeRow => ({ kind: 'gauge', ...row });
+
+export const ofStores = (row: Told<StoreRow>): StoreRow => ({ kind: 'store', ...row });

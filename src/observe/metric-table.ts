@@ -1,5 +1,5 @@
 import { readVersion } from '../common/version.ts';
-import { counter, gauge, histogram, type MetricRow, standing } from './metric-rows.ts';
+import { counter, gauge, histogram, type MetricRow, ofStores, standing } from './metric-rows.ts';
 
 /** A Redis nearby answers in less than a millisecond, where most requests take longer. */
 const STATE_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
@@ -138,7 +138,7 @@ export const METRICS: readonly MetricRow[] = [
   counter({
     on: ['retry'],
     name: 'storegate_upstream_retries_total',
-    help: 'Requests sent to the store a second time because an idle connection had died.',
+    help: 'Requests that were sent again, to the same store or to another one, because a store had failed.',
     labelNames: [],
     count: (add) => () => add(),
   }),
@@ -207,24 +207,66 @@ export const METRICS: readonly MetricRow[] = [
         add(duration / 1000),
     onlyWith: 'inFlight',
   }),
+  ofStores({
+    name: 'storegate_store_up',
+    help: 'Whether a store gets requests: 1, or 0 while it is away; of several workers the share that sends it some.',
+    type: 'gauge',
+    together: 'average',
+    read: ({ state }) => Number(state !== 'away'),
+  }),
+  ofStores({
+    name: 'storegate_store_requests_total',
+    help: 'Requests that were sent to a store, those sent again included.',
+    type: 'counter',
+    together: 'sum',
+    read: ({ requests }) => requests,
+  }),
+  ofStores({
+    name: 'storegate_store_failures_total',
+    help: 'Requests that got no usable answer from a store: no connection, none in time, a broken one, a status that counts as failure.',
+    type: 'counter',
+    together: 'sum',
+    read: ({ failures }) => failures,
+  }),
+  ofStores({
+    name: 'storegate_store_retries_total',
+    help: 'Requests that were sent again because this store had failed.',
+    type: 'counter',
+    together: 'sum',
+    read: ({ retries }) => retries,
+  }),
+  ofStores({
+    name: 'storegate_store_requests_in_flight',
+    help: 'Requests that a store has not answered.',
+    type: 'gauge',
+    together: 'sum',
+    read: ({ inFlight }) => inFlight,
+  }),
+  ofStores({
+    name: 'storegate_store_connections_open',
+    help: 'Connections to a store that are open.',
+    type: 'gauge',
+    together: 'sum',
+    read: ({ open }) => open,
+  }),
   gauge({
     name: 'storegate_upstream_connections_open',
-    help: 'Connections to the store that are open.',
+    help: 'Connections to all stores together that are open.',
     reads: 'storeOpen',
   }),
   gauge({
     name: 'storegate_upstream_connections_idle',
-    help: 'Connections to the store that are open and unused.',
+    help: 'Connections to all stores together that are open and unused.',
     reads: 'storeIdle',
   }),
   gauge({
     name: 'storegate_upstream_connections_limit',
-    help: 'How many connections to the store there may be: upstream.connections.',
+    help: 'How many connections to all stores together there may be: upstream.connections for each.',
     reads: 'storeMost',
   }),
   gauge({
     name: 'storegate_upstream_waiting_requests',
-    help: 'Requests that wait for a connection to the store.',
+    help: 'Requests that wait for a connection to a store.',
     reads: 'storeWaiting',
   }),
   gauge({

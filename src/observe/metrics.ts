@@ -9,9 +9,11 @@ import type {
   OperatingGauges,
   PrimaryGauges,
   RequestGauges,
+  StoreReading,
+  StoreRow,
 } from './metric-rows.ts';
 import { METRICS } from './metric-table.ts';
-import { counterTally, histogramTally, readGauge, standingGauge } from './tallies.ts';
+import { counterTally, histogramTally, readGauge, readStores, standingGauge } from './tallies.ts';
 
 export interface Metrics {
   readonly observe: Observe;
@@ -34,11 +36,12 @@ const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 /** Counts events into the metrics of METRICS. */
 export function createMetrics(
   gauges: (RequestGauges | PrimaryGauges) & Partial<OperatingGauges & CopyGauges>,
+  stores?: () => readonly StoreReading[],
 ): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   for (const name of MISNAMED) registry.removeSingleMetric(name);
-  const counts = register(registry, gauges);
+  const counts = register(registry, gauges, stores);
   return {
     observe(event) {
       const concerned = counts[event.type];
@@ -51,12 +54,14 @@ export function createMetrics(
   };
 }
 
-function register(registry: Registry, gauges: Gauges): Counts {
+function register(registry: Registry, gauges: Gauges, stores: (() => readonly StoreReading[]) | undefined): Counts {
   const counts: Counts = Object.create(null);
   for (const row of METRICS) {
     if (row.kind === 'gauge') {
       const read = gauges[row.reads];
       if (read !== undefined) readGauge(registry, row, read);
+    } else if (row.kind === 'store') {
+      if (stores !== undefined) readStores(registry, row, stores);
     } else if (row.onlyWith === undefined || gauges[row.onlyWith] !== undefined) {
       const count = prepare(registry, row);
       for (const type of row.on) counts[type] = [...(counts[type] ?? []), count];
@@ -65,7 +70,7 @@ function register(registry: Registry, gauges: Gauges): Counts {
   return counts;
 }
 
-function prepare(registry: Registry, row: Exclude<MetricRow, GaugeRow>): Observe {
+function prepare(registry: Registry, row: Exclude<MetricRow, GaugeRow | StoreRow>): Observe {
   switch (row.kind) {
     case 'counter':
       return row.count(counterTally(registry, row));

@@ -1,5 +1,6 @@
 import { Counter, Gauge, type Metric, type Registry } from 'prom-client';
 import { createCells, type LabelNames, type LabelValue } from './cells.ts';
+import type { StoreReading, StoreRow } from './metric-rows.ts';
 
 /** The name, help and labels of a tally. */
 export interface TallyName {
@@ -100,4 +101,30 @@ export function readGauge(registry: Registry, { name, help }: Omit<TallyName, 'l
       this.set(read());
     },
   });
+}
+
+/** Makes a metric with a value for each store that there is when Prometheus asks. */
+export function readStores(
+  registry: Registry,
+  { name, help, type, together: aggregator, read }: StoreRow,
+  stores: () => readonly StoreReading[],
+): void {
+  const common = { name, help, labelNames: ['upstream', 'store'], aggregator, registers: [registry] };
+  if (type === 'counter') {
+    new Counter({
+      ...common,
+      collect() {
+        this.reset();
+        for (const store of stores()) this.inc({ upstream: store.upstream, store: store.store }, read(store));
+      },
+    });
+  } else {
+    new Gauge({
+      ...common,
+      collect() {
+        this.reset();
+        for (const store of stores()) this.set({ upstream: store.upstream, store: store.store }, read(store));
+      },
+    });
+  }
 }

@@ -17,6 +17,7 @@ import { makeToken } from '../operators/tokens.ts';
 import { RecentRequests } from '../requests/recent.ts';
 import { openEmbedded } from '../state/embedded/open.ts';
 import { openRedis } from '../state/redis/open.ts';
+import { abilityOf } from './ability.ts';
 import { ContractLoader } from './contracts/loader.ts';
 import { CountedSince } from './counted-since.ts';
 import { operatingGauges, requestGauges } from './gauges.ts';
@@ -66,14 +67,15 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   const settings = { config, certificates, ...(await contracts.loadFirst(config.contract)) };
   const log = overrides.log ?? createLog(config.log);
   const standing = new Standing();
-  const metrics = createMetrics({
+  const gauges = {
     ...requestGauges(
       () => serving,
       () => storage,
     ),
     ...operatingGauges({ operating: () => operating, readiness: () => readiness(), standing, startedAt }),
     ...(config.redis?.keyCopy.enabled ? { keyCopyAge: () => (storage.keyCopyAge?.() ?? 0) / 1_000 } : {}),
-  });
+  };
+  const metrics = createMetrics(gauges, () => serving.stores);
   const recent = new RecentRequests(config.explain, { worker: null });
   const counted = new Top(clock);
   const peaks = new Peaks(clock);
@@ -98,7 +100,8 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   const guard = createGuard(config.door.guard);
   const serving = createServing({ settings, storage, guard, observe, clock });
   const ownToken = makeToken();
-  const readiness = () => (stopping !== null ? 'stopping' : storage.ready() ? 'ready' : 'state_away');
+  const ability = () => abilityOf(storage, standing, serving);
+  const readiness = () => (stopping !== null ? 'stopping' : ability().readiness);
   const ofProcess = liveProcess({ recorder, recent, status: () => processStatus(null, serving, standing) });
   const fleet = storage.join(
     { name: gatewayName(), answers: { status, ...requestAnswers(recent), top, peaks: peaksOf, history, live } },
@@ -122,6 +125,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
       metrics,
       ownToken,
       readiness,
+      away: () => ability().away,
       fleet,
       lastReload: () => standing.lastReload,
       observe,

@@ -37,6 +37,8 @@ export interface OperatingParts<C extends Config> {
   /** Valid for this run only; admits the gateway's own user, see `state/embedded/lock.ts`. */
   readonly ownToken: string | null;
   readonly readiness: () => Readiness;
+  /** What is away, as in Ability. */
+  readonly away: () => readonly string[];
   /** The fleet that this gateway is one of. Its owner closes it. */
   readonly fleet: Fleet;
   /** How the last reload ended. */
@@ -71,6 +73,7 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
     metrics,
     ownToken,
     readiness,
+    away,
     fleet,
     lastReload,
     observe,
@@ -113,6 +116,7 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
     observe,
     ownToken,
     readiness,
+    away,
     console: config.console.enabled ? consolePages() : null,
   });
   const watch = load ? watchFiles(filesOf, reloadUnasked) : null;

@@ -40,6 +40,8 @@ export interface Serving {
   /** The connections to all stores together, and each store by itself. */
   readonly store: StoreConnections;
   readonly stores: readonly StoreStatus[];
+  /** Upstreams all of whose stores are away, and whether the gateway is to be unready for that. */
+  readonly away: readonly { readonly upstream: string; readonly matters: boolean }[];
   readonly uses: Uses;
   /** Resolves with the URL for clients; called again, it keeps the port. Rejects with ListenError. */
   listen(options?: ListenOptions): Promise<string>;
@@ -100,6 +102,9 @@ export function createServing(parts: ServingParts): Serving {
     },
     get stores() {
       return upstreams.status;
+    },
+    get away() {
+      return upstreams.away;
     },
     uses,
     async listen(options) {

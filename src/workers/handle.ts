@@ -2,6 +2,7 @@ import type { Worker } from 'node:cluster';
 import { setTimeout } from 'node:timers/promises';
 import type { LiveOfProcess, LiveQuestion } from '../fleet/live.ts';
 import type { PeaksQuestion } from '../fleet/peaks.ts';
+import type { Ability } from '../fleet/readiness.ts';
 import type { Explained, ListedRequest, RequestFilter } from '../fleet/requests.ts';
 import type { ProcessStatus } from '../fleet/status.ts';
 import type { TopQuestion } from '../fleet/top.ts';
@@ -42,13 +43,13 @@ export class WorkerHandle {
   readonly #channel: Channel<WorkerCalls, PrimaryCalls>;
   #phase: 'starting' | 'serving' | 'leaving' = 'starting';
   #servingSince = Number.POSITIVE_INFINITY;
-  #ready = true;
+  #ability: Ability = { readiness: 'ready', away: [] };
   #lastReport: LastReport | null = null;
   #givenUp: string | null = null;
   #figures: Figures = [];
   #drained: Promise<number> | null = null;
 
-  constructor(number: number, worker: Worker, answers: Omit<Handlers<PrimaryCalls>, 'ready'>) {
+  constructor(number: number, worker: Worker, answers: Omit<Handlers<PrimaryCalls>, 'able'>) {
     this.number = number;
     this.#worker = worker;
     this.#channel = new Channel<WorkerCalls, PrimaryCalls>({
@@ -56,8 +57,8 @@ export class WorkerHandle {
       send: (frame, sent) => void worker.send(frame, sent),
       handlers: {
         ...answers,
-        ready: (isReady) => {
-          this.#ready = isReady;
+        able: (ability) => {
+          this.#ability = ability;
         },
       },
     });
@@ -83,8 +84,9 @@ export class WorkerHandle {
     return performance.now() - this.#servingSince;
   }
 
-  get ready(): boolean {
-    return this.#ready;
+  /** As it told last. */
+  get ability(): Ability {
+    return this.#ability;
   }
 
   /** The last figures the worker sent. */

@@ -5,6 +5,7 @@ import type { Guard } from '../callers/guard.ts';
 import type { ServedConfig } from '../config/config.ts';
 import type { LiveOfProcess, LiveQuestion } from '../fleet/live.ts';
 import { mergeProcesses, type PeaksAnswer, type PeaksQuestion } from '../fleet/peaks.ts';
+import type { Ability } from '../fleet/readiness.ts';
 import { type Explained, type ListedRequest, mergeExplained, newestOf, type RequestFilter } from '../fleet/requests.ts';
 import type { ProcessStatus } from '../fleet/status.ts';
 import { mergeTop, type TopAnswer, type TopQuestion } from '../fleet/top.ts';
@@ -61,9 +62,15 @@ export class WorkerPool {
     return this.#serving().length;
   }
 
-  /** Whether the state lets every serving worker take requests. */
-  get ready(): boolean {
-    return this.#serving().every(({ ready }) => ready);
+  /** Why one of the serving workers could not answer requests. */
+  get readiness(): Ability['readiness'] {
+    const all = this.#serving().map(({ ability }) => ability.readiness);
+    return all.find((one) => one !== 'ready') ?? 'ready';
+  }
+
+  /** What any of them lacks, as in Ability. */
+  get away(): readonly string[] {
+    return [...new Set(this.#serving().flatMap(({ ability }) => ability.away))];
   }
 
   /** Starts all workers; resolves with the URL for clients. Rejects, with all workers ended, when one cannot start. */

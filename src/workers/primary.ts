@@ -88,6 +88,7 @@ export async function createPrimary(
       // Commands on this machine ask Redis themselves.
       ownToken: null,
       readiness,
+      away: () => pool.away,
       fleet,
       lastReload: () => standing.lastReload,
       observe,
@@ -137,7 +138,7 @@ export async function createPrimary(
   function readiness(): Readiness {
     if (stopping !== null) return 'stopping';
     if (pool.serving === 0) return 'no_worker';
-    return pool.ready ? 'ready' : 'state_away';
+    return pool.readiness;
   }
 
   async function letGo(): Promise<void> {

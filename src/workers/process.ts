@@ -1,13 +1,14 @@
 import type { LiveOfProcess, LiveQuestion } from '../fleet/live.ts';
 import type { ProcessStatus } from '../fleet/status.ts';
 import type { DrainOptions } from '../gateway/wire/listener.ts';
-import { type Observe, toAll } from '../observe/events.ts';
+import { type Event, type Observe, toAll } from '../observe/events.ts';
 import { Recorder } from '../observe/history/recorder.ts';
 import { createLog } from '../observe/log.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
 import { Peaks } from '../observe/peaks/peaks.ts';
 import { Top } from '../observe/top/top.ts';
 import { RecentRequests } from '../requests/recent.ts';
+import { abilityOf } from '../run/ability.ts';
 import { requestGauges } from '../run/gauges.ts';
 import { liveProcess } from '../run/live.ts';
 import { createServing, type Serving } from '../run/serving.ts';
@@ -26,6 +27,14 @@ const TELLING = 5_000;
 
 /** Milliseconds for which a worker serves on without a primary process, in which a supervisor starts a new one. */
 const ABANDONED = 30_000;
+
+/** Events after which a worker may be able to answer where it was not, or not any more. */
+const TELLING_OF_ABILITY: ReadonlySet<Event['type']> = new Set([
+  'state.outage',
+  'state.recovered',
+  'store.away',
+  'store.back',
+]);
 
 /** What a serving worker holds. */
 interface Work {
@@ -139,9 +148,10 @@ async function begin(
       () => serving,
       () => storage,
     ),
+    () => serving.stores,
   );
   // A failed call does not matter: a primary process that is gone needs no news.
-  const tellReady = () => void primary.call('ready', storage.ready(), TELLING).catch(() => {});
+  const tellAbility = () => void primary.call('able', abilityOf(storage, standing, serving), TELLING).catch(() => {});
   let isOpen = false;
   const standing = new Standing();
   const recent = new RecentRequests(config.explain, { worker });
@@ -154,7 +164,7 @@ async function begin(
   );
   const counting = [metrics, log, standing, recent, top, peaks, recorder].map(({ observe }) => observe);
   const observe = toAll(...counting, ({ type }) => {
-    if (isOpen && (type === 'state.outage' || type === 'state.recovered')) tellReady();
+    if (isOpen && TELLING_OF_ABILITY.has(type)) tellAbility();
   });
   const storage: Storage = await openRedis(config.redis!, {
     observe,
@@ -163,8 +173,6 @@ async function begin(
     worker,
     workers,
   });
-  isOpen = true;
-  tellReady();
   const guard = createSharedGuard({ primary, ...config.door.guard, workers, observe });
   const serving: Serving = createServing({
     settings,
@@ -175,6 +183,8 @@ async function begin(
     deprecatedAtAll: (keyId) =>
       primary.call('deprecated', keyId, TELLING).catch(() => serving.uses.deprecatedBy(keyId)),
   });
+  isOpen = true;
+  tellAbility();
 
   const status = () => processStatus(worker, serving, standing);
 
@@ -205,6 +215,7 @@ async function begin(
         await serving.prepare(settings.contract);
         serving.use(settings);
         recent.use(settings.config.explain);
+        tellAbility();
       },
       close,
     };

@@ -5,6 +5,7 @@ import type { ServedConfig } from '../config/config.ts';
 import { isSameReading } from '../contract/contract.ts';
 import type { LiveOfProcess, LiveQuestion } from '../fleet/live.ts';
 import type { PeaksQuestion } from '../fleet/peaks.ts';
+import type { Ability } from '../fleet/readiness.ts';
 import type { Explained, ListedRequest, RequestFilter } from '../fleet/requests.ts';
 import type { ProcessStatus } from '../fleet/status.ts';
 import type { TopQuestion } from '../fleet/top.ts';
@@ -71,8 +72,8 @@ export type PrimaryCalls = {
   deprecated: (keyId: string) => CallsOfDeprecated;
   /** A minute has ended, and this is what happened in it at this worker: packed as in observe/history. */
   minute: (minute: Uint8Array) => void;
-  /** Whether the state lets this worker take requests. */
-  ready: (isReady: boolean) => void;
+  /** Whether this worker could answer requests now. */
+  able: (ability: Ability) => void;
   /** The worker got a SIGTERM and wants to be told to drain. */
   leave: (nothing: null) => void;
 };

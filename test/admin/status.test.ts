@@ -16,6 +16,7 @@ const ODD: readonly unknown[] = [
   otherThan({ processes: {} }),
   otherThan({ processes: [null] }),
   otherThan({ processes: [{ ...STATUS.processes[0], store: null }] }),
+  otherThan({ processes: [{ ...STATUS.processes[0], stores: [{ upstream: 'default', store: 's1:80' }] }] }),
   otherThan({ startedAt: 9e15 }),
   otherThan({ startedAt: '2026' }),
   otherThan({ readiness: '\u001b[2J' }),
@@ -40,6 +41,8 @@ test('who answers in a form that nobody knows is told as silent, and harms no ot
   for (const odd of ODD) expect(await toldOf(odd)).toEqual({ gateways: ['one'], silent: ['three', 'two'] });
 });
 
-test('what a newer version tells besides does no harm', async () => {
+test('what a newer version tells besides does no harm, nor what an older one does not tell', async () => {
+  const [{ stores: _stores, ...older }] = STATUS.processes as [(typeof STATUS.processes)[0]];
+  expect(await toldOf(otherThan({ processes: [older] }))).toEqual({ gateways: ['one', 'two'], silent: ['three'] });
   expect(await toldOf(otherThan({ region: 'eu' }))).toEqual({ gateways: ['one', 'two'], silent: ['three'] });
 });

@@ -36,6 +36,7 @@ function defaultsIn(cwd: string, gateway: string): Config {
       bodyTimeout: 30 * second,
       tls: { ca: null, cert: null, key: null, serverName: null },
       resolve: 30 * second,
+      readyWhenAway: true,
       checks: {
         path: null,
         interval: 5 * second,

@@ -48,6 +48,7 @@ const CHANGED: Readonly<Record<string, unknown>> = {
   'upstream.tls.key': 'gateway.key',
   'upstream.tls.serverName': 'store.example',
   'upstream.resolve': '31s',
+  'upstream.readyWhenAway': false,
   'upstream.checks.path': '/health',
   'upstream.checks.interval': '6s',
   'upstream.checks.timeout': '3s',

@@ -54,11 +54,14 @@ describeInBrowser('the view Now', () => {
       .getByText(/\d ms ·/)
       .waitFor();
     expect(await page.getByRole('heading', { level: 2 }).allInnerTexts()).toEqual([
+      'Stores',
       'Last two minutes',
       'Last hour',
       'Last day',
     ]);
     expect(await page.locator('.chart .bars.good rect').count()).toBeGreaterThan(0);
+    const stores = page.getByRole('region', { name: 'Stores' }).getByRole('row');
+    expect(await stores.filter({ hasText: new URL(store.url).host }).innerText()).toMatch(/\sdefault\s+up\s/);
   });
 
   test('names what is wrong, with the way to where more is told', async () => {

@@ -52,6 +52,29 @@ describe('a gateway that shares its state with nobody', () => {
     );
   });
 
+  test('tells its stores, over HTTP and by the command line', async () => {
+    const one = await gateway({});
+    const { secret } = await one.key();
+    expect((await one.client.get('/pets').set('X-API-Key', secret)).status).toBe(200);
+    const { body } = await adminOf(one.adminUrl)('GET', '/stores');
+    const how = { state: 'up', reason: null, inFlight: 0, failures: 0, retries: 0 };
+    const connections = { open: 1, idle: 1, waiting: 0, most: 128 };
+    expect(body).toEqual({
+      stores: [
+        {
+          ...{ upstream: 'default', store: expect.stringMatching(/^127\.0\.0\.1:\d+$/), weight: 1, of: 1, away: 0 },
+          ...{ ...how, since: expect.any(String), requests: expect.any(Number), connections },
+          processes: [expect.objectContaining({ gateway: expect.any(String), worker: null, ...how, connections })],
+        },
+      ],
+      silent: [],
+      apart: null,
+    });
+    const { code, out } = await commandLine(one.folder)(['stores'], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
+    expect(code).toBe(0);
+    expect(out).toMatch(/^upstream +store +state .*\ndefault +127\.0\.0\.1:\d+ +up .* 0 of 128\n$/);
+  });
+
   test('tells what waits for a restart, and why its files were refused', async () => {
     const one = await gateway({ plans: PLANS });
     writeFileSync(join(one.folder, 'gateway.yaml'), 'audit: { keep: 7000 }\n');
@@ -76,7 +99,8 @@ describe('a gateway that shares its state with nobody', () => {
   test('is none where nothing runs', async () => {
     const one = await gateway({});
     await one.close();
-    expect(await commandLine(one.folder)(['status'])).toMatchObject({ code: 0, out: 'No gateway runs.\n' });
+    for (const command of ['status', 'stores'])
+      expect(await commandLine(one.folder)([command])).toMatchObject({ code: 0, out: 'No gateway runs.\n' });
   });
 });
 
@@ -133,7 +157,7 @@ describe('gateways that share a Redis', () => {
       expect([gateways.length, silent]).toEqual([1, [name]]);
       const { out } = await commandLine(one.folder)(['status'], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
       expect(out).toContain('gone:1?[2J was heard a few seconds ago, and does not answer.\n');
-      for (const command of ['top', 'history'])
+      for (const command of ['top', 'history', 'stores'])
         expect(
           (await commandLine(one.folder)([command], { env: { STOREGATE_ADMIN_URL: one.adminUrl } })).out,
         ).toContain('gone:1?[2J was heard');

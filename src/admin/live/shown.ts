@@ -1,8 +1,10 @@
 import type { Gathered } from '../../fleet/fleet.ts';
 import type { LiveAnswer } from '../../fleet/live.ts';
 import type { ProcessStatus } from '../../fleet/status.ts';
+import { storesOfAll } from '../../fleet/stores.ts';
 import { quantile } from '../../observe/history/buckets.ts';
 import { bucketsIn, classesIn, requestsIn, verdictsIn } from '../../observe/history/row.ts';
+import { shownStore } from '../operations/stores.ts';
 import { rounded, time } from '../shown.ts';
 import type { Counted } from './counting.ts';
 
@@ -45,9 +47,18 @@ export function shownNow(
       requests: requestsIn(rows[i]!),
       store: storeOf(answer.processes.map(({ status }) => status)),
     })),
+    stores: storesOf(heard),
     silent,
     apart,
   };
+}
+
+function storesOf(heard: readonly Heard[]) {
+  const gateways = heard.map(({ gateway, answer: { processes } }) => ({
+    gateway,
+    processes: processes.map(({ status }) => status),
+  }));
+  return storesOfAll(gateways).map(shownStore);
 }
 
 const inFlight = ({ processes }: LiveAnswer) => processes.reduce((sum, { status }) => sum + status.inFlight, 0);

@@ -1,8 +1,10 @@
 import { isGatewayStatus, understood } from '../../fleet/said.ts';
 import type { GatewayStatus, ProcessStatus } from '../../fleet/status.ts';
+import { storesOfAll } from '../../fleet/stores.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { time } from '../shown.ts';
+import { shownStore } from './stores.ts';
 
 /** The parts of a configuration that are compared. */
 const COMPARED = ['settings', 'plans', 'contract'] as const;
@@ -43,6 +45,7 @@ function shown(gateway: string, status: GatewayStatus, differs: readonly string[
     uptime: Math.max(0, Math.round((now - startedAt) / 1000)),
     inFlight: processes.reduce((sum, { inFlight }) => sum + inFlight, 0),
     processes: processes.map(shownProcess),
+    stores: storesOfAll([{ gateway, processes }]).map(shownStore),
     configuration: {
       ...configuration,
       differs,

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { isWell, reasonInWords, type Store, stateInWords } from '../../console/browser/stores.ts';
 import { type Common, operatorCommand, perform } from '../command.ts';
 import { type OfFleet, withSilent } from '../fleet.ts';
 import { table } from '../table.ts';
@@ -17,6 +18,7 @@ interface Gateway {
   readonly workers: number;
   readonly inFlight: number;
   readonly processes: readonly Process[];
+  readonly stores: readonly Store[];
   readonly configuration: Configuration;
 }
 
@@ -108,13 +110,17 @@ function storeOf(processes: readonly Process[]): string {
   return `${sum(({ open, idle }) => open - idle)} of ${sum(({ most }) => most)}${waiting > 0 ? `, ${waiting} wait` : ''}`;
 }
 
-function remarksOn({ gateway, processes, configuration }: Gateway): string[] {
+function remarksOn({ gateway, processes, stores, configuration }: Gateway): string[] {
   const { differs, waiting, lastReload } = configuration;
   const alone = processes.map(({ aloneSince }) => aloneSince).filter((since) => since !== null);
   const remarks: string[] = [];
   if (differs.length > 0) remarks.push(`has other ${differs.join(', ')} than most gateways (marked with !)`);
   if (waiting.length > 0) remarks.push(`needs a restart for ${waiting.join(', ')}`);
   if (alone.length > 0) remarks.push(`decides without the shared state since ${alone.sort()[0]}`);
+  for (const store of stores.filter((one) => !isWell(one)))
+    remarks.push(
+      `sees the store ${store.store} of ${store.upstream} ${stateInWords(store)} since ${store.since}: ${reasonInWords(store)}`,
+    );
   if (lastReload && lastReload.problems.length > 0)
     remarks.push(`refused its files at ${lastReload.at}: ${lastReload.problems.join('; ')}`);
   return remarks.map((remark) => `${gateway} ${remark}.`);

@@ -45,6 +45,14 @@ export class Upstreams {
     return this.#stores().map((store) => store.status);
   }
 
+  /** Those whose stores are all away, and whether the gateway is to be unready for that. */
+  get away(): readonly { readonly upstream: string; readonly matters: boolean }[] {
+    const all = [...this.#byName.values()].filter(({ stores }) =>
+      stores.every(({ status }) => status.state === 'away'),
+    );
+    return all.map(({ name, readyWhenAway }) => ({ upstream: name, matters: !readyWhenAway }));
+  }
+
   close(): void {
     for (const store of this.#stores()) store.close();
   }
@@ -58,13 +66,14 @@ export class Upstreams {
 export class Stores implements Upstream {
   readonly name: string;
   readonly stores: readonly Store[];
-
+  readonly readyWhenAway: boolean;
   readonly #material: string;
   readonly #tls: ClientTls;
 
   /** `before`: the same upstream in other settings, whose stores are kept. */
   constructor(name: string, settings: UpstreamSettings, material: ClientMaterial | null, before: Stores | undefined) {
     this.name = name;
+    this.readyWhenAway = settings.readyWhenAway;
     this.#material = JSON.stringify(material);
     // As long as it is the same object, sessions of TLS are resumed.
     const same = before !== undefined && before.#material === this.#material;

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { LiveGateway, LiveNow } from '../../../src/console/browser/api/answers/live.ts';
 import type { Gateway, Status } from '../../../src/console/browser/api/answers/status.ts';
+import type { Store } from '../../../src/console/browser/stores.ts';
 import { troublesIn } from '../../../src/console/browser/views/now/verdict.ts';
 
 const AT = '2026-11-22T10:00:00.000Z';
@@ -9,6 +10,14 @@ function gateway(changes: Partial<LiveGateway> = {}): LiveGateway {
   return {
     ...{ gateway: 'one', readiness: 'ready', state: 'redis, single', aloneSince: null, stateMs: 0.4, workers: 2 },
     ...{ processes: 2, inFlight: 0, requests: 0, store: { open: 8, idle: 8, waiting: 0, most: 8 }, ...changes },
+  };
+}
+
+function store(changes: Partial<Store> = {}): Store {
+  return {
+    ...{ upstream: 'default', store: 's1:80', weight: 1, state: 'up', since: AT, reason: null, of: 4, away: 0 },
+    ...{ inFlight: 0, requests: 0, failures: 0, retries: 0, connections: { open: 0, idle: 0, waiting: 0, most: 8 } },
+    ...changes,
   };
 }
 
@@ -29,6 +38,7 @@ function tick(changes: Partial<LiveNow> = {}, failed = 0): LiveNow {
     classes: { '2xx': requests - failed, '3xx': 0, '4xx': 0, '5xx': failed, left: 0 },
     latency: { span: 10_000, p50: 1, p95: 2, p99: 3 },
     gateways: [gateway()],
+    stores: [store()],
     ...changes,
   };
 }
@@ -59,6 +69,26 @@ test('gateways: silent, alone, without workers, stopping, busy; the worst comes 
     'bad f takes no requests: the shared state is away. (gateways)',
     'warn a: 3 requests wait for a connection to the store, 8 of 8 are in use. (gateways)',
     'warn d is stopping. (gateways)',
+  ]);
+});
+
+test('stores: one that is away while others serve, one away for some processes, all of them, one alone', () => {
+  const away = { state: 'away', away: 4, reason: 'hanging' } as const;
+  const told = (stores: readonly Store[]) =>
+    words([tick({ stores })]).map((line) => line.replace(/since \S+:/, 'since T:'));
+  expect(told([store(away), store({ store: 's2:80', state: 'returning' }), store({ upstream: 'orders' })])).toEqual([
+    'warn The store s1:80 of default is away since T: no answer in time. (gateways)',
+  ]);
+  expect(told([store({ ...away, state: 'partly', away: 1, reason: 'check' }), store({ store: 's2:80' })])).toEqual([
+    'warn The store s1:80 of default is away for 1 of 4 processes since T: its checks failed. (gateways)',
+  ]);
+  expect(told([store(away), store({ ...away, store: 's2:80' }), store({ upstream: 'orders' })])).toEqual([
+    'bad All 2 stores of default are away: nobody answers its requests. (gateways)',
+    'bad The store s1:80 of default is away since T: no answer in time. (gateways)',
+    'bad The store s2:80 of default is away since T: no answer in time. (gateways)',
+  ]);
+  expect(told([store(away)])).toEqual([
+    'bad The store s1:80 of default is away since T: no answer in time. (gateways)',
   ]);
 });
 

@@ -1,15 +1,18 @@
 import { h } from 'preact';
 import type { Gateway, Status } from '../api/answers/status.ts';
+import type { Stores, StoreWithProcesses } from '../api/answers/stores.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Badge, Missing } from '../parts/notice.ts';
-import { Table } from '../parts/table.ts';
+import { StoreTable } from '../parts/store-table.ts';
+import { type Column, Table } from '../parts/table.ts';
 import { Time } from '../parts/time.ts';
 import { Answered, View } from '../parts/view.ts';
-import { bytes, milliseconds, number, span } from '../words.ts';
+import { bytes, milliseconds, number, plural, span } from '../words.ts';
 
-/** `storegate status`: every gateway that shares the state, in one table. */
+/** `storegate status` and `storegate stores`: every gateway that shares the state, and the stores behind them. */
 export function Gateways() {
   const answer = useAnswer<Status>('/status', { every: 5_000 });
+  const stores = useAnswer<Stores>('/stores', { every: 5_000 });
   return h(
     View,
     { title: 'Gateways', about: 'Does every gateway run, and do all decide by the same configuration?' },
@@ -20,6 +23,18 @@ export function Gateways() {
         h(Fleet, { key: 'fleet', gateways: status.gateways }),
       ],
     }),
+    h(
+      'section',
+      { 'aria-label': 'Stores' },
+      h('h2', null, 'Stores'),
+      h(Answered<Stores>, {
+        answer: stores,
+        children: (told) => [
+          h(Missing, { key: 'missing', ...told }),
+          h(StoreTable<StoreWithProcesses>, { key: 'stores', stores: told.stores, more: MORE }),
+        ],
+      }),
+    ),
   );
 }
 
@@ -50,6 +65,25 @@ function Fleet({ gateways }: { gateways: readonly Gateway[] }) {
       { title: 'Configuration', cell: configurationOf },
     ],
   });
+}
+
+const MORE: readonly Column<StoreWithProcesses>[] = [
+  { title: 'Sent again', figure: true, cell: ({ retries }) => number(retries) },
+  { title: 'Connections', cell: connectionsOf },
+  { title: 'Away for', cell: awayFor },
+];
+
+function connectionsOf({ connections: { open, idle, waiting, most } }: StoreWithProcesses) {
+  return `${number(open - idle)} of ${number(most)}${waiting > 0 ? `, ${number(waiting)} wait` : ''}`;
+}
+
+/** The processes that take it for away, where others do not. */
+function awayFor({ state, processes }: StoreWithProcesses) {
+  const away = processes.filter((one) => one.state === 'away');
+  if (away.length === 0) return '–';
+  if (state === 'away')
+    return away.length === 1 ? 'the only process' : `all ${plural(away.length, 'process', 'processes')}`;
+  return away.map(({ gateway, worker }) => (worker === null ? gateway : `${gateway}, worker ${worker}`)).join('; ');
 }
 
 function stateOf({ state, processes }: Gateway) {

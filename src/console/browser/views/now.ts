@@ -14,6 +14,7 @@ import { ticksOnLine } from './now/line.ts';
 import { type Kinds, kindsOf } from './now/outcomes.ts';
 import { Past } from './now/past.ts';
 import { kindsAsSeries, latencyAsSeries } from './now/series.ts';
+import { Stores } from './now/stores.ts';
 import { troublesIn } from './now/verdict.ts';
 import { VerdictLine } from './now/verdict-line.ts';
 
@@ -37,6 +38,7 @@ export function Now() {
     },
     h(VerdictLine, { troubles: troublesIn(ticks, status.value), known: ticks.length > 0, stream }),
     ticks.length > 0 && h(Figures, { ticks }),
+    ticks.length > 0 && h(Stores, { stores: ticks.at(-1)!.stores }),
     ticks.length > 0 && h(LastMinutes, { ticks }),
     h(Past, { title: 'Last hour', since: '1h', step: '1m', length: 60_000, count: 60, each: 'each minute' }),
     h(Past, { title: 'Last day', since: '24h', step: '10m', length: 600_000, count: 144, each: 'each 10 minutes' }),

@@ -1,3 +1,4 @@
+import type { Store } from '../../stores.ts';
 import type { OfFleet } from './of-fleet.ts';
 import type { Gateway } from './status.ts';
 
@@ -24,6 +25,7 @@ export interface LiveNow extends Outcomes, OfFleet {
   readonly latency: Latency & { readonly span: number };
   readonly inFlight: number;
   readonly gateways: readonly LiveGateway[];
+  readonly stores: readonly Store[];
 }
 
 export interface LiveGateway extends Pick<Gateway, 'gateway' | 'readiness' | 'state' | 'workers' | 'inFlight'> {

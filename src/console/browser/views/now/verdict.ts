@@ -1,5 +1,6 @@
 import type { LiveGateway, LiveNow } from '../../api/answers/live.ts';
 import type { Gateway, Status } from '../../api/answers/status.ts';
+import { reasonInWords, type Store, stateInWords } from '../../stores.ts';
 import { clockTime, number, percent, plural } from '../../words.ts';
 import { type Sum, sumOf } from './outcomes.ts';
 
@@ -25,7 +26,12 @@ export function troublesIn(ticks: readonly LiveNow[], status: Status | null): re
   const troubles = [
     ...(now === undefined
       ? []
-      : [...ofFleet(now), ...now.gateways.flatMap(ofGateway), ...ofRequests(sumOf(ticks, LATELY))]),
+      : [
+          ...ofFleet(now),
+          ...ofStores(now.stores),
+          ...now.gateways.flatMap(ofGateway),
+          ...ofRequests(sumOf(ticks, LATELY)),
+        ]),
     ...(status?.gateways ?? []).flatMap(ofConfiguration),
   ];
   return troubles.sort((one, other) => Number(one.tone === 'warn') - Number(other.tone === 'warn'));
@@ -63,6 +69,20 @@ function ofGateway({ gateway, readiness, aloneSince, workers, processes, store }
     );
   }
   return troubles;
+}
+
+/** A store that is back and gets its share little by little is no trouble. */
+function ofStores(stores: readonly Store[]): Trouble[] {
+  return [...Map.groupBy(stores, ({ upstream }) => upstream)].flatMap(([upstream, all]) => {
+    const away = all.filter(({ state }) => state === 'away');
+    const partly = all.filter(({ state }) => state === 'partly');
+    const told = [...away, ...partly].map((store) => {
+      const words = `The store ${store.store} of ${upstream} is ${stateInWords(store)} since ${clockTime(store.since)}: ${reasonInWords(store)}.`;
+      return away.length === all.length ? bad('gateways', words) : warn('gateways', words);
+    });
+    if (away.length < all.length || all.length === 1) return told;
+    return [bad('gateways', `All ${all.length} stores of ${upstream} are away: nobody answers its requests.`), ...told];
+  });
 }
 
 function ofRequests({ requests, failed, limited }: Sum): Trouble[] {

@@ -1,0 +1,130 @@
+/**
+ * What callers notice of a store that fails: asks a gateway at an even pace before the fault, while it lasts, and when it is over. One
+ * command, about four minutes:
+ *
+ *     node --disable-warning=ExperimentalWarning bench/stores.ts
+ *
+ * The stores are nginx; of two the first fails. `--faults hang,refuse`, `--stores 1`, `--rate` and `--seconds` (of each part) choose less;
+ * `--project` measures another checkout. "first callers" are those who asked before the gateway had told the store away; where it never
+ * says so, all who asked during the fault.
+ */
+
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { makeSecret } from '../src/keys/secret.ts';
+import { type Fault, NginxStore } from '../test/support/nginx-store.ts';
+import { Children } from './children.ts';
+import { type Asked, PacedCallers } from './paced-callers.ts';
+import { stepAside } from './processors.ts';
+import { percentile } from './statistics.ts';
+import { prepareStoregate } from './targets/storegate-process.ts';
+
+const { values } = parseArgs({
+  options: {
+    faults: { type: 'string', default: 'hang,refuse,reset' },
+    stores: { type: 'string', default: '1,2' },
+    rate: { type: 'string', default: '50' },
+    seconds: { type: 'string', default: '12' },
+    project: { type: 'string' },
+  },
+});
+const faults = values.faults.split(',') as Fault[];
+const [rate, seconds] = [Number(values.rate), Number(values.seconds)];
+/** Milliseconds between two looks whether a store is away. */
+const LOOK = 10;
+/** Milliseconds after which the end of a fault is no longer waited for. */
+const BACK_WITHIN = 60_000;
+
+/** When something was, on the clock of `performance.now()`; `null`: never. */
+interface Moments {
+  readonly failed: number;
+  readonly away: number | null;
+  readonly mended: number;
+  readonly back: number | null;
+}
+
+stepAside();
+console.log(`${rate} requests/s; milliseconds`);
+console.log('stores  fault   part           requests  failed      p50      p99      max   lasted s');
+for (const count of values.stores.split(',').map(Number)) for (const fault of faults) await measure(count, fault);
+
+async function measure(count: number, fault: Fault): Promise<void> {
+  const children = new Children();
+  const stores = await Promise.all(['a', 'b', 'c'].slice(0, count).map((name) => NginxStore.start(name)));
+  try {
+    const gateway = await prepareStoregate('storegate', surroundings(children, stores), {
+      ...(values.project === undefined ? {} : { project: values.project }),
+    });
+    await children.start({ ...gateway.command, place: 'anywhere' });
+    const callers = new PacedCallers(`${gateway.url}/pets`, gateway.keys.admitted, rate);
+    const asking = callers.run();
+    await pause(2_000);
+    const begun = performance.now();
+    await pause(seconds * 1_000);
+    const moments = await suffer(stores[0]!, fault, gateway.adminUrl);
+    await pause(seconds * 1_000);
+    callers.stop();
+    await asking;
+    tell(count, fault, callers.asked, begun, moments);
+  } finally {
+    await children.close();
+    await Promise.all(stores.map((store) => store.stop()));
+  }
+}
+
+function surroundings(children: Children, stores: readonly NginxStore[]) {
+  const keys = { admitted: makeSecret('bench'), refused: makeSecret('bench'), unknown: makeSecret('bench') };
+  const backend = { url: stores.map(({ url }) => url).join(','), port: stores[0]!.port, pid: 0 };
+  return { children, backend, redis: null, node: process.execPath, keys };
+}
+
+async function suffer(store: NginxStore, fault: Fault, adminUrl: string): Promise<Moments> {
+  const isUp = () => upOf(store.label, adminUrl);
+  const failed = performance.now();
+  await store.fail(fault);
+  const away = await moment(async () => (await isUp()) === 0, failed + seconds * 2_000);
+  // While it is away as long as before it failed.
+  await pause(Math.max(0, (away ?? failed) + seconds * 1_000 - performance.now()));
+  const mended = performance.now();
+  await store.mend();
+  const back = away === null ? null : await moment(async () => (await isUp()) === 1, mended + BACK_WITHIN);
+  return { failed, away, mended, back };
+}
+
+async function moment(holds: () => Promise<boolean>, latest: number): Promise<number | null> {
+  while (!(await holds())) {
+    if (performance.now() > latest) return null;
+    await pause(LOOK);
+  }
+  return performance.now();
+}
+
+/** `null`: the gateway does not tell. */
+async function upOf(store: string, adminUrl: string): Promise<number | null> {
+  const text = await (await fetch(`${adminUrl}/metrics`)).text();
+  const line = text.split('\n').find((one) => one.startsWith('storegate_store_up{') && one.includes(`"${store}"`));
+  return line === undefined ? null : Number(line.split(' ').at(-1));
+}
+
+function tell(count: number, fault: Fault, asked: readonly Asked[], begun: number, moments: Moments): void {
+  const { failed, away, mended, back } = moments;
+  const parts: readonly (readonly [name: string, from: number, to: number])[] = [
+    ['before', begun, failed],
+    ['first callers', failed, away ?? mended],
+    ['while away', away ?? mended, mended],
+    ['coming back', mended, back ?? mended],
+    ['after', back ?? mended, Number.POSITIVE_INFINITY],
+  ];
+  for (const [name, from, to] of parts) {
+    const those = asked.filter(({ at }) => at >= from && at < to);
+    if (those.length === 0) continue;
+    const times = those.map(({ took }) => took).sort((one, other) => one - other);
+    const figures = [percentile(times, 0.5), percentile(times, 0.99), times.at(-1)!];
+    const bad = those.filter(({ status }) => status !== 200).length;
+    const lasted = Number.isFinite(to) ? ((to - from) / 1_000).toFixed(2) : '';
+    console.log(
+      `${count}       ${fault.padEnd(8)}${name.padEnd(15)}${String(those.length).padStart(8)}${String(bad).padStart(8)}` +
+        `${figures.map((figure) => figure.toFixed(2).padStart(9)).join('')}${lasted.padStart(11)}`,
+    );
+  }
+}

@@ -1,0 +1,33 @@
+import { isGatewayStatus, understood } from '../../fleet/said.ts';
+import { connectionsOf, type SeenStore, type StoreOfAll, storesOfAll } from '../../fleet/stores.ts';
+import { type AdminOperations, ok } from '../call.ts';
+import type { AdminContext } from '../context.ts';
+import { shownTime } from '../shown.ts';
+
+export function storeOperations(context: AdminContext): AdminOperations {
+  return {
+    listStores: async () => {
+      const { answers, silent, apart } = understood(await context.fleet().ask('status', null), isGatewayStatus);
+      const gateways = answers.map(({ gateway, answer: { processes } }) => ({ gateway, processes }));
+      const stores = storesOfAll(gateways).map((store) => ({
+        ...shownStore(store),
+        processes: store.seen.map(shownSeen),
+      }));
+      return ok({ stores, silent, apart });
+    },
+  };
+}
+
+/** A store in a list, as all processes see it. */
+export function shownStore({ seen: _seen, since, ...rest }: StoreOfAll) {
+  return { ...rest, since: shownTime(since) };
+}
+
+function shownSeen(seen: SeenStore) {
+  const { gateway, worker, state, since, reason, inFlight, requests, failures, retries } = seen;
+  return {
+    ...{ gateway, worker, state, reason, inFlight, requests, failures, retries },
+    since: shownTime(since),
+    connections: connectionsOf((of) => of(seen)),
+  };
+}

@@ -1,0 +1,62 @@
+import { Command } from 'commander';
+import { reasonInWords, type Store, stateInWords } from '../../console/browser/stores.ts';
+import { type Common, operatorCommand, perform } from '../command.ts';
+import { type OfFleet, withSilent } from '../fleet.ts';
+import { table } from '../table.ts';
+import type { Terminal } from '../terminal.ts';
+
+interface Stores extends OfFleet {
+  readonly stores: readonly StoreWithProcesses[];
+}
+
+interface StoreWithProcesses extends Store {
+  readonly processes: readonly { readonly gateway: string }[];
+}
+
+const COLUMNS = [
+  'upstream',
+  'store',
+  'state',
+  'since',
+  'reason',
+  'weight',
+  'in flight',
+  'requests',
+  'failures',
+  'retries',
+  'connections',
+] as const;
+
+export function storesCommand(terminal: Terminal): Command {
+  return operatorCommand(
+    new Command('stores').description('show every store, and whether it takes requests'),
+    'stores',
+    'stores --url http://127.0.0.1:9901 --json',
+  ).action((options: Common) =>
+    perform(terminal, options, (api) => api.call('GET', '/stores') as Promise<Stores>, showStores),
+  );
+}
+
+function showStores(answer: Stores, colour: boolean): string {
+  const { stores, silent } = answer;
+  if (stores.length === 0 && silent.length === 0) return 'No gateway runs.\n';
+  return table(COLUMNS, stores.map(rowOf), colour) + withSilent([], answer);
+}
+
+function rowOf(one: StoreWithProcesses) {
+  const { upstream, store, since, weight, inFlight, requests, failures, retries, connections } = one;
+  const { open, idle, waiting, most } = connections;
+  return {
+    upstream,
+    store,
+    state: stateInWords(one),
+    since,
+    reason: reasonInWords(one),
+    weight,
+    'in flight': inFlight,
+    requests,
+    failures,
+    retries,
+    connections: `${open - idle} of ${most}${waiting > 0 ? `, ${waiting} wait` : ''}`,
+  };
+}

@@ -1,0 +1,36 @@
+import { h } from 'preact';
+import { isWell, reasonInWords, type Store, stateInWords } from '../stores.ts';
+import { number } from '../words.ts';
+import { Badge, type Tone } from './notice.ts';
+import { type Column, Table } from './table.ts';
+import { Time } from './time.ts';
+
+const TONES = { up: 'good', returning: 'warn', partly: 'warn', away: 'bad' } as const satisfies Record<string, Tone>;
+
+interface StoreTableProps<S extends Store> {
+  readonly stores: readonly S[];
+  /** Columns behind those that are always there. */
+  readonly more?: readonly Column<S>[];
+}
+
+/** Stores, each in a line: how it is, since when and why, and what it has to do. */
+export function StoreTable<S extends Store>({ stores, more = [] }: StoreTableProps<S>) {
+  return h(Table<S>, {
+    caption: 'Stores',
+    rows: stores,
+    keyOf: ({ upstream, store }) => `${upstream} ${store}`,
+    empty: 'No gateway tells of a store.',
+    toneOf: (store) => (isWell(store) ? undefined : store.state === 'away' ? 'bad' : 'warn'),
+    columns: [
+      { title: 'Store', names: true, cell: ({ store }) => store },
+      { title: 'Upstream', cell: ({ upstream }) => upstream },
+      { title: 'Is', cell: (store) => h(Badge, { tone: TONES[store.state] }, stateInWords(store)) },
+      { title: 'Since', cell: ({ since }) => h(Time, { at: since }) },
+      { title: 'Why', cell: (store) => reasonInWords(store) || '–' },
+      { title: 'In flight', figure: true, cell: ({ inFlight }) => number(inFlight) },
+      { title: 'Requests', figure: true, cell: ({ requests }) => number(requests) },
+      { title: 'Failed', figure: true, cell: ({ failures }) => number(failures) },
+      ...more,
+    ],
+  });
+}

@@ -1,0 +1,74 @@
+import type { ProcessStatus, StoreConnections, StoreState, StoreStatus } from './status.ts';
+
+/** A store as all processes see it that were heard. */
+export interface StoreOfAll
+  extends Pick<
+    StoreStatus,
+    'upstream' | 'store' | 'weight' | 'since' | 'reason' | 'inFlight' | 'requests' | 'failures' | 'retries'
+  > {
+  /** `partly`: some of them take it for away, and others do not. */
+  readonly state: StoreState | 'partly';
+  /** How many processes were heard, and for how many of them it is away. */
+  readonly of: number;
+  readonly away: number;
+  readonly connections: StoreConnections;
+  readonly seen: readonly SeenStore[];
+}
+
+/** How one process sees it. */
+export interface SeenStore extends StoreStatus {
+  readonly gateway: string;
+  readonly worker: number | null;
+}
+
+/** A gateway, and the processes of it that answered. */
+export interface ProcessesOf {
+  readonly gateway: string;
+  readonly processes: readonly Pick<ProcessStatus, 'worker' | 'stores'>[];
+}
+
+/** Every store, in the order of the first process that has it; those of one upstream together. */
+export function storesOfAll(gateways: readonly ProcessesOf[]): StoreOfAll[] {
+  const seen = gateways.flatMap(({ gateway, processes }) =>
+    // Gateways of older versions tell of none.
+    processes.flatMap(({ worker, stores = [] }) => stores.map((store) => ({ ...store, gateway, worker }))),
+  );
+  const byUpstream = Map.groupBy(seen, ({ upstream }) => upstream);
+  return [...byUpstream.values()].flatMap((ofOne) =>
+    [...Map.groupBy(ofOne, ({ store }) => store).values()].map(together),
+  );
+}
+
+function together(seen: readonly SeenStore[]): StoreOfAll {
+  const { upstream, store, weight } = seen[0]!;
+  const away = seen.filter(({ state }) => state === 'away');
+  const returning = seen.filter(({ state }) => state === 'returning');
+  const worst = [away, returning, seen].find((some) => some.length > 0)!;
+  const [first] = worst.toSorted((one, other) => one.since - other.since);
+  const sum = (of: (one: SeenStore) => number) => seen.reduce((all, one) => all + of(one), 0);
+  return {
+    ...{ upstream, store, weight },
+    state: away.length > 0 && away.length < seen.length ? 'partly' : first!.state,
+    // All see it up since the last one does; it is not well since the first one found it so.
+    since: worst === seen ? Math.max(...seen.map(({ since }) => since)) : first!.since,
+    reason: first!.reason,
+    of: seen.length,
+    away: away.length,
+    inFlight: sum(({ inFlight }) => inFlight),
+    requests: sum(({ requests }) => requests),
+    failures: sum(({ failures }) => failures),
+    retries: sum(({ retries }) => retries),
+    connections: connectionsOf(sum),
+    seen,
+  };
+}
+
+/** The connections of a store, or of several. */
+export function connectionsOf(sum: (of: (one: StoreConnections) => number) => number): StoreConnections {
+  return {
+    open: sum(({ open }) => open),
+    idle: sum(({ idle }) => idle),
+    waiting: sum(({ waiting }) => waiting),
+    most: sum(({ most }) => most),
+  };
+}

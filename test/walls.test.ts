@@ -9,7 +9,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['callers', 'operators', 'contract', 'config', 'http1'],
   ['keys', 'observe'],
   ['fleet'],
-  ['state', 'requests'],
+  ['state', 'requests', 'tracing'],
   ['gateway', 'admin', 'console', 'reference', 'store'],
   ['run'],
   ['workers'],
@@ -56,6 +56,11 @@ const walls: readonly Wall[] = [
     name: 'only the Redis state knows ioredis',
     breaks: ({ from, to }) => to === 'ioredis' && !inside('state/redis')(from),
     planted: { from: 'state/shared/batches.ts', to: 'ioredis' },
+  },
+  {
+    name: 'only tracing knows OpenTelemetry',
+    breaks: ({ from, to }) => to.startsWith('@opentelemetry/') && !inside('tracing')(from),
+    planted: { from: 'gateway/stages/door.ts', to: '@opentelemetry/api' },
   },
   {
     name: 'the rules of limits have no side effects: they import nothing but each other',

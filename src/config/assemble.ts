@@ -9,7 +9,9 @@ import {
   type LogLevel,
   type Mount,
   type RedisSettings,
+  type Tracing,
 } from './config.ts';
+import { readPairs } from './pairs.ts';
 import type { SettingsReader } from './settings.ts';
 import { parseDuration, parseSize } from './units.ts';
 import { normalUrl, upstreamOf, upstreamsOf } from './upstreams.ts';
@@ -102,6 +104,7 @@ export function assemble(read: SettingsReader, { plans, gateway, cwd, lists }: S
       bans: { keep: read.number('audit.bans.keep'), for: span('audit.bans.for') },
     },
     explain: { requests: read.number('explain.requests'), sample: read.number('explain.sample') },
+    tracing: tracingOf(read, path),
     log: {
       level: read.text('log.level') as LogLevel,
       requests: read.flag('log.requests'),
@@ -109,6 +112,42 @@ export function assemble(read: SettingsReader, { plans, gateway, cwd, lists }: S
     },
     files: { gateway, plans: path('plans.file'), addresses: lists.paths },
   };
+}
+
+function tracingOf(read: SettingsReader, path: (name: string) => string): Tracing {
+  const span = (name: string): number => parseDuration(read.text(name))!;
+  const url = (name: string): string | null => addressOf(read.textOrNull(name));
+  const file = (name: string): string | null => (read.textOrNull(name) === null ? null : path(name));
+  const pairs = (name: string) => readPairs(read.textOrNull(name) ?? '');
+  return {
+    endpoint: url('tracing.endpoint'),
+    tracesEndpoint: url('tracing.tracesEndpoint'),
+    exporter: read.text('tracing.exporter') as Tracing['exporter'],
+    protocol: read.text('tracing.protocol') as Tracing['protocol'],
+    headers: pairs('tracing.headers'),
+    compression: read.text('tracing.compression') as Tracing['compression'],
+    timeout: span('tracing.timeout'),
+    certificate: file('tracing.certificate'),
+    clientCertificate: file('tracing.clientCertificate'),
+    clientKey: file('tracing.clientKey'),
+    sampler: read.text('tracing.sampler') as Tracing['sampler'],
+    ratio: read.number('tracing.ratio'),
+    parents: read.text('tracing.parents') as Tracing['parents'],
+    service: read.textOrNull('tracing.service'),
+    resource: pairs('tracing.resource'),
+    batch: {
+      queue: read.number('tracing.batch.queue'),
+      size: read.number('tracing.batch.size'),
+      delay: span('tracing.batch.delay'),
+      timeout: span('tracing.batch.timeout'),
+    },
+    clientAddress: read.flag('tracing.clientAddress'),
+    serverTiming: read.flag('tracing.serverTiming'),
+  };
+}
+
+function addressOf(url: string | null): string | null {
+  return url === null ? null : new URL(url).href;
 }
 
 /** The maximum of the schema. */

@@ -47,6 +47,7 @@ export interface Config {
   readonly audit: AuditSettings;
   /** What each process keeps of the last requests: how many, and the share of the good ones. */
   readonly explain: { readonly requests: number; readonly sample: number };
+  readonly tracing: Tracing;
   readonly log: {
     readonly level: LogLevel;
     readonly requests: boolean;
@@ -200,6 +201,49 @@ export interface ConsoleLink {
   readonly title: string;
   readonly url: string;
 }
+
+/** Spans, where they go and which requests have them; what answers say of times. Times are milliseconds. */
+export interface Tracing {
+  /** The OTLP receiver, and the whole URL for spans, which beats it; both `null`: no spans. */
+  readonly endpoint: string | null;
+  readonly tracesEndpoint: string | null;
+  /** `none`: no spans, whatever the endpoint is. */
+  readonly exporter: 'otlp' | 'none';
+  readonly protocol: 'http/protobuf' | 'http/json';
+  /** Secret. */
+  readonly headers: Readonly<Record<string, string>> | null;
+  readonly compression: 'none' | 'gzip';
+  readonly timeout: number;
+  /** Files. */
+  readonly certificate: string | null;
+  readonly clientCertificate: string | null;
+  readonly clientKey: string | null;
+  readonly sampler: Sampler;
+  readonly ratio: number;
+  /** Whose traceparent is continued. */
+  readonly parents: 'any' | 'proxies' | 'none';
+  readonly service: string | null;
+  readonly resource: Readonly<Record<string, string>> | null;
+  readonly batch: {
+    readonly queue: number;
+    readonly size: number;
+    readonly delay: number;
+    readonly timeout: number;
+  };
+  /** Whether spans have the caller's address. */
+  readonly clientAddress: boolean;
+  /** Whether answers have Server-Timing. */
+  readonly serverTiming: boolean;
+}
+
+/** As OpenTelemetry names them. */
+export type Sampler =
+  | 'always_on'
+  | 'always_off'
+  | 'traceidratio'
+  | 'parentbased_always_on'
+  | 'parentbased_always_off'
+  | 'parentbased_traceidratio';
 
 /** How long the audit log and the log of bans grow. */
 export interface AuditSettings {

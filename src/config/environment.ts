@@ -33,9 +33,48 @@ export const environmentVariables = {
   REDIS_SENTINEL_PASSWORD: 'redis.sentinelPassword',
   REDIS_SENTINEL_PASSWORD_FILE: null,
   LOG_LEVEL: 'log.level',
+  /** Those of OpenTelemetry's specification. Of two for one setting the later one here beats the other. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'tracing.endpoint',
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'tracing.tracesEndpoint',
+  OTEL_TRACES_EXPORTER: 'tracing.exporter',
+  OTEL_SDK_DISABLED: 'tracing.exporter',
+  OTEL_EXPORTER_OTLP_PROTOCOL: 'tracing.protocol',
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'tracing.protocol',
+  OTEL_EXPORTER_OTLP_HEADERS: 'tracing.headers',
+  OTEL_EXPORTER_OTLP_HEADERS_FILE: null,
+  OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'tracing.headers',
+  OTEL_EXPORTER_OTLP_TRACES_HEADERS_FILE: null,
+  OTEL_EXPORTER_OTLP_COMPRESSION: 'tracing.compression',
+  OTEL_EXPORTER_OTLP_TRACES_COMPRESSION: 'tracing.compression',
+  OTEL_EXPORTER_OTLP_TIMEOUT: 'tracing.timeout',
+  OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: 'tracing.timeout',
+  OTEL_EXPORTER_OTLP_CERTIFICATE: 'tracing.certificate',
+  OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE: 'tracing.certificate',
+  OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: 'tracing.clientCertificate',
+  OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE: 'tracing.clientCertificate',
+  OTEL_EXPORTER_OTLP_CLIENT_KEY: 'tracing.clientKey',
+  OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY: 'tracing.clientKey',
+  OTEL_TRACES_SAMPLER: 'tracing.sampler',
+  OTEL_TRACES_SAMPLER_ARG: 'tracing.ratio',
+  OTEL_SERVICE_NAME: 'tracing.service',
+  OTEL_RESOURCE_ATTRIBUTES: 'tracing.resource',
+  OTEL_BSP_MAX_QUEUE_SIZE: 'tracing.batch.queue',
+  OTEL_BSP_MAX_EXPORT_BATCH_SIZE: 'tracing.batch.size',
+  OTEL_BSP_SCHEDULE_DELAY: 'tracing.batch.delay',
+  OTEL_BSP_EXPORT_TIMEOUT: 'tracing.batch.timeout',
 } as const;
 
-const numbers: ReadonlySet<string> = new Set(['workers', 'listen.port', 'admin.port']);
+const numbers: ReadonlySet<string> = new Set([
+  'workers',
+  'listen.port',
+  'admin.port',
+  'tracing.ratio',
+  'tracing.batch.queue',
+  'tracing.batch.size',
+]);
+
+/** Durations that their variables give in milliseconds, without a unit. */
+const milliseconds: ReadonlySet<string> = new Set(['tracing.timeout', 'tracing.batch.delay', 'tracing.batch.timeout']);
 
 export interface EnvironmentLayer {
   /** The valid values, by setting. */
@@ -79,7 +118,7 @@ function given(env: Environment, cwd: string): { values: Map<string, Variable>; 
     const secret = mayBeInFile(name) ? readSecret(env, cwd, name) : null;
     if (secret?.value === null) unread.push({ setting, problem: problem(secret.name, secret.message) });
     else if (secret) values.set(setting, { name: secret.name, value: secret.value });
-    else if (text) values.set(setting, { name, value: numbers.has(setting) ? toNumber(text) : text });
+    else if (text && isMeant(name, text)) values.set(setting, { name, value: toValue(setting, name, text) });
   }
   return { values, unread };
 }
@@ -88,9 +127,16 @@ function mayBeInFile(name: string): boolean {
   return Object.hasOwn(environmentVariables, `${name}_FILE`);
 }
 
+/** The specification knows one value of OTEL_SDK_DISABLED that says something. */
+function isMeant(name: string, text: string): boolean {
+  return name !== 'OTEL_SDK_DISABLED' || text.toLowerCase() === 'true';
+}
+
 /** Text that is no number stays text, so that the schema refuses it. */
-function toNumber(text: string): number | string {
-  return /^(0|[1-9][0-9]{0,14})$/.test(text) ? Number(text) : text;
+function toValue(setting: string, name: string, text: string): number | string {
+  if (name === 'OTEL_SDK_DISABLED') return 'none';
+  if (milliseconds.has(setting)) return /^[0-9]+$/.test(text) ? `${text}ms` : text;
+  return numbers.has(setting) && /^(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?$/.test(text) ? Number(text) : text;
 }
 
 /** Checks the values against the schema of the file, so that both allow the same values. */

@@ -20,6 +20,7 @@ export const rules: readonly Rule[] = [
   // Node refuses to create a server that breaks this rule.
   notAbove('door.headersTimeout', 'door.requestTimeout', parseDuration),
   notAbove('door.maxUrlBytes', 'door.maxHeaderBytes', parseSize),
+  notAbove('tracing.batch.size', 'tracing.batch.queue', Number),
   { reads: ['door.bodyBudget', 'door.maxBodyBytes'], flaws: narrowBudget },
   { reads: ['cors.origins'], flaws: anyAndMore },
   { reads: ['mounts'], flaws: overlappingMounts },

@@ -3,6 +3,7 @@ import type { Refusal } from '../errors/refusals.ts';
 import type { Client } from '../keys/key.ts';
 import type { Admission, Standing } from '../limits/admission.ts';
 import type { Scopes } from '../limits/scopes.ts';
+import type { RequestSpan } from '../observe/events.ts';
 import type { Call } from './wire/call.ts';
 import type { Head } from './wire/head.ts';
 
@@ -18,6 +19,8 @@ export interface Exchange {
   readonly address: string;
   /** Whether the peer is a trusted proxy, whose forwarding headers are kept. */
   readonly behindProxy: boolean;
+  /** Its place in a trace; `null` while tracing is off. */
+  readonly span: RequestSpan | null;
   /** On the clock of `performance.now()`, milliseconds. */
   readonly startedAt: number;
   /** On the same clock, as all times below; 0: it was not reached. */

@@ -78,6 +78,11 @@ export type Event =
       readonly command: string;
     }
   | { readonly type: 'state.warning'; readonly warning: string }
+  | SpansEvent
+  /** The receiver of spans failed to take some, after those before were taken. */
+  | { readonly type: 'collector.away'; readonly error: unknown }
+  /** It takes spans again, `after` milliseconds later; so many were lost meanwhile. */
+  | { readonly type: 'collector.back'; readonly after: number; readonly lost: number }
   | RefusedConnectionEvent
   | { readonly type: 'worker.started'; readonly worker: number; readonly pid: number }
   | WorkerEndedEvent
@@ -155,12 +160,43 @@ export interface RequestTrace {
   readonly authenticated: number | null;
   readonly admitted: number | null;
   readonly forwarded: number | null;
-  /** At most 55 characters. */
+  /** Where it stands in a trace, 55 characters: its own span, or while tracing is off that of the caller. */
   readonly traceparent: string | null;
+  /** Its span; there is none while tracing is off. */
+  readonly span?: RequestSpan | null;
+}
+
+/** The span of a request. Ids are in hex, as in W3C Trace Context. */
+export interface RequestSpan {
+  readonly traceId: string;
+  readonly id: string;
+  /** The span of the caller; `null`: the trace begins here. */
+  readonly parentId: string | null;
+  /** Whether anybody is to keep it. */
+  readonly sampled: boolean;
+  /** As they are sent on. */
+  readonly flags: string;
+  /** The caller's tracestate. */
+  readonly state: string | null;
+  /** The attempts at stores, in their order. */
+  readonly attempts: AttemptSpan[];
+}
+
+/** One attempt at a store. Times are those of `performance.now()`. */
+export interface AttemptSpan {
+  readonly id: string;
+  readonly startedAt: number;
 }
 
 /** A fault by its place and the rule that it breaks. A name that the contract does not have is `*`. */
 export type ToldFault = Pick<Fault, 'in' | 'pointer' | 'rule'>;
+
+/** What became of so many spans: the receiver took them, could not be given them, or they had no room to wait. */
+export interface SpansEvent {
+  readonly type: 'spans';
+  readonly result: 'exported' | 'failed' | 'dropped';
+  readonly count: number;
+}
 
 /** A connection was closed as soon as it was accepted: its address, or all callers together, had as many as allowed. */
 export interface RefusedConnectionEvent {

@@ -18,6 +18,9 @@ export interface Destination {
 /** Milliseconds between two lines about refused connections, which come in floods. */
 const REFUSED_CONNECTIONS = 60_000;
 
+/** Milliseconds between two lines that say the same of the receiver of spans. */
+const COLLECTOR = 60_000;
+
 export interface LogOptions {
   /** The target of the lines; standard output by default. */
   readonly destination?: Destination;
@@ -36,6 +39,9 @@ export function createLog(
   );
 
   const refusedConnections = seldom(REFUSED_CONNECTIONS);
+  const droppedSpans = seldom(COLLECTOR);
+  const collectorAway = seldom(COLLECTOR);
+  const collectorBack = seldom(COLLECTOR);
 
   const observe: Observe = (event) => {
     switch (event.type) {
@@ -50,6 +56,20 @@ export function createLog(
         const { type, ...fields } = event;
         const count = refusedConnections(event.reason);
         if (count !== null) logger.warn({ ...fields, count }, type);
+        return;
+      }
+      case 'spans':
+        if (event.result === 'dropped' && droppedSpans(event.result) !== null)
+          logger.warn({ reason: 'more spans wait for the receiver than tracing.batch.queue' }, 'spans.dropped');
+        return;
+      case 'collector.away': {
+        const count = collectorAway(event.type);
+        if (count !== null) logger.warn({ reason: reasonOf(event.error), count }, event.type);
+        return;
+      }
+      case 'collector.back': {
+        const { type, ...fields } = event;
+        if (collectorBack(type) !== null) logger.info(fields, type);
         return;
       }
       case 'key.retiring':
@@ -155,12 +175,16 @@ function timeOf(): () => string {
   };
 }
 
+/** Where it stands in a traceparent. Log systems find the trace by it. */
+const TRACE_ID = { from: 3, to: 35 } as const;
+
 /** What only some lines of requests have: what refused them, faults, and the trace that the request belongs to. */
 function moreIn(trace: RequestTrace | undefined): object | null {
   if (trace === undefined || (trace.faults === null && trace.traceparent === null && trace.reason === null))
     return null;
   const { faults, faultCount, traceparent, reason } = trace;
-  return { ...(reason && { reason }), ...(faults && { faults, faultCount }), ...(traceparent && { traceparent }) };
+  const traced = traceparent && { traceId: traceparent.slice(TRACE_ID.from, TRACE_ID.to), traceparent };
+  return { ...(reason && { reason }), ...(faults && { faults, faultCount }), ...traced };
 }
 
 function rounded(milliseconds: number | null): number | null {

@@ -99,6 +99,17 @@ export const METRICS: readonly MetricRow[] = [
       ({ type }) =>
         add(type === 'reload.done' ? 'done' : 'refused'),
   }),
+  counter({
+    on: ['spans'],
+    name: 'storegate_spans_total',
+    help: 'Spans of requests, by result: exported, failed (the receiver of spans did not take them) or dropped (too many waited).',
+    labelNames: ['result'],
+    count:
+      (add) =>
+      ({ result, count }) => {
+        for (let i = 0; i < count; i++) add(result);
+      },
+  }),
   gauge({
     name: 'storegate_reload_last_success',
     help: 'Whether the files were good when they were read last, at the start or by a reload: 1, or 0 if they were refused.',

@@ -10,6 +10,7 @@ import { createPipeline, type Pipeline } from '../gateway/pipeline.ts';
 import { createAnswer } from '../gateway/reply/answer.ts';
 import { createCors } from '../gateway/reply/cors.ts';
 import { createRelay } from '../gateway/reply/relay.ts';
+import { createTiming } from '../gateway/reply/server-timing.ts';
 import type { Target } from '../gateway/results.ts';
 import { findRoute, type Route } from '../gateway/routes.ts';
 import { behindMounts, createAddresses } from '../gateway/stages/addresses.ts';
@@ -19,6 +20,7 @@ import { createContract } from '../gateway/stages/contract.ts';
 import { createDoor } from '../gateway/stages/door.ts';
 import { createForward } from '../gateway/stages/forward.ts';
 import { createInFlight, type Flights } from '../gateway/stages/in-flight.ts';
+import { requestFields, tracedFields } from '../gateway/upstream/headers.ts';
 import { createInspection } from '../gateway/upstream/inspection.ts';
 import { createMounts } from '../gateway/upstream/mounts.ts';
 import type { Upstreams } from '../gateway/upstream/stores.ts';
@@ -30,6 +32,7 @@ import type { Observe } from '../observe/events.ts';
 import { createReference, REFERENCE_PATHS } from '../reference/reference.ts';
 import type { BanRecorder } from '../state/ban-recorder.ts';
 import type { State } from '../state/state.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import type { ActiveConfig } from './reload.ts';
 
 /** The parts that outlive a reload: those that count, remember or hold connections. */
@@ -46,16 +49,21 @@ export interface Lasting {
   readonly bodies: Bodies;
   readonly observe: Observe;
   readonly clock: () => number;
+  /** `null`: no spans. */
+  readonly tracing: Tracing | null;
 }
 
 /** The pipeline of one configuration. A request stays on the pipeline it began on, even across a reload. */
 export function buildPipeline({ config, contract, prepared }: ActiveConfig<Config>, lasting: Lasting): Pipeline {
-  const { state, bans, keyring, keys, uses, deprecatedBy, guard, flights, upstreams, bodies, observe, clock } = lasting;
+  const { state, bans, keyring, keys, uses, deprecatedBy, guard, flights, upstreams, bodies, observe, clock, tracing } =
+    lasting;
   const cors = createCors(config.cors);
-  const answer = createAnswer({ cors, guard, observe });
+  const timing = config.tracing.serverTiming ? createTiming(config.cors.origins) : null;
+  const answer = createAnswer({ cors, guard, observe, timing });
   const { maxBodyBytes } = config.door;
   const { responses } = config.contract;
   const report = createReport(contract, observe);
+  const fields = tracing === null ? requestFields : tracedFields(tracing.nextSpanId);
 
   function route(exchange: Exchange, { path }: Target): Route {
     const found = findRoute(contract, config.mounts, exchange.call.method, path);
@@ -83,7 +91,12 @@ export function buildPipeline({ config, contract, prepared }: ActiveConfig<Confi
   const upstreamOf = () => byDefault;
 
   return createPipeline({
-    door: createDoor(config.door, observe, createTellFaults(contract)),
+    door: createDoor({
+      config: config.door,
+      observe,
+      tell: createTellFaults(contract),
+      beginSpan: tracing === null ? null : tracing.begin(config.tracing),
+    }),
     addresses: createAddresses(config.addresses),
     authenticate: behindMounts(config.mounts, isOfContract, createAuthenticate({ keyring, guard, clock })),
     usage: createUsage({ state, keys, flights, deprecatedBy, answer, operations: contract.operations, clock }),
@@ -95,7 +108,7 @@ export function buildPipeline({ config, contract, prepared }: ActiveConfig<Confi
       clock,
       report,
     }),
-    forward: createForward({ upstreamOf, observe, plainAnswers: responses !== 'off' }),
+    forward: createForward({ upstreamOf, observe, requestFields: fields, plainAnswers: responses !== 'off' }),
     inspect: createInspection({ mode: responses, maxBodyBytes, report }),
     relay: createRelay({ answer }),
     mounts: createMounts({
@@ -107,6 +120,7 @@ export function buildPipeline({ config, contract, prepared }: ActiveConfig<Confi
       maxBodyBytes,
       answer,
       observe,
+      requestFields: fields,
     }),
     pages: createPages({
       find: createReference(contract, prepared.published, { page: config.reference.enabled, plans: config.plans }),

@@ -17,6 +17,7 @@ import { makeToken } from '../operators/tokens.ts';
 import { RecentRequests } from '../requests/recent.ts';
 import { openEmbedded } from '../state/embedded/open.ts';
 import { openRedis } from '../state/redis/open.ts';
+import { openTracing } from '../tracing/tracing.ts';
 import { abilityOf } from './ability.ts';
 import { ContractLoader } from './contracts/loader.ts';
 import { CountedSince } from './counted-since.ts';
@@ -82,6 +83,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   const windowsSince = new CountedSince(config.plans, clock);
   const past = new GatewayHistory();
   const recorder = new Recorder(clock, past.add);
+  const tracing = await openTracing(config.tracing, { worker: null, observe: (event) => observe(event) });
   const observe = toAll(
     metrics.observe,
     log.observe,
@@ -90,6 +92,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
     counted.observe,
     peaks.observe,
     recorder.observe,
+    ...(tracing === null ? [] : [tracing.observe]),
   );
 
   const storage = config.redis
@@ -98,7 +101,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   past.open(config.data, observe);
   recorder.watch();
   const guard = createGuard(config.door.guard);
-  const serving = createServing({ settings, storage, guard, observe, clock });
+  const serving = createServing({ settings, storage, guard, observe, clock, tracing });
   const ownToken = makeToken();
   const ability = () => abilityOf(storage, standing, serving);
   const readiness = () => (stopping !== null ? 'stopping' : ability().readiness);
@@ -181,6 +184,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
     await serving.close();
     recorder.close();
     await past.close();
+    await tracing?.close();
     await storage.close();
   }
 

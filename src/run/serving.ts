@@ -15,6 +15,7 @@ import type { Plans } from '../limits/plans.ts';
 import type { Observe } from '../observe/events.ts';
 import { BanRecorder } from '../state/ban-recorder.ts';
 import type { Storage } from '../state/storage.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import { buildPipeline } from './build.ts';
 import type { ActiveConfig } from './reload.ts';
 import { urlOf } from './url.ts';
@@ -29,6 +30,8 @@ export interface ServingParts {
   readonly guard: Guard;
   readonly observe: Observe;
   readonly clock: () => number;
+  /** `null`: no spans. Its owner closes it. */
+  readonly tracing: Tracing | null;
   /** A key's deprecated calls at all processes of this gateway, this one included; absent if this is the only one. */
   readonly deprecatedAtAll?: (keyId: string) => Promise<CallsOfDeprecated>;
 }
@@ -55,7 +58,7 @@ export interface Serving {
 }
 
 export function createServing(parts: ServingParts): Serving {
-  const { settings, storage, guard, observe, clock } = parts;
+  const { settings, storage, guard, observe, clock, tracing } = parts;
   const { config } = settings;
   const { state, keys } = storage;
   const keyring = new Keyring(keys, plansIn(settings), { recheckAfter: storage.recheckKeysAfter });
@@ -72,7 +75,21 @@ export function createServing(parts: ServingParts): Serving {
   const deprecatedBy = parts.deprecatedAtAll ?? ((keyId) => uses.deprecatedBy(keyId));
   const bodies = new Bodies(bodiesSettings(config));
   const flights = new Flights();
-  const lasting = { state, bans, keyring, keys, uses, deprecatedBy, guard, flights, upstreams, bodies, observe, clock };
+  const lasting = {
+    state,
+    bans,
+    keyring,
+    keys,
+    uses,
+    deprecatedBy,
+    guard,
+    flights,
+    upstreams,
+    bodies,
+    observe,
+    clock,
+    tracing,
+  };
 
   let pipeline = buildPipeline(settings, lasting);
   const closing = new AbortController();

@@ -17,6 +17,7 @@ import { processStatus } from '../run/status.ts';
 import { urlOf } from '../run/url.ts';
 import { openRedis } from '../state/redis/open.ts';
 import type { Storage } from '../state/storage.ts';
+import { openTracing } from '../tracing/tracing.ts';
 import { Channel, type ChannelOptions, type Handlers, NoAnswer } from './channel.ts';
 import { createSharedGuard } from './guard.ts';
 import { listenInTurn, takeOver, untilReady } from './port.ts';
@@ -162,7 +163,9 @@ async function begin(
     // Without a primary process nobody keeps it.
     (minute) => void primary.call('minute', minute, TELLING).catch(() => {}),
   );
-  const counting = [metrics, log, standing, recent, top, peaks, recorder].map(({ observe }) => observe);
+  const tracing = await openTracing(config.tracing, { worker, observe: (event) => observe(event) });
+  const listeners = [metrics, log, standing, recent, top, peaks, recorder, ...(tracing === null ? [] : [tracing])];
+  const counting = listeners.map(({ observe }) => observe);
   const observe = toAll(...counting, ({ type }) => {
     if (isOpen && TELLING_OF_ABILITY.has(type)) tellAbility();
   });
@@ -180,6 +183,7 @@ async function begin(
     guard,
     observe,
     clock: Date.now,
+    tracing,
     deprecatedAtAll: (keyId) =>
       primary.call('deprecated', keyId, TELLING).catch(() => serving.uses.deprecatedBy(keyId)),
   });
@@ -194,6 +198,7 @@ async function begin(
     guard.close();
     await serving.close();
     recorder.close();
+    await tracing?.close();
     await storage.close();
   }
 

@@ -64,11 +64,79 @@ const table: readonly Row[] = [
     (c) => c.redis?.sentinelPassword,
     [undefined, 'here', 'there'],
   ),
+  ...inTracing('endpoint', ['OTEL_EXPORTER_OTLP_ENDPOINT'], '"http://a:1"', 'http://b:2', [
+    null,
+    'http://a:1/',
+    'http://b:2/',
+  ]),
+  ...inTracing('tracesEndpoint', ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'], '"http://a:1/x"', 'http://b:2/y', [
+    null,
+    'http://a:1/x',
+    'http://b:2/y',
+  ]),
+  ...inTracing('exporter', ['OTEL_TRACES_EXPORTER'], 'otlp', 'none', ['otlp', 'otlp', 'none']),
+  ...inTracing('exporter', ['OTEL_SDK_DISABLED'], 'otlp', 'TRUE', ['otlp', 'otlp', 'none']),
+  ...inTracing('protocol', both('PROTOCOL'), 'http/protobuf', 'http/json', [
+    'http/protobuf',
+    'http/protobuf',
+    'http/json',
+  ]),
+  ...inTracing('headers', both('HEADERS'), 'a=b', 'c=d%20e,f=g', [null, { a: 'b' }, { c: 'd e', f: 'g' }]),
+  ...inTracing('compression', both('COMPRESSION'), 'none', 'gzip', ['none', 'none', 'gzip']),
+  ...inTracing('timeout', both('TIMEOUT'), '5s', '1500', [10_000, 5_000, 1_500]),
+  ...inTracing('certificate', both('CERTIFICATE'), 'a.pem', '/b.pem', [null, '~/a.pem', '/b.pem']),
+  ...inTracing('clientCertificate', both('CLIENT_CERTIFICATE'), 'a.pem', '/b.pem', [null, '~/a.pem', '/b.pem']),
+  ...inTracing('clientKey', both('CLIENT_KEY'), 'a.key', '/b.key', [null, '~/a.key', '/b.key']),
+  ...inTracing('sampler', ['OTEL_TRACES_SAMPLER'], 'always_off', 'always_on', [
+    'parentbased_traceidratio',
+    'always_off',
+    'always_on',
+  ]),
+  ...inTracing('ratio', ['OTEL_TRACES_SAMPLER_ARG'], '0.5', '0.25', [1, 0.5, 0.25]),
+  ...inTracing('service', ['OTEL_SERVICE_NAME'], 'a', 'b', [null, 'a', 'b']),
+  ...inTracing('resource', ['OTEL_RESOURCE_ATTRIBUTES'], 'a=b', ' c = d%2Ce ,', [null, { a: 'b' }, { c: 'd,e' }]),
+  ...inBatch('queue', 'OTEL_BSP_MAX_QUEUE_SIZE', '1000', '3000', [2048, 1000, 3000]),
+  ...inBatch('size', 'OTEL_BSP_MAX_EXPORT_BATCH_SIZE', '100', '200', [512, 100, 200]),
+  ...inBatch('delay', 'OTEL_BSP_SCHEDULE_DELAY', '1s', '20', [5_000, 1_000, 20]),
+  ...inBatch('timeout', 'OTEL_BSP_EXPORT_TIMEOUT', '1s', '20', [30_000, 1_000, 20]),
   row('LOG_LEVEL', 'log: { level: warn }', 'silent', (c) => c.log.level, ['info', 'warn', 'silent']),
 ];
 
 function row(name: Row['name'], file: string, text: string, read: Row['read'], values: Row['values']): Row {
   return { name, file, text, read, values };
+}
+
+/** The variable of one setting, and the one for traces alone. */
+function both(
+  name: 'PROTOCOL' | 'HEADERS' | 'COMPRESSION' | 'TIMEOUT' | 'CERTIFICATE' | 'CLIENT_CERTIFICATE' | 'CLIENT_KEY',
+) {
+  return [`OTEL_EXPORTER_OTLP_${name}`, `OTEL_EXPORTER_OTLP_TRACES_${name}`] as const;
+}
+
+function inTracing(
+  setting: keyof Config['tracing'],
+  names: readonly Row['name'][],
+  file: string,
+  text: string,
+  values: Row['values'],
+): Row[] {
+  return names.map((name) =>
+    row(name, `tracing: { ${setting}: ${quoted(file)} }`, text, (c) => c.tracing[setting], values),
+  );
+}
+
+function inBatch(
+  setting: keyof Config['tracing']['batch'],
+  name: Row['name'],
+  file: string,
+  text: string,
+  values: Row['values'],
+): Row[] {
+  return [row(name, `tracing: { batch: { ${setting}: ${file} } }`, text, (c) => c.tracing.batch[setting], values)];
+}
+
+function quoted(text: string): string {
+  return text.startsWith('"') || Number(text) > 0 ? text : `"${text}"`;
 }
 
 function setUp(gateway: string) {
@@ -108,6 +176,16 @@ describe.each(table)('$name', ({ name, file, text, read, values: [byDefault, inF
 test('every variable of a setting has a row in the table above', () => {
   const settings = Object.entries(environmentVariables).flatMap(([name, setting]) => (setting === null ? [] : [name]));
   expect(table.map(({ name }) => name).sort()).toEqual(settings.sort());
+});
+
+test('of two variables of OpenTelemetry that for traces counts, and only one value turns its SDK off', () => {
+  const { load } = setUp('');
+  const { tracing } = load({
+    OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: '1',
+    OTEL_EXPORTER_OTLP_TIMEOUT: '2',
+    OTEL_SDK_DISABLED: 'yes',
+  });
+  expect(tracing).toMatchObject({ timeout: 1, exporter: 'otlp' });
 });
 
 test('STOREGATE_CONFIG names the settings file, relative to the working folder', () => {

@@ -45,6 +45,9 @@ const places: readonly [string, (secret: string) => { env?: Record<string, strin
   ['a text after a quote', (s) => ({ file: `admin:\n  token: "a" ${s}\n` })],
   ['a text after a block head', (s) => ({ file: `admin:\n  token: | ${s}\n` })],
   ['a key set twice', (s) => ({ file: `admin:\n  token: ${s}\n  token: ${s}\n` })],
+  ['a header for the receiver of spans', (s) => ({ env: { OTEL_EXPORTER_OTLP_HEADERS: `authorization ${s}` } })],
+  ['such a header in the file', (s) => ({ file: `tracing: { headers: [${s}] }` })],
+  ['a password of the receiver', (s) => ({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: `https://u:${s}@b` } })],
   ['the value of an unknown variable', (s) => ({ env: { STOREGATE_TOKEN: s } })],
 ];
 

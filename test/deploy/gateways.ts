@@ -22,7 +22,14 @@ const HAPPENED = [
   'storegate_connections_refused_total{reason="address"}',
   'nodejs_gc_duration_seconds_count{',
   'storegate_near_limit_admissions_total{',
+  'storegate_spans_total{result="failed"}',
 ];
+/** Nobody takes their spans. */
+const TRACED = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+  OTEL_BSP_SCHEDULE_DELAY: '100',
+  OTEL_EXPORTER_OTLP_TIMEOUT: '100',
+};
 const ALONE = ['storegate_state_alone_total{', 'storegate_state_mode{mode="local"}'];
 
 /** The metrics of real gateways of one process, after every event that they count. */
@@ -31,7 +38,7 @@ export async function ofOneProcess(): Promise<string[]> {
 }
 
 async function fromEmbeddedGateway(): Promise<string> {
-  const gateway = await TestGateway.start({ plans: PLANS });
+  const gateway = await TestGateway.start({ plans: PLANS, env: TRACED });
   try {
     await letHappen(gateway, '', () => gateway.clock.pass(150));
     return await scraped(gateway.adminUrl, HAPPENED);
@@ -63,7 +70,7 @@ export async function ofTwoWorkers(): Promise<string[]> {
   const { store, url: storeUrl } = await startStore(join(folder, 'store.db'), { host: '127.0.0.1', port: 0 });
   const redis = await startRedis();
   const files = { 'gateway.yaml': PATIENT, 'plans.yaml': PLANS };
-  const env = { STOREGATE_PLANS: 'plans.yaml' };
+  const env = { STOREGATE_PLANS: 'plans.yaml', ...TRACED };
   const gateway = await GatewayWithWorkers.start({ redisUrl: redis.url, storeUrl, files, env });
   try {
     return [await afterCrashes(gateway), await afterTheLossOf(redis, gateway)];

@@ -10,6 +10,7 @@ import { createRelay } from '../../src/gateway/reply/relay.ts';
 import type { Checked } from '../../src/gateway/results.ts';
 import { createDoor } from '../../src/gateway/stages/door.ts';
 import { createForward, type Forward } from '../../src/gateway/stages/forward.ts';
+import { requestFields } from '../../src/gateway/upstream/headers.ts';
 import type { StoreAnswer } from '../../src/gateway/upstream/store-answer.ts';
 import { Upstreams } from '../../src/gateway/upstream/stores.ts';
 import { admittedClient, knownClient } from '../support/exchange.ts';
@@ -50,12 +51,12 @@ test('a stage between store and reply is one file and one line', async () => {
   const upstreams = new Upstreams(config, { upstream: null, upstreams: {} });
   const upstream = upstreams.of('default');
   const parts: Parts = {
-    door: createDoor(door, observe, () => []),
+    door: createDoor({ config: door, observe, tell: () => [], beginSpan: null }),
     addresses: null,
     authenticate: () => knownClient(),
     admit: () => admittedClient(),
     contract: (_exchange, client, target) => ({ client, target, operation: {}, body: null }) as Checked,
-    forward: createCache(createForward({ upstreamOf: () => upstream, observe, plainAnswers: false })),
+    forward: createCache(createForward({ upstreamOf: () => upstream, observe, requestFields, plainAnswers: false })),
     inspect: (_exchange, _checked, stored) => stored,
     relay: createRelay({ answer }),
     usage: { serve: async () => {} },

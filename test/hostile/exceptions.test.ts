@@ -41,7 +41,7 @@ async function pipelineWith(
   const guard = createGuard({ failures: 10, span: 60_000 });
   const answer = createAnswer({ cors, guard, observe });
   const pipeline = createPipeline({
-    door: createDoor(gateway.config.door, observe, () => []),
+    door: createDoor({ config: gateway.config.door, observe, tell: () => [], beginSpan: null }),
     addresses: null,
     authenticate: async () => ({}) as never,
     admit: async () => ({}) as never,

@@ -88,14 +88,16 @@ describe('the lines of the log', () => {
       ...{ faults: null, faultCount: 0, traceparent: null },
     };
     const faults = [{ in: 'body', pointer: '/name', rule: 'type' }] as const;
-    const told = { faults, faultCount: 7, traceparent: '00-1-2-01', reason: 'addresses.deny has 192.0.2.1' };
+    const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+    const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
+    const told = { faults, faultCount: 7, traceparent, reason: 'addresses.deny has 192.0.2.1' };
     const lines = written('json', false, request, { ...request, trace }, { ...request, trace: { ...trace, ...told } });
     const [bare, plain, whole] = lines
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
     expect(plain).toEqual({ ...bare, time: plain.time });
-    expect(whole).toEqual({ ...bare, ...told, time: whole.time });
+    expect(whole).toEqual({ ...bare, ...told, traceId, time: whole.time });
     expect(bare).not.toHaveProperty('trace');
   });
 

@@ -21,6 +21,7 @@ export function exchangeOf(
     head: readHead(call.fields.list, new FieldNames([])),
     address: '192.0.2.1',
     behindProxy: false,
+    span: null,
     startedAt: 0,
     authenticatedAt: 0,
     admittedAt: 0,

@@ -1,5 +1,6 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 import { blockOf } from '../../common/ip.ts';
+import { readPairs } from '../pairs.ts';
 
 /** A host name or IP address to listen on. */
 export function isHost(text: string): boolean {
@@ -64,4 +65,18 @@ export function isWebOrigin(text: string): boolean {
   if (text === '*') return true;
   if (/^https?:/.test(text)) return URL.canParse(text) && new URL(text).origin === text;
   return /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9._-]+(:[0-9]+)?$/.test(text);
+}
+
+/** `key=value,key=value` of OpenTelemetry, values percent-encoded. */
+export function isPairs(text: string): boolean {
+  return readPairs(text) !== null;
+}
+
+/** The same with names and values of HTTP fields (RFC 9110 section 5). */
+export function isHeaderPairs(text: string): boolean {
+  const pairs = readPairs(text);
+  return (
+    pairs !== null &&
+    Object.entries(pairs).every(([name, value]) => /^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[\x20-\x7e]*$/.test(value))
+  );
 }

@@ -3,10 +3,12 @@ import { parseDuration, parseSize } from '../units.ts';
 import {
   isAddressBlock,
   isCidr,
+  isHeaderPairs,
   isHost,
   isHostPort,
   isHttpUrl,
   isHttpUrls,
+  isPairs,
   isRedisUrl,
   isWebLink,
   isWebOrigin,
@@ -46,6 +48,8 @@ const formats = {
   'address-block': isAddressBlock,
   'web-origin': isWebOrigin,
   'web-link': isWebLink,
+  'otel-pairs': isPairs,
+  'otlp-headers': isHeaderPairs,
 };
 
 /** Checks that durations and sizes are in a range; the pattern beside it refuses other values. */

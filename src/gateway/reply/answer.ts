@@ -11,6 +11,7 @@ import { CallerLeft } from '../wire/caller-left.ts';
 import type { Cors } from './cors.ts';
 import { addLimitHeaders, failureFields } from './headers.ts';
 import { PROBLEM, prefersProblem } from './problem.ts';
+import type { AddTiming } from './server-timing.ts';
 
 const REQUEST_ID = oneByte('X-Request-Id');
 
@@ -28,11 +29,27 @@ export interface Answer {
   fail(exchange: Exchange, failure: unknown): Eventually<void>;
 }
 
-export function createAnswer({ cors, guard, observe }: { cors: Cors; guard: Guard; observe: Observe }): Answer {
+export interface AnswerParts {
+  readonly cors: Cors;
+  readonly guard: Guard;
+  readonly observe: Observe;
+  /** `null`: answers say nothing of times. */
+  readonly timing?: AddTiming | null;
+}
+
+export function createAnswer({ cors, guard, observe, timing = null }: AnswerParts): Answer {
   /** The lines of an operation's own headers, checked once. */
   const replyLines = new WeakMap<Operation, CheckedLines>();
 
-  function fields(exchange: Exchange): FieldLines {
+  function timedFields(exchange: Exchange): FieldLines {
+    const lines = usualFields(exchange);
+    timing!(lines, exchange);
+    return lines;
+  }
+
+  const fields = timing === null ? usualFields : timedFields;
+
+  function usualFields(exchange: Exchange): FieldLines {
     const lines = new FieldLines();
     lines.addKnown(REQUEST_ID, exchange.id);
     if (exchange.standing) addLimitHeaders(lines, exchange.standing, exchange.operation?.scopes);

@@ -4,6 +4,7 @@ import { Refusal } from '../../errors/refusals.ts';
 import type { Admission } from '../../limits/admission.ts';
 import { countsIn, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { Observe, RequestEvent, RequestTrace } from '../../observe/events.ts';
+import { type BeginSpan, TRACE_FIELDS, traceparentAt } from '../../tracing/begin.ts';
 import type { TellFaults } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Target } from '../results.ts';
@@ -24,9 +25,21 @@ export interface Door {
 /** Methods that never reach a store: TRACE reflects secrets, CONNECT is for forward proxies. */
 const REFUSED_METHODS = new Set(['TRACE', 'CONNECT']);
 
-export function createDoor(config: Config['door'], observe: Observe, tell: TellFaults): Door {
+export interface DoorParts {
+  readonly config: Config['door'];
+  readonly observe: Observe;
+  readonly tell: TellFaults;
+  /** Begins the span of each request; `null`: there are none, and what a caller says of its trace goes on as it is. */
+  readonly beginSpan: BeginSpan | null;
+}
+
+/** Without tracing. */
+const NO_SPAN = () => null;
+
+export function createDoor({ config, observe, tell, beginSpan }: DoorParts): Door {
   const proxies = trustedProxies(config.trustedProxies);
-  const names = new FieldNames(config.stripHeaders);
+  const names = new FieldNames(config.stripHeaders, beginSpan === null ? [] : TRACE_FIELDS);
+  const spanOf = beginSpan ?? NO_SPAN;
   const nextId = requestIds();
 
   function open(call: Call): Exchange {
@@ -39,6 +52,7 @@ export function createDoor(config: Config['door'], observe: Observe, tell: TellF
       head,
       address: behindProxy ? callerAddress(peer, head.forwardedFor, proxies) : peer,
       behindProxy,
+      span: spanOf(head, behindProxy),
       startedAt: performance.now(),
       authenticatedAt: 0,
       admittedAt: 0,
@@ -145,7 +159,7 @@ function toldBy(exchange: Exchange, tell: TellFaults): RequestEvent {
 }
 
 function traceOf(exchange: Exchange, tell: TellFaults): RequestTrace {
-  const { call, head, client, operation, refusal, standing, admission, cost, scopes, startedAt } = exchange;
+  const { call, head, client, operation, refusal, standing, admission, cost, scopes, startedAt, span } = exchange;
   const details = refusal === null ? null : refusal.details;
   const since = (at: number) => (at > 0 ? at - startedAt : null);
   return {
@@ -165,6 +179,7 @@ function traceOf(exchange: Exchange, tell: TellFaults): RequestTrace {
     authenticated: since(exchange.authenticatedAt),
     admitted: since(exchange.admittedAt),
     forwarded: since(exchange.forwardedAt),
-    traceparent: head.traceparent ?? null,
+    traceparent: span === null ? (head.traceparent ?? null) : traceparentAt(span, span.id),
+    span,
   };
 }

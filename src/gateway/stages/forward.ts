@@ -3,7 +3,7 @@ import type { Question } from '../../http1/question.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Checked } from '../results.ts';
-import { requestFields } from '../upstream/headers.ts';
+import type { RequestFields } from '../upstream/headers.ts';
 import { ask } from '../upstream/question.ts';
 import type { StoreAnswer } from '../upstream/store-answer.ts';
 import type { Upstream } from '../upstream/upstream.ts';
@@ -15,11 +15,12 @@ export interface ForwardParts {
   /** The upstream of an operation. */
   readonly upstreamOf: (operation: Operation) => Upstream;
   readonly observe: Observe;
+  readonly requestFields: RequestFields;
   /** Whether to ask the store for answers without a content coding, because the gateway reads them. */
   readonly plainAnswers: boolean;
 }
 
-export function createForward({ upstreamOf, observe, plainAnswers }: ForwardParts): Forward {
+export function createForward({ upstreamOf, observe, requestFields, plainAnswers }: ForwardParts): Forward {
   return function forward(exchange, { client, target: { path, query }, operation, body }) {
     const asked: Question = {
       method: exchange.call.method,

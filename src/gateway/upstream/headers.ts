@@ -4,6 +4,7 @@ import { withoutFields } from '../../common/field-list.ts';
 import { oneByte } from '../../common/one-byte.ts';
 import { type CheckedLines, checkedLines, FieldLines } from '../../http1/writing.ts';
 import type { Client } from '../../keys/key.ts';
+import { TRACE_FIELDS, traceparentAt } from '../../tracing/begin.ts';
 import type { Exchange } from '../exchange.ts';
 import { NOT_SHARED, optionsOf, ReturnedNames } from '../wire/fields.ts';
 
@@ -31,6 +32,23 @@ export function requestFields(exchange: Exchange, client: Caller, plain = false)
   if (exchange.behindProxy) addChain(lines, exchange);
   else lines.addLines(peerLines(exchange));
   return lines;
+}
+
+export type RequestFields = typeof requestFields;
+
+const [TRACEPARENT, TRACESTATE] = TRACE_FIELDS.map(oneByte);
+
+/** The same where the gateway is a part of the trace: the store belongs under the span of the attempt. */
+export function tracedFields(nextId: () => string): RequestFields {
+  return (exchange, client, plain) => {
+    const lines = requestFields(exchange, client, plain);
+    const span = exchange.span!;
+    const id = nextId();
+    span.attempts.push({ id, startedAt: performance.now() });
+    lines.addKnown(TRACEPARENT!, traceparentAt(span, id));
+    if (span.state !== null) lines.addKnown(TRACESTATE!, span.state);
+    return lines;
+  };
 }
 
 function linesOf(client: Caller): CheckedLines {

@@ -8,7 +8,7 @@ import type { Answer } from '../reply/answer.ts';
 import type { Admitted, Target } from '../results.ts';
 import type { Call } from '../wire/call.ts';
 import { bodyFailure, tooLarge } from '../wire/wire-refusals.ts';
-import { requestFields, returnedHeaders } from './headers.ts';
+import { type RequestFields, returnedHeaders } from './headers.ts';
 import { createInnerProxy, type InnerProxy } from './inner-proxy.ts';
 import { ask } from './question.ts';
 import { createRewriting, type Rewriting } from './rewriting.ts';
@@ -38,6 +38,7 @@ export interface MountsOptions {
   readonly maxBodyBytes: number;
   readonly answer: Answer;
   readonly observe: Observe;
+  readonly requestFields: RequestFields;
 }
 
 /** Where the requests of a mount go. `tunnels`: those for WebSockets, if it takes them. */
@@ -48,7 +49,7 @@ interface Way {
 }
 
 export function createMounts(options: MountsOptions): Mounts {
-  const { mounts, upstreamOf, storesOf, timeouts, maxBodyBytes, answer, observe } = options;
+  const { mounts, upstreamOf, storesOf, timeouts, maxBodyBytes, answer, observe, requestFields } = options;
   const ways = new Map<Mount, Way>(mounts.map((mount) => [mount, wayOf(mount)]));
   const takesTunnels = mounts.some(({ websocket }) => websocket);
 

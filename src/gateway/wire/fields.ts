@@ -88,9 +88,12 @@ class Spellings<Known> {
 export class FieldNames {
   readonly #names: Spellings<FieldName>;
 
-  /** `strip`: names in lower case that stop here beside those that always do; a `*` at the end stands for any ending. */
-  constructor(strip: readonly string[]) {
-    const stripped: ReadonlySet<string> = new Set([...NOT_FORWARDED, ...strip]);
+  /**
+   * `strip`: names in lower case that stop here beside those that always do; a `*` at the end stands for any ending. `own`: names that the
+   * gateway writes itself.
+   */
+  constructor(strip: readonly string[], own: readonly string[] = []) {
+    const stripped: ReadonlySet<string> = new Set([...NOT_FORWARDED, ...strip, ...own]);
     const stars = strip.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));
     const prefixes = ['x-storegate-', 'x-forwarded-', ...stars];
     this.#names = new Spellings((name) => {

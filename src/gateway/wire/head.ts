@@ -1,8 +1,8 @@
 import { withoutFields } from '../../common/field-list.ts';
-import { oneByte } from '../../common/one-byte.ts';
 import { type CheckedLines, checkedLines } from '../../http1/writing.ts';
 import type { CallFields } from './call.ts';
 import { type FieldNames, optionsOf } from './fields.ts';
+import { traceparentOf, tracestateOf } from './trace-context.ts';
 
 /** What the gateway reads from a request's header section, in one pass over the raw headers. */
 export interface Head {
@@ -28,8 +28,9 @@ export interface Head {
   readonly forwardedFor: string;
   readonly forwardedProto: string | undefined;
   readonly forwardedHost: string | undefined;
-  /** The trace that the request belongs to, well-formed (W3C Trace Context); a copy. */
+  /** The trace that the request belongs to, well-formed (W3C Trace Context); copies. Without the first there is no second. */
   readonly traceparent: string | undefined;
+  readonly tracestate: string | undefined;
   /** The caller's headers that may reach the store, flat, spelt as received. */
   readonly forwardable: readonly string[];
   /** The same as text. */
@@ -74,12 +75,14 @@ export function readHead(rawHeaders: readonly string[], names: FieldNames): Head
     forwardedProto: undefined as string | undefined,
     forwardedHost: undefined as string | undefined,
     traceparent: undefined as string | undefined,
+    tracestate: undefined as string | undefined,
     forwardable: [] as string[],
     lines: '' as CheckedLines,
     peer: null,
   };
   let connection = '';
   let traceparents = 0;
+  let tracestate: string | undefined;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const value = rawHeaders[i + 1]!;
     const { name, forwarded } = names.of(rawHeaders[i]!);
@@ -131,6 +134,9 @@ export function readHead(rawHeaders: readonly string[], names: FieldNames): Head
       case 'traceparent':
         head.traceparent = traceparents++ === 0 ? traceparentOf(value) : undefined;
         break;
+      case 'tracestate':
+        tracestate = joined(tracestate, value);
+        break;
       case 'connection':
         connection = connection ? `${connection},${value}` : value;
         break;
@@ -141,15 +147,22 @@ export function readHead(rawHeaders: readonly string[], names: FieldNames): Head
     head.upgrades = options.includes('upgrade');
     head.forwardable = withoutFields(head.forwardable, options);
   }
+  if (traceparents > 0 || tracestate !== undefined) takeTrace(head, traceparents, tracestate);
   head.lines = checkedLines(head.forwardable);
   return head;
 }
 
-const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
-
-/** A value in the form of version 00, which has 55 characters; a later version may be longer, and is as none. */
-function traceparentOf(value: string): string | undefined {
-  return TRACEPARENT.test(value) ? oneByte(value) : undefined;
+/** A trace that is not well-formed ends here: the store must not take for one what we did not. */
+function takeTrace(
+  head: { traceparent: string | undefined; tracestate: string | undefined; forwardable: readonly string[] },
+  traceparents: number,
+  tracestate: string | undefined,
+): void {
+  if (head.traceparent !== undefined && tracestate !== undefined) head.tracestate = tracestateOf(tracestate);
+  const wrong = [];
+  if (traceparents > 0 && head.traceparent === undefined) wrong.push('traceparent');
+  if (tracestate !== undefined && head.tracestate === undefined) wrong.push('tracestate');
+  if (wrong.length > 0) head.forwardable = withoutFields(head.forwardable, wrong);
 }
 
 /** Several lines with one name form one list (RFC 9110 section 5.3). */

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import type { Checked } from '../../../src/gateway/results.ts';
 import { createForward } from '../../../src/gateway/stages/forward.ts';
+import { requestFields } from '../../../src/gateway/upstream/headers.ts';
 import { soleTarget } from '../../../src/gateway/upstream/upstream.ts';
 import { CallerLeft } from '../../../src/gateway/wire/caller-left.ts';
 import { BodyStream } from '../../../src/http1/body-stream.ts';
@@ -82,6 +83,7 @@ function forwarding(stores: Store[], { connects = true, connectTimeout = HOUR, h
   const forward = createForward({
     upstreamOf: () => upstream,
     observe: (event) => events.push(event),
+    requestFields,
     plainAnswers: false,
   });
 

@@ -1,0 +1,113 @@
+/**
+ * What spans cost. One command:
+ *
+ *     node --expose-gc bench/tracing.ts
+ *
+ * Prints microseconds of CPU that the gateway's part of one request takes for them, beside each other in one run, rounds in turn: its ids, the fields
+ * for the store, and what is made of its event when it has ended. The receiver is a process of its own, and takes all.
+ */
+
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { loadConfig } from '../src/config/load.ts';
+import { requestFields, tracedFields } from '../src/gateway/upstream/headers.ts';
+import type { RequestSpan, RequestTrace } from '../src/observe/events.ts';
+import { openTracing, type Tracing } from '../src/tracing/tracing.ts';
+import { exchangeOf, knownClient } from '../test/support/exchange.ts';
+import { requestEvent } from '../test/support/request-event.ts';
+import { spread } from './statistics.ts';
+
+const REQUESTS = 100_000;
+/** Requests between two turns of the event loop, and milliseconds there: some 2000 requests a second on one processor. */
+const BURST = 200;
+const ROUNDS = 5;
+const CALLER = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+
+const TRACE = {
+  ...{ path: '/pets', authenticated: 0.05, admitted: 0.1, forwarded: 0.2, traceparent: null },
+} as unknown as RequestTrace;
+
+if (process.argv[2] === 'receiver') await receive();
+else await compare();
+
+async function receive(): Promise<void> {
+  const server = createServer((request, response) => request.resume().on('end', () => response.end()));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  process.send!((server.address() as AddressInfo).port);
+}
+
+async function compare(): Promise<void> {
+  const receiver = fork(import.meta.filename, ['receiver']);
+  const [port] = await once(receiver, 'message');
+  const { tracing: settings } = loadConfig({
+    env: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` },
+    cwd: '.',
+  });
+  const became = { failed: 0, dropped: 0, exported: 0 };
+  const tracing = (await openTracing(
+    // What is sampled is sent, so that all of its way is measured.
+    { ...settings, batch: { ...settings.batch, queue: 1_000_000, delay: 50 } },
+    {
+      worker: null,
+      observe(event) {
+        if (event.type === 'spans') became[event.result] += event.count;
+      },
+    },
+  ))!;
+  const kinds = {
+    off: untold(),
+    'ratio 0': begun(tracing, 0, {}),
+    'ratio 0.1': begun(tracing, 0.1, {}),
+    'ratio 1': begun(tracing, 1, {}),
+    'the caller wants none': begun(tracing, 1, { traceparent: CALLER.replace(/1$/, '0') }),
+    'the caller wants it': begun(tracing, 0, { traceparent: CALLER }),
+  };
+  const figures = new Map<string, number[]>(Object.keys(kinds).map((name) => [name, []]));
+  for (const one of Object.values(kinds)) await microseconds(one, REQUESTS / 10);
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [name, one] of Object.entries(kinds)) figures.get(name)!.push(await microseconds(one, REQUESTS));
+  }
+  for (const [name, all] of figures) console.log(`${name}: ${spread(all).median.toFixed(2)} µs a request`);
+  await tracing.close();
+  console.log(became);
+  receiver.kill();
+}
+
+/** One request as far as tracing sees it. */
+function begun(tracing: Tracing, ratio: number, fields: { traceparent?: string }): () => void {
+  const begin = tracing.begin({ sampler: 'parentbased_traceidratio', ratio, parents: 'any' });
+  const client = knownClient();
+  const told = tracedFields(tracing.nextSpanId);
+  const template = exchangeOf('GET', { Host: 'store' });
+  return () => {
+    const span: RequestSpan = begin({ traceparent: fields.traceparent, tracestate: undefined }, false);
+    told({ ...template, span }, client);
+    tracing.observe(requestEvent({ trace: { ...TRACE, span } }));
+  };
+}
+
+/** The same without tracing. */
+function untold(): () => void {
+  const client = knownClient();
+  const template = exchangeOf('GET', { Host: 'store' });
+  return () => {
+    requestFields({ ...template, span: null }, client);
+    requestEvent({ trace: { ...TRACE, span: null } });
+  };
+}
+
+async function microseconds(one: () => void, requests: number): Promise<number> {
+  globalThis.gc?.();
+  const before = process.cpuUsage();
+  for (let done = 0; done < requests; done += BURST) {
+    for (let i = 0; i < BURST; i++) one();
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  // What was made has to be sent.
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / requests;
+}

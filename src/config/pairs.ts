@@ -1,0 +1,31 @@
+/** More is no list that a person has written. */
+const LONGEST = 8_192;
+const MOST = 64;
+
+/**
+ * Reads `key=value,key=value` as OpenTelemetry's specification has it: in the form of W3C Baggage, values percent-encoded; of a key that
+ * comes twice the last counts. `null` if it is none.
+ */
+export function readPairs(text: string): Readonly<Record<string, string>> | null {
+  if (text.length > LONGEST) return null;
+  const pairs: Record<string, string> = Object.create(null);
+  const members = text.split(',').filter((member) => member.trim() !== '');
+  if (members.length === 0 || members.length > MOST) return null;
+  for (const member of members) {
+    const at = member.indexOf('=');
+    const key = member.slice(0, at).trim();
+    const value = decoded(member.slice(at + 1).trim());
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
+    if (at < 0 || key === '' || value === null || /[\x00-\x1f\x7f]/.test(key + value)) return null;
+    pairs[key] = value;
+  }
+  return pairs;
+}
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}

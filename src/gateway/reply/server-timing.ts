@@ -1,0 +1,34 @@
+import { oneByte } from '../../common/one-byte.ts';
+import type { FieldLines } from '../../http1/writing.ts';
+import type { Exchange } from '../exchange.ts';
+
+/** Adds what an answer says of times. */
+export type AddTiming = (lines: FieldLines, exchange: Exchange) => void;
+
+const SERVER_TIMING = oneByte('Server-Timing');
+const ALLOW_ORIGIN = oneByte('Timing-Allow-Origin');
+
+/**
+ * Server-Timing (W3C): milliseconds of each stage that the request has passed. Only for callers with a good key: how long it takes to
+ * find that a key is none is nobody's business. `origins`: those of CORS, whose pages may see it.
+ */
+export function createTiming(origins: readonly string[]): AddTiming {
+  const any = origins.includes('*');
+  const allowed = new Set(origins);
+
+  return (lines, exchange) => {
+    const { startedAt, authenticatedAt, admittedAt, forwardedAt, answeredAt, head } = exchange;
+    if (authenticatedAt === 0) return;
+    let text = entry('auth', startedAt, authenticatedAt);
+    if (admittedAt > 0) text += `, ${entry('admit', authenticatedAt, admittedAt)}`;
+    if (forwardedAt > 0) text += `, ${entry('check', admittedAt, forwardedAt)}`;
+    if (answeredAt > 0) text += `, ${entry('store', forwardedAt, answeredAt)}`;
+    lines.addKnown(SERVER_TIMING, `${text}, ${entry('total', startedAt, performance.now())}`);
+    if (head.origin !== undefined && (any || allowed.has(head.origin)))
+      lines.add(ALLOW_ORIGIN, any ? '*' : head.origin);
+  };
+}
+
+function entry(name: string, from: number, to: number): string {
+  return `${name};dur=${(to - from).toFixed(2)}`;
+}

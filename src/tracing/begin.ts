@@ -1,0 +1,54 @@
+import type { Tracing as Settings } from '../config/config.ts';
+import type { RequestSpan } from '../observe/events.ts';
+import type { RandomIds } from './ids.ts';
+import type { Samples } from './sampling.ts';
+import { limitedState } from './state.ts';
+
+/** What the caller says of its trace, well-formed; see `gateway/wire/trace-context.ts`. */
+export interface CallersTrace {
+  /** In the form of version 00, 55 characters. */
+  readonly traceparent: string | undefined;
+  readonly tracestate: string | undefined;
+}
+
+/** Begins the span of a request. `isTrusted`: it came through a trusted proxy. */
+export type BeginSpan = (caller: CallersTrace, isTrusted: boolean) => RequestSpan;
+
+/** The fields that W3C Trace Context defines. */
+export const TRACE_FIELDS = ['traceparent', 'tracestate'] as const;
+
+/** What says that something belongs under the span `id` of this trace. */
+export function traceparentAt({ traceId, flags }: RequestSpan, id: string): string {
+  return `00-${traceId}-${id}-${flags}`;
+}
+
+/** Bits of the flags: the caller keeps its span; the trace id is random (W3C Trace Context level 2). */
+const SAMPLED = 1;
+const RANDOM = 2;
+
+/** Every request has ids, also those without spans: the store's log and ours then name the same trace. */
+export function createBegin(parents: Settings['parents'], samples: Samples, ids: RandomIds): BeginSpan {
+  return ({ traceparent, tracestate }, isTrusted) => {
+    const heeded = traceparent !== undefined && (parents === 'any' || (parents === 'proxies' && isTrusted));
+    if (!heeded) {
+      const traceId = ids.trace();
+      return spanOf(traceId, ids.span(), null, samples(traceId, null), RANDOM, null);
+    }
+    const traceId = traceparent.slice(3, 35);
+    const flags = Number.parseInt(traceparent.slice(53), 16);
+    const sampled = samples(traceId, (flags & SAMPLED) !== 0);
+    const state = tracestate === undefined ? null : limitedState(tracestate);
+    return spanOf(traceId, ids.span(), traceparent.slice(36, 52), sampled, flags & RANDOM, state);
+  };
+}
+
+function spanOf(
+  traceId: string,
+  id: string,
+  parentId: string | null,
+  sampled: boolean,
+  random: number,
+  state: string | null,
+): RequestSpan {
+  return { traceId, id, parentId, sampled, flags: `0${random | (sampled ? SAMPLED : 0)}`, state, attempts: [] };
+}

@@ -1,0 +1,158 @@
+import { readFileSync } from 'node:fs';
+import type { ReadableSpan, Span, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace';
+import type { Tracing as Settings } from '../config/config.ts';
+import type { Observe } from '../observe/events.ts';
+import { loadExporter, type Sdk } from './sdk.ts';
+
+type Done = Parameters<SpanExporter['export']>[1];
+type ExporterConfig = NonNullable<ConstructorParameters<Awaited<ReturnType<typeof loadExporter>>>[0]>;
+
+/** As the SDK spells it. */
+const SUCCESS = 0;
+const FAILED = 1;
+
+/** The URL that spans go to; `null`: there are none. */
+export function receiverOf({ exporter, tracesEndpoint, endpoint }: Settings): string | null {
+  if (exporter === 'none') return null;
+  return tracesEndpoint ?? (endpoint === null ? null : `${endpoint.replace(/\/+$/, '')}/v1/traces`);
+}
+
+/** The exporter of the SDK for these settings. Rejects with one sentence where they do not fit or a file cannot be read. */
+export async function createExporter(url: string, settings: Settings): Promise<SpanExporter> {
+  const Exporter = await loadExporter(settings.protocol);
+  const { batch, timeout, headers, compression, clientCertificate, clientKey } = settings;
+  if ((clientCertificate === null) !== (clientKey === null))
+    throw new Error('tracing.clientCertificate and tracing.clientKey go together: set both or none');
+  return new Exporter({
+    url,
+    timeoutMillis: timeout,
+    headers: { ...headers },
+    compression: compression as NonNullable<ExporterConfig['compression']>,
+    // What waits when the gateway stops goes at once.
+    concurrencyLimit: Math.ceil(batch.queue / batch.size) + 2,
+    httpAgentOptions: {
+      keepAlive: true,
+      ...file('ca', settings.certificate),
+      ...file('cert', clientCertificate),
+      ...file('key', clientKey),
+    },
+  });
+}
+
+function file(option: 'ca' | 'cert' | 'key', path: string | null): object {
+  if (path === null) return {};
+  try {
+    return { [option]: readFileSync(path) };
+  } catch (error) {
+    throw new Error(`the file ${path} of tracing cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+  }
+}
+
+/**
+ * The processor of the SDK that sends spans in batches, which tells what becomes of each: it has room for so many, and what
+ * finds none is dropped. No request waits for it.
+ */
+export class Outbox implements SpanProcessor {
+  readonly #batches: SpanProcessor;
+  readonly #exporter: SpanExporter;
+  readonly #room: number;
+  readonly #patience: number;
+  readonly #observe: Observe;
+  /** Spans that wait, and those that are on their way. */
+  #waiting = 0;
+  #sent = 0;
+  #away: { readonly since: number; lost: number } | null = null;
+
+  constructor({ trace }: Sdk, exporter: SpanExporter, { batch }: Pick<Settings, 'batch'>, observe: Observe) {
+    this.#exporter = exporter;
+    this.#room = batch.queue;
+    this.#patience = batch.timeout;
+    this.#observe = observe;
+    this.#batches = new trace.BatchSpanProcessor({
+      exporter: {
+        export: (spans, done) => this.#export(spans, done),
+        forceFlush: async () => exporter.forceFlush?.(),
+        shutdown: () => exporter.shutdown(),
+      },
+      maxQueueSize: batch.queue,
+      maxExportBatchSize: batch.size,
+      scheduledDelayMillis: batch.delay,
+      exportTimeoutMillis: batch.timeout,
+    });
+  }
+
+  onStart(_span: Span): void {}
+
+  onEnd(span: ReadableSpan): void {
+    if (this.#waiting >= this.#room) {
+      this.#observe({ type: 'spans', result: 'dropped', count: 1 });
+      return;
+    }
+    this.#waiting++;
+    this.#batches.onEnd(span);
+  }
+
+  forceFlush(): Promise<void> {
+    return this.#batches.forceFlush();
+  }
+
+  /** Resolves when all spans are sent, or `patience` milliseconds have passed; what is left then is lost. */
+  async close(patience: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const over = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, patience);
+    });
+    await Promise.race([this.shutdown().catch(() => {}), over]);
+    clearTimeout(timer);
+    const left = this.#waiting + this.#sent;
+    if (left > 0) this.#observe({ type: 'spans', result: 'dropped', count: left });
+  }
+
+  shutdown(): Promise<void> {
+    return this.#batches.shutdown();
+  }
+
+  #export(spans: ReadableSpan[], done: Done): void {
+    this.#waiting -= spans.length;
+    this.#sent += spans.length;
+    let isOpen = true;
+    const settle: Done = (result) => {
+      if (!isOpen) return;
+      isOpen = false;
+      clearTimeout(timer);
+      this.#sent -= spans.length;
+      this.#tell(spans.length, result);
+      done(result);
+    };
+    // A receiver that drips its answer would keep the SDK waiting for ever.
+    const timer = setTimeout(() => settle({ code: FAILED, error: new Error('no answer in time') }), this.#patience);
+    timer.unref();
+    this.#exporter.export(spans, settle);
+  }
+
+  #tell(count: number, { code, error }: Parameters<Done>[0]): void {
+    if (code === SUCCESS) {
+      this.#observe({ type: 'spans', result: 'exported', count });
+      if (this.#away === null) return;
+      const { since, lost } = this.#away;
+      this.#away = null;
+      this.#observe({ type: 'collector.back', after: Math.round(performance.now() - since), lost });
+      return;
+    }
+    this.#observe({ type: 'spans', result: 'failed', count });
+    if (this.#away === null) {
+      this.#away = { since: performance.now(), lost: 0 };
+      this.#observe({ type: 'collector.away', error: reasonOf(error) });
+    }
+    this.#away.lost += count;
+  }
+}
+
+/** Without what the receiver wrote, and with the status that the SDK keeps apart. */
+function reasonOf(error: Error | undefined): Error {
+  const { message = 'it was refused', code } = (error ?? {}) as { message?: string; code?: unknown };
+  return new Error(
+    typeof code === 'number' ? `HTTP ${code}` : message,
+    typeof code === 'string' ? { cause: code } : {},
+  );
+}

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { readVersion } from '../common/version.ts';
+import type { Tracing as Settings } from '../config/config.ts';
+import type { Observe } from '../observe/events.ts';
+import { type BeginSpan, createBegin } from './begin.ts';
+import { createExporter, Outbox, receiverOf } from './export.ts';
+import { RandomIds } from './ids.ts';
+import { createSamples } from './sampling.ts';
+import { loadSdk, type Sdk } from './sdk.ts';
+import { createSpanMaker, GivenIds } from './spans.ts';
+
+/** Milliseconds for which a gateway that stops waits for the receiver of its last spans. */
+const FLUSH = 2_000;
+
+/** The spans of one process. */
+export interface Tracing {
+  /** What begins the span of a request under these settings; the endpoint is that of the start. */
+  begin(settings: Pick<Settings, 'sampler' | 'ratio' | 'parents'>): BeginSpan;
+  nextSpanId(): string;
+  /** Makes spans from the events of requests. */
+  readonly observe: Observe;
+  /** Sends what waits, but only for so long. */
+  close(): Promise<void>;
+}
+
+export interface TracingParts {
+  /** The number of the worker; `null`: the process is the whole gateway. */
+  readonly worker: number | null;
+  /** Is told what becomes of spans. */
+  readonly observe: Observe;
+}
+
+/** Loads OpenTelemetry if the settings have an endpoint; `null` if not. */
+export async function openTracing(settings: Settings, { worker, observe }: TracingParts): Promise<Tracing | null> {
+  const url = receiverOf(settings);
+  if (url === null) return null;
+  const sdk = await loadSdk();
+  const outbox = new Outbox(sdk, await createExporter(url, settings), settings, observe);
+  const given = new GivenIds();
+  const provider = new sdk.trace.TracerProvider({
+    resource: resourceOf(sdk, settings, worker),
+    idGenerator: given,
+    // What has no span comes not so far: that was decided when the request came.
+    sampler: new sdk.trace.AlwaysOnSampler(),
+    spanProcessors: [outbox],
+  });
+  const tracer = provider.getTracer('storegate', readVersion());
+  const ids = new RandomIds();
+  return {
+    nextSpanId: () => ids.span(),
+    begin: (settings) => createBegin(settings.parents, createSamples(sdk, settings), ids),
+    observe: createSpanMaker({ sdk, tracer, ids: given, clientAddress: settings.clientAddress }),
+    close: () => outbox.close(FLUSH),
+  };
+}
+
+function resourceOf({ resources }: Sdk, { service, resource }: Settings, worker: number | null) {
+  const instance = resource?.['service.instance.id'];
+  return resources.defaultResource().merge(
+    resources.resourceFromAttributes({
+      'service.name': 'storegate',
+      'service.version': readVersion(),
+      ...resource,
+      ...(service !== null && { 'service.name': service }),
+      // Each process is an instance of its own.
+      'service.instance.id':
+        instance === undefined ? randomUUID() : worker === null ? instance : `${instance}-${worker}`,
+    }),
+  );
+}

@@ -1,0 +1,421 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { Collector } from '../support/collector.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { storegate } from '../support/storegate.ts';
+import { temporaryFolders } from '../support/temporary.ts';
+import { until } from '../support/until.ts';
+import { type FakeStore, fakeStore } from '../support/upstream.ts';
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const CALLER = '00f067aa0ba902b7';
+const SAMPLED = `00-${TRACE}-${CALLER}-01`;
+const NOT_SAMPLED = `00-${TRACE}-${CALLER}-00`;
+/** Spans go soon, and a test that ends does not wait long for a collector that is away. */
+const SOON = 'batch: { delay: 20ms }, timeout: 1s';
+
+const folder = temporaryFolders();
+let collector: Collector | null = null;
+let store: FakeStore | null = null;
+let gateway: TestGateway | null = null;
+
+afterEach(async () => {
+  await gateway?.stop();
+  await store?.close();
+  await collector?.close();
+  gateway = store = collector = null;
+});
+
+interface Setting {
+  readonly settings?: string;
+  /** More of gateway.yaml, by the URL of the store. */
+  readonly more?: (storeUrl: string) => string;
+  readonly env?: Record<string, string>;
+  readonly answer?: Parameters<typeof fakeStore>[0];
+}
+
+/** A gateway that sends spans to a collector, in front of a store that answers `[]`. */
+async function traced({ settings = '', more = () => '', env = {}, answer }: Setting = {}) {
+  collector = await Collector.start();
+  store = await fakeStore(answer ?? ((_request, response) => response.end('[]')));
+  gateway = await TestGateway.start({
+    settings: `tracing: { ${SOON} ${settings} }\n${more(store.url)}`,
+    env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env },
+    storeUrl: store.url,
+  });
+  return { collector, store, gateway, key: await gateway.key() };
+}
+
+const lineOf = (gateway: TestGateway) => gateway.log.filter(({ msg }) => msg === 'request').at(-1)!;
+const sentTo = (store: FakeStore) => store.seen.at(-1)!.headers;
+
+describe('a request in a trace', () => {
+  test('has a span under that of its caller, with its steps, and one for the store, which is told of it', async () => {
+    const { collector, store, gateway, key } = await traced();
+    await gateway.client
+      .get('/pets?limit=1')
+      .set('X-API-Key', key.secret)
+      .set('traceparent', SAMPLED)
+      .set('tracestate', 'congo=t61rcWkgMzE')
+      .expect(200);
+    const { own, attempts } = await collector.trace(TRACE);
+
+    expect(own).toMatchObject({
+      name: 'GET /pets',
+      parentSpanId: CALLER,
+      traceState: 'congo=t61rcWkgMzE',
+      status: 0,
+      attributes: {
+        'http.request.method': 'GET',
+        'http.route': '/pets',
+        'http.response.status_code': 200,
+        'storegate.operation': 'listPets',
+        'storegate.plan': 'free',
+        'storegate.key_id': key.id,
+        'storegate.verdict': 'admitted',
+        'storegate.request_id': lineOf(gateway).id,
+      },
+      resource: { 'service.name': 'storegate', 'service.instance.id': expect.stringMatching(/^[0-9a-f-]{36}$/) },
+    });
+    expect(own.events.map(({ name }) => name)).toEqual(['authenticated', 'admitted', 'forwarded', 'answered']);
+    const times = [own.start, ...own.events.map(({ time }) => time), own.end];
+    expect(times).toEqual([...times].sort((a, b) => (a < b ? -1 : 1)));
+
+    expect(attempts).toHaveLength(1);
+    const [attempt] = attempts;
+    expect(attempt).toMatchObject({
+      name: 'GET /pets',
+      parentSpanId: own.spanId,
+      status: 0,
+      attributes: { 'http.request.method': 'GET', 'http.response.status_code': 200, 'url.template': '/pets' },
+    });
+    expect(attempt!.start >= own.start && attempt!.end <= own.end).toBe(true);
+    expect(sentTo(store)).toMatchObject({
+      traceparent: `00-${TRACE}-${attempt!.spanId}-01`,
+      tracestate: 'congo=t61rcWkgMzE',
+    });
+    expect(lineOf(gateway)).toMatchObject({ traceId: TRACE, traceparent: `00-${TRACE}-${own.spanId}-01` });
+  });
+
+  test('that its caller does not keep has no span; the store and the log are told of it all the same', async () => {
+    const { collector, store, gateway, key } = await traced();
+    await gateway.client.get('/pets').set('X-API-Key', key.secret).set('traceparent', NOT_SAMPLED).expect(200);
+    expect(sentTo(store).traceparent).toMatch(new RegExp(`^00-${TRACE}-(?!${CALLER})[0-9a-f]{16}-00$`));
+    expect(lineOf(gateway)).toMatchObject({ traceId: TRACE });
+    // One that is kept comes alone.
+    await gateway.client.get('/pets').set('X-API-Key', key.secret).expect(200);
+    await until('spans come', () => collector.spans.length > 1);
+    expect(collector.spans.map(({ traceId }) => traceId)).not.toContain(TRACE);
+  });
+
+  test.each([
+    ['no traceparent', {}],
+    ['one that is none', { traceparent: SAMPLED.replace('00-', 'ff-'), tracestate: 'a=1' }],
+  ])('with %s begins one of its own', async (_what, fields) => {
+    const { collector, store, gateway, key } = await traced();
+    await gateway.client.get('/pets').set('X-API-Key', key.secret).set(fields).expect(200);
+    const { traceparent, tracestate } = sentTo(store) as Record<string, string>;
+    const [, traceId] = /^00-([0-9a-f]{32})-[0-9a-f]{16}-03$/.exec(traceparent!)!;
+    expect(tracestate).toBeUndefined();
+    const { own } = await collector.trace(traceId!);
+    expect(own.parentSpanId).toBe('');
+    expect(lineOf(gateway).traceId).toBe(traceId);
+  });
+});
+
+describe('spans', () => {
+  test('of refusals and failures say so, and none has what the caller sent', async () => {
+    const { collector, gateway, key } = await traced({
+      answer: (request, response) =>
+        request.url!.includes('/7') ? response.writeHead(404).end('{}') : response.destroy(),
+    });
+    const asked = (path: string) =>
+      gateway.client.get(path).set('X-API-Key', key.secret).set('User-Agent', 'hidden').set('Cookie', 'hidden');
+    await asked('/pets?limit=hidden').expect(400);
+    await asked('/pets/7').expect(404);
+    await asked('/pets/8').expect(502);
+    await gateway.client.get('/pets').set('X-API-Key', 'hidden').expect(401);
+    await until('all come', () => collector.spans.length === 6);
+
+    const [of400, of404, of502, of401] = [400, 404, 502, 401].map((status) =>
+      collector.spans.find(({ kind, attributes }) => kind === 2 && attributes['http.response.status_code'] === status),
+    );
+    const attemptOf = (own: typeof of404) => collector.spans.find(({ parentSpanId }) => parentSpanId === own!.spanId);
+    expect(of400).toMatchObject({ name: 'GET /pets', status: 0, attributes: { 'storegate.code': 'invalid_request' } });
+    expect(attemptOf(of400)).toBeUndefined();
+    expect(of404).toMatchObject({ name: 'GET /pets/{petId}', status: 0 });
+    expect(attemptOf(of404)).toMatchObject({ status: 2, attributes: { 'error.type': '404' } });
+    expect(of502).toMatchObject({ status: 2, attributes: { 'error.type': 'upstream_error' } });
+    expect(attemptOf(of502)).toMatchObject({ status: 2, attributes: { 'error.type': 'upstream_error' } });
+    expect(of401).toMatchObject({ name: 'GET', status: 0, attributes: { 'storegate.code': 'invalid_api_key' } });
+    expect(JSON.stringify(collector.spans, (_, value) => (typeof value === 'bigint' ? `${value}` : value))).not.toMatch(
+      /hidden|127\.0\.0\.1/,
+    );
+  });
+
+  test('say what the variables of OpenTelemetry ask for, in JSON and compressed', async () => {
+    const { collector, gateway, key } = await traced({
+      settings: ', clientAddress: true',
+      env: {
+        OTEL_SERVICE_NAME: 'edge',
+        OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=a%20test,service.name=other,service.instance.id=one',
+        OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json',
+        OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20some-secret',
+        OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
+      },
+    });
+    await gateway.client.get('/pets').set('X-API-Key', key.secret).set('traceparent', SAMPLED).expect(200);
+    const { own, attempts } = await collector.trace(TRACE);
+    expect(own.attributes).toMatchObject({ 'client.address': '127.0.0.1', 'http.response.status_code': 200 });
+    expect(own.resource).toMatchObject({
+      'service.name': 'edge',
+      'deployment.environment.name': 'a test',
+      'service.instance.id': 'one',
+    });
+    expect(attempts).toHaveLength(1);
+    expect(collector.paths).toEqual(['/v1/traces']);
+    expect(collector.heads[0]).toMatchObject({
+      authorization: 'Bearer some-secret',
+      'content-type': 'application/json',
+      'content-encoding': 'gzip',
+    });
+    expect(JSON.stringify(gateway.log)).not.toContain('some-secret');
+  });
+
+  test('go where the whole URL for them says, as it is', async () => {
+    const collector = await Collector.start();
+    gateway = await TestGateway.start({
+      settings: `tracing: { ${SOON}, tracesEndpoint: "${collector.url}/api/traces" }`,
+      env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' },
+    });
+    await gateway.client.get('/pets').expect(401);
+    await until('it comes', () => collector.spans.length > 0);
+    expect(collector.paths).toEqual(['/api/traces']);
+    await collector.close();
+  });
+
+  test('of a mount have its path, and the target is told of them', async () => {
+    const { collector, store, gateway, key } = await traced({
+      more: (url) => `mounts: [{ path: /files, target: "${url}" }]`,
+    });
+    await gateway.client.get('/files/hidden').set('X-API-Key', key.secret).set('traceparent', SAMPLED).expect(200);
+    const { own, attempts } = await collector.trace(TRACE);
+    expect(own).toMatchObject({ name: 'GET /files/*', attributes: { 'http.route': '/files/*' } });
+    expect(sentTo(store).traceparent).toBe(`00-${TRACE}-${attempts[0]!.spanId}-01`);
+  });
+});
+
+describe('who decides what is kept', () => {
+  const kept = async (fields: Record<string, string>, setting: Setting) => {
+    const { store, gateway, key } = await traced(setting);
+    await gateway.client.get('/pets').set('X-API-Key', key.secret).set(fields).expect(200);
+    const { traceparent } = sentTo(store) as Record<string, string>;
+    return { isKept: Number.parseInt(traceparent!.slice(-2), 16) % 2 === 1, isContinued: traceparent!.includes(TRACE) };
+  };
+
+  test.each([
+    ['nobody, by a ratio of 0', {}, { settings: ', ratio: 0' }, { isKept: false, isContinued: false }],
+    [
+      'the caller, whatever the ratio',
+      { traceparent: SAMPLED },
+      { settings: ', ratio: 0' },
+      { isKept: true, isContinued: true },
+    ],
+    [
+      'nobody, by always_off',
+      { traceparent: SAMPLED },
+      { env: { OTEL_TRACES_SAMPLER: 'always_off' } },
+      { isKept: false, isContinued: true },
+    ],
+    [
+      'the gateway, by always_on',
+      { traceparent: NOT_SAMPLED },
+      { env: { OTEL_TRACES_SAMPLER: 'always_on' } },
+      { isKept: true, isContinued: true },
+    ],
+    [
+      'the ratio, also of traces that the caller keeps, by traceidratio',
+      { traceparent: SAMPLED },
+      { env: { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' } },
+      { isKept: false, isContinued: true },
+    ],
+    [
+      'no caller where parents are none',
+      { traceparent: SAMPLED },
+      { settings: ', ratio: 0, parents: none' },
+      { isKept: false, isContinued: false },
+    ],
+    [
+      'no caller that came through no trusted proxy',
+      { traceparent: SAMPLED },
+      { settings: ', parents: proxies' },
+      { isKept: true, isContinued: false },
+    ],
+    [
+      'a caller that came through a trusted proxy',
+      { traceparent: NOT_SAMPLED },
+      { settings: ', parents: proxies', more: () => 'door: { trustedProxies: ["127.0.0.0/8"] }' },
+      { isKept: false, isContinued: true },
+    ],
+  ])('%s', async (_who, fields, setting, expected) => {
+    expect(await kept(fields as Record<string, string>, setting)).toEqual(expected);
+  });
+});
+
+describe('a collector', () => {
+  /** Values of storegate_spans_total. */
+  async function spansTotal(gateway: TestGateway): Promise<Record<string, number>> {
+    const { text } = await gateway.admin.get('/metrics');
+    return Object.fromEntries(
+      [...text.matchAll(/^storegate_spans_total\{result="(\w+)"\} (\d+)$/gm)].map(([, result, count]) => [
+        result,
+        Number(count),
+      ]),
+    );
+  }
+
+  test.each(['is away', 'refuses', 'fails', 'hangs'] as const)(
+    'that %s costs requests nothing: it is told once, and its return too',
+    async (mood) => {
+      const { collector, gateway, key } = await traced({ env: { OTEL_BSP_EXPORT_TIMEOUT: '200' } });
+      if (mood === 'is away') await collector.close();
+      else collector.mood = mood;
+      for (let i = 0; i < 3; i++) {
+        await gateway.client.get('/pets').set('X-API-Key', key.secret).expect(200);
+        await until('they are lost', async () => (await spansTotal(gateway)).failed === 2 * (i + 1));
+      }
+      const told = (msg: string) => gateway.log.filter((line) => line.msg === msg);
+      expect(told('collector.away')).toMatchObject([{ level: 40, reason: expect.stringMatching(/./) }]);
+      expect(told('collector.back')).toEqual([]);
+      expect(told('bug')).toEqual([]);
+
+      if (mood === 'is away') await collector.open();
+      collector.mood = 'takes';
+      await gateway.client.get('/pets').set('X-API-Key', key.secret).expect(200);
+      await until('spans come again', () => collector.spans.length === 2);
+      await until('it is told', () => told('collector.back').length === 1);
+      expect(told('collector.back')).toMatchObject([{ lost: 6 }]);
+      expect(await spansTotal(gateway)).toEqual({ failed: 6, exported: 2 });
+    },
+  );
+
+  test('that is slow makes spans wait, but not too many: the rest is dropped and counted', async () => {
+    const { collector, gateway, key } = await traced({
+      settings: '',
+      env: { OTEL_BSP_MAX_QUEUE_SIZE: '4', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '4', OTEL_BSP_EXPORT_TIMEOUT: '60000' },
+    });
+    collector.mood = 'hangs';
+    for (let i = 0; i < 8; i++) await gateway.client.get('/pets').set('X-API-Key', key.secret).expect(200);
+    await until('some are dropped', async () => ((await spansTotal(gateway)).dropped ?? 0) >= 1);
+    expect(gateway.log.filter(({ msg }) => msg === 'spans.dropped')).toHaveLength(1);
+  });
+
+  test('gets the spans that wait when the gateway stops', async () => {
+    const { collector, gateway, key } = await traced({ env: { OTEL_BSP_SCHEDULE_DELAY: '3600000' } });
+    await gateway.client.get('/pets').set('X-API-Key', key.secret).expect(200);
+    expect(collector.spans).toEqual([]);
+    await gateway.close();
+    expect(collector.spans).toHaveLength(2);
+  });
+});
+
+test('a reload changes who decides, from the next request on', async () => {
+  const { store, gateway, key } = await traced({ settings: ', ratio: 0' });
+  const flagsOf = async () => {
+    await gateway.client.get('/pets').set('X-API-Key', key.secret).expect(200);
+    return (sentTo(store).traceparent as string).slice(-2);
+  };
+  expect(await flagsOf()).toBe('02');
+  writeFileSync(join(gateway.folder, 'gateway.yaml'), `tracing: { ${SOON}, ratio: 1 }`);
+  await gateway.admin.post('/reload').expect(200);
+  expect(await flagsOf()).toBe('03');
+});
+
+/** Loaded first, it makes a process tell each module of OpenTelemetry that it loads. */
+const SPY = `
+  import { registerHooks } from 'node:module';
+  const tell = (url) => url.includes('@opentelemetry') && process.stderr.write(url + '\\n');
+  registerHooks({ load: (url, context, next) => (tell(url), next(url, context)) });`;
+
+/** The packages of OpenTelemetry that a gateway of its own process loads to serve. */
+async function loadedWith(env: Record<string, string>): Promise<string[]> {
+  const options = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(SPY)}` };
+  const running = storegate(['serve'], {
+    cwd: folder(),
+    env: { STOREGATE_PORT: '0', STOREGATE_ADMIN_PORT: '0', ...options, ...env },
+  });
+  await until('it serves', () => running.out().includes('"started"'));
+  running.child.kill();
+  expect(await running.exit).toBe(0);
+  return [...new Set(running.err().match(/@opentelemetry\/[a-z-]+/g) ?? [])];
+}
+
+describe('without an endpoint', () => {
+  test('no part of OpenTelemetry is loaded, and with one all of it from its own room', async () => {
+    // The API alone, which does nothing without the SDK: prom-client loads it.
+    expect(await loadedWith({})).toEqual(['@opentelemetry/api']);
+    expect(await loadedWith({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' })).toContain(
+      '@opentelemetry/sdk-trace',
+    );
+  });
+
+  test('a trace passes by: the store gets what the caller sent, and the log has it', async () => {
+    store = await fakeStore((_request, response) => response.end('[]'));
+    gateway = await TestGateway.start({
+      storeUrl: store.url,
+      env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_SDK_DISABLED: 'true' },
+    });
+    const { secret } = await gateway.key();
+    await gateway.client
+      .get('/pets')
+      .set('X-API-Key', secret)
+      .set('traceparent', SAMPLED)
+      .set('tracestate', 'a=1')
+      .expect(200);
+    expect(sentTo(store)).toMatchObject({ traceparent: SAMPLED, tracestate: 'a=1' });
+    expect(lineOf(gateway)).toMatchObject({ traceId: TRACE, traceparent: SAMPLED });
+    await gateway.client
+      .get('/pets')
+      .set('X-API-Key', secret)
+      .set('traceparent', 'x')
+      .set('tracestate', 'a=1')
+      .expect(200);
+    expect(sentTo(store)).not.toHaveProperty('traceparent');
+    expect(sentTo(store)).not.toHaveProperty('tracestate');
+    expect(lineOf(gateway)).not.toHaveProperty('traceId');
+  });
+});
+
+describe('Server-Timing', () => {
+  const entries = (field: string) => [...field.matchAll(/(\w+);dur=(\d+\.\d\d)/g)].map(([, name]) => name);
+
+  test('tells the stages that a request has passed, beside what the store says itself, and pages may see it', async () => {
+    store = await fakeStore((_request, response) => response.setHeader('Server-Timing', 'db;dur=3').end('[]'));
+    gateway = await TestGateway.start({ storeUrl: store.url, settings: 'tracing: { serverTiming: true }' });
+    const { secret } = await gateway.key();
+    const asked = (path: string) => gateway!.client.get(path).set('X-API-Key', secret);
+
+    const good = await asked('/pets').set('Origin', 'https://shop.example').expect(200);
+    const [own, stores] = [good.headers['server-timing']!.slice(0, -', db;dur=3'.length), 'db;dur=3'];
+    expect(good.headers['server-timing']).toBe(`${own}, ${stores}`);
+    expect(entries(own)).toEqual(['auth', 'admit', 'check', 'store', 'total']);
+    expect(good.headers['timing-allow-origin']).toBe('*');
+
+    const wrong = await asked('/pets?limit=x').expect(400);
+    expect(entries(wrong.headers['server-timing']!)).toEqual(['auth', 'admit', 'total']);
+    expect(wrong.headers).not.toHaveProperty('timing-allow-origin');
+    const strange = await gateway.client.get('/pets').set('X-API-Key', 'none').expect(401);
+    expect(strange.headers).not.toHaveProperty('server-timing');
+  });
+
+  test('is there only by the setting, which a reload changes', async () => {
+    gateway = await TestGateway.start();
+    const { secret } = await gateway.key();
+    const timing = async () => (await gateway!.client.get('/pets').set('X-API-Key', secret)).headers['server-timing'];
+    expect(await timing()).toBeUndefined();
+    writeFileSync(join(gateway.folder, 'gateway.yaml'), 'tracing: { serverTiming: true }');
+    await gateway.admin.post('/reload').expect(200);
+    expect(await timing()).toMatch(/^auth;dur=/);
+  });
+});

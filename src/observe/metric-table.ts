@@ -50,6 +50,18 @@ export const METRICS: readonly MetricRow[] = [
         nearLimit && add(plan ?? 'none'),
   }),
   counter({
+    on: ['request'],
+    name: 'storegate_forwarded_requests_total',
+    help: 'Requests for the store or the target of a mount, by plan and result: answered, or turned_away because stores were busy.',
+    labelNames: ['plan', 'result'],
+    count:
+      (add) =>
+      ({ upstream, code, plan }) => {
+        if (upstream !== null) add(plan ?? 'none', 'answered');
+        else if (code === 'upstream_busy') add(plan ?? 'none', 'turned_away');
+      },
+  }),
+  counter({
     on: ['ban'],
     name: 'storegate_bans_total',
     help: 'Bans that began because a key kept sending after refusals, by plan.',

@@ -39,6 +39,7 @@ describe('what happened is counted', () => {
       [
         'storegate_requests_total{operation="getPet",method="GET",status="200"} 1',
         'storegate_admissions_total{plan="free",verdict="admitted"} 1',
+        'storegate_forwarded_requests_total{plan="free",result="answered"} 1',
         'storegate_request_duration_seconds_sum{operation="getPet"} 0.003',
         'storegate_request_duration_seconds_count{operation="getPet"} 1',
         'storegate_upstream_duration_seconds_sum{operation="getPet"} 0.002',
@@ -52,6 +53,18 @@ describe('what happened is counted', () => {
         'storegate_requests_total{operation="getPet",method="GET",status="200"} 1',
         'storegate_admissions_total{plan="free",verdict="admitted"} 1',
         'storegate_near_limit_admissions_total{plan="free"} 1',
+        'storegate_request_duration_seconds_sum{operation="getPet"} 0.003',
+        'storegate_request_duration_seconds_count{operation="getPet"} 1',
+      ],
+    ],
+    [
+      'a request that a busy store has no place for',
+      [{ ...REQUEST, verdict: 'admitted', plan: 'free', status: 503, code: 'upstream_busy' }],
+      [
+        'storegate_requests_total{operation="getPet",method="GET",status="503"} 1',
+        'storegate_refusals_total{code="upstream_busy"} 1',
+        'storegate_admissions_total{plan="free",verdict="admitted"} 1',
+        'storegate_forwarded_requests_total{plan="free",result="turned_away"} 1',
         'storegate_request_duration_seconds_sum{operation="getPet"} 0.003',
         'storegate_request_duration_seconds_count{operation="getPet"} 1',
       ],

@@ -155,6 +155,12 @@ export const CATALOGUE = {
     title: 'The store has more requests than it can answer.',
     advice: 'Wait for `Retry-After` and try again with exponential backoff. The request did not reach the store.',
   },
+  upstream_away: {
+    status: 503,
+    title: 'The store is away.',
+    advice:
+      'Wait for `Retry-After` and try again with exponential backoff. It failed for others, so nobody waits for it until it is back; nothing that changes anything was sent to it.',
+  },
   state_unavailable: {
     status: 503,
     title: 'The gateway cannot check limits at the moment.',

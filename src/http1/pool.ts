@@ -37,9 +37,12 @@ const IDLE = 4_000;
 const SHORTEST_LOOK = 10;
 const LONGEST_LOOK = 250;
 
+/** All deadlines are before it. */
+const ALL = Number.POSITIVE_INFINITY;
+
 interface Waiting {
   take(connection: ClientConnection): void;
-  refuse(): void;
+  refuse(reason?: Error): void;
 }
 
 /** A connection that somebody has who waited for it. */
@@ -126,7 +129,7 @@ export class Pool {
     if (idle !== undefined) return idle;
     if (this.#all.size < this.#limits.connections) return this.#open();
     return new Promise((resolve, reject) => {
-      const waiting = { take: resolve, refuse: () => reject(new PoolBusy()) };
+      const waiting = { take: resolve, refuse: (reason = new PoolBusy()) => reject(reason) };
       this.#waiting.add(waiting, party, this.#shared.now + this.#limits.headTimeout)?.refuse();
     });
   }
@@ -137,11 +140,16 @@ export class Pool {
     this.#free(connection);
   }
 
+  /** Questions that wait for a connection wait no longer. */
+  dismiss(reason: Error): void {
+    for (let one = this.#waiting.takeLate(ALL); one !== null; one = this.#waiting.takeLate(ALL)) one.refuse(reason);
+  }
+
   close(): void {
     this.#isClosed = true;
     clearInterval(this.#timer);
     for (const connection of this.#all) connection.destroy();
-    this.#refuseLate(Number.POSITIVE_INFINITY);
+    this.dismiss(new PoolBusy());
   }
 
   #startTimer(): void {

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import type { Config } from '../config/config.ts';
 import { Outage } from '../errors/outage.ts';
+import type { Code } from '../errors/refusals.ts';
 import type { Observe, RequestTrace } from './events.ts';
 import { prettyLine } from './pretty.ts';
 import { seldom } from './seldom.ts';
@@ -123,8 +124,8 @@ export function createLog(
         logger.warn({ warning: event.warning }, event.type);
         return;
       case 'outage':
-        // An outage of the state has one line at its begin and one at its end, and none for the requests in between.
-        if (event.error instanceof Outage && event.error.code === 'state_unavailable') return;
+        // An outage of the state or a store has one line at its begin and one at its end, and none for the requests in between.
+        if (event.error instanceof Outage && TOLD_ONCE.has(event.error.code)) return;
         logger.warn({ id: event.id, reason: reasonOf(event.error) }, 'outage');
         return;
       case 'bug':
@@ -150,6 +151,8 @@ export function createLog(
 
   return { observe };
 }
+
+const TOLD_ONCE: ReadonlySet<Code> = new Set(['state_unavailable', 'upstream_away']);
 
 /** Where pino writes to; JSON for standard output takes pino's own, faster way. */
 function targetOf(format: Config['log']['format'], destination: Destination): Destination[] {

@@ -71,7 +71,7 @@ export function createServing(parts: ServingParts): Serving {
     failed: (error) => observe({ type: 'bug', id: 'bans', error }),
   });
   storage.hearBans?.((ban) => bans.begun(ban));
-  const upstreams = new Upstreams(config, settings.certificates);
+  const upstreams = new Upstreams(config, settings.certificates, observe);
   const deprecatedBy = parts.deprecatedAtAll ?? ((keyId) => uses.deprecatedBy(keyId));
   const bodies = new Bodies(bodiesSettings(config));
   const flights = new Flights();

@@ -6,7 +6,8 @@ import { isAnError, PET, Stand } from './stand.ts';
 let stand: Stand;
 beforeAll(async () => {
   stand = await Stand.start({
-    settings: 'upstream: {headersTimeout: 300ms, bodyTimeout: 300ms, connectTimeout: 300ms, connections: 2}',
+    settings:
+      'upstream: {headersTimeout: 300ms, bodyTimeout: 300ms, connectTimeout: 300ms, connections: 2, ejection: {enabled: false}}',
   });
 });
 afterAll(() => stand.stop());
@@ -159,12 +160,15 @@ describe('a request is sent again', () => {
     expect(await reuse(post())).toEqual({ status: 502, sent: 1 });
   });
 
-  test('never, on a new connection', async () => {
+  test.each([
+    ['once, if it may be, on a new connection', get, 2],
+    ['never, if it is a POST, on a new connection', post, 1],
+  ])('%s', async (_what, request, sent) => {
     stand.store.dropConnections();
     stand.store.respond = (socket) => void socket.destroy();
     const before = stand.store.requests.length;
-    expect((await stand.ask(get())).status).toBe(502);
-    expect(stand.store.requests.length - before).toBe(1);
+    expect((await stand.ask(request())).status).toBe(502);
+    expect(stand.store.requests.length - before).toBe(sent);
   });
 });
 

@@ -11,7 +11,7 @@ import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
 import { ask } from './question.ts';
 import type { StoreAnswer } from './store-answer.ts';
-import { soleTarget } from './upstream.ts';
+import { soleUpstream } from './upstream.ts';
 
 /** The proxy of one mount. */
 export interface InnerProxy {
@@ -84,7 +84,7 @@ export function createInnerProxy(
     },
   });
 
-  const upstream = soleTarget(storeLabel(target), pool);
+  const upstream = soleUpstream(storeLabel(target), pool);
 
   /** The proxy's own timeouts begin once it is connected; the system would try to connect for minutes. */
   function watchConnecting(passage: Passage, outgoing: ClientRequest): void {

@@ -15,7 +15,7 @@ import { createRewriting, type Rewriting } from './rewriting.ts';
 import { tunnelsTo } from './store.ts';
 import type { StoreAnswer } from './store-answer.ts';
 import type { Stores } from './stores.ts';
-import { type Upstream as Asked, soleTarget } from './upstream.ts';
+import { type Upstream as Asked, soleUpstream } from './upstream.ts';
 
 /** Path prefixes outside the contract that go to a target as they are, such as streams and WebSockets. */
 export interface Mounts {
@@ -68,7 +68,7 @@ export function createMounts(options: MountsOptions): Mounts {
       return { forward, tunnels: websocket ? stores.forTunnels() : null };
     }
     const { forward } = createInnerProxy(target, timeouts);
-    return { forward, tunnels: websocket ? soleTarget(storeLabel(target), tunnelsTo(target, timeouts)) : null };
+    return { forward, tunnels: websocket ? soleUpstream(storeLabel(target), tunnelsTo(target, timeouts)) : null };
   }
 
   function questionOf(

@@ -1,17 +1,17 @@
 import { BodyStream } from '../../http1/body-stream.ts';
 import type { ClientConnection } from '../../http1/client-connection.ts';
 import type { ClientError } from '../../http1/client-error.ts';
+import { PoolBusy } from '../../http1/pool.ts';
 import type { AnswerTaker, Question as Asked, ClientAnswer } from '../../http1/question.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
 import { CallerLeft } from '../wire/caller-left.ts';
 import { returnedHeaders } from './headers.ts';
 import { outageOf } from './outages.ts';
+import { isIdempotent } from './retries.ts';
 import type { StoreAnswer } from './store-answer.ts';
-import type { AskedStore, Upstream } from './upstream.ts';
-
-/** Methods that may be repeated without further effect (RFC 9110 section 9.2.2). */
-const IDEMPOTENT = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
+import { Trial } from './trial.ts';
+import { type AskedStore, StoreWentAway, type Upstream } from './upstream.ts';
 
 export interface QuestionParts {
   readonly upstream: Upstream;
@@ -23,20 +23,29 @@ export interface QuestionParts {
 }
 
 /**
- * Asks the store. Resolves once the head of the answer has come, with the whole body if one read holds both. Rejects with
+ * Asks a store. Resolves once the head of the answer has come, with the whole body if one read holds both. Rejects with
  * Outage, or with CallerLeft when the caller leaves.
  */
 export function ask(parts: QuestionParts): Promise<StoreAnswer> {
   return new Promise((resolve, reject) => new Question(parts, resolve, reject).begin());
 }
 
-/** One request to the store. */
+const NONE: readonly AskedStore[] = [];
+
+/** One request to an upstream. */
 class Question implements AnswerTaker {
   readonly #parts: QuestionParts;
   readonly #resolve: (answer: StoreAnswer) => void;
   readonly #reject: (error: unknown) => void;
-  #repeated = false;
+  /** The store that has it now, and what it gave for the end. */
   #store: AskedStore | null = null;
+  #epoch = 0;
+  /** Stores that are not asked any more. */
+  #tried: readonly AskedStore[] = NONE;
+  #begun = false;
+  #judged = false;
+  #repeated = false;
+  #retries = 0;
 
   constructor(parts: QuestionParts, resolve: (answer: StoreAnswer) => void, reject: (error: unknown) => void) {
     this.#parts = parts;
@@ -45,14 +54,10 @@ class Question implements AnswerTaker {
   }
 
   begin(): void {
+    const { upstream, exchange } = this.#parts;
+    const now = this.#tried === NONE ? exchange.forwardedAt : performance.now();
     try {
-      const { upstream, exchange } = this.#parts;
-      const store = upstream.choose();
-      this.#store = store;
-      const taken = store.pool.take(exchange.client?.party);
-      if (taken instanceof Promise)
-        taken.then((connection) => this.#askOn(store, connection)).catch((error) => this.#lose(error));
-      else this.#askOn(store, taken);
+      this.#giveTo(upstream.choose(now, this.#isSafe, this.#tried));
     } catch (error) {
       this.#lose(error);
     }
@@ -60,64 +65,163 @@ class Question implements AnswerTaker {
 
   /** The store has had the request, so it is not sent again. */
   begun(): void {
+    this.#begun = true;
     this.#parts.exchange.answeredAt = performance.now();
   }
 
   answer({ status, reason, fields, body }: ClientAnswer): void {
     const { exchange } = this.#parts;
+    this.#judged = true;
+    this.#store!.answered(status, this.#epoch, exchange.answeredAt);
     if (!(body instanceof BodyStream)) exchange.cancel = null;
-    this.#resolve({ status, reason, headers: returnedHeaders(fields, status), body: told(body) });
+    this.#resolve({ status, reason, headers: returnedHeaders(fields, status), body: this.#told(body) });
   }
 
   fail(error: ClientError): void {
-    this.#parts.exchange.cancel = null;
-    if (this.#mayRepeat(error)) this.#repeat(error);
+    const { exchange, upstream, asked } = this.#parts;
+    const store = this.#store!;
+    exchange.cancel = null;
+    if (this.#mayRepeat(error)) {
+      this.#repeated = true;
+      store.forgone(this.#epoch);
+      this.#askAgain(store, error);
+      return;
+    }
+    if (error.failure === 'body') store.forgone(this.#epoch);
+    else store.failed(error, this.#epoch);
+    const mayRetry = this.#canBeSentAgain && !this.#begun && !exchange.call.left;
+    if (mayRetry && upstream.mayRetry(error, asked.method, this.#retries)) this.#retry(store, error);
     else this.#reject(outageOf(error));
   }
 
-  #askOn({ pool }: AskedStore, connection: ClientConnection): void {
+  /** Nobody waits for the store any longer: another one answers in its place, or the caller is told. */
+  moveOn(store: AskedStore): void {
+    const { exchange } = this.#parts;
+    if (exchange.call.left) return;
+    exchange.cancel = null;
+    this.#tried = [...this.#tried, store];
+    this.begin();
+  }
+
+  #giveTo(store: AskedStore): void {
+    this.#store = store;
+    const taken = store.pool.take(this.#parts.exchange.client?.party);
+    if (taken instanceof Promise)
+      taken.then((connection) => this.#askOn(store, connection)).catch((error) => this.#lose(error));
+    else this.#askOn(store, taken);
+  }
+
+  #askOn(store: AskedStore, connection: ClientConnection): void {
     const { exchange, asked } = this.#parts;
     if (exchange.call.left) {
-      pool.giveBack(connection);
+      store.pool.giveBack(connection);
       this.#reject(new CallerLeft());
       return;
     }
+    const { isTrial } = store;
+    const epoch = store.begin();
+    this.#epoch = epoch;
     exchange.cancel = () => {
       connection.cancel(asked);
+      if (!this.#judged) store.forgone(epoch);
       this.#reject(new CallerLeft());
     };
     try {
-      connection.ask(asked, this);
+      connection.ask(asked, isTrial && this.#isSafe ? new Trial(this, { store, epoch, connection, asked }) : this);
     } catch (error) {
       // It cannot be sent, which is no fault of the connection.
-      pool.giveBack(connection);
+      store.forgone(epoch);
+      store.pool.giveBack(connection);
       throw error;
     }
   }
 
+  /** Whatever went wrong, nothing was sent. */
   #lose(error: unknown): void {
-    this.#parts.exchange.cancel = null;
-    this.#reject(outageOf(error));
+    const { exchange } = this.#parts;
+    exchange.cancel = null;
+    const isElsewhere = error instanceof StoreWentAway || error instanceof PoolBusy;
+    if (!isElsewhere || exchange.call.left || this.#tried.includes(this.#store!)) {
+      this.#reject(outageOf(error));
+      return;
+    }
+    this.#tried = [...this.#tried, this.#store!];
+    this.#loseOr(error);
+  }
+
+  /** Another store takes it, or the caller is told why this one did not. */
+  #loseOr(error: unknown): void {
+    let store: AskedStore;
+    try {
+      store = this.#parts.upstream.choose(performance.now(), this.#isSafe, this.#tried);
+    } catch (away) {
+      this.#reject(error instanceof StoreWentAway ? away : outageOf(error));
+      return;
+    }
+    try {
+      this.#giveTo(store);
+    } catch (again) {
+      this.#lose(again);
+    }
+  }
+
+  /** Whether it may be given up while it is under way, and asked again, without harm. */
+  get #isSafe(): boolean {
+    const { method, body } = this.#parts.asked;
+    return body === null && (method === 'GET' || method === 'HEAD');
+  }
+
+  /** A body that came in parts is gone. */
+  get #canBeSentAgain(): boolean {
+    const { once = false, asked } = this.#parts;
+    return !once && (asked.body === null || !('readBody' in asked.body));
   }
 
   /** Once, and only for an idle connection that turned out to be closed: the store cannot have answered on it. */
   #mayRepeat({ diedIdle }: ClientError): boolean {
-    const { exchange, asked, once = false } = this.#parts;
-    return !once && diedIdle && !this.#repeated && IDEMPOTENT.has(asked.method) && !exchange.call.left;
+    const { exchange, asked } = this.#parts;
+    return diedIdle && !this.#repeated && isIdempotent(asked.method) && this.#canBeSentAgain && !exchange.call.left;
   }
 
-  #repeat(error: Error): void {
+  #retry(store: AskedStore, error: ClientError): void {
+    const { upstream } = this.#parts;
+    const now = performance.now();
+    this.#tried = [...this.#tried, store];
+    let next: AskedStore;
+    try {
+      next = upstream.choose(now, this.#isSafe, this.#tried);
+    } catch {
+      // There is no other one: what this one did is what the caller is told.
+      this.#reject(outageOf(error));
+      return;
+    }
+    if (!upstream.takeRetry(now)) {
+      this.#reject(outageOf(error));
+      return;
+    }
+    this.#retries++;
+    store.retried();
+    this.#askAgain(next, error, store);
+  }
+
+  #askAgain(next: AskedStore, error: Error, failed = next): void {
     const { exchange, observe } = this.#parts;
-    this.#repeated = true;
-    const { upstream, name: store } = this.#store!;
-    observe({ type: 'retry', id: exchange.id, upstream, store, error });
-    this.begin();
+    observe({ type: 'retry', id: exchange.id, upstream: failed.upstream, store: failed.name, error });
+    try {
+      this.#giveTo(next);
+    } catch (error) {
+      this.#lose(error);
+    }
   }
-}
 
-/** A stream of the store that fails with what the failure is to its caller. */
-function told(body: Buffer | BodyStream): Buffer | BodyStream {
-  if (!(body instanceof BodyStream)) return body;
-  body.failsWith(outageOf);
-  return body;
+  /** A stream of the store that fails with what the failure is to its caller. */
+  #told(body: Buffer | BodyStream): Buffer | BodyStream {
+    if (!(body instanceof BodyStream)) return body;
+    const [store, epoch] = [this.#store!, this.#epoch];
+    body.failsWith((error) => {
+      store.failed(error as ClientError, epoch);
+      return outageOf(error);
+    });
+    return body;
+  }
 }

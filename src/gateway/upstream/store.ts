@@ -1,16 +1,29 @@
 import type { StoreAddress, Upstream as UpstreamSettings } from '../../config/config.ts';
 import { storeLabel } from '../../config/upstreams.ts';
 import type { StoreStatus } from '../../fleet/status.ts';
+import type { ClientError } from '../../http1/client-error.ts';
 import { type OpenerOptions, openerTo, Pool, type PoolLimits } from '../../http1/pool.ts';
+import type { Observe } from '../../observe/events.ts';
 import type { ClientTls } from '../../tls/client.ts';
+import { Checks } from './checks.ts';
+import { type Failure, Health, type HealthSettings } from './health.ts';
+import { isIn } from './probe.ts';
+import { type AskedStore, StoreWentAway } from './upstream.ts';
 
 /** Requests that may wait for each allowed connection; more would only wait until their callers give up. */
 const WAITING_PER_CONNECTION = 8;
 
 type Timeouts = Pick<UpstreamSettings, 'connectTimeout' | 'headersTimeout' | 'bodyTimeout'>;
 
-/** One store, and the connections to it. */
-export class Store {
+/** What a store needs of its upstream. */
+export interface Surroundings {
+  readonly observe: Observe;
+  /** Whether enough stores would be left if this one went. */
+  readonly mayGo: (store: Store) => boolean;
+}
+
+/** One store: the connections to it, and how it is. */
+export class Store implements AskedStore {
   readonly url: string;
   /** Its host and port. */
   readonly name: string;
@@ -18,13 +31,25 @@ export class Store {
   readonly pool: Pool;
   /** For WebSockets. */
   readonly tunnels: () => Pool;
+  readonly health: Health;
+  readonly #checks: Checks;
+  #surroundings: Surroundings;
+  readonly #mayGo = (): boolean => this.#surroundings.mayGo(this);
   #weight: number;
   #settings: UpstreamSettings;
   #tls: ClientTls;
   #tunnels: Pool | null = null;
-  readonly #since = Date.now();
+  #requests = 0;
+  #failures = 0;
+  #retries = 0;
 
-  constructor(upstream: string, { url, weight }: StoreAddress, settings: UpstreamSettings, tls: ClientTls) {
+  constructor(
+    upstream: string,
+    { url, weight }: StoreAddress,
+    settings: UpstreamSettings,
+    tls: ClientTls,
+    surroundings: Surroundings,
+  ) {
     const origin = new URL(url);
     this.url = url;
     this.name = storeLabel(url);
@@ -32,12 +57,27 @@ export class Store {
     this.#weight = weight;
     this.#settings = settings;
     this.#tls = tls;
+    this.#surroundings = surroundings;
     const secure = { tls: () => this.#tls };
     this.pool = new Pool({ ...limitsOf(settings), ...addressOf(origin), open: openerTo(origin, secure) });
     this.tunnels = () => {
       this.#tunnels ??= tunnelsTo(url, this.#settings, secure);
       return this.#tunnels;
     };
+    const now = performance.now();
+    this.health = new Health(healthSettings(settings), now);
+    this.#checks = new Checks({
+      url,
+      secure,
+      settings,
+      health: this.health,
+      heard: (verdict, error) => {
+        if (this.health.checked(verdict, performance.now(), this.#mayGo)) this.#tell(error);
+      },
+      ticked: () => {
+        if (this.health.tick(performance.now())) this.#tell();
+      },
+    });
   }
 
   get weight(): number {
@@ -49,44 +89,105 @@ export class Store {
     return this.pool.load;
   }
 
+  get isTrial(): boolean {
+    return this.health.isTrial;
+  }
+
   get status(): StoreStatus {
-    const { name: store, upstream, weight } = this;
+    const { name: store, upstream, weight, health } = this;
     const connections = this.pool.status;
     return {
       upstream,
       store,
       weight,
-      state: 'up',
-      since: this.#since,
-      reason: null,
+      state: health.state,
+      since: Math.round(performance.timeOrigin + (health.state === 'away' ? health.awaySince : health.since)),
+      reason: health.reason,
       inFlight: connections.open - connections.idle,
       ...connections,
-      requests: 0,
-      failures: 0,
-      retries: 0,
+      requests: this.#requests,
+      failures: this.#failures,
+      retries: this.#retries,
     };
   }
 
+  begin(): number {
+    this.#requests++;
+    return this.health.begin();
+  }
+
+  answered(status: number, epoch: number, now: number): void {
+    const { statuses } = this.#settings.ejection;
+    const changed =
+      statuses.length > 0 && isIn(status, statuses)
+        ? this.health.bad('statuses', epoch, now, this.#mayGo)
+        : this.health.good(epoch, now);
+    if (changed) this.#tell(new Error(`it answered ${status}`));
+  }
+
+  failed(error: ClientError, epoch: number): void {
+    if (error.failure === 'body') {
+      this.health.forgone(epoch);
+      return;
+    }
+    this.#failures++;
+    if (this.health.bad(FAILURES[error.failure], epoch, performance.now(), this.#mayGo)) this.#tell(error);
+  }
+
+  forgone(epoch: number): void {
+    this.health.forgone(epoch);
+  }
+
+  retried(): void {
+    this.#retries++;
+  }
+
   /** Other settings of the same store. */
-  use({ weight }: StoreAddress, settings: UpstreamSettings, tls: ClientTls): void {
-    this.#tls = tls;
+  use({ weight }: StoreAddress, settings: UpstreamSettings, tls: ClientTls, surroundings: Surroundings): void {
     this.#weight = weight;
     this.#settings = settings;
+    this.#tls = tls;
+    this.#surroundings = surroundings;
     this.pool.use(limitsOf(settings));
     this.#tunnels?.use({ ...limitsOf(settings), ...UNLIMITED });
+    this.health.use(healthSettings(settings));
+    this.#checks.use(settings);
   }
 
   /** It is in no settings any more: requests that were given to it are finished. */
   retire(): void {
     this.pool.retire();
     this.#tunnels?.retire();
+    this.#checks.close();
   }
 
   close(): void {
     this.pool.close();
     this.#tunnels?.close();
+    this.#checks.close();
+  }
+
+  /** Tells a change of its state. */
+  #tell(error?: unknown): void {
+    const { upstream, name: store, health } = this;
+    const { observe } = this.#surroundings;
+    if (health.state === 'up') {
+      const after = Math.round(health.since - health.awaySince);
+      observe({ type: 'store.back', upstream, store, after });
+    } else if (health.state === 'away') {
+      // A return that failed is the same absence.
+      if (health.failedReturns === 0) observe({ type: 'store.away', upstream, store, reason: health.reason!, error });
+      this.pool.dismiss(new StoreWentAway());
+    }
+    this.#checks.turn();
   }
 }
+
+const FAILURES: Readonly<Record<Exclude<ClientError['failure'], 'body'>, Failure>> = {
+  unreachable: 'unreachable',
+  broken: 'broken',
+  too_slow: 'hanging',
+};
 
 const UNLIMITED = { connections: Number.POSITIVE_INFINITY, mostWaiting: 0 };
 
@@ -110,4 +211,9 @@ function limitsOf(settings: Timeouts & Pick<UpstreamSettings, 'connections'>): P
 
 function addressOf({ host, pathname }: URL): { host: string; basePath: string } {
   return { host, basePath: pathname.replace(/\/$/, '') };
+}
+
+function healthSettings({ ejection, checks, stores }: UpstreamSettings): HealthSettings {
+  const { healthy, unhealthy, path } = checks;
+  return { ...ejection, healthy, unhealthy, trusted: path !== null, alone: stores.length === 1 };
 }

@@ -1,20 +1,26 @@
 import type { Certificates } from '../../config/certificates.ts';
 import type { ServedConfig, Upstream as UpstreamSettings } from '../../config/config.ts';
 import { DEFAULT_UPSTREAM } from '../../config/upstreams.ts';
+import { Outage } from '../../errors/outage.ts';
 import type { StoreStatus } from '../../fleet/status.ts';
+import type { ClientError } from '../../http1/client-error.ts';
+import type { Observe } from '../../observe/events.ts';
 import { type ClientMaterial, type ClientTls, clientTls } from '../../tls/client.ts';
-import { chosen } from './choice.ts';
+import { type Choosable, chosen } from './choice.ts';
+import { Retries } from './retries.ts';
 import { Store } from './store.ts';
-import type { Upstream } from './upstream.ts';
+import { type AskedStore, soleTarget, type Upstream } from './upstream.ts';
 
 type Settings = Pick<ServedConfig, 'upstream' | 'upstreams'>;
 type UpstreamCertificates = Pick<Certificates, 'upstream' | 'upstreams'>;
 
 /** All upstreams of a configuration, by their names. They outlive reloads. */
 export class Upstreams {
+  readonly #observe: Observe;
   #byName: ReadonlyMap<string, Stores> = new Map();
 
-  constructor(settings: Settings, certificates: UpstreamCertificates) {
+  constructor(settings: Settings, certificates: UpstreamCertificates, observe: Observe) {
+    this.#observe = observe;
     this.use(settings, certificates);
   }
 
@@ -27,7 +33,10 @@ export class Upstreams {
     };
     const all = Object.entries({ [DEFAULT_UPSTREAM]: upstream, ...upstreams });
     this.#byName = new Map(
-      all.map(([name, settings]) => [name, new Stores(name, settings, materials[name] ?? null, before.get(name))]),
+      all.map(([name, settings]) => {
+        const parts = { name, settings, material: materials[name] ?? null, observe: this.#observe };
+        return [name, new Stores(parts, before.get(name))];
+      }),
     );
     const kept = new Set(this.#stores());
     for (const { stores } of before.values()) for (const store of stores) if (!kept.has(store)) store.retire();
@@ -62,16 +71,27 @@ export class Upstreams {
   }
 }
 
+interface StoresParts {
+  readonly name: string;
+  readonly settings: UpstreamSettings;
+  readonly material: ClientMaterial | null;
+  readonly observe: Observe;
+}
+
 /** A set of stores that answer the same. */
 export class Stores implements Upstream {
   readonly name: string;
   readonly stores: readonly Store[];
   readonly readyWhenAway: boolean;
+  readonly #only: Store | null;
+  readonly #retries: Retries;
   readonly #material: string;
   readonly #tls: ClientTls;
+  /** One for all callers: a flood of them is refused. */
+  readonly #away = new Outage('upstream_away', { headers: ['Retry-After', '1'] });
 
   /** `before`: the same upstream in other settings, whose stores are kept. */
-  constructor(name: string, settings: UpstreamSettings, material: ClientMaterial | null, before: Stores | undefined) {
+  constructor({ name, settings, material, observe }: StoresParts, before: Stores | undefined) {
     this.name = name;
     this.readyWhenAway = settings.readyWhenAway;
     this.#material = JSON.stringify(material);
@@ -79,26 +99,65 @@ export class Stores implements Upstream {
     const same = before !== undefined && before.#material === this.#material;
     const tls = same ? before.#tls : clientTls(material);
     this.#tls = tls;
+    this.#retries = before === undefined ? new Retries(settings.retries) : before.#retries;
+    this.#retries.use(settings.retries);
+    const surroundings = { observe, mayGo: (store: Store) => this.#mayGo(store) };
     this.stores = settings.stores.map((address) => {
       const kept = before?.stores.find(({ url }) => url === address.url);
-      if (kept === undefined) return new Store(name, address, settings, tls);
-      kept.use(address, settings, tls);
+      if (kept === undefined) return new Store(name, address, settings, tls, surroundings);
+      kept.use(address, settings, tls, surroundings);
       return kept;
     });
+    this.#only = this.stores.length === 1 ? this.stores[0]! : null;
+  }
+
+  choose(now: number, safe: boolean, tried: readonly AskedStore[]): Store {
+    if (tried.length === 0) this.#retries.count(now);
+    const only = this.#only;
+    if (only === null) return this.#chooseOf(now, safe, tried);
+    if (only.health.takes(safe, now)) return only;
+    throw this.#away;
+  }
+
+  mayRetry(error: ClientError, method: string, times: number): boolean {
+    // Where a connection was refused, the next one is too; and who has nobody beside it has no more than a second chance.
+    if (this.#only !== null && (error.failure === 'unreachable' || times > 0)) return false;
+    return this.#retries.allows(error, method, times);
+  }
+
+  takeRetry(now: number): boolean {
+    return this.#retries.take(now);
   }
 
   /** The same for requests that change the protocol of their connection. */
   forTunnels(): Upstream {
     return {
-      choose: () => {
-        const { upstream, name, tunnels } = this.choose();
-        return { upstream, name, pool: tunnels() };
-      },
+      choose: (now, safe, tried) => tunnelled(this.choose(now, safe, tried)),
+      mayRetry: () => false,
+      takeRetry: () => false,
     };
   }
 
-  choose(): Store {
+  #chooseOf(now: number, safe: boolean, tried: readonly AskedStore[]): Store {
     const { stores } = this;
-    return stores.length === 1 ? stores[0]! : chosen(stores, Math.random);
+    if (tried.length === 0 && stores.every(({ health }) => health.state === 'up')) return chosen(stores, Math.random);
+    const able: (Choosable & { readonly store: Store })[] = [];
+    for (const store of stores) {
+      if (tried.includes(store) || !store.health.takes(safe, now)) continue;
+      able.push({ store, weight: store.weight * store.health.share(now), load: store.load });
+    }
+    if (able.length === 0) throw this.#away;
+    return able.length === 1 ? able[0]!.store : chosen(able, Math.random).store;
   }
+
+  /** Stores that answer badly go as long as half of them are left. */
+  #mayGo(going: Store): boolean {
+    const away = this.stores.filter((store) => store !== going && store.health.state === 'away').length;
+    return away + 1 <= this.stores.length / 2;
+  }
+}
+
+/** The same store, on connections that may change their protocol: they last for hours, and say nothing of how it is. */
+function tunnelled({ upstream, name, tunnels }: Store): AskedStore {
+  return soleTarget(upstream, name, tunnels());
 }

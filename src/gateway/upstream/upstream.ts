@@ -1,21 +1,59 @@
+import type { ClientError } from '../../http1/client-error.ts';
 import type { Pool } from '../../http1/pool.ts';
 
-/** A set of stores that answer the same, as requests see it. */
+/** A set of stores that answer the same, as requests see it. Times are those of `performance.now()`. */
 export interface Upstream {
-  /** The store to be asked. */
-  choose(): AskedStore;
+  /**
+   * The store to be asked, none of those that were tried. `safe`: the request may be given up without harm. Throws Outage if no
+   * store takes it.
+   */
+  choose(now: number, safe: boolean, tried: readonly AskedStore[]): AskedStore;
+  /** Whether a request may be sent again that failed before a byte of an answer, and was sent again `times` times. */
+  mayRetry(error: ClientError, method: string, times: number): boolean;
+  /** Takes a retry out of the budget; `false`: it is spent. */
+  takeRetry(now: number): boolean;
 }
 
-/** A store as requests see it. */
+/** A store as requests see it. Each request that begins ends once: good, failed or forgone. */
 export interface AskedStore {
   readonly upstream: string;
   /** Its host and port. */
   readonly name: string;
   readonly pool: Pool;
+  /** Whether the next request that begins shows if it answers at all; a caller does not wait for that. */
+  readonly isTrial: boolean;
+  /** Returns what the end of the request is told with. */
+  begin(): number;
+  /** The head of an answer has come. */
+  answered(status: number, epoch: number, now: number): void;
+  failed(error: ClientError, epoch: number): void;
+  /** The request was given up, which says nothing of the store. */
+  forgone(epoch: number): void;
+  retried(): void;
 }
 
-/** The target of a mount: the only one of its kind, and nobody judges how it is. */
-export function soleTarget(name: string, pool: Pool): Upstream {
-  const store = { upstream: 'mount', name, pool };
-  return { choose: () => store };
+/** The target of a mount: the only one of its kind. */
+export function soleUpstream(name: string, pool: Pool): Upstream {
+  const store = soleTarget('mount', name, pool);
+  return { choose: () => store, mayRetry: () => false, takeRetry: () => false };
+}
+
+/** Connections to a store of which nobody judges how it is. */
+export function soleTarget(upstream: string, name: string, pool: Pool): AskedStore {
+  return {
+    upstream,
+    name,
+    pool,
+    isTrial: false,
+    begin: () => 0,
+    answered() {},
+    failed() {},
+    forgone() {},
+    retried() {},
+  };
+}
+
+/** The store went away while a request waited for a connection to it; nothing was sent. */
+export class StoreWentAway extends Error {
+  override name = 'StoreWentAway';
 }

@@ -4,7 +4,7 @@ import type { Exchange } from '../../../src/gateway/exchange.ts';
 import type { Checked } from '../../../src/gateway/results.ts';
 import { createForward } from '../../../src/gateway/stages/forward.ts';
 import { requestFields } from '../../../src/gateway/upstream/headers.ts';
-import { soleTarget } from '../../../src/gateway/upstream/upstream.ts';
+import { soleUpstream } from '../../../src/gateway/upstream/upstream.ts';
 import { CallerLeft } from '../../../src/gateway/wire/caller-left.ts';
 import { BodyStream } from '../../../src/http1/body-stream.ts';
 import { Pool } from '../../../src/http1/pool.ts';
@@ -79,7 +79,7 @@ function forwarding(stores: Store[], { connects = true, connectTimeout = HOUR, h
     },
   });
   pools.push(pool);
-  const upstream = soleTarget('store:80', pool);
+  const upstream = soleUpstream('store:80', pool);
   const forward = createForward({
     upstreamOf: () => upstream,
     observe: (event) => events.push(event),

@@ -1,0 +1,102 @@
+import type { Upstream as UpstreamSettings } from '../../config/config.ts';
+import type { OpenerOptions } from '../../http1/pool.ts';
+import type { Health, Verdict } from './health.ts';
+import { Prober } from './probe.ts';
+
+/** Milliseconds until a store that has just gone is asked first; from then on twice as long each time, up to the setting. */
+const FIRST_PROBE = 250;
+/** Milliseconds: so long at most, however often a return failed. */
+const LONGEST_PROBE = 30_000;
+const SHORTEST_WAIT = 10;
+
+export interface ChecksParts {
+  readonly url: string;
+  readonly secure: Pick<OpenerOptions, 'tls'>;
+  readonly settings: UpstreamSettings;
+  readonly health: Health;
+  readonly heard: (verdict: Verdict, error: unknown) => void;
+  /** The time of a return is over. */
+  readonly ticked: () => void;
+}
+
+/**
+ * Asks one store how it is: at the intervals of the settings if they have a path, and otherwise as long as it is away. Every process
+ * asks by itself: each has connections of its own, which may be what fails.
+ */
+export class Checks {
+  readonly #parts: ChecksParts;
+  readonly #prober: Prober;
+  #settings: UpstreamSettings;
+  #timer: NodeJS.Timeout | undefined;
+  #asking = false;
+  #isClosed = false;
+  /** Probes since it is away. */
+  #probes = 0;
+
+  constructor(parts: ChecksParts) {
+    this.#parts = parts;
+    this.#settings = parts.settings;
+    this.#prober = new Prober(parts.url, parts.settings.checks, parts.secure);
+    this.#plan();
+  }
+
+  use(settings: UpstreamSettings): void {
+    this.#settings = settings;
+    this.#prober.use(settings.checks);
+    this.#plan();
+  }
+
+  /** The state of the store has changed. */
+  turn(): void {
+    this.#probes = 0;
+    this.#plan();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#prober.close();
+  }
+
+  #plan(): void {
+    clearTimeout(this.#timer);
+    if (this.#asking || this.#isClosed) return;
+    const wait = this.#wait();
+    if (wait === null) return;
+    // Gateways and workers that lost a store at once do not ask it at once.
+    const jitter = 0.85 + Math.random() * 0.3;
+    this.#timer = setTimeout(() => void this.#work(), Math.max(SHORTEST_WAIT, wait * jitter)).unref();
+  }
+
+  /** Milliseconds until there is something to do; `null`: not before the state changes. */
+  #wait(): number | null {
+    const { checks, ejection } = this.#settings;
+    const { state, since, failedReturns } = this.#parts.health;
+    if (state === 'away') {
+      if (failedReturns > 0)
+        return Math.min(ejection.probe * 2 ** failedReturns, Math.max(LONGEST_PROBE, ejection.probe));
+      return Math.min(FIRST_PROBE * 2 ** this.#probes, ejection.probe);
+    }
+    const left = state === 'returning' ? since + ejection.slowReturn - performance.now() : Number.POSITIVE_INFINITY;
+    const wait = Math.min(
+      checks.path === null ? Number.POSITIVE_INFINITY : checks.interval,
+      Math.max(left, FIRST_PROBE),
+    );
+    return wait === Number.POSITIVE_INFINITY ? null : wait;
+  }
+
+  async #work(): Promise<void> {
+    const { health, heard, ticked } = this.#parts;
+    if (health.state !== 'away' && this.#settings.checks.path === null) ticked();
+    else {
+      this.#asking = true;
+      this.#probes++;
+      const { verdict, error } = await this.#prober.ask();
+      this.#asking = false;
+      if (this.#isClosed) return;
+      ticked();
+      heard(verdict, error);
+    }
+    this.#plan();
+  }
+}

@@ -1,0 +1,226 @@
+import type { EjectionSettings } from '../../config/config.ts';
+import type { StoreState } from '../../fleet/status.ts';
+import type { StoreReason } from '../../observe/events.ts';
+import { LastSeconds } from './last-seconds.ts';
+
+/** What went wrong with a request: no connection; no usable answer; none in time; or a status that counts as a failure. */
+export type Failure = 'unreachable' | 'broken' | 'hanging' | 'statuses';
+
+/** What the answer to a check of the gateway's own was; `silent`: there was none. */
+export type Verdict = 'good' | 'bad' | 'silent';
+
+export interface HealthSettings extends Omit<EjectionSettings, 'statuses' | 'probe'> {
+  /** Checks in a row that take a store away and bring it back. */
+  readonly unhealthy: number;
+  readonly healthy: number;
+  /** Whether a good check says that requests are answered too, because somebody chose what is asked. */
+  readonly trusted: boolean;
+  /** No other store takes its requests. */
+  readonly alone: boolean;
+}
+
+/** Milliseconds without a good answer after which failures in a row mean the store, and not one bad operation. */
+const QUIET = 1_000;
+/** Requests of the last ten seconds below which a share says nothing. */
+const LEAST = 20;
+/** Requests at a time with which a return begins, once one was good. Each good one allows one more: twice as many each round. */
+const FIRST = 4;
+/** Good answers after which a store that has nobody beside it has returned. */
+const RETURNED = 64;
+/** Milliseconds for which only a request that may be given up is let through as the first. */
+const ONLY_SAFE = 1_000;
+/** The share with which a return begins. */
+const LEAST_SHARE = 0.1;
+
+/**
+ * How one store is: `up`, `away`, or `returning`. Pure: times are given, milliseconds on one clock. The methods that may change the
+ * state return whether they did.
+ *
+ * A store that hangs is found out by failures in a row. A single bad operation is not taken for that: a good answer to any other
+ * ends the row, and within a second of one no row counts. Only what found no connection counts at once, as that is no operation's doing.
+ *
+ * A circuit breaker, but not that of `common/`: it has to tell failures apart, it returns little by little, and a request that began
+ * before it opened says nothing later.
+ */
+export class Health {
+  #settings: HealthSettings;
+  #state: StoreState = 'up';
+  #reason: StoreReason | null = null;
+  #since: number;
+  #awaySince = 0;
+  /** Requests of an earlier time say nothing of this one. */
+  #epoch = 0;
+  #failures = 0;
+  #timeouts = 0;
+  #statuses = 0;
+  #goodChecks = 0;
+  #badChecks = 0;
+  #lastGood = Number.NEGATIVE_INFINITY;
+  readonly #last = new LastSeconds();
+  /** Of this return: requests under way, good answers, and how many may be under way. */
+  #under = 0;
+  #good = 0;
+  /** Returns that failed in a row. */
+  #failedReturns = 0;
+
+  constructor(settings: HealthSettings, now: number) {
+    this.#settings = settings;
+    this.#since = now;
+  }
+
+  get state(): StoreState {
+    return this.#state;
+  }
+
+  get reason(): StoreReason | null {
+    return this.#reason;
+  }
+
+  get since(): number {
+    return this.#since;
+  }
+
+  get awaySince(): number {
+    return this.#awaySince;
+  }
+
+  get failedReturns(): number {
+    return this.#failedReturns;
+  }
+
+  use(settings: HealthSettings): void {
+    this.#settings = settings;
+  }
+
+  /** Whether it takes one more request. `safe`: it may be given up and asked again elsewhere without harm. */
+  takes(safe: boolean, now: number): boolean {
+    if (this.#state !== 'returning') return this.#state === 'up';
+    if (this.#isTrial()) return this.#under === 0 && (safe || now - this.#since >= ONLY_SAFE);
+    return this.#under < FIRST + this.#good;
+  }
+
+  /** The share of its weight that it has, above 0 to 1. */
+  share(now: number): number {
+    const { slowReturn } = this.#settings;
+    if (this.#state === 'up' || slowReturn === 0) return 1;
+    return Math.min(1, Math.max(LEAST_SHARE, (now - this.#since) / slowReturn));
+  }
+
+  /** The next request that begins shows whether it answers at all. */
+  get isTrial(): boolean {
+    return this.#state === 'returning' && this.#isTrial();
+  }
+
+  /** A request begins; returns what its end is told with. */
+  begin(): number {
+    if (this.#state === 'returning') this.#under++;
+    return this.#epoch;
+  }
+
+  /** A request ended without a word about the store. */
+  forgone(epoch: number): void {
+    if (epoch === this.#epoch && this.#under > 0) this.#under--;
+  }
+
+  good(epoch: number, now: number): boolean {
+    this.#last.add(now);
+    if (epoch !== this.#epoch) return false;
+    this.#failures = 0;
+    this.#timeouts = 0;
+    this.#statuses = 0;
+    this.#lastGood = now;
+    if (this.#state !== 'returning') return false;
+    this.forgone(epoch);
+    this.#good++;
+    return this.tick(now);
+  }
+
+  /** `mayGo`: enough other stores would be left. */
+  bad(failure: Failure, epoch: number, now: number, mayGo: () => boolean): boolean {
+    this.#last.add(now);
+    this.#last.mark(now);
+    if (epoch !== this.#epoch || this.#state === 'away') return false;
+    this.forgone(epoch);
+    if (!this.#settings.enabled) return false;
+    if (this.#state === 'returning' && failure !== 'statuses') return this.#leave(failure, now);
+    const reason = this.#reasonFor(failure, now);
+    if (reason === null || (isMild(reason) && !mayGo())) return false;
+    return this.#leave(reason, now);
+  }
+
+  /** A check of the gateway's own, or a probe of a store that is away. */
+  checked(verdict: Verdict, now: number, mayGo: () => boolean): boolean {
+    const isGood = verdict === 'good';
+    this.#goodChecks = isGood ? this.#goodChecks + 1 : 0;
+    this.#badChecks = isGood ? 0 : this.#badChecks + 1;
+    if (this.#state === 'away') {
+      if (this.#goodChecks < this.#settings.healthy) return false;
+      this.#enter('returning', now);
+      this.tick(now);
+      return true;
+    }
+    if (this.#badChecks < this.#settings.unhealthy || (verdict === 'bad' && !mayGo())) return false;
+    return this.#leave('check', now);
+  }
+
+  /** Ends a return whose time is over. */
+  tick(now: number): boolean {
+    if (this.#state !== 'returning') return false;
+    const { slowReturn, alone } = this.#settings;
+    const time = now - this.#since;
+    const isOver = this.#isTrial()
+      ? // Nobody asks, so nobody would find out.
+        this.#failedReturns === 0 && this.#under === 0 && time >= Math.max(slowReturn, ONLY_SAFE)
+      : time >= slowReturn || (alone && this.#good >= RETURNED);
+    if (!isOver) return false;
+    this.#state = 'up';
+    this.#since = now;
+    this.#reason = null;
+    this.#failedReturns = 0;
+    return true;
+  }
+
+  /** Nobody knows yet whether requests are answered, as nobody was asked who could tell. */
+  #isTrial(): boolean {
+    return this.#good === 0 && (!this.#settings.trusted || this.#failedReturns > 0);
+  }
+
+  #reasonFor(failure: Failure, now: number): StoreReason | null {
+    const { failures, timeouts, share } = this.#settings;
+    const isQuiet = now - this.#lastGood >= QUIET;
+    if (failure === 'statuses') this.#statuses++;
+    else if (failure === 'hanging') this.#timeouts++;
+    else this.#failures++;
+    if (failure === 'unreachable' && this.#failures >= failures) return failure;
+    if (failure === 'broken' && this.#failures >= failures && isQuiet) return failure;
+    if (failure === 'hanging' && this.#timeouts >= timeouts && isQuiet) return failure;
+    if (failure === 'statuses' && this.#statuses >= failures && isQuiet) return failure;
+    const { all, some } = this.#last.counts(now);
+    return all >= LEAST && some / all >= share ? 'failing' : null;
+  }
+
+  #leave(reason: StoreReason, now: number): boolean {
+    if (this.#state === 'returning') this.#failedReturns++;
+    else this.#awaySince = now;
+    this.#reason = reason;
+    this.#enter('away', now);
+    return true;
+  }
+
+  #enter(state: StoreState, now: number): void {
+    this.#state = state;
+    this.#since = now;
+    this.#epoch++;
+    this.#failures = 0;
+    this.#timeouts = 0;
+    this.#statuses = 0;
+    this.#goodChecks = 0;
+    this.#badChecks = 0;
+    this.#under = 0;
+    this.#good = 0;
+    this.#last.clear();
+  }
+}
+
+/** Reasons for which it goes only if enough others are left: it answers, and some answers are good. */
+const isMild = (reason: StoreReason): boolean => reason === 'failing' || reason === 'statuses';

@@ -1,0 +1,53 @@
+/** Seconds that are looked back. */
+const SECONDS = 10;
+
+/** Counts two kinds of things in the last ten seconds. Times are milliseconds on any clock that does not go back. */
+export class LastSeconds {
+  readonly #all = new Float64Array(SECONDS);
+  readonly #some = new Float64Array(SECONDS);
+  /** The second that each place is of. */
+  readonly #second = new Float64Array(SECONDS).fill(-1);
+
+  /** One more of all. */
+  add(now: number): void {
+    const at = this.#at(now);
+    this.#all[at]! += 1;
+  }
+
+  /** One of them is of the second kind. */
+  mark(now: number): void {
+    const at = this.#at(now);
+    this.#some[at]! += 1;
+  }
+
+  /** How many there were, those of the second kind, and those of the second kind in this very second. */
+  counts(now: number): { readonly all: number; readonly some: number; readonly now: number } {
+    const second = Math.floor(now / 1_000);
+    let all = 0;
+    let some = 0;
+    for (let i = 0; i < SECONDS; i++) {
+      if (this.#second[i]! <= second - SECONDS) continue;
+      all += this.#all[i]!;
+      some += this.#some[i]!;
+    }
+    const at = second % SECONDS;
+    return { all, some, now: this.#second[at] === second ? this.#some[at]! : 0 };
+  }
+
+  clear(): void {
+    this.#second.fill(-1);
+    this.#all.fill(0);
+    this.#some.fill(0);
+  }
+
+  #at(now: number): number {
+    const second = Math.floor(now / 1_000);
+    const at = second % SECONDS;
+    if (this.#second[at] !== second) {
+      this.#second[at] = second;
+      this.#all[at] = 0;
+      this.#some[at] = 0;
+    }
+    return at;
+  }
+}

@@ -1,0 +1,49 @@
+import type { RetriesSettings } from '../../config/config.ts';
+import type { ClientError } from '../../http1/client-error.ts';
+import { LastSeconds } from './last-seconds.ts';
+
+/** Methods that may be repeated without further effect (RFC 9110 section 9.2.2). */
+const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'TRACE']);
+
+export const isIdempotent = (method: string): boolean => IDEMPOTENT.has(method);
+
+/** Retries in a second that need no requests beside them. */
+const ALWAYS = 10;
+
+/** What may be sent again, and how often: retries must not become the load that keeps stores from coming back. */
+export class Retries {
+  #settings: RetriesSettings;
+  readonly #last = new LastSeconds();
+
+  constructor(settings: RetriesSettings) {
+    this.#settings = settings;
+  }
+
+  use(settings: RetriesSettings): void {
+    this.#settings = settings;
+  }
+
+  /** A request that is sent for the first time. */
+  count(now: number): void {
+    this.#last.add(now);
+  }
+
+  /** Whether a request may be sent again that failed so, before a byte of an answer, and was sent again `times` times. */
+  allows({ failure }: Pick<ClientError, 'failure'>, method: string, times: number): boolean {
+    const { most, on, timeouts } = this.#settings;
+    if (times >= most) return false;
+    if (failure === 'unreachable') return on.includes('connect');
+    if (failure === 'broken') return on.includes('reset') && isIdempotent(method);
+    return failure === 'too_slow' && timeouts && isIdempotent(method);
+  }
+
+  /** Takes a retry out of the budget; `false`: it is spent. */
+  take(now: number): boolean {
+    const { budget } = this.#settings;
+    if (budget === 0) return false;
+    const { all, some, now: inSecond } = this.#last.counts(now);
+    if (inSecond >= ALWAYS && some + 1 > budget * all) return false;
+    this.#last.mark(now);
+    return true;
+  }
+}

@@ -1,0 +1,261 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { type Failure, Health, type HealthSettings } from '../../../src/gateway/upstream/health.ts';
+
+const USUAL: HealthSettings = {
+  ...{ enabled: true, failures: 5, timeouts: 3, share: 0.5, slowReturn: 10_000 },
+  ...{ healthy: 1, unhealthy: 3, trusted: false, alone: true },
+};
+const others = () => true;
+const nobody = () => false;
+
+let now = 0;
+let health: Health;
+beforeEach(() => {
+  now = 1_000_000;
+  health = new Health(USUAL, now);
+});
+
+/** A request that fails or is answered at once. */
+function one(end: Failure | 'good', mayGo = others): boolean {
+  const epoch = health.begin();
+  return end === 'good' ? health.good(epoch, now) : health.bad(end, epoch, now, mayGo);
+}
+
+function several(count: number, end: Failure | 'good', mayGo = others): void {
+  for (let i = 0; i < count; i++) one(end, mayGo);
+}
+
+function goAway(): void {
+  several(5, 'unreachable');
+  expect(health.state).toBe('away');
+}
+
+function return_(): void {
+  goAway();
+  now += 100;
+  expect(health.checked('good', now, others)).toBe(true);
+  expect(health.state).toBe('returning');
+}
+
+describe('a store is away', () => {
+  test.each<[string, Failure, number]>([
+    ['after five requests in a row that found no connection', 'unreachable', 5],
+    ['after five in a row without a usable answer', 'broken', 5],
+    ['after three in a row that took too long', 'hanging', 3],
+    ['after five in a row with a status that counts', 'statuses', 5],
+  ])('%s', (_what, failure, count) => {
+    several(count - 1, failure);
+    expect(health.state).toBe('up');
+    expect(one(failure)).toBe(true);
+    expect([health.state, health.reason]).toEqual(['away', failure]);
+    expect(health.takes(true, now)).toBe(false);
+  });
+
+  test('not after as many that a good one stands between', () => {
+    for (let i = 0; i < 20; i++) {
+      several(2, 'hanging');
+      now += 2_000;
+      one('good');
+    }
+    expect(health.state).toBe('up');
+  });
+
+  test('not by one bad operation among good ones: within a second of a good answer no row counts', () => {
+    for (let i = 0; i < 200; i++) {
+      one('good');
+      several(4, i % 2 === 0 ? 'hanging' : 'broken', nobody);
+      now += 50;
+    }
+    expect(health.state).toBe('up');
+  });
+
+  test("but connections that are refused are no operation's doing", () => {
+    one('good');
+    several(5, 'unreachable', nobody);
+    expect(health.state).toBe('away');
+  });
+
+  test('if half of the last requests failed and others are left, and not if nobody is', () => {
+    for (const [mayGo, state] of [
+      [nobody, 'up'],
+      [others, 'away'],
+    ] as const) {
+      health = new Health(USUAL, now);
+      for (let i = 0; i < 10; i++) {
+        one('good', mayGo);
+        one('broken', mayGo);
+      }
+      expect([health.state, health.reason]).toEqual([state, state === 'up' ? null : 'failing']);
+    }
+  });
+
+  test('not for a share of too few', () => {
+    one('good');
+    several(4, 'broken');
+    expect(health.state).toBe('up');
+  });
+
+  test('never, if that is switched off', () => {
+    health = new Health({ ...USUAL, enabled: false }, now);
+    several(100, 'unreachable');
+    several(100, 'hanging');
+    expect(health.state).toBe('up');
+  });
+
+  test('after three bad checks in a row', () => {
+    for (const verdict of ['silent', 'good', 'silent', 'bad'] as const)
+      expect(health.checked(verdict, now, others)).toBe(false);
+    expect(health.checked('silent', now, others)).toBe(true);
+    expect([health.state, health.reason]).toEqual(['away', 'check']);
+  });
+
+  test('for its answers to checks only if enough others are left: a wrong path must not take all away', () => {
+    for (let i = 0; i < 9; i++) health.checked('bad', now, nobody);
+    expect(health.state).toBe('up');
+    health.checked('silent', now, nobody);
+    expect(health.state).toBe('away');
+  });
+});
+
+describe('a store that is away', () => {
+  test('is not judged by requests that began before', () => {
+    const epochs = Array.from({ length: 9 }, () => health.begin());
+    return_();
+    for (const epoch of epochs) expect(health.bad('hanging', epoch, now, others)).toBe(false);
+    expect(health.state).toBe('returning');
+  });
+
+  test('returns after as many good checks in a row as are asked for', () => {
+    health = new Health({ ...USUAL, healthy: 2 }, now);
+    goAway();
+    for (const verdict of ['good', 'bad', 'good'] as const) health.checked(verdict, now, others);
+    expect(health.state).toBe('away');
+    expect(health.checked('good', now, others)).toBe(true);
+    expect(health.state).toBe('returning');
+  });
+});
+
+describe('a store that returns', () => {
+  test('takes one safe request first, and more with each good answer', () => {
+    return_();
+    expect([health.isTrial, health.takes(false, now), health.takes(true, now)]).toEqual([true, false, true]);
+    const epoch = health.begin();
+    expect(health.takes(true, now)).toBe(false);
+    health.good(epoch, now);
+    expect(health.isTrial).toBe(false);
+    for (let under = 0; under < 5; under++) {
+      expect(health.takes(false, now)).toBe(true);
+      health.begin();
+    }
+    expect(health.takes(false, now)).toBe(false);
+  });
+
+  test('takes any request once no safe one came for a second', () => {
+    return_();
+    now += 1_000;
+    expect(health.takes(false, now)).toBe(true);
+  });
+
+  test('takes several at once if somebody chose what its checks ask for', () => {
+    health = new Health({ ...USUAL, trusted: true }, now);
+    return_();
+    expect([health.isTrial, health.takes(false, now)]).toEqual([false, true]);
+    one('hanging');
+    now += 100;
+    health.checked('good', now, others);
+    // The checks were wrong once.
+    expect(health.isTrial).toBe(true);
+  });
+
+  test('is away again at its first failure, and is asked less often each time', () => {
+    return_();
+    for (const times of [1, 2, 3]) {
+      expect(one('hanging')).toBe(true);
+      expect([health.state, health.failedReturns]).toEqual(['away', times]);
+      health.checked('good', now, others);
+    }
+    expect(health.awaySince).toBe(1_000_000);
+  });
+
+  test('gets its share little by little, and all of it in the end', () => {
+    return_();
+    one('good');
+    const shares = [0, 1_000, 5_000, 9_000].map((after) => health.share(now + after));
+    expect(shares).toEqual([0.1, 0.1, 0.5, 0.9]);
+    now += 10_000;
+    expect(one('good')).toBe(true);
+    expect([health.state, health.reason, health.share(now), health.failedReturns]).toEqual(['up', null, 1, 0]);
+  });
+
+  test('has returned after some good answers if it is alone, as nobody has a share beside it', () => {
+    return_();
+    several(63, 'good');
+    expect(health.state).toBe('returning');
+    one('good');
+    expect(health.state).toBe('up');
+  });
+
+  test('has returned in time if nobody asks', () => {
+    return_();
+    expect(health.tick(now + 9_999)).toBe(false);
+    expect(health.tick(now + 10_000)).toBe(true);
+  });
+
+  test('has room again when a caller gives up', () => {
+    return_();
+    health.forgone(health.begin());
+    expect(health.takes(true, now)).toBe(true);
+  });
+});
+
+test('whatever happens, it is in one of its states, takes requests when it is up, and comes back when all is well', () => {
+  const step = fc.record({
+    after: fc.integer({ min: 0, max: 5_000 }),
+    what: fc.constantFrom(
+      'begin',
+      'good',
+      'unreachable',
+      'broken',
+      'hanging',
+      'statuses',
+      'forgone',
+      'well',
+      'ill',
+      'mute',
+    ),
+    which: fc.nat({ max: 20 }),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 200 }), fc.boolean(), fc.boolean(), (steps, alone, trusted) => {
+      now = 1_000_000;
+      health = new Health({ ...USUAL, alone, trusted }, now);
+      const open: number[] = [];
+      for (const { after, what, which } of steps) {
+        now += after;
+        const epoch = what === 'begin' ? undefined : open.splice(which % Math.max(1, open.length), 1)[0];
+        if (what === 'begin') {
+          if (health.takes(which % 2 === 0, now)) open.push(health.begin());
+        } else if (what === 'well') health.checked('good', now, others);
+        else if (what === 'ill') health.checked('bad', now, others);
+        else if (what === 'mute') health.checked('silent', now, others);
+        else if (epoch === undefined) continue;
+        else if (what === 'good') health.good(epoch, now);
+        else if (what === 'forgone') health.forgone(epoch);
+        else health.bad(what, epoch, now, others);
+        if (health.state === 'up') expect([health.takes(false, now), health.reason]).toEqual([true, null]);
+        if (health.state === 'away') expect(health.takes(true, now)).toBe(false);
+        expect(health.share(now)).toBeGreaterThan(0);
+        expect(health.share(now)).toBeLessThanOrEqual(1);
+      }
+      for (const epoch of open) health.forgone(epoch);
+      for (let i = 0; i < 3 && health.state !== 'up'; i++) {
+        now += 20_000;
+        health.checked('good', now, others);
+        if (health.takes(true, now)) health.good(health.begin(), now);
+        health.tick(now + 10_000);
+      }
+      expect(health.state).toBe('up');
+    }),
+  );
+});

@@ -1,0 +1,128 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { answers, FaultyStore, garbles, hangs, resets } from '../support/faulty-store.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { until } from '../support/until.ts';
+
+const stores: FaultyStore[] = [];
+let gateway: TestGateway;
+let key = '';
+afterEach(async () => {
+  await gateway.stop();
+  await Promise.all(stores.splice(0).map((store) => store.close()));
+});
+
+const PLANS = 'plans: { free: { windows: [{ limit: 100000, per: minute }] } }\n';
+const QUICK =
+  'headersTimeout: 400ms, connectTimeout: 400ms, ejection: { probe: 50ms, slowReturn: 100ms }, checks: { timeout: 200ms }';
+
+async function store(act = answers()): Promise<FaultyStore> {
+  const one = await FaultyStore.start(act);
+  stores.push(one);
+  return one;
+}
+
+async function start(settings: string, contract = ''): Promise<void> {
+  gateway = await TestGateway.start({ settings: `${settings}\n${contract}`, plans: PLANS });
+  key = (await gateway.key()).secret;
+}
+
+/** One request: its status, its code, and how long it took. */
+async function ask(path = '/pets', init: RequestInit = {}) {
+  const begun = performance.now();
+  const response = await fetch(gateway.url + path, { ...init, headers: { 'x-api-key': key, ...init.headers } });
+  const text = await response.text();
+  const { code = null } = response.ok ? {} : JSON.parse(text);
+  return {
+    status: response.status,
+    code,
+    took: performance.now() - begun,
+    retryAfter: response.headers.get('retry-after'),
+  };
+}
+
+const lines = (msg: string) => gateway.log.filter((line) => line.msg === msg);
+const isTold = (msg: string) => until(`${msg} is told`, () => lines(msg).length > 0);
+
+describe('a store that hangs', () => {
+  test('costs the first callers its deadline, then nobody more than a moment, until it is back', async () => {
+    const one = await store(hangs);
+    await start(`upstream: { url: "${one.url}", ${QUICK} }`);
+    const first = await Promise.all(Array.from({ length: 10 }, () => ask()));
+    expect(first.map(({ code }) => code)).toEqual(Array(10).fill('upstream_timeout'));
+    await isTold('store.away');
+    const asked = one.asked.length;
+    const next = [];
+    for (let i = 0; i < 30; i++) next.push(await ask());
+    expect(next.map(({ status, code, retryAfter }) => [status, code, retryAfter])).toEqual(
+      Array(30).fill([503, 'upstream_away', '1']),
+    );
+    expect(one.asked.length).toBe(asked);
+    one.act = answers();
+    await isTold('store.back');
+    expect((await ask()).status).toBe(200);
+    expect(lines('store.away')).toEqual([
+      expect.objectContaining({ upstream: 'default', store: one.name, reason: 'hanging' }),
+    ]);
+  });
+});
+
+describe('of two stores', () => {
+  test('the one that hangs costs its first callers their deadline, then nobody notices', async () => {
+    const [one, two] = [await store(hangs), await store()];
+    await start(`upstream: { url: "${one.url},${two.url}", ${QUICK} }`);
+    const outcomes = new Set<unknown>();
+    await until('it is away', async () => {
+      const burst = await Promise.all(Array.from({ length: 10 }, () => ask()));
+      for (const { status, code } of burst) outcomes.add(code ?? status);
+      return lines('store.away').length > 0;
+    });
+    expect([...outcomes].sort()).toEqual([200, 'upstream_timeout']);
+    for (let i = 0; i < 50; i++) expect((await ask()).status).toBe(200);
+    one.act = answers();
+    await isTold('store.back');
+    const before = one.asked.length;
+    await until('it has its share', async () => (await ask()).status === 200 && one.asked.length > before + 3);
+  });
+
+  test.each([
+    ['resets', resets, 'broken'],
+    ['answers garbage', garbles, 'broken'],
+  ])('one that %s goes, and what may be repeated is answered by the other', async (what, act, reason) => {
+    const [one, two] = [await store(act), await store()];
+    await start(`upstream: { url: "${one.url},${two.url}", ${QUICK} }`);
+    const codes: string[] = [];
+    await until('it is away', async () => {
+      codes.push((await ask()).code);
+      return lines('store.away').length > 0;
+    });
+    expect(lines('store.away')).toEqual([expect.objectContaining({ store: one.name, reason })]);
+    // Garbage is more than nothing: what came behind it nobody knows.
+    if (what === 'resets') expect(codes.filter((code) => code !== null)).toEqual([]);
+    for (let i = 0; i < 20; i++) expect((await ask()).status).toBe(200);
+  });
+
+  test('one that refuses connections is noticed by nobody, and a POST is answered by the other', async () => {
+    const [one, two] = [await store(), await store(answers(201, '{}'))];
+    await one.close();
+    await start(`upstream: { url: "${one.url},${two.url}", ${QUICK} }`);
+    const body = JSON.stringify({ name: 'Rex', categoryId: 1 });
+    const headers = { 'content-type': 'application/json' };
+    const all = await Promise.all(Array.from({ length: 16 }, () => ask('/pets', { method: 'POST', body, headers })));
+    expect(all.map(({ status }) => status)).toEqual(Array(16).fill(201));
+    expect(lines('store.away')).toEqual([expect.objectContaining({ store: one.name, reason: 'unreachable' })]);
+    await one.open();
+    await isTold('store.back');
+    await one.close();
+    stores.splice(stores.indexOf(one), 1);
+  });
+
+  test('both away, everybody is told at once', async () => {
+    const [one, two] = [await store(hangs), await store(hangs)];
+    await start(`upstream: { url: "${one.url},${two.url}", ${QUICK} }`);
+    await until('both are away', async () => {
+      await Promise.all(Array.from({ length: 10 }, () => ask()));
+      return lines('store.away').length === 2;
+    });
+    expect(await ask()).toMatchObject({ status: 503, code: 'upstream_away' });
+  });
+});

@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+
+/** What a store does with a request, given as text. */
+export type Fault = (socket: Socket, request: string) => void;
+
+/** An answer as bytes. */
+export function answerOf(status: number, body = ''): string {
+  return `HTTP/1.1 ${status} Told\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+}
+
+export const hangs: Fault = () => {};
+export const resets: Fault = (socket) => void socket.resetAndDestroy();
+export const garbles: Fault = (socket) => void socket.end('SSH-2.0-nonsense\r\n\r\n');
+export const answers =
+  (status = 200, body = '[]'): Fault =>
+  (socket) =>
+    void socket.write(answerOf(status, body));
+
+/** A store on a free port that does as it is told, and can change its mind. It takes requests without a body, one at a time. */
+export class FaultyStore {
+  /** Request lines, oldest first. */
+  readonly requests: string[] = [];
+  act: Fault = answers();
+  readonly #sockets = new Set<Socket>();
+  #server: Server;
+  #port = 0;
+
+  private constructor() {
+    this.#server = this.#create();
+  }
+
+  static async start(act: Fault = answers()): Promise<FaultyStore> {
+    const store = new FaultyStore();
+    store.act = act;
+    await store.open();
+    return store;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  get name(): string {
+    return `127.0.0.1:${this.#port}`;
+  }
+
+  /** Requests of callers: those that are no probe. */
+  get asked(): string[] {
+    return this.requests.filter((line) => !/^GET (\/|\/health) /.test(line));
+  }
+
+  /** Takes connections, at the port that it had before. */
+  async open(): Promise<void> {
+    this.#server = this.#create();
+    this.#server.listen(this.#port, '127.0.0.1');
+    await once(this.#server, 'listening');
+    this.#port = (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Refuses connections, and ends those that there are. */
+  async close(): Promise<void> {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+    await once(this.#server, 'close');
+  }
+
+  #create(): Server {
+    return createServer((socket) => {
+      this.#sockets.add(socket);
+      socket.on('error', () => socket.destroy());
+      socket.on('close', () => this.#sockets.delete(socket));
+      socket.on('data', (data) => {
+        const text = data.toString('latin1');
+        this.requests.push(text.slice(0, text.indexOf('\r\n')));
+        this.act(socket, text);
+      });
+    });
+  }
+}

@@ -30,7 +30,8 @@ interface Wall {
 
 const adapters = (path: string) => inside('state/embedded')(path) || inside('state/redis')(path);
 const knowsNode = (path: string) =>
-  ['http1', 'admin', 'store'].includes(roomOf(path)) || path === 'gateway/upstream/inner-proxy.ts';
+  ['http1', 'admin', 'store'].includes(roomOf(path)) ||
+  ['gateway/upstream/inner-proxy.ts', 'common/https-fetch.ts'].includes(path);
 const composes = (path: string) => ['run', 'workers', 'cli'].includes(roomOf(path));
 
 const walls: readonly Wall[] = [

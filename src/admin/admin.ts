@@ -1,26 +1,31 @@
-import { createServer } from 'node:http';
 import express, { type NextFunction, type Request, type Response, Router } from 'express';
 import { listen } from '../common/listen.ts';
 import type { Config } from '../config/config.ts';
 import type { Readiness } from '../fleet/readiness.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import type { ServerMaterial } from '../tls/server.ts';
 import { AdminError, errorBody } from './admin-error.ts';
 import { type AdminApi, createAdminApi } from './api.ts';
 import { consoleIsOff, consoleRoutes, type FindConsolePage } from './console.ts';
 import type { AdminContext } from './context.ts';
 import { createGate, type Gate } from './gate.ts';
+import { createAdminServer } from './server.ts';
 import { createSessions } from './sessions.ts';
 import { sendEvents } from './streaming.ts';
 
 /** The listener of operators. Nothing of it answers on the public port, and nothing public answers here. */
 export interface Admin {
   listen(): Promise<number>;
+  /** What the files for TLS have from now on. Whether it speaks TLS stays as it was at the start. */
+  use(tls: ServerMaterial | null): void;
   close(): Promise<void>;
 }
 
 export interface AdminOptions {
   readonly config: Pick<Config, 'admin'>;
+  /** `null`: it speaks HTTP as it is. */
+  readonly tls: ServerMaterial | null;
   readonly context: AdminContext;
   readonly metrics: Pick<Metrics, 'contentType' | 'text'>;
   readonly observe: Observe;
@@ -87,10 +92,11 @@ export function createAdmin(options: AdminOptions): Admin {
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     sendError(response, error, observe);
   });
-  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, app);
+  const { server, use } = createAdminServer(options.tls, app);
 
   return {
     listen: () => listen(server, config.admin),
+    use,
     async close() {
       api.endStreams();
       await new Promise<void>((resolve) => {

@@ -9,6 +9,7 @@ import {
   type LogLevel,
   type Mount,
   type RedisSettings,
+  type ServerTlsFiles,
   type Tracing,
 } from './config.ts';
 import { readPairs } from './pairs.ts';
@@ -27,13 +28,34 @@ interface Surroundings {
 /** Turns checked settings into the Config: units become numbers, paths absolute. */
 export function assemble(read: SettingsReader, { plans, gateway, cwd, lists }: Surroundings): Config {
   const path = (name: string): string => resolve(cwd, read.text(name));
+  const pathOrNull = (name: string): string | null => (read.textOrNull(name) === null ? null : path(name));
+  const serverTls = (name: string): ServerTlsFiles => ({
+    cert: pathOrNull(`${name}.cert`),
+    key: pathOrNull(`${name}.key`),
+    certificates: read
+      .list<ServerTlsFiles['certificates'][number]>(`${name}.certificates`)
+      .map(({ cert, key }) => ({ cert: resolve(cwd, cert), key: resolve(cwd, key) })),
+  });
   const span = (name: string): number => parseDuration(read.text(name))!;
   const size = (name: string): number => parseSize(read.raw(name))!;
   const redis = read.textOrNull('redis.url');
   return {
     workers: workersOf(read.raw('workers'), redis !== null),
-    listen: { host: read.text('listen.host'), port: read.number('listen.port') },
-    admin: { host: read.text('admin.host'), port: read.number('admin.port'), token: read.textOrNull('admin.token') },
+    listen: {
+      host: read.text('listen.host'),
+      port: read.number('listen.port'),
+      tls: {
+        ...serverTls('listen.tls'),
+        minVersion: read.text('listen.tls.minVersion') as Config['listen']['tls']['minVersion'],
+      },
+      proxyProtocol: { from: [...read.list<string>('listen.proxyProtocol.from')] },
+    },
+    admin: {
+      host: read.text('admin.host'),
+      port: read.number('admin.port'),
+      token: read.textOrNull('admin.token'),
+      tls: { ...serverTls('admin.tls'), clientCa: pathOrNull('admin.tls.clientCa') },
+    },
     data: path('data'),
     redis:
       redis === null

@@ -1,7 +1,10 @@
 import type { X509Certificate } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
 import { type ClientMaterial, clientTls } from '../tls/client.ts';
-import { certificatesIn, keyIn, UnfitPem } from '../tls/pem.ts';
-import type { ClientTlsFiles, Config } from './config.ts';
+import { certificatesIn, keyIn, namesIn, UnfitPem } from '../tls/pem.ts';
+import { type Pair, type ServerMaterial, serverTls } from '../tls/server.ts';
+import type { ClientTlsFiles, Config, ServerTlsFiles } from './config.ts';
 import { sourceOf } from './describe.ts';
 import { ConfigError, type Problem } from './problems/problems.ts';
 import { readTextFile, UnreadableFile } from './yaml/text-file.ts';
@@ -11,16 +14,32 @@ import { readTextFile, UnreadableFile } from './yaml/text-file.ts';
  * no keys, and may not be allowed to read them.
  */
 export interface Certificates {
+  /** `null`: the listener does not speak TLS. */
+  readonly listen: ServerMaterial | null;
+  readonly admin: ServerMaterial | null;
   readonly upstream: ClientMaterial | null;
   /** Of the others by their names. */
   readonly upstreams: Readonly<Record<string, ClientMaterial | null>>;
+  /** When the certificates of the gateway hold: those of listeners, and those by which stores know it. */
+  readonly terms: readonly Term[];
+  /** What is no mistake, and better told. */
+  readonly notes: readonly string[];
   /** All files, to be watched. */
   readonly files: readonly string[];
+}
+
+/** Between when and when a certificate holds, Unix milliseconds. */
+export interface Term {
+  readonly file: string;
+  readonly notBefore: number;
+  readonly notAfter: number;
 }
 
 /** Reads and checks all files for TLS. Throws ConfigError with every mistake. */
 export function readCertificates(config: Config): Certificates {
   const reader = new Reader(config);
+  const listen = reader.server('listen.tls', { ...config.listen.tls, clientCa: null });
+  const admin = reader.server('admin.tls', { ...config.admin.tls, minVersion: 'TLSv1.2' });
   const upstream = reader.client('upstream.tls', config.upstream.tls);
   const upstreams = Object.fromEntries(
     Object.entries(config.upstreams).map(([name, { tls }]) => [
@@ -30,20 +49,43 @@ export function readCertificates(config: Config): Certificates {
     ]),
   );
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
-  return Object.freeze({ upstream, upstreams, files: reader.files });
+  const { terms, notes, files } = reader;
+  return Object.freeze({ listen, admin, upstream, upstreams, terms, notes, files });
 }
 
 const sameFiles = (one: ClientTlsFiles, other: ClientTlsFiles): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
 
+type ServerFiles = ServerTlsFiles & Pick<ServerMaterial, 'minVersion'> & { readonly clientCa: string | null };
+
 /** Collects what is wrong with the files that settings name. */
 class Reader {
   readonly problems: Problem[] = [];
   readonly files: string[] = [];
+  readonly terms: Term[] = [];
+  readonly notes: string[] = [];
   readonly #config: Config;
 
   constructor(config: Config) {
     this.#config = config;
+  }
+
+  /** `null` if there is no certificate. */
+  server(setting: string, { cert, key, certificates, minVersion, clientCa }: ServerFiles): ServerMaterial | null {
+    const first = this.#pair(setting, cert, key);
+    const more = certificates.map((one, i) => this.#pair(`${setting}.certificates[${i}]`, one.cert, one.key));
+    const trusted = clientCa === null ? null : this.#read(`${setting}.clientCa`, clientCa, certificatesIn);
+    const pairs = [first, ...more].filter((pair) => pair !== null);
+    if (pairs.length === 0) {
+      if (clientCa !== null && cert === null) this.#blame(`${setting}.clientCa`, `needs ${setting}.cert beside it`);
+      return null;
+    }
+    const material = { pairs, minVersion, clientCa: trusted?.text ?? null };
+    this.#tryOut(`${setting}.${cert === null ? 'certificates' : 'cert'}`, () => {
+      const { usual } = serverTls(material);
+      createSecureContext(usual);
+    });
+    return material;
   }
 
   /** `null` if nothing is set. */
@@ -52,12 +94,12 @@ class Reader {
     const trusted = ca === null ? null : this.#read(`${setting}.ca`, ca, certificatesIn);
     const own = this.#pair(setting, cert, key);
     const material = { ca: trusted?.text ?? null, cert: own?.cert ?? null, key: own?.key ?? null, serverName };
-    this.#tryOut(setting, () => clientTls(material));
+    this.#tryOut(`${setting}.cert`, () => clientTls(material));
     return material;
   }
 
   /** A certificate with its key; `null` if there is none, or something is wrong with it. */
-  #pair(setting: string, cert: string | null, key: string | null): { cert: string; key: string } | null {
+  #pair(setting: string, cert: string | null, key: string | null): Pair | null {
     if (cert === null && key === null) return null;
     if (cert === null || key === null) {
       const [given, missing] = cert === null ? ['key', 'cert'] : ['cert', 'key'];
@@ -72,7 +114,10 @@ class Reader {
       this.#blame(`${setting}.key`, 'the private key in its file does not belong to the certificate beside it');
       return null;
     }
-    return { cert: chain.text, key: own.text };
+    const [notBefore, notAfter] = [Date.parse(leaf.validFrom), Date.parse(leaf.validTo)];
+    this.terms.push({ file: cert, notBefore, notAfter });
+    if (isOpenToAll(key)) this.notes.push(`${setting}.key: everybody on this machine can read its file`);
+    return { file: cert, cert: chain.text, key: own.text, names: namesIn(leaf), notBefore, notAfter };
   }
 
   /** OpenSSL has rules of its own, such as for the length of keys. */
@@ -81,7 +126,7 @@ class Reader {
       make();
     } catch (error) {
       const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
-      this.#blame(`${setting}.cert`, `cannot be used for TLS (${code})`);
+      this.#blame(setting, `cannot be used for TLS (${code})`);
     }
   }
 
@@ -100,10 +145,15 @@ class Reader {
   }
 
   #blame(setting: string, message: string): void {
-    const origin = sourceOf(this.#config, setting.startsWith('upstreams.') ? 'upstreams' : setting);
+    // Of an entry of a list or map the place of the whole is known.
+    const origin = sourceOf(this.#config, setting.startsWith('upstreams.') ? 'upstreams' : setting.replace(/\[.*/, ''));
     const inFile = origin.kind === 'file';
     const source = origin.kind === 'environment' ? origin.name : inFile ? origin.file : setting;
     const place = { position: inFile ? origin.position : null, path: inFile ? setting : '' };
     this.problems.push({ source, place, message });
   }
+}
+
+function isOpenToAll(file: string): boolean {
+  return (statSync(file).mode & 0o004) !== 0;
 }

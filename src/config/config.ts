@@ -5,8 +5,15 @@ import type { Plans } from '../limits/plans.ts';
 export interface Config {
   /** Processes that carry requests; `auto` is already resolved. More than one only with Redis. */
   readonly workers: number;
-  readonly listen: Address;
-  readonly admin: Address & { readonly token: string | null };
+  readonly listen: Address & {
+    readonly tls: ServerTlsFiles & { readonly minVersion: 'TLSv1.2' | 'TLSv1.3' };
+    /** CIDR blocks of balancers that begin each connection with a header of the PROXY protocol. */
+    readonly proxyProtocol: { readonly from: readonly string[] };
+  };
+  readonly admin: Address & {
+    readonly token: string | null;
+    readonly tls: ServerTlsFiles & { readonly clientCa: string | null };
+  };
   /** The folder of the embedded state; with Redis, of the copy of its keys. */
   readonly data: string;
   /** The Redis that several gateways share; `null` for embedded state. The URL may hold a password. */
@@ -90,6 +97,13 @@ export interface Upstream {
   readonly checks: ChecksSettings;
   readonly ejection: EjectionSettings;
   readonly retries: RetriesSettings;
+}
+
+/** Files for TLS of a listener, absolute paths; it speaks TLS if there is any. */
+export interface ServerTlsFiles {
+  readonly cert: string | null;
+  readonly key: string | null;
+  readonly certificates: readonly { readonly cert: string; readonly key: string }[];
 }
 
 /** Files for TLS to another side, absolute paths, and the name that its certificate must have; `null`: what is usual. */

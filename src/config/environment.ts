@@ -14,14 +14,24 @@ export const environmentVariables = {
   STOREGATE_WORKERS: 'workers',
   STOREGATE_HOST: 'listen.host',
   STOREGATE_PORT: 'listen.port',
+  /** Files; these and the ones of the admin listener are paths, not secrets. */
+  STOREGATE_TLS_CERT: 'listen.tls.cert',
+  STOREGATE_TLS_KEY: 'listen.tls.key',
   STOREGATE_ADMIN_HOST: 'admin.host',
   STOREGATE_ADMIN_PORT: 'admin.port',
   STOREGATE_ADMIN_TOKEN: 'admin.token',
   /** This and the other variables of files hold the path of a secret, in place of the secret. These are no settings. */
   STOREGATE_ADMIN_TOKEN_FILE: null,
+  STOREGATE_ADMIN_TLS_CERT: 'admin.tls.cert',
+  STOREGATE_ADMIN_TLS_KEY: 'admin.tls.key',
+  STOREGATE_ADMIN_TLS_CLIENT_CA: 'admin.tls.clientCa',
   /** For commands: the admin listener of a running gateway, and a file that names it. These are no settings. */
   STOREGATE_ADMIN_URL: null,
   STOREGATE_PROFILE: null,
+  /** And for one that speaks TLS: files with who signs its certificate, and with that of the operator. */
+  STOREGATE_ADMIN_CA: null,
+  STOREGATE_ADMIN_CLIENT_CERT: null,
+  STOREGATE_ADMIN_CLIENT_KEY: null,
   STOREGATE_DATA: 'data',
   /** The settings file itself; this is no setting. */
   STOREGATE_CONFIG: null,

@@ -10,6 +10,7 @@ export interface Carrier {
   /** Stands for the connection: the same for all its calls. */
   readonly identity: object;
   readonly peer: string;
+  readonly secure: boolean;
   /** Whether the connection can go on behind the answer that begins now. */
   mayGoOn(): boolean;
   /** The fields that every answer ends with, and the empty line. */
@@ -85,6 +86,11 @@ export class ServerCall {
   /** The address of the other side, as the system writes it; empty once it is gone. */
   get peer(): string {
     return this.#carrier.peer;
+  }
+
+  /** Whether the caller speaks TLS. */
+  get secure(): boolean {
+    return this.#carrier.secure;
   }
 
   get hasBody(): boolean {

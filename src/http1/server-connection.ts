@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { type RequestHead, RequestHeads } from './heads.ts';
+import type { Origin } from './opening.ts';
 import { MessageReader, type MessageSink } from './reader.ts';
 import { type Carrier, ServerCall } from './server-call.ts';
 import { WireError } from './wire-error.ts';
@@ -45,6 +46,8 @@ export interface BrokenReply {
   drop(): void;
 }
 
+const UNTOLD: Origin = { address: null, secure: false };
+
 /** What a connection waits for; each has its deadline. */
 type Waiting = 'first' | 'next' | 'head' | 'body' | 'nothing' | 'close';
 
@@ -54,7 +57,10 @@ type Waiting = 'first' | 'next' | 'head' | 'body' | 'nothing' | 'close';
  * behind an answer that ends the connection, for a request.
  */
 export class ServerConnection implements Carrier, MessageSink<RequestHead> {
+  readonly secure: boolean;
   readonly #socket: Socket;
+  /** Where it comes from, if its socket does not say. */
+  readonly #address: string | null;
   readonly #shared: ServerShared;
   readonly #reader: MessageReader<RequestHead>;
   #call: ServerCall | null = null;
@@ -73,8 +79,10 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead> {
   /** Since when it is known to be between two requests; `null`: it is not. */
   #quietSince: number | null = null;
 
-  constructor(socket: Socket, shared: ServerShared) {
+  constructor(socket: Socket, shared: ServerShared, origin: Origin = UNTOLD) {
     this.#socket = socket;
+    this.#address = origin.address;
+    this.secure = origin.secure;
     this.#shared = shared;
     this.#deadline = shared.now + shared.limits.headTimeout;
     const heads = new RequestHeads();
@@ -91,7 +99,7 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead> {
   }
 
   get peer(): string {
-    return this.#socket.remoteAddress ?? '';
+    return this.#address ?? this.#socket.remoteAddress ?? '';
   }
 
   /** The socket has read bytes, which are valid only during the call. Returns false once the connection is given up. */
@@ -248,7 +256,8 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead> {
 
   cutOff(): void {
     // HTTP/1.0 takes the end of the connection for the end of the body, so there it must be a reset.
-    if (this.#call?.minor === 0) this.#socket.resetAndDestroy();
+    if (this.#call?.minor === 0 && !('encrypted' in this.#socket)) this.#socket.resetAndDestroy();
+    // Over TLS an end without its own last word is seen as one that is cut off.
     else this.#socket.destroy();
   }
 
@@ -332,6 +341,12 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead> {
       this.#ended = true;
       call.failBody(thrown);
     }
+  }
+
+  /** Answers that nothing on this connection is taken for a request, whatever comes. */
+  refuse(error: WireError): void {
+    this.#refuse(error);
+    this.#resume();
   }
 
   #refuse(error: WireError): void {

@@ -84,6 +84,13 @@ export type Event =
   /** It takes spans again, `after` milliseconds later; so many were lost meanwhile. */
   | { readonly type: 'collector.back'; readonly after: number; readonly lost: number }
   | RefusedConnectionEvent
+  /** A caller and this gateway agreed on TLS. */
+  | { readonly type: 'tls.opened'; readonly version: string; readonly resumed: boolean }
+  | FailedHandshakeEvent
+  /** What came from a balancer was no header of the PROXY protocol; the connection was closed. */
+  | { readonly type: 'proxy.refused'; readonly reason: string; readonly address: string }
+  /** A certificate of the gateway does not hold, or soon will not, or its files are not as they should be. */
+  | { readonly type: 'tls.warning'; readonly warning: string }
   | { readonly type: 'worker.started'; readonly worker: number; readonly pid: number }
   | WorkerEndedEvent
   /** The primary process does not answer in time, so this worker counts failures of callers by itself. */
@@ -203,6 +210,17 @@ export interface RefusedConnectionEvent {
   readonly type: 'connection.refused';
   readonly reason: 'address' | 'total';
   /** Where the connection came from; a balancer's, if it came through one. */
+  readonly address: string;
+}
+
+/** A caller and this gateway did not agree on TLS. */
+export interface FailedHandshakeEvent {
+  readonly type: 'tls.failed';
+  /**
+   * `left`: it ended the connection. `late`: not done in `door.headersTimeout`. `plain`: it spoke HTTP without TLS. `version`: no common
+   * version or cipher. `protocol`: it wants another than HTTP/1.1. `distrusted`: it does not trust the certificate.
+   */
+  readonly reason: 'left' | 'late' | 'plain' | 'version' | 'protocol' | 'distrusted' | 'other';
   readonly address: string;
 }
 

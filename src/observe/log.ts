@@ -43,6 +43,8 @@ export function createLog(
   const droppedSpans = seldom(COLLECTOR);
   const collectorAway = seldom(COLLECTOR);
   const collectorBack = seldom(COLLECTOR);
+  const failedHandshakes = seldom(REFUSED_CONNECTIONS);
+  const refusedHeaders = seldom(REFUSED_CONNECTIONS);
 
   const observe: Observe = (event) => {
     switch (event.type) {
@@ -73,6 +75,18 @@ export function createLog(
         if (collectorBack(type) !== null) logger.info(fields, type);
         return;
       }
+      case 'tls.failed':
+      case 'proxy.refused': {
+        const { type, ...fields } = event;
+        const count = type === 'tls.failed' ? failedHandshakes(event.reason) : refusedHeaders('header');
+        // Whoever looks for open ports comes by all the time; a balancer that is not set up well is a matter of ours.
+        if (count !== null) logger[type === 'tls.failed' ? 'info' : 'warn']({ ...fields, count }, type);
+        return;
+      }
+      case 'tls.warning':
+        logger.warn({ warning: event.warning }, event.type);
+        return;
+      case 'tls.opened':
       case 'key.retiring':
       case 'configuration.used':
       case 'state.answered':

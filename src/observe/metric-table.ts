@@ -92,6 +92,33 @@ export const METRICS: readonly MetricRow[] = [
         add(reason),
   }),
   counter({
+    on: ['tls.opened'],
+    name: 'storegate_tls_handshakes_total',
+    help: 'Handshakes of TLS at the public listener, by version and by whether they resumed a session (yes, no).',
+    labelNames: ['version', 'resumed'],
+    count:
+      (add) =>
+      ({ version, resumed }) =>
+        add(version, resumed ? 'yes' : 'no'),
+  }),
+  counter({
+    on: ['tls.failed'],
+    name: 'storegate_tls_handshake_failures_total',
+    help: 'Handshakes of TLS at the public listener that came to nothing, by reason; plain: HTTP without TLS.',
+    labelNames: ['reason'],
+    count:
+      (add) =>
+      ({ reason }) =>
+        add(reason),
+  }),
+  counter({
+    on: ['proxy.refused'],
+    name: 'storegate_proxy_headers_refused_total',
+    help: 'Connections of balancers that did not begin with a good header of the PROXY protocol, and were closed.',
+    labelNames: [],
+    count: (add) => () => add(),
+  }),
+  counter({
     on: ['key.retiring'],
     name: 'storegate_retiring_key_requests_total',
     help: 'Requests that came with the secret before the last rotation of their key, by plan.',

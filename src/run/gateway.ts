@@ -17,6 +17,7 @@ import { makeToken } from '../operators/tokens.ts';
 import { RecentRequests } from '../requests/recent.ts';
 import { openEmbedded } from '../state/embedded/open.ts';
 import { openRedis } from '../state/redis/open.ts';
+import { makeTicketSecret } from '../tls/server.ts';
 import { openTracing } from '../tracing/tracing.ts';
 import { abilityOf } from './ability.ts';
 import { ContractLoader } from './contracts/loader.ts';
@@ -101,7 +102,8 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   past.open(config.data, observe);
   recorder.watch();
   const guard = createGuard(config.door.guard);
-  const serving = createServing({ settings, storage, guard, observe, clock, tracing });
+  const ticketSecret = makeTicketSecret();
+  const serving = createServing({ settings, storage, guard, observe, clock, tracing, ticketSecret });
   const ownToken = makeToken();
   const ability = () => abilityOf(storage, standing, serving);
   const readiness = () => (stopping !== null ? 'stopping' : ability().readiness);

@@ -90,6 +90,7 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
     prepare,
     async swap(settings) {
       await swap(settings);
+      admin.use(settings.certificates.admin);
       tellUsed(settings);
     },
   });
@@ -111,6 +112,7 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
   };
   const admin = createAdmin({
     config,
+    tls: initial.certificates.admin,
     context,
     metrics,
     observe,
@@ -143,7 +145,7 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
     get configuration() {
       return configurationStatus(reloader.current, reloader.waiting, lastReload());
     },
-    listen: async () => urlOf(config.admin.host, await admin.listen()),
+    listen: async () => urlOf(config.admin.host, await admin.listen(), initial.certificates.admin !== null),
     reload: (reason) => reloader.reload(reason),
     async close() {
       watch?.close();

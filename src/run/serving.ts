@@ -8,6 +8,7 @@ import { Flights } from '../gateway/stages/in-flight.ts';
 import { Upstreams } from '../gateway/upstream/stores.ts';
 import { Bodies, type BodiesSettings } from '../gateway/wire/bodies.ts';
 import { ConnectionLimits } from '../gateway/wire/connection-limits.ts';
+import { createEntrance } from '../gateway/wire/entrance.ts';
 import { createListener, type DrainOptions, type ListenOptions } from '../gateway/wire/listener.ts';
 import { Keyring } from '../keys/keyring.ts';
 import { type CallsOfDeprecated, Uses } from '../keys/uses.ts';
@@ -32,6 +33,8 @@ export interface ServingParts {
   readonly clock: () => number;
   /** `null`: no spans. Its owner closes it. */
   readonly tracing: Tracing | null;
+  /** For tickets of sessions of TLS: the same for all processes of a gateway. */
+  readonly ticketSecret: Uint8Array;
   /** A key's deprecated calls at all processes of this gateway, this one included; absent if this is the only one. */
   readonly deprecatedAtAll?: (keyId: string) => Promise<CallsOfDeprecated>;
 }
@@ -58,7 +61,7 @@ export interface Serving {
 }
 
 export function createServing(parts: ServingParts): Serving {
-  const { settings, storage, guard, observe, clock, tracing } = parts;
+  const { settings, storage, guard, observe, clock, tracing, ticketSecret } = parts;
   const { config } = settings;
   const { state, keys } = storage;
   const keyring = new Keyring(keys, plansIn(settings), { recheckAfter: storage.recheckKeysAfter });
@@ -98,8 +101,15 @@ export function createServing(parts: ServingParts): Serving {
     handle: (call) => pipeline.handle(call),
   };
   const answerUnparsed = createUnparsedAnswers({ guard, observe });
-  const limits = new ConnectionLimits(config.door, observe);
-  const listener = createListener({ config, pipeline: current, limits, answerUnparsed });
+  const limits = new ConnectionLimits(connectionLimits(config), observe);
+  const entrance = createEntrance(ticketSecret, observe);
+  const listener = createListener({ config, pipeline: current, limits, answerUnparsed, entrance, observe });
+  useEntrance(settings);
+
+  /** What comes before HTTP: TLS, and what balancers say. */
+  function useEntrance({ config, certificates }: ActiveConfig<ServedConfig>): void {
+    listener.use({ tls: certificates.listen, balancers: config.listen.proxyProtocol.from });
+  }
 
   /** Compiles what is left of the contract in force. */
   function compileRest(contract: Contract): void {
@@ -125,7 +135,7 @@ export function createServing(parts: ServingParts): Serving {
     },
     uses,
     async listen(options) {
-      const url = urlOf(config.listen.host, await listener.listen(options));
+      const url = urlOf(config.listen.host, await listener.listen(options), settings.certificates.listen !== null);
       compileRest(settings.contract);
       return url;
     },
@@ -133,8 +143,9 @@ export function createServing(parts: ServingParts): Serving {
     use(settings) {
       keyring.usePlans(plansIn(settings));
       bodies.use(bodiesSettings(settings.config));
-      limits.use(settings.config.door);
+      limits.use(connectionLimits(settings.config));
       upstreams.use(settings.config, settings.certificates);
+      useEntrance(settings);
       pipeline = buildPipeline(settings, lasting);
       compileRest(settings.contract);
     },
@@ -163,6 +174,10 @@ function sumOf(stores: readonly StoreStatus[]): StoreConnections {
 /** The plans with the windows of the contract that is in force with them. */
 function plansIn({ config: { plans }, contract: { windows } }: ActiveConfig<ServedConfig>): Plans {
   return windows.length === 0 ? plans : { ...plans, scoped: windows };
+}
+
+function connectionLimits({ door, listen }: ServedConfig): ConstructorParameters<typeof ConnectionLimits>[0] {
+  return { ...door, balancers: listen.proxyProtocol.from };
 }
 
 function bodiesSettings({ door: { bodyBudget, minBodyRate } }: ServedConfig): BodiesSettings {

@@ -1,5 +1,5 @@
 /** The URL at which a person on this machine reaches a listener. */
-export function urlOf(host: string, port: number): string {
+export function urlOf(host: string, port: number, tls = false): string {
   const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
-  return `http://${reachable}:${port}`;
+  return `${tls ? 'https' : 'http'}://${reachable}:${port}`;
 }

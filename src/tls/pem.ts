@@ -42,3 +42,9 @@ export function keyIn(pem: string): KeyObject {
     throw new UnfitPem('has a broken private key');
   }
 }
+
+/** The host names that a certificate is for, in lower case, some with `*.` in front. */
+export function namesIn({ subjectAltName = '' }: X509Certificate): string[] {
+  const found = subjectAltName.matchAll(/(?:^|, )DNS:((?:\*\.)?[A-Za-z0-9._-]+)(?=,|$)/g);
+  return [...found].map(([, name]) => name!.toLowerCase());
+}

@@ -13,6 +13,7 @@ import type { CallsOfDeprecated } from '../keys/uses.ts';
 import type { Observe } from '../observe/events.ts';
 import { type Figures, lastingFigures } from '../observe/figures.ts';
 import type { ActiveConfig } from '../run/reload.ts';
+import { makeTicketSecret } from '../tls/server.ts';
 import { WorkerHandle } from './handle.ts';
 import { packed, type StartOrder } from './protocol.ts';
 import { shareOf } from './share.ts';
@@ -42,6 +43,7 @@ export class WorkerPool {
   readonly #handles = new Map<number, WorkerHandle>();
   readonly #stop = new AbortController();
   readonly #killAll = () => this.kill();
+  readonly #ticketSecret = makeTicketSecret();
   /** The settings in force; new workers start with them. */
   #settings: ActiveConfig<ServedConfig>;
   /** What the workers that ended had counted. */
@@ -220,7 +222,12 @@ export class WorkerPool {
 
   async #begin(handle: WorkerHandle): Promise<string> {
     const { number, pid } = handle;
-    const url = await handle.start({ worker: number, workers: this.#size, settings: this.#sent() });
+    const url = await handle.start({
+      worker: number,
+      workers: this.#size,
+      settings: this.#sent(),
+      ticketSecret: this.#ticketSecret,
+    });
     this.#observe({ type: 'worker.started', worker: number, pid });
     return url;
   }

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { httpsFetch } from '../common/https-fetch.ts';
 import { ListenError } from '../common/listen.ts';
 import type { Serving } from '../run/serving.ts';
 
@@ -42,14 +43,23 @@ export async function takeOver(serving: Listening): Promise<boolean> {
   }
 }
 
-/** Resolves when the gateway with this admin listener is ready, or after `patience` milliseconds. */
-export async function untilReady(adminUrl: string, patience: number): Promise<void> {
+/**
+ * Resolves when the gateway with this admin listener is ready, or after `patience` milliseconds. `certificates`: those of the listener
+ * in PEM, if it speaks TLS.
+ */
+export async function untilReady(
+  adminUrl: string,
+  patience: number,
+  certificates: readonly string[] = [],
+): Promise<void> {
   const deadline = performance.now() + patience;
-  while (performance.now() < deadline && !(await isReady(adminUrl))) await pause(ASKING);
+  while (performance.now() < deadline && !(await isReady(adminUrl, certificates))) await pause(ASKING);
 }
 
-async function isReady(adminUrl: string): Promise<boolean> {
-  const asked = fetch(`${adminUrl}/health/ready`, { signal: AbortSignal.timeout(5 * ASKING) });
+async function isReady(adminUrl: string, certificates: readonly string[]): Promise<boolean> {
+  const [address, signal] = [`${adminUrl}/health/ready`, AbortSignal.timeout(5 * ASKING)];
+  const asked =
+    certificates.length === 0 ? fetch(address, { signal }) : httpsFetch(address, { known: certificates }, { signal });
   // Nobody is there yet, or does not answer yet.
   const status = await asked.then(
     (response) => response.status,

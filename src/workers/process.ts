@@ -42,6 +42,8 @@ interface Work {
   readonly url: string;
   /** Where the primary process answers operators, and a new one will; `null`: the system chooses its port each time. */
   readonly adminUrl: string | null;
+  /** Those of that listener, in PEM; none if it does not speak TLS. */
+  readonly certificates: () => readonly string[];
   readonly serving: Serving;
   readonly metrics: Metrics;
   readonly observe: Observe;
@@ -111,10 +113,10 @@ export class WorkerProcess {
     this.#primary.close('its process has ended');
     // A worker that does not serve yet has nothing to finish, and would wait forever for the address to listen on.
     if (!this.#work) return;
-    const { observe, serving, adminUrl } = this.#work;
+    const { observe, serving, adminUrl, certificates } = this.#work;
     if (!this.#lastReport) {
       observe({ type: 'primary.gone', inFlight: serving.inFlight });
-      if (adminUrl !== null && (await takeOver(serving))) await untilReady(adminUrl, ABANDONED);
+      if (adminUrl !== null && (await takeOver(serving))) await untilReady(adminUrl, ABANDONED, certificates());
     }
     await this.#drain({ accepting: true });
   }
@@ -138,7 +140,7 @@ export class WorkerProcess {
 }
 
 async function begin(
-  { worker, workers, settings: sent }: StartOrder,
+  { worker, workers, settings: sent, ticketSecret }: StartOrder,
   primary: Channel<PrimaryCalls, WorkerCalls>,
 ): Promise<Work> {
   let settings = unpacked(sent);
@@ -184,6 +186,7 @@ async function begin(
     observe,
     clock: Date.now,
     tracing,
+    ticketSecret,
     deprecatedAtAll: (keyId) =>
       primary.call('deprecated', keyId, TELLING).catch(() => serving.uses.deprecatedBy(keyId)),
   });
@@ -206,7 +209,11 @@ async function begin(
     const url = await listenInTurn(serving);
     return {
       url,
-      adminUrl: config.admin.port === 0 ? null : urlOf(config.admin.host, config.admin.port),
+      adminUrl:
+        config.admin.port === 0
+          ? null
+          : urlOf(config.admin.host, config.admin.port, settings.certificates.admin !== null),
+      certificates: () => (settings.certificates.admin?.pairs ?? []).map(({ cert }) => cert),
       serving,
       metrics,
       observe,

@@ -36,6 +36,8 @@ export interface StartOrder {
   /** Number of workers, which share the work and the limits of the door and the store. */
   readonly workers: number;
   readonly settings: SentConfig;
+  /** For tickets of sessions of TLS: what one worker began, each can resume. */
+  readonly ticketSecret: Uint8Array;
 }
 
 /** Calls from the primary process to a worker. The worker runs `start`, `use` and `drain` in the order of the calls. */
@@ -85,13 +87,19 @@ export interface LastReport {
   readonly figures: Figures;
 }
 
-/** Leaves out the admin token, which no request needs. */
+/** Leaves out the admin token and the keys of that listener, which no request needs. */
 export function packed({
   config,
   certificates,
   prepared,
 }: Pick<ActiveConfig<ServedConfig>, 'config' | 'certificates' | 'prepared'>): SentConfig {
-  return { config: { ...config, admin: { ...config.admin, token: null } }, certificates, prepared };
+  const { admin } = certificates;
+  const known = admin && { ...admin, pairs: admin.pairs.map((pair) => ({ ...pair, key: '' })) };
+  return {
+    config: { ...config, admin: { ...config.admin, token: null } },
+    certificates: { ...certificates, admin: known },
+    prepared,
+  };
 }
 
 /** Keeps the contract of `before`, and what is compiled of it, if it is the same. */

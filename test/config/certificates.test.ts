@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { chmodSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readCertificates } from '../../src/config/certificates.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -23,7 +23,15 @@ function read(tls: Record<string, unknown>, files: Readonly<Record<string, strin
 }
 
 test('no setting, no file', () => {
-  expect(read({})).toEqual({ upstream: null, upstreams: {}, files: [] });
+  expect(read({})).toEqual({
+    listen: null,
+    admin: null,
+    upstream: null,
+    upstreams: {},
+    terms: [],
+    notes: [],
+    files: [],
+  });
 });
 
 test('what the files hold is read, and each is watched', () => {
@@ -120,5 +128,47 @@ describe('is told what is wrong:', () => {
       { 'it.key': '-----BEGIN PRIVATE KEY-----\nMIGHsecret\n-----END PRIVATE KEY-----\n' },
     );
     expect(line).toBe('upstream.tls.key: the file that it names has a broken private key');
+  });
+});
+
+describe('a listener', () => {
+  function listening(section: object, env: Readonly<Record<string, string>> = {}) {
+    const cwd = folderWith({ 'gateway.yaml': JSON.stringify(section) });
+    return readCertificates(loadConfig({ env: { STOREGATE_CONFIG: 'gateway.yaml', ...env }, cwd }));
+  }
+
+  test('has its certificates from the environment and from the file, in this order, with their names and terms', () => {
+    const wild = authority.issue('wild', 'DNS:*.Shop.example,DNS:shop.example,IP:127.0.0.1');
+    const env = { STOREGATE_TLS_CERT: good.cert, STOREGATE_TLS_KEY: good.key };
+    const { listen, terms } = listening({ listen: { tls: { certificates: [wild] } } }, env);
+    expect(listen).toMatchObject({ minVersion: 'TLSv1.2', clientCa: null });
+    expect(listen!.pairs.map(({ names }) => names)).toEqual([['good.example'], ['*.shop.example', 'shop.example']]);
+    expect(terms.map(({ file }) => file)).toEqual([good.cert, wild.cert]);
+    const [{ notBefore, notAfter }] = terms as [(typeof terms)[0]];
+    expect(notAfter - notBefore).toBe(86_400_000);
+  });
+
+  test('is told which of its certificates is wrong', () => {
+    const tls = { ...good, certificates: [other, { cert: good.cert, key: other.key }] };
+    expect(mistakesOf(() => void listening({ listen: { tls } }))).toEqual([
+      expect.stringMatching(
+        /^gateway\.yaml:1:\d+ listen\.tls\.certificates\[1\]\.key: the private key in its file does not belong/,
+      ),
+    ]);
+    expect(mistakesOf(() => void listening({}, { STOREGATE_TLS_CERT: good.cert }))).toEqual([
+      'STOREGATE_TLS_CERT: needs listen.tls.key beside it',
+    ]);
+    expect(mistakesOf(() => void listening({}, { STOREGATE_ADMIN_TLS_CLIENT_CA: authority.file }))).toEqual([
+      'STOREGATE_ADMIN_TLS_CLIENT_CA: needs admin.tls.cert beside it',
+    ]);
+  });
+
+  test('is told that everybody can read its key', () => {
+    chmodSync(other.key, 0o644);
+    expect(listening({ listen: { tls: other } }).notes).toEqual([
+      'listen.tls.key: everybody on this machine can read its file',
+    ]);
+    chmodSync(other.key, 0o600);
+    expect(listening({ listen: { tls: other } }).notes).toEqual([]);
   });
 });

@@ -24,8 +24,18 @@ function windows(perMinute: number, perDay: number) {
 function defaultsIn(cwd: string, gateway: string): Config {
   return {
     workers: 1,
-    listen: { host: '0.0.0.0', port: 8080 },
-    admin: { host: '127.0.0.1', port: 9901, token: null },
+    listen: {
+      host: '0.0.0.0',
+      port: 8080,
+      tls: { cert: null, key: null, certificates: [], minVersion: 'TLSv1.2' },
+      proxyProtocol: { from: [] },
+    },
+    admin: {
+      host: '127.0.0.1',
+      port: 9901,
+      token: null,
+      tls: { cert: null, key: null, certificates: [], clientCa: null },
+    },
     data: join(cwd, 'data'),
     redis: null,
     upstream: {

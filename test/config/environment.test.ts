@@ -36,6 +36,33 @@ const table: readonly Row[] = [
     token,
     otherToken,
   ]),
+  row('STOREGATE_TLS_CERT', 'listen: { tls: { cert: one.pem } }', 'other/two.pem', (c) => c.listen.tls.cert, [
+    null,
+    '~/one.pem',
+    '~/other/two.pem',
+  ]),
+  row('STOREGATE_TLS_KEY', 'listen: { tls: { key: one.pem } }', 'other/two.pem', (c) => c.listen.tls.key, [
+    null,
+    '~/one.pem',
+    '~/other/two.pem',
+  ]),
+  row('STOREGATE_ADMIN_TLS_CERT', 'admin: { tls: { cert: one.pem } }', 'other/two.pem', (c) => c.admin.tls.cert, [
+    null,
+    '~/one.pem',
+    '~/other/two.pem',
+  ]),
+  row('STOREGATE_ADMIN_TLS_KEY', 'admin: { tls: { key: one.pem } }', 'other/two.pem', (c) => c.admin.tls.key, [
+    null,
+    '~/one.pem',
+    '~/other/two.pem',
+  ]),
+  row(
+    'STOREGATE_ADMIN_TLS_CLIENT_CA',
+    'admin: { tls: { clientCa: one.pem } }',
+    'other/two.pem',
+    (c) => c.admin.tls.clientCa,
+    [null, '~/one.pem', '~/other/two.pem'],
+  ),
   row('STOREGATE_DATA', 'data: here', 'there', (c) => c.data, ['~/data', '~/here', '~/there']),
   row('STOREGATE_PLANS', 'plans: { file: plans.yaml }', 'other/plans.yaml', (c) => c.files.plans, [
     '~/shipped.yaml',

@@ -21,6 +21,7 @@ export function looseCall(method: string, headers: Readonly<Record<string, strin
   const carrier: Carrier = {
     identity,
     peer: '192.0.2.1',
+    secure: false,
     mayGoOn: () => true,
     closing: () => '\r\n',
     write(data, more = '') {

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { AdminError } from '../../admin/admin-error.ts';
 import { type AdminApi, createAdminApi } from '../../admin/api.ts';
 import type { AdminAnswer, Follow } from '../../admin/call.ts';
 import type { AdminContext } from '../../admin/context.ts';
+import type { FetchTls } from '../../common/https-fetch.ts';
 import type { Config } from '../../config/config.ts';
 import { ContractError, loadContract } from '../../contract/contract.ts';
 import type { Fleet } from '../../fleet/fleet.ts';
@@ -33,8 +35,11 @@ interface Storage {
   close(): Promise<void>;
 }
 
-/** The admin API in this process, on the state of the configuration. `load` reads the configuration. */
-export async function reachBeside(load: () => Config): Promise<Api> {
+/**
+ * The admin API in this process, on the state of the configuration. `load` reads the configuration; `tls` is for the gateway that
+ * runs on the same folder.
+ */
+export async function reachBeside(load: () => Config, tls: FetchTls | null = null): Promise<Api> {
   let config = load();
   let scoped: readonly Window[] | null = null;
   const storage = config.redis ? await openShared(config.redis, config.audit) : openFolder(config);
@@ -81,7 +86,7 @@ export async function reachBeside(load: () => Config): Promise<Api> {
       if (!(error instanceof AdminError)) throw error;
       const refused = new CallError(error.message, { cause: error });
       if (error.code !== 'gateway_running') throw refused;
-      return await askRunning(config.data, operator, refused, there);
+      return await askRunning(config, { operator, tls, refused }, there);
     }
   }
 
@@ -159,14 +164,15 @@ async function ask(api: AdminApi, operator: Operator, method: string, path: stri
  * Asks the gateway that has the folder's counters in its memory; fails with `refused` if it cannot find the gateway.
  */
 async function askRunning<T>(
-  folder: string,
-  { name }: Operator,
-  refused: CallError,
+  config: Config,
+  { operator, tls, refused }: { operator: Operator; tls: FetchTls | null; refused: CallError },
   call: (running: Api) => Promise<T>,
 ): Promise<T> {
-  const announced = announcedIn(folder);
+  const announced = announcedIn(config.data);
   if (!announced) throw refused;
-  const running = reachRemote(announced.url, announced.token, name);
+  // It is asked by its address, which its certificate need not have; its files say which certificate it has.
+  const known = announced.url.startsWith('https:') ? ownCertificates(config.admin.tls) : [];
+  const running = reachRemote(announced.url, announced.token, { user: operator.name, tls: { ...tls, known } });
   try {
     return await call(running);
   } catch (error) {
@@ -175,6 +181,11 @@ async function askRunning<T>(
   } finally {
     await running.close();
   }
+}
+
+function ownCertificates({ cert, certificates }: Config['admin']['tls']): string[] {
+  const files = [...(cert === null ? [] : [cert]), ...certificates.map((pair) => pair.cert)];
+  return files.map((file) => readFileSync(file, 'utf8'));
 }
 
 async function openShared(settings: NonNullable<Config['redis']>, audit: Config['audit']): Promise<Storage> {

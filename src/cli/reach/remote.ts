@@ -1,3 +1,4 @@
+import { type FetchTls, httpsFetch } from '../../common/https-fetch.ts';
 import { eventsIn } from '../../console/browser/api/events.ts';
 import { encodeShellUser, SHELL_USER_HEADER } from '../../operators/shell-user.ts';
 import { type Api, CallError, headersOf, queryOf, type Sent } from './api.ts';
@@ -8,7 +9,11 @@ const PATIENCE = 30_000;
 const SILENCE = 15_000;
 
 /** The admin listener of a running gateway. `user`: name of who calls, which counts with the token of the gateway's run only. */
-export function reachRemote(url: string, token: string | null, user: string | null = null): Api {
+export function reachRemote(
+  url: string,
+  token: string | null,
+  { user = null, tls = null }: { readonly user?: string | null; readonly tls?: FetchTls | null } = {},
+): Api {
   if (!/^https?:\/\/[^\s?#]+$/.test(url) || !URL.canParse(url)) {
     throw new CallError(`${JSON.stringify(url)} is no address of an admin listener, such as http://127.0.0.1:9901`);
   }
@@ -26,13 +31,10 @@ export function reachRemote(url: string, token: string | null, user: string | nu
     if (token !== null) headers.Authorization = `Bearer ${token}`;
     if (user !== null) headers[SHELL_USER_HEADER] = encodeShellUser(user);
     try {
-      return await fetch(`${base}${path}${search && `?${search}`}`, {
-        method,
-        headers,
-        redirect: 'error',
-        signal: stop,
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      });
+      const address = `${base}${path}${search && `?${search}`}`;
+      const asked = { method, headers, signal: stop, ...(body !== undefined && { body: JSON.stringify(body) }) };
+      if (tls === null || !base.startsWith('https:')) return await fetch(address, { ...asked, redirect: 'error' });
+      return await httpsFetch(address, tls, asked);
     } catch (cause) {
       throw new CallError(`cannot reach the gateway at ${base}: ${reasonOf(cause)}`, { shut: true, cause });
     }
@@ -99,6 +101,13 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
   if (error.name === 'TimeoutError') return 'it did not answer in time';
-  if (cause instanceof Error) return cause.message || ((cause as NodeJS.ErrnoException).code ?? cause.name);
-  return error.message;
+  const inner = cause instanceof Error ? cause : error;
+  const { code = inner.name } = inner as NodeJS.ErrnoException;
+  if (/SELF_SIGNED|UNABLE_TO_(VERIFY|GET)/.test(code)) {
+    return `nobody trusted has signed its certificate (${code}): name its authority's file in STOREGATE_ADMIN_CA`;
+  }
+  if (/ALERT.*CERTIFICATE/.test(code)) {
+    return `it wants a certificate (${code}): name yours in STOREGATE_ADMIN_CLIENT_CERT and STOREGATE_ADMIN_CLIENT_KEY`;
+  }
+  return inner.message || code;
 }

@@ -6,6 +6,7 @@ import { type CheckedLines, checkedLines, FieldLines } from '../../http1/writing
 import type { Client } from '../../keys/key.ts';
 import { TRACE_FIELDS, traceparentAt } from '../../tracing/begin.ts';
 import type { Exchange } from '../exchange.ts';
+import type { Call } from '../wire/call.ts';
 import { NOT_SHARED, optionsOf, ReturnedNames } from '../wire/fields.ts';
 
 const returnedNames = new ReturnedNames();
@@ -64,12 +65,13 @@ function linesOf(client: Caller): CheckedLines {
  * The three de-facto headers and RFC 7239, for a caller that connects directly; its own forwarding headers are dropped. Kept
  * with the head, which mostly is that of the caller's next request too.
  */
-function peerLines({ address, head }: Exchange): CheckedLines {
+function peerLines({ address, call, head }: Exchange): CheckedLines {
   if (head.peer?.address === address) return head.peer.lines;
   const { host } = head;
-  const list = ['X-Forwarded-For', address, 'X-Forwarded-Proto', 'http'];
+  const proto = protoOf(call);
+  const list = ['X-Forwarded-For', address, 'X-Forwarded-Proto', proto];
   if (host !== undefined) list.push('X-Forwarded-Host', host);
-  list.push('Forwarded', `for=${node(address)};${origin('http', host)}`);
+  list.push('Forwarded', `for=${node(address)};${origin(proto, host)}`);
   const lines = checkedLines(list);
   head.peer = { address, lines };
   return lines;
@@ -78,12 +80,17 @@ function peerLines({ address, head }: Exchange): CheckedLines {
 /** The same for a caller behind a trusted proxy: keeps the proxy's headers and adds the proxy to the chain. */
 function addChain(lines: FieldLines, { call, head }: Exchange): void {
   const chain = [...hops(head.forwardedFor), plainAddress(call.peer)];
-  const proto = head.forwardedProto === 'https' ? 'https' : 'http';
+  const { forwardedProto } = head;
+  const proto = forwardedProto === 'https' || forwardedProto === 'http' ? forwardedProto : protoOf(call);
   const host = head.forwardedHost ?? head.host;
   lines.add('X-Forwarded-For', chain.join(', '));
   lines.add('X-Forwarded-Proto', proto);
   if (host !== undefined) lines.add('X-Forwarded-Host', host);
   lines.add('Forwarded', `${chain.map((hop) => `for=${node(hop)}`).join(', ')};${origin(proto, host)}`);
+}
+
+function protoOf({ secure }: Call): string {
+  return secure ? 'https' : 'http';
 }
 
 function hops(forwardedFor: string): string[] {

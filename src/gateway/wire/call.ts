@@ -26,6 +26,8 @@ export interface Call {
   readonly connection: object;
   /** The address of the other side, as the system writes it. */
   readonly peer: string;
+  /** Whether the caller speaks TLS, here or with the balancer in front. */
+  readonly secure: boolean;
   /** Whether the connection may go on behind the answer. May be set to false until the answer has begun. */
   keepAlive: boolean;
   /** Of the answer; 0 while it has not begun. */

@@ -3,7 +3,10 @@ import { networkOf, plainAddress, type TrustedProxies, trustedProxies } from '..
 import type { Door } from '../../config/config.ts';
 import type { Observe, RefusedConnectionEvent } from '../../observe/events.ts';
 
-type Limits = Pick<Door, 'maxConnections' | 'maxConnectionsPerAddress' | 'trustedProxies'>;
+type Limits = Pick<Door, 'maxConnections' | 'maxConnectionsPerAddress' | 'trustedProxies'> & {
+  /** CIDR blocks of balancers that say whose each connection is. */
+  readonly balancers?: readonly string[];
+};
 
 /** Callers behind one address that `auto` leaves in peace: a company, or the subscribers that share an address of their provider. */
 const NEIGHBOURS = 256;
@@ -36,7 +39,7 @@ export class ConnectionLimits {
   use(limits: Limits): void {
     this.#most = limits.maxConnections;
     this.#mostPerAddress = mostPerAddress(limits);
-    this.#proxies = trustedProxies(limits.trustedProxies);
+    this.#proxies = trustedProxies([...limits.trustedProxies, ...(limits.balancers ?? [])]);
   }
 
   /**
@@ -45,28 +48,31 @@ export class ConnectionLimits {
    */
   take(socket: Socket): boolean {
     const address = plainAddress(socket.remoteAddress);
+    if (this.#all >= this.#most) return this.#refuse(socket, 'total', address);
+    if (!this.takeFrom(socket, address)) return false;
+    this.#all++;
+    socket.once('close', () => this.#all--);
+    return true;
+  }
+
+  /** The same for a connection that was taken, and that is one of another address, as a balancer says. */
+  takeFrom(socket: Socket, address: string): boolean {
     const network = networkOf(address);
     const open = this.#open.get(network) ?? 0;
-    const reason = this.#reasonAgainst(address, open);
-    if (reason !== null) {
-      socket.destroy();
-      this.#observe({ type: 'connection.refused', reason, address });
-      return false;
-    }
-    this.#all++;
+    // Trusted proxies bring the callers of many addresses, so only the whole bounds them.
+    if (open >= this.#mostPerAddress && !this.#proxies.has(address)) return this.#refuse(socket, 'address', address);
     this.#open.set(network, open + 1);
     socket.once('close', () => this.#release(network));
     return true;
   }
 
-  /** Trusted proxies bring the callers of many addresses, so only the whole bounds them. */
-  #reasonAgainst(address: string, open: number): RefusedConnectionEvent['reason'] | null {
-    if (this.#all >= this.#most) return 'total';
-    return open >= this.#mostPerAddress && !this.#proxies.has(address) ? 'address' : null;
+  #refuse(socket: Socket, reason: RefusedConnectionEvent['reason'], address: string): false {
+    socket.destroy();
+    this.#observe({ type: 'connection.refused', reason, address });
+    return false;
   }
 
   #release(network: string): void {
-    this.#all--;
     const left = this.#open.get(network)! - 1;
     if (left === 0) this.#open.delete(network);
     else this.#open.set(network, left);

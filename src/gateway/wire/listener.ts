@@ -1,11 +1,13 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { listen as bind } from '../../common/listen.ts';
-import type { Config } from '../../config/config.ts';
+import type { Address, Config } from '../../config/config.ts';
 import type { Refusal } from '../../errors/refusals.ts';
 import { Server } from '../../http1/server.ts';
 import type { BrokenReply } from '../../http1/server-connection.ts';
+import type { Observe } from '../../observe/events.ts';
 import type { Call } from './call.ts';
 import type { ConnectionLimits } from './connection-limits.ts';
+import { type Entrance, type EntranceSettings, openingsTold } from './entrance.ts';
 import { refusalOf } from './wire-refusals.ts';
 
 /** The public listener: a server of HTTP/1.1 with the door's limits, feeding the pipeline. */
@@ -18,6 +20,8 @@ export interface Listener {
    * `door.drainTimeout`. Resolves with the number of requests cut off.
    */
   drain(options?: DrainOptions): Promise<number>;
+  /** What comes before HTTP on connections that are accepted from now on. */
+  use(settings: EntranceSettings): void;
   readonly inFlight: number;
 }
 
@@ -37,11 +41,13 @@ export interface Handler {
 }
 
 export interface ListenerOptions {
-  readonly config: Pick<Config, 'listen' | 'door'>;
+  readonly config: { readonly listen: Address; readonly door: Config['door'] };
   readonly pipeline: Handler;
   readonly limits: ConnectionLimits;
   /** Answers input that never became a request. Never rejects. */
   readonly answerUnparsed: (refusal: Refusal, reply: BrokenReply) => Promise<void>;
+  readonly entrance: Entrance;
+  readonly observe: Observe;
 }
 
 /** Milliseconds between two looks for connections that may end. */
@@ -54,6 +60,8 @@ export function createListener({
   pipeline,
   limits,
   answerUnparsed,
+  entrance,
+  observe,
 }: ListenerOptions): Listener {
   let { port } = listen;
   let isBeside = false;
@@ -65,6 +73,8 @@ export function createListener({
     idleTimeout: door.keepAliveTimeout,
     stallTimeout: door.stallTimeout,
     takes: (socket) => limits.take(socket),
+    takesFrom: (socket, address) => limits.takeFrom(socket, address),
+    openings: openingsTold(observe),
     handle: (call) => pipeline.handle(call),
     refuse: (error, reply) => void answerUnparsed(refusalOf(error), reply),
   });
@@ -74,6 +84,7 @@ export function createListener({
     get inFlight() {
       return server.inFlight;
     },
+    use: (settings) => entrance.use(server, settings),
     async listen({ beside = false } = {}) {
       if (listener.listening && isBeside && beside) return port;
       if (listener.listening) void stopAccepting();
@@ -89,6 +100,7 @@ export function createListener({
       if (!accepting) await pause(door.drainDelay);
       const cutOff = await endConnections(closed);
       server.stop();
+      entrance.stop();
       return cutOff;
     },
   };

@@ -4,7 +4,9 @@ import type { Config } from '../../../src/config/config.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { Call } from '../../../src/gateway/wire/call.ts';
 import { ConnectionLimits } from '../../../src/gateway/wire/connection-limits.ts';
+import { createEntrance } from '../../../src/gateway/wire/entrance.ts';
 import { createListener, type DrainOptions, type Listener } from '../../../src/gateway/wire/listener.ts';
+import { makeTicketSecret } from '../../../src/tls/server.ts';
 import { Wire } from '../../hostile/wire.ts';
 import { lines } from '../../support/lines.ts';
 import { until } from '../../support/until.ts';
@@ -38,6 +40,8 @@ class Door {
       },
       limits: new ConnectionLimits(DOOR, () => {}),
       answerUnparsed: async () => {},
+      entrance: createEntrance(makeTicketSecret(), () => {}),
+      observe: () => {},
     });
   }
 

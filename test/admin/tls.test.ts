@@ -1,0 +1,148 @@
+import { once } from 'node:events';
+import { copyFileSync, readFileSync } from 'node:fs';
+import { connect } from 'node:tls';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { httpsFetch } from '../../src/common/https-fetch.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { Authority } from '../support/redis/certificates.ts';
+import { finished } from '../support/storegate.ts';
+import { until } from '../support/until.ts';
+
+const TOKEN = 'a-token-of-sixteen-or-more';
+const STORE = 'http://127.0.0.1:1';
+
+let authority: Authority;
+let others: Authority;
+let gateway: TestGateway;
+let pair: { cert: string; key: string };
+let operator: { cert: string; key: string };
+beforeAll(() => {
+  authority = new Authority();
+  others = new Authority();
+  operator = authority.issue('operator', 'DNS:alice.example');
+});
+afterEach(() => gateway.stop());
+afterAll(() => {
+  authority.remove();
+  others.remove();
+});
+
+let issued = 0;
+
+async function open(env: Readonly<Record<string, string>> = {}, names = 'DNS:localhost,IP:127.0.0.1'): Promise<void> {
+  pair = authority.issue(`admin-${issued++}`, names);
+  const files = { STOREGATE_ADMIN_TLS_CERT: pair.cert, STOREGATE_ADMIN_TLS_KEY: pair.key };
+  gateway = await TestGateway.start({ env: { ...files, ...env }, storeUrl: STORE });
+}
+
+const pem = (file: string) => readFileSync(file, 'utf8');
+const identity = (one: { cert: string; key: string }) => ({ cert: pem(one.cert), key: pem(one.key) });
+const ask = (path: string, tls: object = {}, headers: Record<string, string> = {}) =>
+  httpsFetch(`${gateway.adminUrl}${path}`, { ca: authority.pem, ...tls }, { headers });
+const reasonOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'none',
+    (error: NodeJS.ErrnoException) => error.code ?? error.message,
+  );
+
+describe('the admin listener with a certificate', () => {
+  test('speaks TLS, and asks for its token as ever', async () => {
+    await open({ STOREGATE_ADMIN_TOKEN: TOKEN });
+    expect(gateway.adminUrl).toMatch(/^https:/);
+    expect((await ask('/health/ready')).status).toBe(200);
+    expect((await ask('/keys')).status).toBe(401);
+    expect((await ask('/keys', {}, { Authorization: `Bearer ${TOKEN}` })).status).toBe(200);
+  });
+
+  test('gives a browser a cookie for TLS alone', async () => {
+    await open({ STOREGATE_ADMIN_TOKEN: TOKEN });
+    const signed = await httpsFetch(
+      `${gateway.adminUrl}/console/session`,
+      { ca: authority.pem },
+      {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Origin: gateway.adminUrl },
+        body: JSON.stringify({ token: TOKEN }),
+      },
+    );
+    expect(signed.headers.get('set-cookie')).toContain('; Secure');
+  });
+
+  test('takes a renewed certificate without a restart', async () => {
+    await open();
+    const serial = async () => {
+      const socket = connect({
+        port: Number(new URL(gateway.adminUrl).port),
+        ca: authority.pem,
+        servername: 'localhost',
+      });
+      await once(socket, 'secureConnect');
+      const { serialNumber } = socket.getPeerX509Certificate()!;
+      socket.destroy();
+      return serialNumber;
+    };
+    const before = await serial();
+    const renewed = authority.issue('renewed', 'DNS:localhost');
+    copyFileSync(renewed.cert, pair.cert);
+    copyFileSync(renewed.key, pair.key);
+    await until('new connections have it', async () => (await serial()) !== before);
+  });
+});
+
+describe('with an authority for operators', () => {
+  test('nobody connects without a certificate of theirs, or with one of others', async () => {
+    await open({ STOREGATE_ADMIN_TLS_CLIENT_CA: authority.file, STOREGATE_ADMIN_TOKEN: TOKEN });
+    expect(await reasonOf(ask('/health/ready'))).toMatch(/ALERT_CERTIFICATE_REQUIRED|ECONNRESET/);
+    const stranger = others.issue('stranger', 'DNS:alice.example');
+    expect(await reasonOf(ask('/health/ready', identity(stranger)))).toMatch(/ALERT|ECONNRESET|EPIPE/);
+    expect((await ask('/health/ready', identity(operator))).status).toBe(200);
+  });
+
+  test('who has one needs a token as well', async () => {
+    await open({ STOREGATE_ADMIN_TLS_CLIENT_CA: authority.file, STOREGATE_ADMIN_TOKEN: TOKEN });
+    expect((await ask('/keys', identity(operator))).status).toBe(401);
+    expect((await ask('/keys', identity(operator), { Authorization: `Bearer ${TOKEN}` })).status).toBe(200);
+  });
+});
+
+describe('a command', () => {
+  const list = (env: Readonly<Record<string, string>>) =>
+    finished(['keys', 'list'], { cwd: gateway.folder, env: { STOREGATE_ADMIN_URL: gateway.adminUrl, ...env } });
+
+  test('reaches the gateway by the authority that the environment names', async () => {
+    await open();
+    expect(await list({ STOREGATE_ADMIN_CA: authority.file })).toEqual({ code: 0, out: 'None.\n', err: '' });
+    const { code, err } = await list({});
+    expect(code).toBe(3);
+    expect(err).toContain('nobody trusted has signed its certificate');
+    expect(err).toContain("name its authority's file in STOREGATE_ADMIN_CA");
+  });
+
+  test('shows its own certificate where the gateway asks for one', async () => {
+    await open({ STOREGATE_ADMIN_TLS_CLIENT_CA: authority.file });
+    const files = { STOREGATE_ADMIN_CLIENT_CERT: operator.cert, STOREGATE_ADMIN_CLIENT_KEY: operator.key };
+    expect((await list({ STOREGATE_ADMIN_CA: authority.file, ...files })).code).toBe(0);
+    const { code, err } = await list({ STOREGATE_ADMIN_CA: authority.file });
+    expect(code).toBe(3);
+    expect(err).toContain('name yours in STOREGATE_ADMIN_CLIENT_CERT and STOREGATE_ADMIN_CLIENT_KEY');
+  });
+
+  test('finds the gateway of its folder, whatever name its certificate has', async () => {
+    await open({}, 'DNS:elsewhere.example');
+    const env = {
+      STOREGATE_ADMIN_TLS_CERT: pair.cert,
+      STOREGATE_ADMIN_TLS_KEY: pair.key,
+      STOREGATE_ADMIN_PORT: '0',
+    };
+    expect(await finished(['bans', 'list'], { cwd: gateway.folder, env })).toMatchObject({ code: 0, err: '' });
+  });
+
+  test('does not trust what answers there with another certificate', async () => {
+    await open({}, 'DNS:elsewhere.example');
+    const other = authority.issue('another', 'DNS:elsewhere.example');
+    const env = { STOREGATE_ADMIN_TLS_CERT: other.cert, STOREGATE_ADMIN_TLS_KEY: other.key };
+    const { code, err } = await finished(['bans', 'list'], { cwd: gateway.folder, env });
+    expect(code).not.toBe(0);
+    expect(err).toContain('A gateway is running');
+  });
+});

@@ -1,0 +1,222 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { Wire } from '../hostile/wire.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { installed } from '../support/installed.ts';
+import { binary, field } from '../support/proxy-protocol.ts';
+import { Authority } from '../support/redis/certificates.ts';
+import { until } from '../support/until.ts';
+import { type FakeStore, fakeStore } from '../support/upstream.ts';
+
+let gateway: TestGateway;
+let store: FakeStore;
+let key: string;
+let authority: Authority;
+beforeAll(() => {
+  authority = new Authority();
+});
+afterEach(async () => {
+  await gateway.stop();
+  await store.close();
+});
+afterAll(() => authority.remove());
+
+async function open(settings: object): Promise<void> {
+  store = await fakeStore((_request, response) => {
+    response.setHeader('Content-Type', 'application/json');
+    response.end('[]');
+  });
+  gateway = await TestGateway.start({ settings: JSON.stringify(settings), storeUrl: store.url });
+  key = (await gateway.key()).secret;
+}
+
+const behind = (more: object = {}) => ({ listen: { proxyProtocol: { from: ['127.0.0.0/8'] }, ...more } });
+const get = () => `GET /pets HTTP/1.1\r\nHost: shop.example\r\nX-API-Key: ${key}\r\n\r\n`;
+const told = (msg: string) => gateway.log.filter((line) => line.msg === msg);
+const from = (address: string) => `PROXY TCP4 ${address} 198.51.100.1 12345 443\r\n`;
+const V4 = Buffer.from('c000020bc63364013039 01bb'.replaceAll(' ', ''), 'hex');
+
+describe('behind a balancer that says whose a connection is', () => {
+  test.each([
+    ['in one read with the request', (wire: Wire, header: string) => void wire.send(header + get())],
+    [
+      'byte by byte',
+      async (wire: Wire, header: string) => {
+        for (const byte of header) {
+          wire.send(byte);
+          await new Promise(setImmediate);
+        }
+        wire.send(get());
+      },
+    ],
+  ])('its address is the caller’s everywhere: %s', async (_, send) => {
+    await open(behind());
+    const wire = await Wire.open(gateway.url);
+    await send(wire, from('192.0.2.11'));
+    expect((await wire.answer()).status).toBe(200);
+    expect((await wire.send(get()).answer()).status).toBe(200);
+    expect(store.seen.map(({ headers }) => headers['x-forwarded-for'])).toEqual(['192.0.2.11', '192.0.2.11']);
+    expect(store.seen[0]!.headers['x-forwarded-proto']).toBe('http');
+    await until('both are told', () => told('request').length === 2);
+    expect(told('request')[0]!.address).toBe('192.0.2.11');
+    wire.close();
+  });
+
+  test('version 2 may say that the caller spoke TLS, and the store is told so', async () => {
+    await open(behind());
+    const wire = await Wire.open(gateway.url);
+    wire.send(Buffer.concat([binary(0x21, 0x11, V4, field(0x20, '\x01\0\0\0\0')), Buffer.from(get())]));
+    expect((await wire.answer()).status).toBe(200);
+    const { headers } = store.seen[0]!;
+    expect([headers['x-forwarded-for'], headers['x-forwarded-proto']]).toEqual(['192.0.2.11', 'https']);
+    expect(headers.forwarded).toBe('for=192.0.2.11;proto=https;host="shop.example"');
+    wire.close();
+  });
+
+  test.each([
+    ['LOCAL, as its health checks do', binary(0x20, 0x00)],
+    ['that it does not know', Buffer.from('PROXY UNKNOWN\r\n')],
+  ])('the balancer is the caller where it says %s', async (_, header) => {
+    await open(behind());
+    const wire = await Wire.open(gateway.url);
+    wire.send(Buffer.concat([header, Buffer.from(get())]));
+    expect((await wire.answer()).status).toBe(200);
+    expect(store.seen[0]!.headers['x-forwarded-for']).toBe('127.0.0.1');
+    wire.close();
+  });
+
+  test.each([
+    ['none', 'GET / HTTP/1.1\r\nHost: a\r\n\r\n', 'there is no header of the PROXY protocol'],
+    ['a bad one', 'PROXY TCP4 nobody 198.51.100.1 1 2\r\n', 'its line is not in the form of version 1'],
+  ])('who sends %s is refused without an answer, and that is told', async (_, bytes, reason) => {
+    await open(behind());
+    const wire = await Wire.open(gateway.url);
+    expect(await wire.send(bytes).ended()).toBe('');
+    expect(told('proxy.refused')).toMatchObject([{ reason, address: '127.0.0.1', count: 1 }]);
+    expect((await gateway.admin.get('/metrics')).text).toMatch(/^storegate_proxy_headers_refused_total 1$/m);
+  });
+
+  test('who sends half of one is let go after door.headersTimeout', async () => {
+    await open({ ...behind(), door: { headersTimeout: '200ms' } });
+    const wire = await Wire.open(gateway.url);
+    expect(await wire.send('PROXY TCP4 192.0').ended()).toBe('');
+    expect(told('proxy.refused')).toMatchObject([{ reason: 'it did not come in time' }]);
+  });
+
+  test('connections are counted by the address that it says, and its own has as many as there may be', async () => {
+    await open({ ...behind(), door: { maxConnectionsPerAddress: 2 } });
+    const wires: Wire[] = [];
+    const next = async (address: string) => {
+      const wire = await Wire.open(gateway.url);
+      wires.push(wire);
+      return wire.send(from(address) + get());
+    };
+    for (const address of ['192.0.2.1', '192.0.2.1', '192.0.2.2', '192.0.2.3'])
+      expect((await (await next(address)).answer()).status).toBe(200);
+    expect(await (await next('192.0.2.1')).ended()).toBe('');
+    expect(told('connection.refused')).toMatchObject([{ reason: 'address', address: '192.0.2.1' }]);
+    for (const wire of wires) wire.close();
+    await until('there is room again', async () => {
+      const wire = await next('192.0.2.1');
+      const status = await wire.answer().then(
+        (answer) => answer.status,
+        () => 0,
+      );
+      wire.close();
+      return status === 200;
+    });
+  });
+
+  test('proxies before the balancer are believed by the same settings as ever', async () => {
+    await open({ ...behind(), door: { trustedProxies: ['192.0.2.11/32'] } });
+    const wire = await Wire.open(gateway.url);
+    wire.send(from('192.0.2.11') + get().replace('\r\n\r\n', '\r\nX-Forwarded-For: 203.0.113.9\r\n\r\n'));
+    expect((await wire.answer()).status).toBe(200);
+    expect(store.seen[0]!.headers['x-forwarded-for']).toBe('203.0.113.9, 192.0.2.11');
+    wire.close();
+  });
+
+  test('TLS begins behind the header, also in the same read', async () => {
+    const pair = authority.issue('gateway', 'DNS:shop.example');
+    await open(behind({ tls: pair }));
+    const wire = await Wire.open(gateway.url);
+    wire.send(from('192.0.2.11'));
+    const secured = connect({
+      socket: wire.socket.removeAllListeners('data'),
+      ca: authority.pem,
+      servername: 'shop.example',
+    });
+    await once(secured, 'secureConnect');
+    secured.write(get());
+    expect(String(await once(secured, 'data'))).toMatch(/^HTTP\/1\.1 200 /);
+    const { headers } = store.seen[0]!;
+    expect([headers['x-forwarded-for'], headers['x-forwarded-proto']]).toEqual(['192.0.2.11', 'https']);
+    wire.close();
+  });
+});
+
+test('who is no such balancer cannot send the header: it is no request', async () => {
+  await open({ listen: { proxyProtocol: { from: ['192.0.2.0/24'] } } });
+  const wire = await Wire.open(gateway.url);
+  expect(await wire.send(from('192.0.2.11') + get()).answer()).toMatchObject({
+    status: 400,
+    code: 'malformed_request',
+  });
+  expect(store.seen).toEqual([]);
+});
+
+describe('behind a real HAProxy', () => {
+  test.each([
+    ['version 1', 'send-proxy', 'http'],
+    ['version 2', 'send-proxy-v2', 'http'],
+    ['version 2 with a checksum and TLS', 'send-proxy-v2-ssl-cn proxy-v2-options crc32c', 'http'],
+  ])('the caller is known: %s', async (_, how, proto) => {
+    await open(behind());
+    const folder = mkdtempSync(join(tmpdir(), 'haproxy-'));
+    const port = await freePort();
+    const { host } = new URL(gateway.url);
+    const lines = [
+      'defaults\n mode tcp\n timeout connect 5s\n timeout client 30s\n timeout server 30s',
+      `frontend in\n bind 127.0.0.1:${port}\n default_backend out`,
+      `backend out\n source 127.0.0.1\n server one ${host} ${how}`,
+    ];
+    writeFileSync(join(folder, 'haproxy.cfg'), `${lines.join('\n')}\n`);
+    const child = spawn(installed('haproxy'), ['-f', join(folder, 'haproxy.cfg'), '-db'], { stdio: 'ignore' });
+    try {
+      const wire = await reached(port, '127.0.0.7');
+      expect((await wire.send(get()).answer()).status).toBe(200);
+      const { headers } = store.seen[0]!;
+      expect([headers['x-forwarded-for'], headers['x-forwarded-proto']]).toEqual(['127.0.0.7', proto]);
+      wire.close();
+    } finally {
+      const ended = once(child, 'close');
+      child.kill('SIGKILL');
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function reached(port: number, address: string): Promise<Wire> {
+  let wire: Wire | null = null;
+  await until('HAProxy listens', async () => {
+    wire = await Wire.open(`http://127.0.0.1:${port}`, address).catch(() => null);
+    return wire !== null;
+  });
+  return wire!;
+}

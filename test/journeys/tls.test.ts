@@ -1,0 +1,313 @@
+import { once } from 'node:events';
+import { copyFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { Agent, type AgentOptions, request } from 'node:https';
+import { connect as connectTcp, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { Wire } from '../hostile/wire.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { Authority } from '../support/redis/certificates.ts';
+import { until } from '../support/until.ts';
+import { type FakeStore, fakeStore } from '../support/upstream.ts';
+
+const PLANS = 'plans:\n  free: { windows: [{ limit: 1000000, per: 1m }] }\n';
+const NAME = 'gateway.example';
+
+let authority: Authority;
+let gateway: TestGateway;
+let store: FakeStore;
+let key: string;
+let pair: { cert: string; key: string };
+let issued = 0;
+beforeAll(() => {
+  authority = new Authority();
+});
+afterEach(async () => {
+  await gateway.stop();
+  await store.close();
+});
+afterAll(() => authority.remove());
+
+const issue = (names: string) => authority.issue(`certificate-${issued++}`, names);
+
+async function open(tls: object = {}, settings: object = {}): Promise<void> {
+  pair = issue(`DNS:${NAME}`);
+  store = await fakeStore((_request, response) => {
+    response.setHeader('Content-Type', 'application/json');
+    response.end('[]');
+  });
+  const all = { listen: { tls: { ...pair, ...tls } }, ...settings };
+  gateway = await TestGateway.start({ settings: JSON.stringify(all), plans: PLANS, storeUrl: store.url });
+  key = (await gateway.key()).secret;
+}
+
+const told = (msg: string) => gateway.log.filter((line) => line.msg === msg);
+
+function reaching(): ConnectionOptions & AgentOptions {
+  return { ca: authority.pem, servername: NAME, port: Number(new URL(gateway.url).port), host: '127.0.0.1' };
+}
+
+async function handshake(options: ConnectionOptions = {}): Promise<TLSSocket> {
+  const socket = connect({ ...reaching(), ...options });
+  await once(socket, 'secureConnect');
+  return socket;
+}
+
+/** Why a handshake comes to nothing. */
+async function refusal(options: ConnectionOptions): Promise<string> {
+  const socket = connect({ ...reaching(), ...options });
+  const [error] = await once(socket, 'error');
+  return (error as NodeJS.ErrnoException).code ?? '';
+}
+
+/** The certificate that each connection was shown; Node forgets it. */
+const serials = new WeakMap<Socket, string>();
+
+interface Got {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+  readonly serial: string;
+}
+
+async function get(agent: Agent | false = false): Promise<Got> {
+  const call = request({ ...reaching(), agent, path: '/pets', headers: { 'X-API-Key': key, Host: NAME } });
+  call.on('socket', (socket) => {
+    const note = () => void serials.set(socket, (socket as TLSSocket).getPeerX509Certificate()!.serialNumber);
+    if (!serials.has(socket)) socket.once('secureConnect', note);
+  });
+  call.end();
+  const [response] = (await once(call, 'response')) as [IncomingMessage];
+  const serial = serials.get(response.socket)!;
+  return { status: response.statusCode!, headers: response.headers, body: await text(response), serial };
+}
+
+async function metrics(): Promise<string> {
+  return (await gateway.admin.get('/metrics')).text;
+}
+
+/** How many there were, as metrics tell. */
+async function handshakes(labels: Readonly<Record<string, string>>): Promise<number> {
+  const lines = (await metrics()).split('\n').filter((line) => line.startsWith('storegate_tls_handshakes_total{'));
+  const fitting = lines.filter((line) =>
+    Object.entries(labels).every(([name, is]) => line.includes(`${name}="${is}"`)),
+  );
+  return fitting.reduce((sum, line) => sum + Number(line.split(' ')[1]), 0);
+}
+
+describe('a gateway with a certificate', () => {
+  test('answers over TLS, and tells the store so', async () => {
+    await open();
+    expect(gateway.url).toMatch(/^https:/);
+    expect(await get()).toMatchObject({ status: 200, body: '[]' });
+    const { headers } = store.seen[0]!;
+    expect(headers['x-forwarded-proto']).toBe('https');
+    expect(headers.forwarded).toBe(`for=127.0.0.1;proto=https;host="${NAME}"`);
+  });
+
+  test('answers many requests on one connection', async () => {
+    await open();
+    const agent = new Agent({ keepAlive: true, maxSockets: 1, ...reaching() });
+    for (let i = 0; i < 5; i++) expect((await get(agent)).status).toBe(200);
+    agent.destroy();
+    expect(await handshakes({ version: 'TLSv1.3', resumed: 'no' })).toBe(1);
+  });
+
+  test('says to who comes without TLS what is wrong', async () => {
+    await open();
+    const wire = await Wire.open(gateway.url);
+    const answer = await wire.send('GET /pets HTTP/1.1\r\nHost: a\r\n\r\nGET /').answer();
+    expect(answer).toMatchObject({ status: 400, code: 'malformed_request' });
+    expect(answer.body).toContain('This port speaks TLS');
+    expect(await wire.ended()).toBe('');
+    expect(await metrics()).toContain('storegate_tls_handshake_failures_total{reason="plain"} 1');
+  });
+
+  test('has a certificate for each name: the exact one, one with a wildcard, and the first for all others', async () => {
+    const wild = issue('DNS:*.shop.example,DNS:shop.example');
+    const exact = issue('DNS:one.shop.example');
+    await open({ certificates: [wild, exact] });
+    const nameFor = async (servername: string | undefined) => {
+      const socket = await handshake({ servername: servername ?? '', rejectUnauthorized: false });
+      const { subjectAltName } = socket.getPeerX509Certificate()!;
+      socket.destroy();
+      return subjectAltName;
+    };
+    expect(await nameFor('ONE.shop.example')).toBe('DNS:one.shop.example');
+    expect(await nameFor('two.shop.example')).toBe('DNS:*.shop.example, DNS:shop.example');
+    expect(await nameFor('shop.example')).toBe('DNS:*.shop.example, DNS:shop.example');
+    expect(await nameFor('a.two.shop.example')).toBe(`DNS:${NAME}`);
+    expect(await nameFor('elsewhere.example')).toBe(`DNS:${NAME}`);
+    expect(await nameFor(undefined)).toBe(`DNS:${NAME}`);
+  });
+
+  test.each(['TLSv1.2', 'TLSv1.3'] as const)('resumes a session of %s', async (version) => {
+    await open();
+    const versions = { minVersion: version, maxVersion: version };
+    const first = connect({ ...reaching(), ...versions });
+    const [session] = (await once(first, 'session')) as [Buffer];
+    first.destroy();
+    const second = await handshake({ ...versions, session });
+    expect([second.getProtocol(), second.isSessionReused()]).toEqual([version, true]);
+    second.write(`GET /pets HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n\r\n`);
+    expect(String(await once(second, 'data'))).toMatch(/^HTTP\/1\.1 200 /);
+    second.destroy();
+    await until('it is counted', async () => (await handshakes({ version, resumed: 'yes' })) === 1);
+  });
+
+  test('speaks no old version, no other protocol, and agrees on keys once', async () => {
+    await open();
+    const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+    expect(await refusal(old)).toMatch(/VERSION|PROTOCOL/);
+    expect(await refusal({ ALPNProtocols: ['h2'] })).toMatch(/NO_APPLICATION_PROTOCOL/);
+    expect((await handshake({ ALPNProtocols: ['h2', 'http/1.1'] })).alpnProtocol).toBe('http/1.1');
+    const again = await handshake({ maxVersion: 'TLSv1.2' });
+    again.renegotiate({}, () => {});
+    const [refused] = (await once(again, 'error')) as [NodeJS.ErrnoException];
+    expect(refused.message).toContain('no renegotiation');
+    await until('they are told', () => told('tls.failed').length > 1);
+    expect(told('tls.failed').map(({ reason }) => reason)).toEqual(['version', 'protocol']);
+  });
+
+  test('may keep out TLS 1.2', async () => {
+    await open({ minVersion: 'TLSv1.3' });
+    expect(await refusal({ maxVersion: 'TLSv1.2' })).toMatch(/VERSION/);
+    expect((await get()).status).toBe(200);
+  });
+
+  test('takes large bodies both ways, and ends idle connections with the last word of TLS', async () => {
+    await open({}, { door: { keepAliveTimeout: '200ms' } });
+    const socket = await handshake();
+    let closed = false;
+    socket.on('end', () => {
+      closed = true;
+    });
+    const body = JSON.stringify({ name: 'R'.repeat(900_000), categoryId: 1 });
+    const head = `POST /pets HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+    socket.write(head + body);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    // Its name is too long, which is known once all of it was read.
+    expect(answer.toString('latin1')).toMatch(/^HTTP\/1\.1 400 /);
+    await until('the gateway ends it', () => closed);
+  });
+});
+
+describe('a caller that does not finish its handshake', () => {
+  test.each([
+    ['sends nothing', Buffer.alloc(0)],
+    ['sends the beginning of one', Buffer.from([0x16, 3, 1, 2, 0, 1, 0])],
+  ])('and %s is let go after door.headersTimeout', async (_, bytes) => {
+    await open({}, { door: { headersTimeout: '200ms' } });
+    const wire = await Wire.open(gateway.url);
+    wire.send(bytes);
+    expect(await wire.ended()).toBe('');
+    await until('it is told', () => told('tls.failed').length > 0);
+    expect(told('tls.failed')[0]).toMatchObject({ reason: 'late', address: '127.0.0.1' });
+  });
+
+  test('is counted as a connection of its address from the beginning', async () => {
+    await open({}, { door: { maxConnectionsPerAddress: 2 } });
+    const wires = [await Wire.open(gateway.url), await Wire.open(gateway.url)];
+    const third = await Wire.open(gateway.url);
+    expect(await third.ended()).toBe('');
+    expect(told('connection.refused')[0]).toMatchObject({ reason: 'address' });
+    for (const wire of wires) wire.close();
+    await until('there is room again', async () => (await get().catch(() => null))?.status === 200);
+  });
+
+  test('that sends nonsense costs nobody else anything', async () => {
+    await open();
+    for (const bytes of [
+      Buffer.from([0x16, 3, 1, 0, 4, 1, 0, 0, 0]),
+      Buffer.alloc(5_000, 0x16),
+      Buffer.from([0x80, 1]),
+    ]) {
+      const wire = await Wire.open(gateway.url);
+      wire.send(bytes);
+      wire.socket.end();
+      await wire.ended();
+    }
+    expect((await get()).status).toBe(200);
+    expect(told('bug')).toEqual([]);
+  });
+
+  test('does not hold up a stop', async () => {
+    await open();
+    const { port } = new URL(gateway.url);
+    const silent = connectTcp(Number(port), '127.0.0.1').on('error', () => {});
+    await once(silent, 'connect');
+    const ended = once(silent, 'close');
+    await gateway.close();
+    await ended;
+  });
+});
+
+test('a caller that reads nothing of its answer is cut off', async () => {
+  await open({}, { door: { stallTimeout: '300ms' }, mounts: [{ path: '/much', target: 'http://127.0.0.1:1' }] });
+  await gateway.stop();
+  await store.close();
+  const much = await fakeStore((_request, response) => {
+    response.end(Buffer.alloc(64 * 1024 * 1024));
+  });
+  store = much;
+  const settings = {
+    listen: { tls: pair },
+    door: { stallTimeout: '300ms' },
+    mounts: [{ path: '/much', target: much.url }],
+  };
+  gateway = await TestGateway.start({ settings: JSON.stringify(settings), plans: PLANS, storeUrl: much.url });
+  key = (await gateway.key()).secret;
+  const socket = await handshake();
+  socket.on('error', () => {});
+  socket.write(`GET /much HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n\r\n`);
+  socket.pause();
+  await until('the request has ended', () => told('request').length > 0);
+  expect(told('request')[0]).toMatchObject({ status: 200, complete: false, code: 'caller_left' });
+  socket.destroy();
+});
+
+describe('a certificate that is renewed', () => {
+  test('while requests run: none is lost, connections go on, and new ones have the new one', async () => {
+    await open();
+    const before = (await get()).serial;
+    const lasting = new Agent({ keepAlive: true, maxSockets: 1, ...reaching() });
+    const results: { status: number; serial: string; lasting: boolean }[] = [];
+    const losses: unknown[] = [];
+    let over = false;
+    const run = async (agent: Agent | false) => {
+      while (!over) {
+        await get(agent).then(
+          ({ status, serial }) => results.push({ status, serial, lasting: agent !== false }),
+          (error) => losses.push(error),
+        );
+      }
+    };
+    const runs = [run(lasting), run(false), run(false), run(false)];
+    await until('they run', () => results.length > 20);
+    const renewed = issue(`DNS:${NAME}`);
+    copyFileSync(renewed.cert, pair.cert);
+    await until('the half is refused', () => told('reload.refused').length > 0);
+    const amidst = results.length;
+    await until('they go on', () => results.length > amidst + 20);
+    expect(new Set(results.map(({ serial }) => serial))).toEqual(new Set([before]));
+    copyFileSync(renewed.key, pair.key);
+    await until('the whole is taken', () => told('reload.done').length > 0);
+    const after = results.length;
+    await until('they go on', () => results.length > after + 40);
+    over = true;
+    await Promise.all(runs);
+    lasting.destroy();
+
+    expect(losses).toEqual([]);
+    expect(results.every(({ status }) => status === 200)).toBe(true);
+    const fresh = results.slice(after).filter((one) => !one.lasting);
+    expect(fresh.at(-1)!.serial).not.toBe(before);
+    expect(results.filter((one) => one.lasting).every(({ serial }) => serial === before)).toBe(true);
+    expect(told('reload.refused')[0]!.problems).toEqual([
+      expect.stringContaining('listen.tls.key: the private key in its file does not belong to the certificate'),
+    ]);
+    expect(told('reload.done')[0]!.changed).toEqual(['certificates']);
+  });
+});

@@ -8,7 +8,8 @@ import { TestGateway } from '../support/gateway.ts';
 import { MINUTE } from '../support/limits.ts';
 import { until } from '../support/until.ts';
 
-const PLANS = 'plans:\n  free: { windows: [{ limit: 20, per: minute }, { limit: 100, per: day }] }\n';
+const PLANS =
+  'plans:\n  free: { windows: [{ limit: 20, per: minute }, { limit: 100, per: day }], concurrency: 9, weight: 3 }\n';
 
 describe('a plan as it is written in the field', () => {
   const free = { limits: '60/minute,1000/day' };
@@ -79,7 +80,12 @@ describeInBrowser('the view of plans', () => {
     await page.getByText('Plan free has 10/minute now.').waitFor();
     await page.getByRole('button', { name: 'Close' }).click();
     await page.locator('dl.facts').getByText('10/minute', { exact: true }).waitFor();
-    expect((await adminOf(gateway.adminUrl)('GET', '/plans/free')).body.limits).toBe('10/minute');
+    await page.locator('dl.facts').getByText('9 at once', { exact: true }).waitFor();
+    expect((await adminOf(gateway.adminUrl)('GET', '/plans/free')).body).toMatchObject({
+      limits: '10/minute',
+      concurrency: 9,
+      weight: 3,
+    });
   });
 
   test('says what is wrong with limits, and of a plan that there is not', async () => {

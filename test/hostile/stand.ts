@@ -20,16 +20,23 @@ export class Stand {
 
   static async start({
     settings = '',
+    plans,
     respond,
     mounts = () => '',
   }: {
     settings?: string;
+    /** Text of plans.yaml; the shipped plans by default. */
+    plans?: string;
     respond?: Respond;
     /** Settings that need the URL of the store. */
     mounts?: (storeUrl: string) => string;
   } = {}): Promise<Stand> {
     const store = await RecordingStore.start(respond);
-    const gateway = await TestGateway.start({ storeUrl: store.url, settings: `${settings}\n${mounts(store.url)}` });
+    const gateway = await TestGateway.start({
+      storeUrl: store.url,
+      settings: `${settings}\n${mounts(store.url)}`,
+      ...(plans !== undefined && { plans }),
+    });
     const windows = [{ name: 'minute', kind: 'fixed', limit: 1_000_000, span: 60_000 }] as const;
     const { secret } = await gateway.key({ windows });
     return new Stand(store, gateway, secret);

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { until } from '../support/until.ts';
+import { EMPTY_LIST } from './recording-store.ts';
+import { PET, Stand } from './stand.ts';
+import type { Wire } from './wire.ts';
+
+let stand: Stand;
+beforeAll(async () => {
+  stand = await Stand.start({
+    settings:
+      'upstream: { headersTimeout: 300ms, bodyTimeout: 300ms }\ndoor: { headersTimeout: 1s, requestTimeout: 1s, stallTimeout: 300ms }',
+    plans: 'plans: { free: { windows: [{ limit: 1000, per: minute }], concurrency: 1 } }\n',
+  });
+});
+afterAll(() => stand.stop());
+beforeEach(() => {
+  stand.store.respond = (socket) => void socket.write(EMPTY_LIST);
+});
+
+/** Of all requests. `GET /usage` would tell those of the key, but not so often. */
+const inFlight = async () => {
+  const { text } = await stand.gateway.admin.get('/metrics');
+  return Number(/^storegate_requests_in_flight (\d+)$/m.exec(text)?.[1]);
+};
+
+/** What the store does instead of a good answer. */
+const store = (bytes: string, end: boolean) => () => {
+  stand.store.respond = (socket) => {
+    socket.write(bytes);
+    if (end) socket.end();
+  };
+};
+const hangs = store('', false);
+const leavesInBody = async (wire: Wire) => {
+  expect((await wire.answer()).status).toBe(100);
+  wire.send('{"name":').close();
+};
+const leavesTheStore = async (wire: Wire) => {
+  const before = stand.store.requests.length;
+  wire.send(stand.request('GET /pets'));
+  await until('the store has it', () => stand.store.requests.length > before);
+  wire.close();
+};
+const answered = async (wire: Wire) => void (await wire.answer());
+const cutOff = async (wire: Wire) => void (await wire.ended());
+
+describe('a request of a key that may have one in flight makes room for the next, however it ends:', () => {
+  test.each<[what: string, bytes: () => string, end: (wire: Wire) => Promise<void>, prepare?: () => void]>([
+    ['a good answer', () => stand.request('GET /pets'), answered],
+    ['HEAD', () => stand.request('HEAD /pets'), async (wire) => void (await wire.answer({ head: true }))],
+    ['no such path', () => stand.request('GET /nowhere'), answered],
+    ['another method', () => stand.request('DELETE /pets'), answered],
+    ['a body that does not fit', () => stand.post(['Content-Length: 2'], '{}'), answered],
+    ['a body of another type', () => stand.request('POST /pets', ['Content-Length: 1'], 'x'), answered],
+    ['chunks that are none', () => stand.post(['Transfer-Encoding: chunked'], 'zz\r\n'), answered],
+    ['a body that is too slow', () => stand.post(['Content-Length: 99'], '{'), answered],
+    [
+      'a caller that leaves in its body',
+      () => stand.post([`Content-Length: ${PET.length}`, 'Expect: 100-continue'], ''),
+      leavesInBody,
+    ],
+    ['a caller that leaves before its answer', () => '', leavesTheStore, hangs],
+    ['a store that hangs', () => stand.request('GET /pets'), answered, hangs],
+    ['a store that answers garbage', () => stand.request('GET /pets'), answered, store('nonsense\r\n\r\n', true)],
+    [
+      'half an answer',
+      () => stand.request('GET /pets'),
+      cutOff,
+      store('HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nhalf', true),
+    ],
+    [
+      'an answer that drips and stops',
+      () => stand.request('GET /pets'),
+      cutOff,
+      store('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n', false),
+    ],
+    [
+      'an answer that its caller does not read',
+      () => stand.request('GET /pets'),
+      async (wire) => {
+        wire.socket.pause();
+        await until('the caller is cut off', async () => (await inFlight()) === 0);
+        wire.close();
+      },
+      () => {
+        stand.store.respond = (socket) =>
+          void socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${1 << 25}\r\n\r\n${'x'.repeat(1 << 25)}`);
+      },
+    ],
+  ])('%s', async (_what, bytes, end, prepare = () => {}) => {
+    prepare();
+    const wire = await stand.connect();
+    wire.send(bytes());
+    await end(wire);
+    wire.close();
+    await until('it is not in flight any more', async () => (await inFlight()) === 0);
+    stand.store.respond = (socket) => void socket.write(EMPTY_LIST);
+    expect((await stand.ask(stand.probe)).status).toBe(200);
+  });
+});
+
+test('requests of one connection are in flight one after the other, however many are sent at once', async () => {
+  const wire = await stand.connect();
+  wire.send(stand.probe.repeat(20));
+  for (let i = 0; i < 20; i++) expect((await wire.answer()).status).toBe(200);
+  wire.close();
+});
+
+test('a flood beyond the number reaches neither the store nor a window, and ends in no ban', async () => {
+  const answers: (() => void)[] = [];
+  stand.store.respond = (socket) => void answers.push(() => void socket.write(EMPTY_LIST));
+  const first = await stand.connect();
+  first.send(stand.probe);
+  await until('the store has it', () => answers.length === 1);
+  const statuses: string[] = [];
+  const wires = await Promise.all(Array.from({ length: 20 }, (_, i) => stand.connect(`127.0.0.${2 + i}`)));
+  for (const wire of wires) wire.send(stand.probe.repeat(20));
+  for (const wire of wires) {
+    for (let i = 0; i < 20; i++) {
+      const { status, code, headers } = await wire.answer();
+      statuses.push(`${status} ${code} ${headers['retry-after']}`);
+    }
+    wire.close();
+  }
+  expect(new Set(statuses)).toEqual(new Set(['429 too_many_in_flight 1']));
+  expect(answers).toHaveLength(1);
+  answers[0]!();
+  expect((await first.answer()).status).toBe(200);
+  first.close();
+  const { ban } = JSON.parse((await stand.ask(stand.request('GET /usage'))).body);
+  expect(ban).toMatchObject({ strikes: 0, until: null });
+});

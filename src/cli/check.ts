@@ -11,6 +11,7 @@ import {
   type ReadContract,
 } from '../contract/contract.ts';
 import { keysLeftBehind, leftBehindText } from '../run/left-behind.ts';
+import { refuseUnknownUpstreams } from '../run/upstream-names.ts';
 import { peekKeys } from '../state/embedded/peek.ts';
 import { RedisError } from '../state/redis/client.ts';
 import type { Terminal } from './terminal.ts';
@@ -24,6 +25,7 @@ export async function check(terminal: Terminal): Promise<void> {
   const config = loadConfig(terminal);
   readCertificates(config);
   const contract = readContract(config, terminal);
+  refuseUnknownUpstreams(contract, config);
   for (const note of moreThanTheDoor(config, contract)) terminal.err(`note: ${note}\n`);
   for (const note of countedByEach(config)) terminal.err(`note: ${note}\n`);
   const exempted = formatExempted(contract.exempted);

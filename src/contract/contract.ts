@@ -17,6 +17,7 @@ import { Schemas } from './schema/schemas.ts';
 import { createContract } from './served.ts';
 import { serverPaths } from './servers.ts';
 import type { ReadContract } from './types.ts';
+import { NamedUpstreams } from './upstreams.ts';
 
 export { MAX_FAULTS } from './faults.ts';
 export { formatExempted } from './leniency.ts';
@@ -58,7 +59,7 @@ export function checkContract(
   operations.link();
   refuseStray(document, findings);
   schemas.finish();
-  const finished = operations.finish(prefixes[0]!);
+  const finished = new NamedUpstreams(document, findings).of(operations.finish(prefixes[0]!));
   const ratelimits = new Ratelimits(document, finished, findings);
   const judged = judge(document, findings, operations.described, { answers: options.responses !== 'off' });
   const treated = treat(finished, judged, options.leniency ?? 'none', (operation) => paths.canMatch(operation));

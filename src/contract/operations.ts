@@ -140,6 +140,8 @@ export class Operations {
       deprecated: node.deprecated === true,
       // Ratelimits finds them, once all operations and tags are known.
       scopes: NO_SCOPES,
+      // NamedUpstreams finds it.
+      upstream: null,
       ...extensions,
       exempt: null,
       item,

@@ -73,6 +73,8 @@ export interface Operation extends Extensions {
   readonly tags: readonly string[];
   /** The windows that its requests count in, by their scopes. Operations with the same ones share one list. */
   readonly scopes: Scopes;
+  /** The name of the upstream whose stores answer; `null`: the document names none. */
+  readonly upstream: string | null;
   readonly deprecated: boolean;
   /**
    * Headers for every answer, as name, value, name, value, …: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), `Link` to

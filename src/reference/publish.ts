@@ -1,5 +1,6 @@
 import { Document } from '../contract/document/document.ts';
-import { isObject, type Json } from '../contract/document/source.ts';
+import { isObject, type Json, objectsIn } from '../contract/document/source.ts';
+import { UPSTREAM } from '../contract/upstreams.ts';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
@@ -14,7 +15,7 @@ const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'tr
  * | `deprecated`, `x-sunset` | `x-scalar-stability: deprecated`, `x-badges` |
  * | `x-ratelimit-cost` | `x-badges` |
  *
- * It never marks an operation `x-internal`: everybody can read an operation, even one that readers cannot try.
+ * `x-storegate-upstream` is left out. It never marks an operation `x-internal`: everybody can read an operation, even one that readers cannot try.
  */
 export function publish(root: Readonly<Json>): Json {
   const document = new Document(root as Json);
@@ -25,10 +26,15 @@ export function publish(root: Readonly<Json>): Json {
       .filter(isObject),
   );
 
+  const items = document.members(root.paths).flatMap(([, item]) => [item, document.object(item)]);
+  const naming = new Set<unknown>([...operations, ...items, ...objectsIn(root.tags)]);
+
   function copy(value: unknown): unknown {
     if (Array.isArray(value)) return value.map(copy);
     if (!isObject(value)) return value;
-    const own = Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copy(member)]));
+    // Which stores answer is nobody's business.
+    const members = Object.entries(value).filter(([name]) => name !== UPSTREAM || !naming.has(value));
+    const own = Object.fromEntries(members.map(([name, member]) => [name, copy(member)]));
     return operations.has(value) ? { ...own, ...missing(expansion(value), own) } : own;
   }
   return copy(root) as Json;

@@ -2,6 +2,7 @@ import type { Guard } from '../callers/guard.ts';
 import type { Eventually } from '../common/eventually.ts';
 import type { Config } from '../config/config.ts';
 import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
+import type { Operation } from '../contract/contract.ts';
 import { createReport, createTellFaults } from '../gateway/contract-reports.ts';
 import type { Exchange } from '../gateway/exchange.ts';
 import { createPages } from '../gateway/own/pages.ts';
@@ -23,7 +24,7 @@ import { createInFlight, type Flights } from '../gateway/stages/in-flight.ts';
 import { requestFields, tracedFields } from '../gateway/upstream/headers.ts';
 import { createInspection } from '../gateway/upstream/inspection.ts';
 import { createMounts } from '../gateway/upstream/mounts.ts';
-import type { Upstreams } from '../gateway/upstream/stores.ts';
+import type { Stores, Upstreams } from '../gateway/upstream/stores.ts';
 import type { Bodies } from '../gateway/wire/bodies.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { KeyStore } from '../keys/store.ts';
@@ -88,7 +89,13 @@ export function buildPipeline({ config, contract, prepared }: ActiveConfig<Confi
   }
 
   const byDefault = upstreams.of(DEFAULT_UPSTREAM);
-  const upstreamOf = () => byDefault;
+  const named = new Map<Operation, Stores>(
+    contract.operations.flatMap((operation) =>
+      operation.upstream === null ? [] : [[operation, upstreams.of(operation.upstream)]],
+    ),
+  );
+  // Most contracts name none, and no request looks for one.
+  const upstreamOf = named.size === 0 ? () => byDefault : (operation: Operation) => named.get(operation) ?? byDefault;
 
   return createPipeline({
     door: createDoor({

@@ -31,6 +31,7 @@ import { requestAnswers } from './request-answers.ts';
 import { createServing } from './serving.ts';
 import { Standing } from './standing.ts';
 import { gatewayStatus, processStatus } from './status.ts';
+import { refuseUnknownUpstreams } from './upstream-names.ts';
 
 export interface Started {
   readonly url: string;
@@ -67,6 +68,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   const contracts = new ContractLoader();
   const certificates = readCertificates(config);
   const settings = { config, certificates, ...(await contracts.loadFirst(config.contract)) };
+  refuseUnknownUpstreams(settings.contract, config);
   const log = overrides.log ?? createLog(config.log);
   const standing = new Standing();
   const gauges = {

@@ -19,6 +19,7 @@ import type { KeyStore } from '../keys/store.ts';
 import type { Plans } from '../limits/plans.ts';
 import type { Observe } from '../observe/events.ts';
 import { type ContractLoader, type Loaded, LoadingEnded } from './contracts/loader.ts';
+import { refuseUnknownUpstreams } from './upstream-names.ts';
 
 /** The settings that can change between two requests; frozen. */
 export interface ActiveConfig<C extends Config> extends Loaded {
@@ -119,6 +120,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
     const config = inForce(current.config, loaded);
     const certificates = readCertificates(config);
     const { contract, prepared } = sameContract ? current : await contracts.load(loaded.contract);
+    refuseUnknownUpstreams(contract, config);
     await refuseLostPlans(current.config.plans, loaded.plans, keys);
 
     const different = differences(current.config, loaded);

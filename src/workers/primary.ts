@@ -22,6 +22,7 @@ import { createOperating, type Operating } from '../run/operating.ts';
 import { requestAnswers } from '../run/request-answers.ts';
 import { Standing } from '../run/standing.ts';
 import { gatewayStatus } from '../run/status.ts';
+import { refuseUnknownUpstreams } from '../run/upstream-names.ts';
 import { openForWorkers } from '../state/redis/open.ts';
 import { WorkerPool } from './pool.ts';
 
@@ -37,6 +38,7 @@ export async function createPrimary(
   const contracts = new ContractLoader();
   const certificates = readCertificates(config);
   const initial = { config, certificates, ...(await contracts.loadFirst(config.contract)) };
+  refuseUnknownUpstreams(initial.contract, config);
   const startedAt = Date.now();
   const standing = new Standing();
   const metrics = createMetrics({

@@ -1,9 +1,13 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { answers, FaultyStore, garbles, hangs, resets } from '../support/faulty-store.ts';
 import { TestGateway } from '../support/gateway.ts';
+import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
 
 const stores: FaultyStore[] = [];
+const temporary = temporaryFolders();
 let gateway: TestGateway;
 let key = '';
 afterEach(async () => {
@@ -124,5 +128,60 @@ describe('of two stores', () => {
       return lines('store.away').length === 2;
     });
     expect(await ask()).toMatchObject({ status: 503, code: 'upstream_away' });
+  });
+});
+
+describe('the contract says which upstream answers', () => {
+  const responses = { 200: { description: 'done' } };
+  const get = (operationId: string, more: object = {}) => ({ get: { operationId, responses, ...more } });
+  const contract = (name: string) =>
+    JSON.stringify({
+      openapi: '3.0.3',
+      info: { title: 'T', version: '1' },
+      tags: [{ name: 'stock', 'x-storegate-upstream': name }],
+      paths: {
+        '/plain': get('plain'),
+        '/stock': get('stock', { tags: ['stock'] }),
+        '/both': { 'x-storegate-upstream': 'default', ...get('both', { tags: ['stock'] }) },
+      },
+    });
+
+  test('by operation, path or tag, and a mount by its name; a reload puts all in force, or names what is wrong', async () => {
+    const [one, two, three] = [await store(answers(200, '"one"')), await store(answers(200, '"two"')), await store()];
+    const settings = (second: FaultyStore) =>
+      `contract: { file: api.json }\nupstream: { url: "${one.url}", ${QUICK} }\n` +
+      `upstreams: { stock: { url: "${second.url}/base" } }\nmounts: [{ path: /files, upstream: stock }]\n`;
+    const folder = temporary();
+    writeFileSync(join(folder, 'api.json'), contract('stock'));
+    const inFolder = (text: string) => text.replace('api.json', join(folder, 'api.json'));
+    await start(inFolder(settings(two)));
+    for (const path of ['/plain', '/stock', '/both', '/files/a?b=c']) expect((await ask(path)).status).toBe(200);
+    expect(one.requests).toEqual(['GET /plain HTTP/1.1', 'GET /both HTTP/1.1']);
+    expect(two.requests).toEqual(['GET /base/stock HTTP/1.1', 'GET /base/files/a?b=c HTTP/1.1']);
+
+    writeFileSync(join(folder, 'api.json'), contract('stok'));
+    await until('it is refused', () => lines('reload.refused').length > 0);
+    expect(lines('reload.refused')[0]!.problems).toEqual([
+      expect.stringMatching(
+        /api\.json: stock \(GET \/stock\): x-storegate-upstream names stok, .*did you mean stock\?$/,
+      ),
+    ]);
+    writeFileSync(join(folder, 'api.json'), contract('stock'));
+    writeFileSync(join(gateway.folder, 'gateway.yaml'), inFolder(settings(three)));
+    await until('it is in force', () =>
+      lines('reload.done').some(({ changed }) => String(changed).includes('upstreams')),
+    );
+    expect((await ask('/stock')).status).toBe(200);
+    expect(three.requests).toEqual(['GET /base/stock HTTP/1.1']);
+  });
+
+  test('a name that the settings do not have ends the start', async () => {
+    const folder = temporary();
+    writeFileSync(join(folder, 'api.json'), contract('nowhere'));
+    await start('');
+    const settings = `contract: { file: "${join(folder, 'api.json')}" }\n`;
+    await expect(TestGateway.start({ settings })).rejects.toThrow(
+      'x-storegate-upstream names nowhere, which upstreams in gateway.yaml does not have; known are default',
+    );
   });
 });

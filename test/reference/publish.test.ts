@@ -11,6 +11,14 @@ function published(operation: Json, more: Json = {}): Json {
 }
 
 describe('the published contract', () => {
+  test('does not tell which stores answer', () => {
+    const hidden = { 'x-storegate-upstream': 'stock' };
+    const paths = { '/pets': { ...hidden, get: { ...hidden, example: hidden } } };
+    const document = publish({ openapi: '3.0.3', tags: [{ name: 'a', ...hidden }], paths });
+    expect(document.tags).toEqual([{ name: 'a' }]);
+    expect(document.paths).toEqual({ '/pets': { get: { example: hidden } } });
+  });
+
   test.each<[string, Json, Json]>([
     [
       'hides the button where trying is switched off',

@@ -1,0 +1,74 @@
+import type { Document } from './document/document.ts';
+import { isObject, type Json, objectsIn } from './document/source.ts';
+import type { Findings } from './findings.ts';
+import { shown } from './names.ts';
+import type { Description } from './operations.ts';
+
+/** Names the upstream whose stores answer: on an operation, a path or a tag. Settings say which there are. */
+export const UPSTREAM = 'x-storegate-upstream';
+
+const NAME = /^[a-z][a-z0-9-]{0,31}$/;
+const FORM = 'must be the name of an upstream: 1 to 32 small letters, digits and hyphens that begin with a letter';
+
+/**
+ * The upstreams that a document names. An operation's own word beats that of its path, and that of its tags. A mistake is never
+ * tolerated: requests would go to stores that they are not meant for.
+ */
+export class NamedUpstreams {
+  readonly #document: Document;
+  readonly #findings: Findings;
+  readonly #byTag = new Map<string, string>();
+
+  constructor(document: Document, findings: Findings) {
+    const { root } = document;
+    this.#document = document;
+    this.#findings = findings;
+    for (const tag of objectsIn(root.tags)) {
+      const name = this.#nameOf(tag);
+      if (name !== null && typeof tag.name === 'string') this.#byTag.set(tag.name, name);
+    }
+    for (const node of new Set([root, root.info, root.paths])) {
+      if (isObject(node) && node[UPSTREAM] !== undefined)
+        findings.refuse(
+          node,
+          UPSTREAM,
+          'has no effect here: it belongs on an operation, on a path, or on a tag in tags',
+        );
+    }
+  }
+
+  /** The operations with the names of their upstreams. */
+  of(operations: readonly (readonly [Description, Json])[]): readonly (readonly [Description, Json])[] {
+    return operations.map(([operation, node]) => [{ ...operation, upstream: this.#upstreamOf(operation, node) }, node]);
+  }
+
+  #upstreamOf({ path, tags }: Description, node: Json): string | null {
+    const own = this.#nameOf(node);
+    const written = (this.#document.root.paths as Json)[path];
+    const item = isObject(written) ? this.#nameOf(written) : null;
+    const ofItem = item ?? this.#referredItem(written);
+    const named = [...new Set(tags.flatMap((tag) => this.#byTag.get(tag) ?? []))];
+    const decided = own ?? ofItem;
+    if (decided === null && named.length > 1)
+      this.#findings.refuse(
+        node,
+        'tags',
+        `have the upstreams ${named.join(' and ')}: ${UPSTREAM} on the operation must say which is meant`,
+      );
+    return decided ?? named[0] ?? null;
+  }
+
+  /** A path item may be written elsewhere. */
+  #referredItem(written: unknown): string | null {
+    const item = this.#document.object(written);
+    return item && item !== written ? this.#nameOf(item) : null;
+  }
+
+  #nameOf(node: Json): string | null {
+    const name = node[UPSTREAM];
+    if (name === undefined) return null;
+    if (typeof name === 'string' && NAME.test(name)) return name;
+    this.#findings.refuse(node, UPSTREAM, typeof name === 'string' ? `${shown(name)} is none: it ${FORM}` : FORM);
+    return null;
+  }
+}

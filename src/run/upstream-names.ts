@@ -1,0 +1,17 @@
+import type { Config } from '../config/config.ts';
+import { suggest } from '../config/problems/suggest.ts';
+import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
+import { type Contract, ContractError } from '../contract/contract.ts';
+
+/** A contract does not know the settings, so this is found when both are there. Throws ContractError for every name that is none. */
+export function refuseUnknownUpstreams({ operations }: Pick<Contract, 'operations'>, config: Config): void {
+  const known = [DEFAULT_UPSTREAM, ...Object.keys(config.upstreams)];
+  const problems = operations.flatMap(({ id, method, path, upstream }) => {
+    if (upstream === null || known.includes(upstream)) return [];
+    const near = suggest(upstream, known);
+    const hint = near === null ? `known are ${known.join(', ')}` : `did you mean ${near}?`;
+    const message = `${id} (${method} ${path}): x-storegate-upstream names ${upstream}, which upstreams in gateway.yaml does not have; ${hint}`;
+    return [{ file: config.contract.file, place: '', message }];
+  });
+  if (problems.length > 0) throw new ContractError(problems);
+}

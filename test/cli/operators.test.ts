@@ -148,6 +148,13 @@ describe.each([
     ]);
     expect(await json('plans', 'show', 'free')).toMatchObject({ limits: '60/minute,1000/day' });
     expect(await json('plans', 'try', 'free', '--limits', '30/minute')).toMatchObject({ after: '30/minute,1000/day' });
+    expect(await json('plans', 'show', 'enterprise')).toMatchObject({ concurrency: null, weight: 16 });
+    expect(await json('plans', 'try', 'enterprise', '--concurrency', '20')).toMatchObject({
+      after: null,
+      concurrency: 20,
+      weight: 16,
+      keys: 0,
+    });
     const dropped = await json('plans', 'try', 'free', '--limits', '30/minute', '--drop', 'day');
     expect(dropped).toMatchObject({ after: '30/minute' });
   });
@@ -214,6 +221,8 @@ describe.each([
     [['usage', 'grant', 'acme', '--units', '-5'], 2, 'whole number'],
     [['plans', 'show', 'gold'], 1, 'There is no plan "gold"'],
     [['plans', 'try', 'free'], 2, 'either --limits or --custom'],
+    [['plans', 'try', 'free', '--concurrency', 'off'], 2, 'a whole number from 1 on'],
+    [['plans', 'try', 'free', '--weight', '1001'], 1, '1000'],
     [['plans', 'try', 'free', '--limits', 'many'], 1, 'must look like 60/minute'],
     [['audit', 'list', '--limit', '0'], 2, 'whole number'],
     [['audit', 'list', '--limit', '5000'], 1, 'limit'],

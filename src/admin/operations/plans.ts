@@ -118,6 +118,7 @@ async function trial(context: AdminContext, name: string, planned: Plans, affect
     plan: name,
     before: writtenLimits(context.plans().plans.get(name)),
     after: writtenLimits(planned.plans.get(name)),
+    ...besideLimits(planned.plans.get(name)!),
     keys: affected.length,
     overLimit: [...overLimit],
     unusable,

@@ -2,8 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cliReference } from '../src/cli/reference.ts';
 import { errorCodes } from '../src/reference/error-codes.ts';
+import { webhookEvents } from '../src/reference/webhook-events.ts';
 
 /** Writes the pages that the code generates. A test fails while they differ. */
 const docs = join(import.meta.dirname, '../docs');
 writeFileSync(join(docs, 'errors.md'), errorCodes());
 writeFileSync(join(docs, 'cli.md'), cliReference());
+writeFileSync(join(docs, 'webhook-events.md'), webhookEvents());

@@ -7,6 +7,7 @@ import { environmentVariables } from '../src/config/environment.ts';
 import { CATALOGUE } from '../src/errors/refusals.ts';
 import { EXPOSED_HEADERS } from '../src/gateway/reply/headers.ts';
 import { errorCodes } from '../src/reference/error-codes.ts';
+import { webhookEvents } from '../src/reference/webhook-events.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
@@ -34,6 +35,10 @@ describe('the papers', () => {
 
   test('docs/cli.md is what the command line says (npm run docs writes it)', () => {
     expect(read('docs/cli.md')).toBe(cliReference());
+  });
+
+  test('docs/webhook-events.md is what the schema of events says (npm run docs writes it)', () => {
+    expect(read('docs/webhook-events.md')).toBe(webhookEvents());
   });
 
   test('docs/operating.md and docs/running.md name every command of operators, and docs/clients.md every header', () => {

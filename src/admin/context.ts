@@ -5,6 +5,7 @@ import type { Window } from '../limits/limits.ts';
 import type { Plans } from '../limits/plans.ts';
 import type { State } from '../state/state.ts';
 import type { Records } from '../state/storage.ts';
+import type { WebhookDesk } from '../webhooks/desk.ts';
 import type { Configured } from './differences.ts';
 
 /** What a reload changes. */
@@ -35,6 +36,7 @@ export interface AdminContext extends Pick<Records, 'keys' | 'auditLog' | 'banLo
   /** The gateways that share the state. Throws AdminError if this process is none of them and cannot ask them. */
   readonly fleet: () => Fleet;
   readonly uses: Pick<Uses, 'lastUsed'>;
+  readonly webhooks: () => Promise<WebhookDesk>;
   readonly config: () => Config;
   readonly plans: () => Plans;
   /** The windows of the contract. Throws AdminError if it cannot be used. */

@@ -19,6 +19,7 @@ import { storeOperations } from './operations/stores.ts';
 import { tokenOperations } from './operations/tokens.ts';
 import { topOperations } from './operations/top.ts';
 import { usageOperations } from './operations/usage.ts';
+import { webhookOperations } from './operations/webhooks.ts';
 
 /** Every operation of the admin API, by its operationId. */
 export function createOperations(context: AdminContext, change: Change, live: Live): AdminOperations {
@@ -38,6 +39,7 @@ export function createOperations(context: AdminContext, change: Change, live: Li
     ...historyOperations(context),
     ...liveOperations(live),
     ...requestOperations(context),
+    ...webhookOperations(context, change),
   };
 }
 

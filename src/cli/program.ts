@@ -21,6 +21,7 @@ import { storesCommand } from './commands/stores.ts';
 import { tokensCommand } from './commands/tokens.ts';
 import { topCommand } from './commands/top.ts';
 import { usageCommand } from './commands/usage.ts';
+import { webhooksCommand } from './commands/webhooks.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The meaning of the exit codes of every command. */
@@ -57,6 +58,7 @@ export function createProgram(terminal: Terminal): Command {
     plansCommand(terminal),
     auditCommand(terminal),
     tokensCommand(terminal),
+    webhooksCommand(terminal),
     stateCommand(terminal),
     completionCommand(program, terminal),
     helpCommand(program),

@@ -125,6 +125,20 @@ export function assemble(read: SettingsReader, { plans, gateway, cwd, lists }: S
       keep: read.number('audit.keep'),
       bans: { keep: read.number('audit.bans.keep'), for: span('audit.bans.for') },
     },
+    webhooks: {
+      url: read.textOrNull('webhooks.url'),
+      secret: read.textOrNull('webhooks.secret'),
+      previousSecret: read.textOrNull('webhooks.previousSecret'),
+      events: [...read.list<string>('webhooks.events')],
+      endpoints: read
+        .list<{ url: string; events?: readonly string[] }>('webhooks.endpoints')
+        .map(({ url, events = [] }) => ({ url, events })),
+      timeout: span('webhooks.timeout'),
+      keep: span('webhooks.keep'),
+      waiting: read.number('webhooks.waiting'),
+      expiring: span('webhooks.expiring'),
+      quota: span('webhooks.quota'),
+    },
     explain: { requests: read.number('explain.requests'), sample: read.number('explain.sample') },
     tracing: tracingOf(read, path),
     log: {

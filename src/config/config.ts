@@ -52,6 +52,7 @@ export interface Config {
   /** `idle` ends a session in which nobody did anything for so long. */
   readonly console: { readonly enabled: boolean; readonly idle: number; readonly links: readonly ConsoleLink[] };
   readonly audit: AuditSettings;
+  readonly webhooks: WebhookSettings;
   /** What each process keeps of the last requests: how many, and the share of the good ones. */
   readonly explain: { readonly requests: number; readonly sample: number };
   readonly tracing: Tracing;
@@ -306,4 +307,25 @@ export interface KeyCopySettings {
   readonly sweep: number;
   /** A copy that is older is not used. */
   readonly maxAge: number;
+}
+
+/** Who is told of events, and how. Times are milliseconds. */
+export interface WebhookSettings {
+  /** Secret, as those of `endpoints`; `null`: none. */
+  readonly url: string | null;
+  /** `whsec_` and base64; there is one where there is any receiver. */
+  readonly secret: string | null;
+  readonly previousSecret: string | null;
+  /** The events that are sent to `url`; empty: all. */
+  readonly events: readonly string[];
+  /** More receivers; `events` as above. */
+  readonly endpoints: readonly { readonly url: string; readonly events: readonly string[] }[];
+  readonly timeout: number;
+  /** How long an event is tried again. */
+  readonly keep: number;
+  /** The most events that wait for one receiver. */
+  readonly waiting: number;
+  readonly expiring: number;
+  /** The shortest window whose use is told. */
+  readonly quota: number;
 }

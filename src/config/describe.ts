@@ -67,6 +67,7 @@ export function settingsBehind(config: Config): Settings {
 }
 
 function show({ value, secret }: Setting): string {
+  if (Array.isArray(value) && value.length > 0 && secret === 'whole') return JSON.stringify(value.map(() => '***'));
   if (secret === undefined || typeof value !== 'string') return printable(JSON.stringify(value));
   return JSON.stringify(secret === 'whole' ? '***' : maskUrl(value));
 }

@@ -42,6 +42,12 @@ export const environmentVariables = {
   REDIS_URL_FILE: null,
   REDIS_SENTINEL_PASSWORD: 'redis.sentinelPassword',
   REDIS_SENTINEL_PASSWORD_FILE: null,
+  STOREGATE_WEBHOOK_URL: 'webhooks.url',
+  STOREGATE_WEBHOOK_URL_FILE: null,
+  STOREGATE_WEBHOOK_SECRET: 'webhooks.secret',
+  STOREGATE_WEBHOOK_SECRET_FILE: null,
+  STOREGATE_WEBHOOK_PREVIOUS_SECRET: 'webhooks.previousSecret',
+  STOREGATE_WEBHOOK_PREVIOUS_SECRET_FILE: null,
   LOG_LEVEL: 'log.level',
   /** Those of OpenTelemetry's specification. Of two for one setting the later one here beats the other. */
   OTEL_EXPORTER_OTLP_ENDPOINT: 'tracing.endpoint',

@@ -28,6 +28,8 @@ export const rules: readonly Rule[] = [
   { reads: ['upstreams', ...STATUSES], flaws: upstreamsFlaws },
   { reads: ['mounts'], flaws: rewrittenTwice },
   { reads: ['mounts', 'upstreams'], flaws: mountFlaws },
+  { reads: ['webhooks.url', 'webhooks.endpoints', 'webhooks.secret'], flaws: unsignedWebhooks },
+  { reads: ['webhooks.endpoints', 'webhooks.url'], flaws: repeatedReceivers },
 ];
 
 function workersWithoutRedis(settings: SettingsReader): Flaw[] {
@@ -100,6 +102,28 @@ function rewrittenTwice(settings: SettingsReader): Flaw[] {
         ]
       : [],
   );
+}
+
+function unsignedWebhooks(settings: SettingsReader): Flaw[] {
+  const isOn = settings.textOrNull('webhooks.url') !== null || settings.list('webhooks.endpoints').length > 0;
+  if (!isOn || settings.textOrNull('webhooks.secret') !== null) return [];
+  return [
+    flaw(
+      '/webhooks/url',
+      'needs webhooks.secret (STOREGATE_WEBHOOK_SECRET), by which receivers know that an event is true',
+    ),
+  ];
+}
+
+function repeatedReceivers(settings: SettingsReader): Flaw[] {
+  const urls = settings.list<{ readonly url: string }>('webhooks.endpoints').map(({ url }) => new URL(url).href);
+  const first = settings.textOrNull('webhooks.url');
+  const all = [...(first === null ? [] : [new URL(first).href]), ...urls];
+  const before = all.length - urls.length;
+  return urls.flatMap((url, index) => {
+    if (all.indexOf(url) === index + before) return [];
+    return [flaw(`/webhooks/endpoints/${index}/url`, 'stands here twice: give a receiver all its events in one place')];
+  });
 }
 
 /** Whether one path is the other or lies below it, ignoring case. */

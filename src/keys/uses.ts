@@ -18,21 +18,30 @@ const AT_ONCE = 500;
 const MOST_KEYS = 10_000;
 const MOST_OPERATIONS = 50;
 
+export interface UsesOptions {
+  readonly clock: () => number;
+  /** Is called when uses could not be stored; they are stored with the next ones. */
+  readonly failed: (error: unknown) => void;
+  /** Is told of keys that were never used before, perhaps by several processes at once. Absent: nobody wants to know. */
+  readonly first?: ((keyId: string, at: number) => void) | null;
+}
+
 /** When each key was last used, and which deprecated operations it called. Noting a use costs one map entry. */
 export class Uses {
   readonly #store: LastUseStore;
   readonly #clock: () => number;
-  readonly #failed: (error: unknown) => void;
+  readonly #failed: UsesOptions['failed'];
+  readonly #first: UsesOptions['first'] | null;
   readonly #deprecated = new Map<string, Map<string, number>>();
   readonly #timer: NodeJS.Timeout;
   #unsaved = new Map<string, number>();
   #flushing = Promise.resolve();
 
-  /** `failed` is called when uses could not be stored; they are stored with the next ones. */
-  constructor(store: LastUseStore, { clock, failed }: { clock: () => number; failed: (error: unknown) => void }) {
+  constructor(store: LastUseStore, { clock, failed, first = null }: UsesOptions) {
     this.#store = store;
     this.#clock = clock;
     this.#failed = failed;
+    this.#first = first;
     this.#timer = setInterval(() => {
       this.#flushing = this.#flushing.then(() => this.flush());
     }, EVERY).unref();
@@ -72,7 +81,9 @@ export class Uses {
     this.#unsaved = new Map();
     for (let at = 0; at < uses.length; at += AT_ONCE) {
       try {
-        await this.#store.save(new Map(uses.slice(at, at + AT_ONCE)));
+        const part = new Map(uses.slice(at, at + AT_ONCE));
+        if (this.#first) await this.#tellFirst(part, this.#first);
+        await this.#store.save(part);
       } catch (error) {
         for (const [id, time] of uses.slice(at)) this.#unsaved.set(id, Math.max(time, this.#unsaved.get(id) ?? 0));
         this.#failed(error);
@@ -80,6 +91,12 @@ export class Uses {
       }
       await setImmediate();
     }
+  }
+
+  /** Before they are stored: a crash in between tells a use twice, and never not at all. */
+  async #tellFirst(uses: ReadonlyMap<string, number>, first: (keyId: string, at: number) => void): Promise<void> {
+    const before = await this.#store.load([...uses.keys()]);
+    for (const [id, at] of uses) if (!before.has(id)) first(id, at);
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import type { Fault } from '../errors/fault.ts';
 import type { Admission, Standing } from '../limits/admission.ts';
-import type { Ladder } from '../limits/limits.ts';
+import type { Ladder, Window } from '../limits/limits.ts';
 import type { Scopes } from '../limits/scopes.ts';
 
 /** The events of the gateway. Code emits events; listeners (log, metrics) decide what to do with them. */
@@ -9,6 +9,22 @@ export type Event =
   | RequestEvent
   | { readonly type: 'outage' | 'bug'; readonly id: string; readonly error: unknown }
   | { readonly type: 'ban'; readonly id: string; readonly keyId: string; readonly plan: string; readonly until: number }
+  /** A ban of the ladder began, as the log of bans gets it. */
+  | { readonly type: 'ban.begun'; readonly ban: TellableBan; readonly strike: LastStrike | null }
+  /** A key was used that was never used before, as far as is known. `at`: Unix milliseconds. */
+  | { readonly type: 'key.first_used'; readonly keyId: string; readonly at: number }
+  /** What became of events for a receiver of webhooks; `lost`: they are never delivered. */
+  | {
+      readonly type: 'webhook.told';
+      readonly endpoint: string;
+      readonly event: string;
+      readonly result: 'delivered' | 'failed' | 'lost';
+      readonly count: number;
+    }
+  /** A receiver of webhooks fails, and is tried again. */
+  | { readonly type: 'webhook.failing'; readonly endpoint: string; readonly error: string }
+  /** It takes events again, after so many failures. */
+  | { readonly type: 'webhook.well'; readonly endpoint: string; readonly failures: number }
   /** Bans that will never be in the log of bans, as they were too many at once, or the gateway stopped. */
   | { readonly type: 'bans.unrecorded'; readonly count: number }
   /** A request came with the secret from before the last rotation. */
@@ -193,6 +209,25 @@ export interface RequestSpan {
 export interface AttemptSpan {
   readonly id: string;
   readonly startedAt: number;
+}
+
+/** A ban of the ladder. Times are Unix milliseconds. */
+export interface TellableBan {
+  readonly subject: string;
+  readonly at: number;
+  readonly until: number;
+  readonly rung: number;
+  /** The strikes that lead to a ban, sent after this limit was used up; `null`: not known which. */
+  readonly strikes: number;
+  readonly violated: Window | null;
+}
+
+/** The request with which a ban began. */
+export interface LastStrike {
+  readonly plan: string;
+  /** Its route, from the fixed set of words; `null`: none that the gateway knows. */
+  readonly operation: string | null;
+  readonly requestId: string;
 }
 
 /** A fault by its place and the rule that it breaks. A name that the contract does not have is `*`. */

@@ -21,6 +21,8 @@ const REFUSED_CONNECTIONS = 60_000;
 
 /** Milliseconds between two lines that say the same of the receiver of spans. */
 const COLLECTOR = 60_000;
+/** The same about events that never reach a receiver: where too many wait, each new one drops one. */
+const LOST_WEBHOOKS = 60_000;
 
 export interface LogOptions {
   /** The target of the lines; standard output by default. */
@@ -45,6 +47,7 @@ export function createLog(
   const collectorBack = seldom(COLLECTOR);
   const failedHandshakes = seldom(REFUSED_CONNECTIONS);
   const refusedHeaders = seldom(REFUSED_CONNECTIONS);
+  const lostWebhooks = seldom(LOST_WEBHOOKS);
 
   const observe: Observe = (event) => {
     switch (event.type) {
@@ -88,6 +91,8 @@ export function createLog(
         return;
       case 'tls.opened':
       case 'key.retiring':
+      case 'ban.begun':
+      case 'key.first_used':
       case 'configuration.used':
       case 'state.answered':
       case 'state.alone':
@@ -130,6 +135,14 @@ export function createLog(
       }
       case 'bans.unrecorded':
         logger.warn({ count: event.count }, event.type);
+        return;
+      case 'webhook.told': {
+        const lost = event.result === 'lost' ? lostWebhooks(event.endpoint) : null;
+        if (lost !== null) logger.warn({ endpoint: event.endpoint, times: lost }, 'webhook.lost');
+        return;
+      }
+      case 'webhook.failing':
+        logger.warn({ endpoint: event.endpoint, reason: event.error }, event.type);
         return;
       case 'contract.exempted':
         logger.warn({ count: event.operations.length, operations: event.operations }, event.type);
@@ -209,7 +222,7 @@ function rounded(milliseconds: number | null): number | null {
 }
 
 /** The chain of causes, without stacks, because an outage is no bug. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code } = error as NodeJS.ErrnoException;
   const own = code && !error.message.includes(code) ? `${error.message} (${code})` : error.message;

@@ -56,7 +56,20 @@ export interface CopyGauges {
   readonly keyCopyAge: () => number;
 }
 
-export type GaugeName = keyof RequestGauges | keyof PrimaryGauges | keyof OperatingGauges | keyof CopyGauges;
+/** The gauges of the process that delivers webhooks. */
+export interface WebhookGauges {
+  readonly webhooksWaiting: () => number;
+  /** Seconds, as the next: since the oldest of them happened, and since when a receiver fails. */
+  readonly webhooksOldest: () => number;
+  readonly webhooksFailing: () => number;
+}
+
+export type GaugeName =
+  | keyof RequestGauges
+  | keyof PrimaryGauges
+  | keyof OperatingGauges
+  | keyof CopyGauges
+  | keyof WebhookGauges;
 
 type EventType = Event['type'];
 

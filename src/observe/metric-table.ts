@@ -387,4 +387,31 @@ export const METRICS: readonly MetricRow[] = [
     },
     onlyWith: 'inFlight',
   }),
+  counter({
+    on: ['webhook.told'],
+    name: 'storegate_webhook_deliveries_total',
+    help: 'Attempts to tell an event to a receiver of webhooks, by its host and result; lost: too many waited, or too old.',
+    labelNames: ['endpoint', 'result'],
+    count:
+      (add) =>
+      ({ endpoint, result, count }) => {
+        for (let i = 0; i < count; i++) add(endpoint, result);
+      },
+    onlyWith: 'webhooksWaiting',
+  }),
+  gauge({
+    name: 'storegate_webhooks_waiting',
+    help: 'Events that wait for receivers of webhooks, at all gateways that share the state.',
+    reads: 'webhooksWaiting',
+  }),
+  gauge({
+    name: 'storegate_webhooks_oldest_seconds',
+    help: 'For how long the oldest of them has waited.',
+    reads: 'webhooksOldest',
+  }),
+  gauge({
+    name: 'storegate_webhooks_failing_seconds',
+    help: 'For how long a receiver of webhooks has taken no event, of several that fail the longest; 0: all do.',
+    reads: 'webhooksFailing',
+  }),
 ];

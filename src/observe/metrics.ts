@@ -11,6 +11,7 @@ import type {
   RequestGauges,
   StoreReading,
   StoreRow,
+  WebhookGauges,
 } from './metric-rows.ts';
 import { METRICS } from './metric-table.ts';
 import { counterTally, histogramTally, readGauge, readStores, standingGauge } from './tallies.ts';
@@ -35,7 +36,7 @@ const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 
 /** Counts events into the metrics of METRICS. */
 export function createMetrics(
-  gauges: (RequestGauges | PrimaryGauges) & Partial<OperatingGauges & CopyGauges>,
+  gauges: (RequestGauges | PrimaryGauges) & Partial<OperatingGauges & CopyGauges & WebhookGauges>,
   stores?: () => readonly StoreReading[],
 ): Metrics {
   const registry = new Registry();

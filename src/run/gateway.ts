@@ -32,6 +32,7 @@ import { createServing } from './serving.ts';
 import { Standing } from './standing.ts';
 import { gatewayStatus, processStatus } from './status.ts';
 import { refuseUnknownUpstreams } from './upstream-names.ts';
+import { deskOf, GatewayWebhooks } from './webhooks.ts';
 
 export interface Started {
   readonly url: string;
@@ -71,6 +72,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   refuseUnknownUpstreams(settings.contract, config);
   const log = overrides.log ?? createLog(config.log);
   const standing = new Standing();
+  const webhooks = new GatewayWebhooks(config);
   const gauges = {
     ...requestGauges(
       () => serving,
@@ -78,6 +80,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
     ),
     ...operatingGauges({ operating: () => operating, readiness: () => readiness(), standing, startedAt }),
     ...(config.redis?.keyCopy.enabled ? { keyCopyAge: () => (storage.keyCopyAge?.() ?? 0) / 1_000 } : {}),
+    ...webhooks.gauges,
   };
   const metrics = createMetrics(gauges, () => serving.stores);
   const recent = new RecentRequests(config.explain, { worker: null });
@@ -96,6 +99,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
     peaks.observe,
     recorder.observe,
     ...(tracing === null ? [] : [tracing.observe]),
+    ...webhooks.listeners,
   );
 
   const storage = config.redis
@@ -105,17 +109,29 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   recorder.watch();
   const guard = createGuard(config.door.guard);
   const ticketSecret = makeTicketSecret();
-  const serving = createServing({ settings, storage, guard, observe, clock, tracing, ticketSecret });
+  const serving = createServing({
+    settings,
+    storage,
+    guard,
+    observe,
+    clock,
+    tracing,
+    ticketSecret,
+    tellsFirstUses: webhooks.isOn,
+  });
   const ownToken = makeToken();
   const ability = () => abilityOf(storage, standing, serving);
   const readiness = () => (stopping !== null ? 'stopping' : ability().readiness);
   const ofProcess = liveProcess({ recorder, recent, status: () => processStatus(null, serving, standing) });
+  const gateway = gatewayName();
   const fleet = storage.join(
-    { name: gatewayName(), answers: { status, ...requestAnswers(recent), top, peaks: peaksOf, history, live } },
+    { name: gateway, answers: { status, ...requestAnswers(recent), top, peaks: peaksOf, history, live } },
     (error) => observe({ type: 'bug', id: 'fleet', error }),
   );
   let operating: Operating;
+  const { outbox } = storage;
   try {
+    await webhooks.open({ config, gateway, records: storage, outbox, clock }, observe);
     operating = createOperating({
       initial: settings,
       load,
@@ -129,6 +145,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
       records: storage,
       state: storage.state,
       uses: serving.uses,
+      webhooks: deskOf({ config, gateway, outbox: webhooks.outbox, clock }),
       metrics,
       ownToken,
       readiness,
@@ -188,6 +205,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
     await serving.close();
     recorder.close();
     await past.close();
+    await webhooks.close();
     await tracing?.close();
     await storage.close();
   }

@@ -33,6 +33,7 @@ export interface OperatingParts<C extends Config> {
   readonly records: Pick<Records, 'keys' | 'auditLog' | 'banLog' | 'tokens'>;
   readonly state: State;
   readonly uses: AdminContext['uses'];
+  readonly webhooks: AdminContext['webhooks'];
   readonly metrics: Pick<Metrics, 'contentType' | 'text'>;
   /** Valid for this run only; admits the gateway's own user, see `state/embedded/lock.ts`. */
   readonly ownToken: string | null;
@@ -70,6 +71,7 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
     records,
     state,
     uses,
+    webhooks,
     metrics,
     ownToken,
     readiness,
@@ -101,6 +103,7 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
     banLog,
     tokens,
     uses,
+    webhooks,
     clock,
     state: () => state,
     fleet: () => fleet,

@@ -35,6 +35,8 @@ export interface ServingParts {
   readonly tracing: Tracing | null;
   /** For tickets of sessions of TLS: the same for all processes of a gateway. */
   readonly ticketSecret: Uint8Array;
+  /** Whether anybody wants to hear of keys that are used for the first time. */
+  readonly tellsFirstUses: boolean;
   /** A key's deprecated calls at all processes of this gateway, this one included; absent if this is the only one. */
   readonly deprecatedAtAll?: (keyId: string) => Promise<CallsOfDeprecated>;
 }
@@ -65,13 +67,18 @@ export function createServing(parts: ServingParts): Serving {
   const { config } = settings;
   const { state, keys } = storage;
   const keyring = new Keyring(keys, plansIn(settings), { recheckAfter: storage.recheckKeysAfter });
-  const uses = new Uses(storage.uses, { clock, failed: (error) => observe({ type: 'uses.unsaved', error }) });
+  const uses = new Uses(storage.uses, {
+    clock,
+    failed: (error) => observe({ type: 'uses.unsaved', error }),
+    first: parts.tellsFirstUses ? (keyId, at) => observe({ type: 'key.first_used', keyId, at }) : null,
+  });
   const bans = new BanRecorder({
     log: storage.banLog,
     toldLater: storage.hearBans !== undefined,
     clock,
     dropped: (count) => observe({ type: 'bans.unrecorded', count }),
     failed: (error) => observe({ type: 'bug', id: 'bans', error }),
+    begun: (ban, strike) => observe({ type: 'ban.begun', ban, strike }),
   });
   storage.hearBans?.((ban) => bans.begun(ban));
   const upstreams = new Upstreams(config, settings.certificates, observe);

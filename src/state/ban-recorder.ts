@@ -6,6 +6,7 @@ import { formatLimit } from '../config/windows.ts';
 import { Outage } from '../errors/outage.ts';
 import { targetIn } from '../keys/counting.ts';
 import { lengthOnRung } from '../limits/ladder.ts';
+import type { LastStrike, TellableBan } from '../observe/events.ts';
 import { type AuditDraft, type AuditLog, IdempotencyConflict } from '../operators/audit-log.ts';
 import type { BegunBan } from './state.ts';
 
@@ -23,14 +24,6 @@ const STRUCK = 5_000;
 /** Who names bans of the ladder in the log of bans. */
 const LADDER_ACTOR = 'storegate';
 
-/** The request with which a ban began. */
-export interface LastStrike {
-  readonly plan: string;
-  /** Its route, from the fixed set of words; `null`: none that the gateway knows. */
-  readonly operation: string | null;
-  readonly requestId: string;
-}
-
 export interface BanRecorderOptions {
   readonly log: Pick<AuditLog, 'append' | 'answered'>;
   /** Whether the state tells of bans that no answer tells of. */
@@ -40,6 +33,8 @@ export interface BanRecorderOptions {
   /** Is told of bans that will never be in the log: there were too many at once, or the gateway stopped. */
   readonly dropped: (count: number) => void;
   readonly failed: (error: unknown) => void;
+  /** Is told of each ban that is to be written. */
+  readonly begun?: (ban: TellableBan, strike: LastStrike | null) => void;
 }
 
 /**
@@ -80,6 +75,7 @@ export class BanRecorder {
       return;
     }
     this.#waiting.push({ name: nameOf(ban), entry: entryOf(ban, strike) });
+    this.#options.begun?.({ ...ban, at: beginOf(ban), strikes: ban.limits.ladder!.strikes }, strike);
     this.#writing ??= this.#write();
   }
 
@@ -164,7 +160,7 @@ function entryOf({ subject, limits, until, rung, violated }: BegunBan, strike: L
     ...(operation === null ? [] : [`the last of them ${operation}`]),
   ].join(', ');
   return {
-    at: until - lengthOnRung(ladder, rung - 1),
+    at: beginOf({ until, limits, rung }),
     actor: LADDER_ACTOR,
     action: 'bans.begin',
     target,
@@ -173,3 +169,6 @@ function entryOf({ subject, limits, until, rung, violated }: BegunBan, strike: L
     requestId: strike?.requestId ?? '',
   };
 }
+
+const beginOf = ({ until, limits, rung }: Pick<BegunBan, 'until' | 'limits' | 'rung'>): number =>
+  until - lengthOnRung(limits.ladder!, rung - 1);

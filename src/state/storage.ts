@@ -3,6 +3,7 @@ import type { KeyStore } from '../keys/store.ts';
 import type { LastUseStore } from '../keys/uses.ts';
 import type { AuditLog } from '../operators/audit-log.ts';
 import type { TokenStore } from '../operators/tokens.ts';
+import type { Outbox } from '../webhooks/outbox.ts';
 import type { BegunBan, State } from './state.ts';
 
 /** What people manage. All of it outlives the process, and other processes may change it beside a running gateway. */
@@ -30,6 +31,8 @@ export interface Storage extends Records {
   readonly unsavedFor: () => number;
   /** How old the copy of the keys in the data folder is, milliseconds; absent where there is to be none. */
   readonly keyCopyAge?: () => number;
+  /** Where events wait for receivers of webhooks; opened for who asks, who closes it. Throws StateFileError. */
+  readonly outbox: () => Promise<Outbox>;
   /** Takes this gateway into the fleet of those that share the state. To be closed before the storage. */
   readonly join: Join;
   /** Tells commands where this gateway is. Absent where counters are shared: commands reach those by themselves. */

@@ -14,6 +14,7 @@ import type { Observe } from '../observe/events.ts';
 import { type Figures, lastingFigures } from '../observe/figures.ts';
 import type { ActiveConfig } from '../run/reload.ts';
 import { makeTicketSecret } from '../tls/server.ts';
+import type { Heard } from '../webhooks/teller.ts';
 import { WorkerHandle } from './handle.ts';
 import { packed, type StartOrder } from './protocol.ts';
 import { shareOf } from './share.ts';
@@ -31,6 +32,8 @@ export interface WorkerPoolParts {
   readonly guard: Guard;
   /** Told what happened at a worker in a minute that has ended. */
   readonly minute: (minute: Uint8Array) => void;
+  /** Told what receivers of webhooks are to hear of a worker. */
+  readonly heard: (heard: Heard, worker: number) => void;
   readonly observe: Observe;
 }
 
@@ -39,6 +42,7 @@ export class WorkerPool {
   readonly #size: number;
   readonly #guard: Guard;
   readonly #minute: WorkerPoolParts['minute'];
+  readonly #heard: WorkerPoolParts['heard'];
   readonly #observe: Observe;
   readonly #handles = new Map<number, WorkerHandle>();
   readonly #stop = new AbortController();
@@ -51,11 +55,12 @@ export class WorkerPool {
   #retirements: Promise<void> = Promise.resolve();
   #kept: Promise<void>[] = [];
 
-  constructor({ settings, guard, minute, observe }: WorkerPoolParts) {
+  constructor({ settings, guard, minute, heard, observe }: WorkerPoolParts) {
     this.#size = settings.config.workers;
     this.#settings = settings;
     this.#guard = guard;
     this.#minute = minute;
+    this.#heard = heard;
     this.#observe = observe;
   }
 
@@ -214,6 +219,7 @@ export class WorkerPool {
       look: this.#guard.look,
       deprecated: (keyId) => this.#deprecatedBy(keyId),
       minute: this.#minute,
+      webhook: (heard) => this.#heard(heard, number),
       leave: () => void this.#letLeave(handle),
     });
     this.#handles.set(number, handle);

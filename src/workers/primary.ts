@@ -23,6 +23,7 @@ import { requestAnswers } from '../run/request-answers.ts';
 import { Standing } from '../run/standing.ts';
 import { gatewayStatus } from '../run/status.ts';
 import { refuseUnknownUpstreams } from '../run/upstream-names.ts';
+import { deskOf, GatewayWebhooks } from '../run/webhooks.ts';
 import { openForWorkers } from '../state/redis/open.ts';
 import { WorkerPool } from './pool.ts';
 
@@ -41,13 +42,15 @@ export async function createPrimary(
   refuseUnknownUpstreams(initial.contract, config);
   const startedAt = Date.now();
   const standing = new Standing();
+  const webhooks = new GatewayWebhooks(config);
   const metrics = createMetrics({
     workers: () => pool.serving,
     ...operatingGauges({ operating: () => operating, readiness, standing, startedAt }),
     ...(config.redis!.keyCopy.enabled ? { keyCopyAge: () => (keyCopyAge?.() ?? 0) / 1_000 } : {}),
+    ...webhooks.gauges,
   });
-  const observe = toAll(metrics.observe, log.observe, standing.observe);
-  const { state, kind, close, keyCopyAge, join, ...records } = await openForWorkers(config.redis!, {
+  const observe = toAll(metrics.observe, log.observe, standing.observe, ...webhooks.listeners);
+  const { state, kind, close, keyCopyAge, join, outbox, ...records } = await openForWorkers(config.redis!, {
     observe,
     audit: config.audit,
     folder: config.data,
@@ -59,17 +62,20 @@ export async function createPrimary(
     settings: initial,
     guard: createGuard(config.door.guard),
     minute: past.add,
+    heard: (heard, worker) => webhooks.hear(heard, worker),
     observe,
   });
+  const gateway = gatewayName();
   const fleet = join(
     {
-      name: gatewayName(),
+      name: gateway,
       answers: { status, ...requestAnswers(pool), top, peaks, history: (asked) => past.answer(asked), live },
     },
     (error) => observe({ type: 'bug', id: 'fleet', error }),
   );
   let operating: Operating;
   try {
+    await webhooks.open({ config, gateway, records, outbox, clock }, observe);
     operating = createOperating<ServedConfig>({
       initial,
       load,
@@ -83,6 +89,7 @@ export async function createPrimary(
       records,
       state,
       uses: { lastUsed: async (ids) => await records.uses.load(ids) },
+      webhooks: deskOf({ config, gateway, outbox: webhooks.outbox, clock }),
       metrics: {
         contentType: metrics.contentType,
         text: async () => totalText(await metrics.figures(), await pool.figures()),
@@ -99,6 +106,7 @@ export async function createPrimary(
   } catch (error) {
     await fleet.close();
     await past.close();
+    await webhooks.close();
     close();
     throw error;
   }
@@ -147,6 +155,7 @@ export async function createPrimary(
     await operating.close();
     await fleet.close();
     await past.close();
+    await webhooks.close();
     close();
   }
 

@@ -18,6 +18,8 @@ import { urlOf } from '../run/url.ts';
 import { openRedis } from '../state/redis/open.ts';
 import type { Storage } from '../state/storage.ts';
 import { openTracing } from '../tracing/tracing.ts';
+import { hasReceivers } from '../webhooks/endpoints.ts';
+import type { Heard } from '../webhooks/teller.ts';
 import { Channel, type ChannelOptions, type Handlers, NoAnswer } from './channel.ts';
 import { createSharedGuard } from './guard.ts';
 import { listenInTurn, takeOver, untilReady } from './port.ts';
@@ -168,7 +170,9 @@ async function begin(
   const tracing = await openTracing(config.tracing, { worker, observe: (event) => observe(event) });
   const listeners = [metrics, log, standing, recent, top, peaks, recorder, ...(tracing === null ? [] : [tracing])];
   const counting = listeners.map(({ observe }) => observe);
-  const observe = toAll(...counting, ({ type }) => {
+  const isTold = hasReceivers(config.webhooks);
+  const tellers = isTold ? [await tellerOf(config.webhooks.quota, primary)] : [];
+  const observe = toAll(...counting, ...tellers, ({ type }) => {
     if (isOpen && TELLING_OF_ABILITY.has(type)) tellAbility();
   });
   const storage: Storage = await openRedis(config.redis!, {
@@ -187,6 +191,7 @@ async function begin(
     clock: Date.now,
     tracing,
     ticketSecret,
+    tellsFirstUses: isTold,
     deprecatedAtAll: (keyId) =>
       primary.call('deprecated', keyId, TELLING).catch(() => serving.uses.deprecatedBy(keyId)),
   });
@@ -235,4 +240,11 @@ async function begin(
     await close();
     throw error;
   }
+}
+
+/** Tells the primary process what receivers of webhooks are to hear. Without one nobody would tell them. */
+async function tellerOf(quota: number, primary: Channel<PrimaryCalls, WorkerCalls>): Promise<Observe> {
+  const { createTeller } = await import('../webhooks/teller.ts');
+  const hear = (heard: Heard) => void primary.call('webhook', heard, TELLING).catch(() => {});
+  return createTeller({ quota, gateway: '', clock: Date.now, hear });
 }

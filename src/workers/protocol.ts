@@ -17,6 +17,8 @@ import type { TopCounts } from '../observe/top/top.ts';
 import { type Loaded, loadedOf } from '../run/contracts/loader.ts';
 import type { Prepared } from '../run/contracts/read.ts';
 import type { ActiveConfig } from '../run/reload.ts';
+import { hasReceivers } from '../webhooks/endpoints.ts';
+import type { Heard } from '../webhooks/teller.ts';
 
 /**
  * Settings sent to a worker, with the contract as the primary process has read it: its files may have changed since, every worker
@@ -74,6 +76,8 @@ export type PrimaryCalls = {
   deprecated: (keyId: string) => CallsOfDeprecated;
   /** A minute has ended, and this is what happened in it at this worker: packed as in observe/history. */
   minute: (minute: Uint8Array) => void;
+  /** What receivers of webhooks are to hear of. */
+  webhook: (heard: Heard) => void;
   /** Whether this worker could answer requests now. */
   able: (ability: Ability) => void;
   /** The worker got a SIGTERM and wants to be told to drain. */
@@ -87,16 +91,19 @@ export interface LastReport {
   readonly figures: Figures;
 }
 
-/** Leaves out the admin token and the keys of that listener, which no request needs. */
+/** Leaves out secrets of operators and the keys of their listener, which no request needs. Of webhooks a worker learns that there are any. */
 export function packed({
   config,
   certificates,
   prepared,
 }: Pick<ActiveConfig<ServedConfig>, 'config' | 'certificates' | 'prepared'>): SentConfig {
+  const { webhooks } = config;
+  const kept = hasReceivers(webhooks) ? [{ url: 'https://primary.invalid', events: [] }] : [];
+  const told = { ...webhooks, url: null, secret: null, previousSecret: null, endpoints: kept };
   const { admin } = certificates;
   const known = admin && { ...admin, pairs: admin.pairs.map((pair) => ({ ...pair, key: '' })) };
   return {
-    config: { ...config, admin: { ...config.admin, token: null } },
+    config: { ...config, admin: { ...config.admin, token: null }, webhooks: told },
     certificates: { ...certificates, admin: known },
     prepared,
   };

@@ -1,6 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ADMIN_CONTRACT, createAdminApi } from '../../src/admin/api.ts';
 import type { AdminContext } from '../../src/admin/context.ts';
@@ -9,6 +9,9 @@ import { type Contract, loadContract } from '../../src/contract/contract.ts';
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'storegate-contract-'));
+  // The contract refers to it.
+  const schema = 'webhooks.schema.json';
+  copyFileSync(resolve(ADMIN_CONTRACT, '..', schema), join(folder, schema));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -119,6 +119,18 @@ function defaultsIn(cwd: string, gateway: string): Config {
     reference: { enabled: true },
     console: { enabled: true, idle: 30 * minute, links: [] },
     audit: { keep: 100_000, bans: { keep: 100_000, for: 90 * 24 * 60 * minute } },
+    webhooks: {
+      url: null,
+      secret: null,
+      previousSecret: null,
+      events: [],
+      endpoints: [],
+      timeout: 15 * second,
+      keep: 3 * day,
+      waiting: 10_000,
+      expiring: 7 * day,
+      quota: day,
+    },
     explain: { requests: 10_000, sample: 1 },
     tracing: {
       endpoint: null,

@@ -12,6 +12,9 @@ const token = 'a-token-from-the-file';
 const otherToken = 'a-token-from-the-environment';
 const plans = 'plans: { free: { custom: true } }\n';
 
+const webhookSecret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
+const otherWebhookSecret = `whsec_${Buffer.alloc(64, 2).toString('base64')}`;
+
 interface Row {
   readonly name: keyof typeof environmentVariables;
   readonly file: string;
@@ -126,6 +129,27 @@ const table: readonly Row[] = [
   ...inBatch('size', 'OTEL_BSP_MAX_EXPORT_BATCH_SIZE', '100', '200', [512, 100, 200]),
   ...inBatch('delay', 'OTEL_BSP_SCHEDULE_DELAY', '1s', '20', [5_000, 1_000, 20]),
   ...inBatch('timeout', 'OTEL_BSP_EXPORT_TIMEOUT', '1s', '20', [30_000, 1_000, 20]),
+  row(
+    'STOREGATE_WEBHOOK_URL',
+    `webhooks: { url: "https://a/x", secret: "${webhookSecret}" }`,
+    'http://[::1]:1/?t=1',
+    (c) => c.webhooks.url,
+    [null, 'https://a/x', 'http://[::1]:1/?t=1'],
+  ),
+  row(
+    'STOREGATE_WEBHOOK_SECRET',
+    `webhooks: { secret: "${webhookSecret}" }`,
+    otherWebhookSecret,
+    (c) => c.webhooks.secret,
+    [null, webhookSecret, otherWebhookSecret],
+  ),
+  row(
+    'STOREGATE_WEBHOOK_PREVIOUS_SECRET',
+    `webhooks: { previousSecret: "${webhookSecret}" }`,
+    otherWebhookSecret,
+    (c) => c.webhooks.previousSecret,
+    [null, webhookSecret, otherWebhookSecret],
+  ),
   row('LOG_LEVEL', 'log: { level: warn }', 'silent', (c) => c.log.level, ['info', 'warn', 'silent']),
 ];
 
@@ -173,7 +197,10 @@ function setUp(gateway: string) {
     contract: join(cwd, 'contract.yaml'),
     gateway: join(cwd, 'g.yaml'),
   };
-  const load = (env: Record<string, string>) => loadConfig({ env, cwd, files });
+  // Where webhooks are sent, they are signed.
+  const signed = (env: Record<string, string>) =>
+    env.STOREGATE_WEBHOOK_URL ? { STOREGATE_WEBHOOK_SECRET: webhookSecret, ...env } : env;
+  const load = (env: Record<string, string>) => loadConfig({ env: signed(env), cwd, files });
   const inFolder = (value: unknown) => (typeof value === 'string' ? value.replace('~', cwd) : value);
   return { load, inFolder, cwd };
 }
@@ -348,6 +375,8 @@ describe.each([
   ['STOREGATE_ADMIN_TOKEN', otherToken, (c: Config) => c.admin.token],
   ['REDIS_URL', 'redis://:s3cr3t@b:1', (c: Config) => c.redis?.url],
   ['REDIS_SENTINEL_PASSWORD', 's3cr3t', (c: Config) => c.redis?.sentinelPassword],
+  ['STOREGATE_WEBHOOK_SECRET', otherWebhookSecret, (c: Config) => c.webhooks.secret],
+  ['STOREGATE_WEBHOOK_PREVIOUS_SECRET', otherWebhookSecret, (c: Config) => c.webhooks.previousSecret],
 ] as const)('%s in a file', (name, secret, read) => {
   const file = `${name}_FILE`;
   const setUpWith = (content: string) => {

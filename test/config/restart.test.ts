@@ -10,7 +10,13 @@ import { putAt, settingsOf } from '../../src/config/settings.ts';
 import { folderWith } from './folder.ts';
 
 const settings = [...settingsOf(schemaOf('gateway'))];
-const REDIS = { 'redis.url': 'redis://127.0.0.1', 'upstream.url': 'http://one.example' };
+const SECRET = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
+/** What other settings need to be there. */
+const REDIS = {
+  'redis.url': 'redis://127.0.0.1',
+  'upstream.url': 'http://one.example',
+  'webhooks.secret': SECRET,
+};
 const OTHER_PLANS = { 'other.yaml': 'plans: { free: { custom: true } }' };
 
 /** For each setting a value that is not the one it has by default and beside REDIS. */
@@ -116,6 +122,16 @@ const CHANGED: Readonly<Record<string, unknown>> = {
   'audit.keep': 1_000,
   'audit.bans.keep': 1_000,
   'audit.bans.for': '30d',
+  'webhooks.url': 'https://ops.example/storegate',
+  'webhooks.secret': `whsec_${Buffer.alloc(24, 2).toString('base64')}`,
+  'webhooks.previousSecret': SECRET,
+  'webhooks.events': ['ban.begun'],
+  'webhooks.endpoints': [{ url: 'https://ops.example/bans' }],
+  'webhooks.timeout': '16s',
+  'webhooks.keep': '2d',
+  'webhooks.waiting': 100,
+  'webhooks.expiring': '1d',
+  'webhooks.quota': '1h',
   'explain.requests': 100,
   'explain.sample': 0.5,
   'tracing.endpoint': 'http://collector.example:4318',

@@ -6,6 +6,7 @@ import { shippedFiles } from '../../src/config/load.ts';
 import { Wire } from '../hostile/wire.ts';
 import { adminOf } from '../support/admin.ts';
 import { TestGateway } from '../support/gateway.ts';
+import { Receiver } from '../support/receiver.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
 import { GatewayWithWorkers, PATIENT } from '../support/workers.ts';
@@ -23,6 +24,7 @@ const HAPPENED = [
   'nodejs_gc_duration_seconds_count{',
   'storegate_near_limit_admissions_total{',
   'storegate_spans_total{result="failed"}',
+  'storegate_webhook_deliveries_total{',
 ];
 /** Nobody takes their spans. */
 const TRACED = {
@@ -38,12 +40,14 @@ export async function ofOneProcess(): Promise<string[]> {
 }
 
 async function fromEmbeddedGateway(): Promise<string> {
-  const gateway = await TestGateway.start({ plans: PLANS, env: TRACED });
+  const receiver = await Receiver.start();
+  const gateway = await TestGateway.start({ plans: PLANS, env: { ...TRACED, ...receiver.env } });
   try {
     await letHappen(gateway, '', () => gateway.clock.pass(150));
     return await scraped(gateway.adminUrl, HAPPENED);
   } finally {
     await gateway.stop();
+    await receiver.stop();
   }
 }
 
@@ -70,7 +74,8 @@ export async function ofTwoWorkers(): Promise<string[]> {
   const { store, url: storeUrl } = await startStore(join(folder, 'store.db'), { host: '127.0.0.1', port: 0 });
   const redis = await startRedis();
   const files = { 'gateway.yaml': PATIENT, 'plans.yaml': PLANS };
-  const env = { STOREGATE_PLANS: 'plans.yaml', ...TRACED };
+  const receiver = await Receiver.start();
+  const env = { STOREGATE_PLANS: 'plans.yaml', ...TRACED, ...receiver.env };
   const gateway = await GatewayWithWorkers.start({ redisUrl: redis.url, storeUrl, files, env });
   try {
     return [await afterCrashes(gateway), await afterTheLossOf(redis, gateway)];
@@ -78,6 +83,7 @@ export async function ofTwoWorkers(): Promise<string[]> {
     await gateway.stop();
     await redis.stop();
     await store.close();
+    await receiver.stop();
     rmSync(folder, { recursive: true });
   }
 }

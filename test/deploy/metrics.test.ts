@@ -23,7 +23,7 @@ const POSSIBLE = labels({
   code: [...Object.keys(CATALOGUE), 'caller_left'],
   status: ['101', '304', ...Object.values(CATALOGUE).map(({ status }) => `${status}`)],
   operation: ['mount /files'],
-  result: ['exported', 'dropped', 'turned_away'],
+  result: ['exported', 'dropped', 'turned_away', 'lost', 'failed'],
 });
 
 /** Metrics that a gateway of one process does not have. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { AdminError } from '../../admin/admin-error.ts';
 import { type AdminApi, createAdminApi } from '../../admin/api.ts';
 import type { AdminAnswer, Follow } from '../../admin/call.ts';
@@ -11,15 +12,18 @@ import type { Fleet } from '../../fleet/fleet.ts';
 import type { Window } from '../../limits/limits.ts';
 import { shellUser } from '../../operators/shell-user.ts';
 import type { Operator } from '../../operators/tokens.ts';
+import { deskOf } from '../../run/webhooks.ts';
 import { EmbeddedState } from '../../state/embedded/counters.ts';
 import { openStateFile, StateFileError } from '../../state/embedded/file.ts';
 import { ledgersInFolder } from '../../state/embedded/ledgers.ts';
 import { announcedIn, type FolderLock, lockFolder } from '../../state/embedded/lock.ts';
 import { recordsInFile } from '../../state/embedded/open.ts';
+import { openOutbox } from '../../state/embedded/outbox.ts';
 import { type Damage, inWords } from '../../state/journal/read.ts';
 import { openBeside } from '../../state/redis/open.ts';
 import type { State } from '../../state/state.ts';
 import type { Records } from '../../state/storage.ts';
+import type { Outbox } from '../../webhooks/outbox.ts';
 import { type Api, CallError, headersOf, queryOf, type Sent } from './api.ts';
 import { reachRemote } from './remote.ts';
 
@@ -32,6 +36,7 @@ interface Storage {
   readonly fleet: () => Fleet;
   /** Throws AdminError if a gateway runs that commands here can find. */
   readonly refuseRunning: () => void;
+  readonly outbox: () => Promise<Outbox>;
   close(): Promise<void>;
 }
 
@@ -48,6 +53,7 @@ export async function reachBeside(load: () => Config, tls: FetchTls | null = nul
     uses: { lastUsed: async (ids) => await storage.records.uses.load(ids) },
     state: storage.state,
     fleet: storage.fleet,
+    webhooks: deskOf({ config, gateway: hostname(), outbox: storage.outbox, clock: Date.now }),
     config: () => config,
     plans: () => config.plans,
     scoped() {
@@ -189,7 +195,7 @@ function ownCertificates({ cert, certificates }: Config['admin']['tls']): string
 }
 
 async function openShared(settings: NonNullable<Config['redis']>, audit: Config['audit']): Promise<Storage> {
-  const { state, fleet, close, ...records } = await openBeside(settings, audit);
+  const { state, fleet, close, outbox, ...records } = await openBeside(settings, audit);
   let asked: Fleet | null = null;
   return {
     records,
@@ -200,6 +206,7 @@ async function openShared(settings: NonNullable<Config['redis']>, audit: Config[
     },
     // Gateways that share a Redis run anywhere.
     refuseRunning: () => {},
+    outbox,
     async close() {
       await asked?.close();
       close();
@@ -210,6 +217,7 @@ async function openShared(settings: NonNullable<Config['redis']>, audit: Config[
 function openFolder({ data, admin, audit }: Config): Storage {
   const db = openStateFile(data);
   let counting: { state: EmbeddedState; lock: FolderLock } | null = null;
+  let opened: Outbox | null = null;
 
   function state(): State {
     counting ??= count();
@@ -254,8 +262,13 @@ function openFolder({ data, admin, audit }: Config): Storage {
     state,
     fleet,
     refuseRunning,
+    async outbox() {
+      opened ??= openOutbox(data);
+      return opened;
+    },
     async close() {
       try {
+        opened?.close();
         await counting?.state.close();
       } finally {
         counting?.lock.release();

@@ -80,3 +80,18 @@ export function isHeaderPairs(text: string): boolean {
     Object.entries(pairs).every(([name, value]) => /^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[\x20-\x7e]*$/.test(value))
   );
 }
+
+/** Where webhooks may go: https anywhere, plain http on this machine alone. No credentials and no fragment, which no request carries. */
+export function isWebhookUrl(text: string): boolean {
+  if (!/^https?:\/\/[^\s\\#@]+$/i.test(text) || text.length > 2_000 || !URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  return protocol === 'https:' || isLoopback(hostname.replace(/^\[|\]$/g, ''));
+}
+
+/** A secret of Standard Webhooks: `whsec_` and 24 to 64 bytes in base64. */
+export function isWebhookSecret(text: string): boolean {
+  const [, encoded] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? [];
+  if (encoded === undefined) return false;
+  const bytes = Buffer.from(encoded, 'base64');
+  return bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === encoded;
+}

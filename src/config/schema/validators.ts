@@ -10,6 +10,8 @@ import {
   isHttpUrls,
   isPairs,
   isRedisUrl,
+  isWebhookSecret,
+  isWebhookUrl,
   isWebLink,
   isWebOrigin,
 } from './formats.ts';
@@ -50,6 +52,8 @@ const formats = {
   'web-link': isWebLink,
   'otel-pairs': isPairs,
   'otlp-headers': isHeaderPairs,
+  'webhook-url': isWebhookUrl,
+  'webhook-secret': isWebhookSecret,
 };
 
 /** Checks that durations and sizes are in a range; the pattern beside it refuses other values. */

@@ -54,6 +54,7 @@ export function openEmbedded(folder: string, { clock, audit, observe }: Embedded
       ...recordsInFile(db, audit),
       recheckKeysAfter: Number.POSITIVE_INFINITY,
       kind: 'embedded',
+      outbox: async () => (await import('./outbox.ts')).openOutbox(folder),
       join: ({ name, answers }) => fleetOfOne(name, answers),
       ready: () => true,
       unsavedFor: told.unsavedFor,

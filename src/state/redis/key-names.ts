@@ -20,6 +20,14 @@
  * | `sg:l:{<name>}` | nothing: somebody is changing the key or token, or answering the call, of this name | `LOCK_LIFE` |
  * | `sg:bans` | subjects that are banned, and some that were pardoned: a sorted set by the end of the ban | until the last of these bans ends |
  * | `sg:bans:whole` | 1 once `sg:bans` has the bans from before there was such a set | for ever |
+ * | `sg:{sg:webhooks}:names` | what was told to receivers of webhooks: a sorted set by the end of its memory | for ever; `MOST_NAMES` bounds it |
+ * | `sg:{sg:webhooks}:told` | when each of them was told: a hash | for ever, as the names |
+ * | `sg:{sg:webhooks}:counter` | how many events for a receiver there ever were | for ever |
+ * | `sg:{sg:webhooks}:marks` | how far the gateways have read the audit log, and looked for keys that end: a hash | for ever |
+ * | `sg:{sg:webhooks}:due:<endpoint>` | events for a receiver: a sorted set by when each may be tried | `OUTBOX_LIFE` after the last one |
+ * | `sg:{sg:webhooks}:came:<endpoint>` | the same by when they came | as above |
+ * | `sg:{sg:webhooks}:jobs:<endpoint>` | what they are, and attempts so far: a hash | as above |
+ * | `sg:{sg:webhooks}:standing:<endpoint>` | how the receiver answered last: a hash | `OUTBOX_LIFE` after the last attempt |
  * | `sg:probe:{<subject>}` | nothing: whether Redis takes writes there | `PROBE_LIFE` |
  *
  * In a Cluster, the text in braces alone decides the slot of a key.
@@ -32,6 +40,10 @@ export const LOCK_LIFE = 10_000;
 /** Milliseconds after which a silent gateway no longer counts; and after which their list ends where none is heard. */
 export const GATEWAY_LIFE = 10_000;
 export const GATEWAYS_LIFE = 60_000;
+/** Milliseconds. Longer than any event is tried; of receivers that are no longer in the settings nothing is left then. */
+export const OUTBOX_LIFE = 30 * 86_400_000;
+
+const OUTBOX = `${PREFIX}{${PREFIX}webhooks}`;
 
 export const keyOf = {
   ledger: (subject: string) => `${PREFIX}s:{${subject}}`,
@@ -52,6 +64,16 @@ export const keyOf = {
   bansWhole: `${PREFIX}bans:whole`,
   gateways: `${PREFIX}g`,
   fleet: `${PREFIX}fleet`,
+  outbox: {
+    names: `${OUTBOX}:names`,
+    told: `${OUTBOX}:told`,
+    counter: `${OUTBOX}:counter`,
+    marks: `${OUTBOX}:marks`,
+    due: (endpoint: string) => `${OUTBOX}:due:${endpoint}`,
+    came: (endpoint: string) => `${OUTBOX}:came:${endpoint}`,
+    jobs: (endpoint: string) => `${OUTBOX}:jobs:${endpoint}`,
+    standing: (endpoint: string) => `${OUTBOX}:standing:${endpoint}`,
+  },
 } as const;
 
 /** The names of all ledgers, as a pattern of SCAN; and the subject of one of them. */

@@ -25,6 +25,7 @@ export interface Beside extends Records {
   readonly state: State;
   /** The gateways that run, to be asked by a command. */
   readonly fleet: () => Fleet;
+  readonly outbox: Storage['outbox'];
   readonly close: () => void;
 }
 
@@ -89,6 +90,7 @@ function beside(redis: Connection, settings: RedisSettings, audit: AuditSettings
     ...recordsInRedis(redis, { bus, breakers, deadline: PATIENCE, audit }),
     state: new RedisState(redis, { deadline: PATIENCE }),
     fleet: () => fleetInRedis(redis, { self: null, failed: () => {} }),
+    outbox: outboxIn(redis),
     close() {
       breakers.close();
       disconnect(redis);
@@ -146,6 +148,7 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
     recheckKeysAfter: settings.keysFor,
     kind: kindOf(settings),
     join: joinIn(redis),
+    outbox: outboxIn(redis),
     ready: () => settings.readyWhenAway || !breakers.away,
     unsavedFor: () => 0,
     ...(copy && !isWorker ? { keyCopyAge: () => copy.age } : {}),
@@ -162,6 +165,10 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
 
 function joinIn(redis: Connection): Join {
   return (self, failed) => fleetInRedis(redis, { self, failed });
+}
+
+function outboxIn(redis: Connection): Storage['outbox'] {
+  return async () => (await import('./outbox.ts')).outboxInRedis(redis);
 }
 
 /** What kind of state it is, in words for people. */

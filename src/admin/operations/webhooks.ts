@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { ShownEndpoint } from '../../webhooks/desk.ts';
+import type { EndpointState } from '../../webhooks/outbox.ts';
+import { AdminError } from '../admin-error.ts';
+import { type AdminOperations, ok } from '../call.ts';
+import type { Change } from '../change.ts';
+import type { AdminContext } from '../context.ts';
+import { time } from '../shown.ts';
+
+const SCHEMA = resolve(import.meta.dirname, '../../../config/webhooks.schema.json');
+const TARGET = 'webhooks';
+
+export function webhookOperations(context: AdminContext, change: Change): AdminOperations {
+  return {
+    listWebhooks: async ({ now }) => {
+      const desk = await context.webhooks();
+      return ok({ endpoints: (await desk.list()).map((endpoint) => shown(endpoint, now)) });
+    },
+    showWebhookSchema: async () => ok(JSON.parse(readFileSync(SCHEMA, 'utf8'))),
+    testWebhooks: (task) =>
+      change(task, TARGET, async ({ make }) => {
+        const { endpoint = null } = task.body as { endpoint?: string };
+        const desk = await context.webhooks();
+        const tests = await desk.test(task.actor, endpoint);
+        if (tests === null) {
+          const none = 'The settings name no receiver (webhooks.url, STOREGATE_WEBHOOK_URL).';
+          throw new AdminError('not_found', endpoint === null ? none : 'There is no receiver of this id: list them.');
+        }
+        // It changes nothing, so what it came to can be told with it.
+        const answers = tests.map(({ id, host, delivered, status }) => ({ id, host, delivered, status }));
+        const entry = { action: 'webhooks.test', target: TARGET, before: null, after: { answers } };
+        return await make([{ entry, make: async () => {} }], ok({ tests }));
+      }),
+  };
+}
+
+function shown({ id, host, events, state }: ShownEndpoint, now: number) {
+  const { waiting, oldest, failingSince, failures, error, deliveredAt, pausedUntil, isGone, lost } = state;
+  return {
+    id,
+    host,
+    events,
+    standing: standingOf(state),
+    waiting,
+    oldest: time(oldest),
+    failingSince: time(failingSince),
+    failures,
+    error,
+    delivered: time(deliveredAt),
+    pausedUntil: isGone || pausedUntil <= now ? null : time(pausedUntil),
+    lost,
+  };
+}
+
+function standingOf({ isGone, failures, deliveredAt }: EndpointState): 'new' | 'well' | 'failing' | 'gone' {
+  if (isGone) return 'gone';
+  if (failures > 0) return 'failing';
+  return deliveredAt === null ? 'new' : 'well';
+}

@@ -1,0 +1,96 @@
+import { Command } from 'commander';
+import { type Common, changingCommand, onceOption, operatorCommand, perform } from '../command.ts';
+import { table, textOf } from '../table.ts';
+import type { Terminal } from '../terminal.ts';
+
+interface Endpoint {
+  readonly id: string;
+  readonly host: string;
+  readonly events: readonly string[];
+  readonly standing: string;
+  readonly waiting: number;
+  readonly failingSince: string | null;
+  readonly failures: number;
+  readonly error: string | null;
+  readonly delivered: string | null;
+  readonly lost: number;
+}
+
+interface Tested {
+  readonly id: string;
+  readonly host: string;
+  readonly delivered: boolean;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly duration: number;
+}
+
+const COLUMNS = ['id', 'host', 'standing', 'waiting', 'lost', 'delivered', 'failing since', 'error'] as const;
+const TESTED = ['id', 'host', 'result', 'status', 'ms', 'error'] as const;
+
+export function webhooksCommand(terminal: Terminal): Command {
+  const webhooks = new Command('webhooks').description('receivers of events: how they stand, and a test');
+  operatorCommand(
+    webhooks
+      .command('list')
+      .description('list the receivers of the settings, what waits for each, and since when one fails'),
+    'webhooks list',
+  ).action((options: Common) =>
+    perform(
+      terminal,
+      options,
+      async (api) => ((await api.call('GET', '/webhooks')) as { endpoints: Endpoint[] }).endpoints,
+      showEndpoints,
+    ),
+  );
+  operatorCommand(
+    webhooks.command('schema').description('print the JSON Schema of all events'),
+    'webhooks schema --json',
+  ).action((options: Common) =>
+    perform(
+      terminal,
+      options,
+      (api) => api.call('GET', '/webhooks/schema'),
+      (schema) => `${JSON.stringify(schema, null, 2)}\n`,
+    ),
+  );
+  const test = webhooks
+    .command('test')
+    .description(
+      'send a test event to all receivers and tell what they answer; one that takes it gets what waits for it',
+    )
+    .option('--endpoint <id>', 'only to this one, by its id in the list');
+  changingCommand(onceOption(test), 'webhooks test', 'webhooks test --endpoint 5f1c22a09b3e').action(
+    async ({ endpoint, once, ...options }: Common & { readonly endpoint?: string; readonly once?: string }) => {
+      const { CallError } = await import('../reach/api.ts');
+      let failed = 0;
+      await perform(
+        terminal,
+        options,
+        async (api) => {
+          const body = endpoint === undefined ? {} : { endpoint };
+          const { tests } = (await api.call('POST', '/webhooks/test', { body, idempotencyKey: once })) as {
+            tests: Tested[];
+          };
+          failed = tests.filter(({ delivered }) => !delivered).length;
+          return tests;
+        },
+        (tests, colour) => table(TESTED, tests.map(testRow), colour),
+      );
+      if (failed > 0)
+        throw new CallError(`${failed} ${failed === 1 ? 'receiver' : 'receivers'} did not take the event`);
+    },
+  );
+  return webhooks;
+}
+
+function showEndpoints(endpoints: readonly Endpoint[], colour: boolean): string {
+  if (endpoints.length === 0) return 'No receiver: set webhooks.url or STOREGATE_WEBHOOK_URL, and a secret.\n';
+  const rows = endpoints.map(({ failingSince, ...rest }) => ({ ...rest, 'failing since': failingSince }));
+  const events = endpoints.map(({ id, events }) => `${id} gets ${textOf(events)}.\n`);
+  return table(COLUMNS, rows, colour) + events.join('');
+}
+
+function testRow({ id, host, delivered, status, duration, error }: Tested) {
+  return { id, host, result: delivered ? 'taken' : 'not taken', status, ms: duration, error };
+}

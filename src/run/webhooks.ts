@@ -1,0 +1,97 @@
+import type { Config } from '../config/config.ts';
+import type { Event, Observe } from '../observe/events.ts';
+import type { WebhookGauges } from '../observe/metric-rows.ts';
+import { StateFileError } from '../state/embedded/file.ts';
+import type { Records, Storage } from '../state/storage.ts';
+import type { WebhookDesk } from '../webhooks/desk.ts';
+import { hasReceivers } from '../webhooks/endpoints.ts';
+import type { Outbox } from '../webhooks/outbox.ts';
+import type { Heard } from '../webhooks/teller.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
+
+/** Events that are kept until webhooks can hear of them: the state that they are kept in comes first. */
+const MOST_EARLY = 100;
+
+export interface WebhookParts {
+  readonly config: Config;
+  readonly gateway: string;
+  readonly records: Pick<Records, 'keys' | 'auditLog'>;
+  readonly outbox: Storage['outbox'];
+  readonly clock: () => number;
+}
+
+/** The webhooks of a gateway. Where nobody is to be told anything, nothing of them is loaded and no event is looked at. */
+export class GatewayWebhooks {
+  /** What listens to events; none if nobody wants to hear of them. */
+  readonly listeners: readonly Observe[];
+  /** What metrics read; none as above. */
+  readonly gauges: Partial<WebhookGauges>;
+  readonly isOn: boolean;
+  #early: Event[] = [];
+  #webhooks: Webhooks | null = null;
+  #opened: readonly Outbox[] = [];
+
+  constructor({ webhooks }: Pick<Config, 'webhooks'>) {
+    this.isOn = hasReceivers(webhooks);
+    this.listeners = this.isOn ? [(event) => this.#observe(event)] : [];
+    const figure = (name: 'waiting' | 'oldest' | 'failing') => () => this.#webhooks?.figures[name] ?? 0;
+    this.gauges = this.isOn
+      ? { webhooksWaiting: figure('waiting'), webhooksOldest: figure('oldest'), webhooksFailing: figure('failing') }
+      : {};
+  }
+
+  /** Begins to deliver. Throws StateFileError. */
+  async open({ config, gateway, records, outbox, clock }: WebhookParts, observe: Observe): Promise<void> {
+    if (!this.isOn) return;
+    const { Webhooks } = await import('../webhooks/webhooks.ts');
+    const shared = await outbox();
+    this.#opened = [shared];
+    const apart = config.redis === null ? null : await apartIn(config.data, observe);
+    if (apart !== null) this.#opened = [shared, apart];
+    const { keys, auditLog } = records;
+    const settings = config.webhooks;
+    this.#webhooks = new Webhooks({ settings, gateway, outbox: shared, apart, keys, auditLog, clock, observe });
+    await this.#webhooks.begin();
+    for (const event of this.#early.splice(0)) this.#webhooks.observe(event);
+  }
+
+  /** The outbox that was opened. */
+  readonly outbox = async (): Promise<Outbox> => this.#opened[0]!;
+
+  /** Takes what a worker has seen. */
+  hear(heard: Heard, worker: number): void {
+    this.#webhooks?.hear(heard, worker);
+  }
+
+  /** Writes down what is still to be told. To be called before the state is closed. */
+  async close(): Promise<void> {
+    await this.#webhooks?.close();
+    for (const outbox of this.#opened) outbox.close();
+    this.#opened = [];
+  }
+
+  #observe(event: Event): void {
+    if (this.#webhooks !== null) this.#webhooks.observe(event);
+    else if (event.type !== 'request' && this.#early.length < MOST_EARLY) this.#early.push(event);
+  }
+}
+
+/** What operators ask of webhooks. */
+export function deskOf({ config, gateway, outbox, clock }: Omit<WebhookParts, 'records'>): () => Promise<WebhookDesk> {
+  return async () => {
+    const { createDesk } = await import('../webhooks/desk.ts');
+    return createDesk({ settings: config.webhooks, gateway, outbox, clock });
+  };
+}
+
+/** Where this gateway keeps events while Redis is away; in memory where the data folder cannot be used. */
+async function apartIn(folder: string, observe: Observe): Promise<Outbox> {
+  const { openOutbox } = await import('../state/embedded/outbox.ts');
+  try {
+    return openOutbox(folder);
+  } catch (error) {
+    if (!(error instanceof StateFileError)) throw error;
+    observe({ type: 'state.warning', warning: `events are not kept while Redis is away: ${error.message}` });
+    return openOutbox(null);
+  }
+}

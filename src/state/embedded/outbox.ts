@@ -1,0 +1,208 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import {
+  type Added,
+  type Addition,
+  type EndpointState,
+  FRESH,
+  type Job,
+  LEASE,
+  MOST_NAMES,
+  type Outbox,
+} from '../../webhooks/outbox.ts';
+import { inChange } from './commits.ts';
+import { makeFolder, StateFileError } from './file.ts';
+
+/** In a file of its own, which holds nothing but what is on its way: to delete it loses that alone. */
+const FILE = 'webhooks.db';
+
+const TABLES = `
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = NORMAL;
+  CREATE TABLE IF NOT EXISTS jobs (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    endpoint TEXT NOT NULL,
+    id TEXT NOT NULL,
+    type TEXT NOT NULL,
+    body TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    due INTEGER NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS jobs_by_due ON jobs (endpoint, due, number);
+  CREATE TABLE IF NOT EXISTS names (name TEXT PRIMARY KEY, at INTEGER NOT NULL, until INTEGER NOT NULL) STRICT;
+  CREATE INDEX IF NOT EXISTS names_by_end ON names (until);
+  CREATE TABLE IF NOT EXISTS endpoints (
+    endpoint TEXT PRIMARY KEY,
+    failures INTEGER NOT NULL DEFAULT 0,
+    failing INTEGER,
+    error TEXT,
+    delivered INTEGER,
+    paused INTEGER NOT NULL DEFAULT 0,
+    gone INTEGER NOT NULL DEFAULT 0,
+    lost INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS marks (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;`;
+
+/** Opens the outbox in a folder, or one in memory. Several processes may have it open. Throws StateFileError. */
+export function openOutbox(folder: string | null): Outbox {
+  if (folder !== null) makeFolder(folder);
+  try {
+    const db = new DatabaseSync(folder === null ? ':memory:' : join(folder, FILE), { timeout: 5_000 });
+    db.exec(TABLES);
+    return outboxIn(db);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StateFileError(`cannot use ${FILE} in the data folder ${folder}: ${reason}`, { cause: error });
+  }
+}
+
+function outboxIn(db: DatabaseSync): Outbox {
+  const known = db.prepare('SELECT 1 FROM names WHERE name = ? AND at >= ? AND until >= ?');
+  const remember = db.prepare(
+    'INSERT INTO names (name, at, until) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at, until = excluded.until',
+  );
+  const forget = db.prepare('DELETE FROM names WHERE name = ?');
+  const forgetOld = db.prepare(
+    `DELETE FROM names WHERE until < ? OR name IN (SELECT name FROM names ORDER BY until DESC LIMIT -1 OFFSET ${MOST_NAMES})`,
+  );
+  const insert = db.prepare('INSERT INTO jobs (endpoint, id, type, body, at, due) VALUES (?, ?, ?, ?, ?, ?)');
+  const drop = db.prepare(
+    'DELETE FROM jobs WHERE number IN (SELECT number FROM jobs WHERE endpoint = ? ORDER BY number DESC LIMIT -1 OFFSET ?)',
+  );
+  const lose = db.prepare(
+    'INSERT INTO endpoints (endpoint, lost) VALUES (?, ?) ON CONFLICT (endpoint) DO UPDATE SET lost = lost + excluded.lost',
+  );
+  const first = db.prepare('SELECT * FROM jobs WHERE endpoint = ? AND due <= ? ORDER BY due, number LIMIT 1');
+  const lease = db.prepare('UPDATE jobs SET due = ?, attempts = attempts + 1 WHERE number = ?');
+  const remove = db.prepare('DELETE FROM jobs WHERE number = ?');
+  const again = db.prepare('UPDATE jobs SET due = ? WHERE number = ?');
+  const allDue = db.prepare('UPDATE jobs SET due = ? WHERE endpoint = ? AND due > ?');
+  const one = db.prepare('SELECT * FROM endpoints WHERE endpoint = ?');
+  const well = db.prepare(
+    `INSERT INTO endpoints (endpoint, delivered) VALUES ($endpoint, $now) ON CONFLICT (endpoint)
+     DO UPDATE SET failures = 0, failing = NULL, error = NULL, delivered = $now, paused = 0, gone = 0`,
+  );
+  const fail = db.prepare(
+    `INSERT INTO endpoints (endpoint, failures, failing, error, paused, gone) VALUES ($endpoint, 1, $now, $error, $paused, $gone)
+     ON CONFLICT (endpoint) DO UPDATE SET failures = failures + 1, failing = coalesce(failing, $now), error = $error, paused = $paused, gone = $gone`,
+  );
+  const waiting = db.prepare('SELECT count(*) AS waiting, min(at) AS oldest FROM jobs WHERE endpoint = ?');
+  const mark = db.prepare('SELECT value FROM marks WHERE name = ?');
+  const setMark = db.prepare(
+    'INSERT INTO marks (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+  );
+
+  function add({ message: { id, type, body }, endpoints, once, most, now }: Addition): Added {
+    if (known.get(once.name, once.since, now) !== undefined) return null;
+    forgetOld.run(now);
+    if (once.ends !== undefined) forget.run(once.ends);
+    remember.run(once.name, now, once.until);
+    let dropped = 0;
+    for (const endpoint of endpoints) {
+      insert.run(endpoint, id, type, body, now, now);
+      const lost = Number(drop.run(endpoint, most).changes);
+      if (lost > 0) lose.run(endpoint, lost);
+      dropped += lost;
+    }
+    return dropped;
+  }
+
+  function take(endpoint: string, now: number): Job | null {
+    const { paused, gone, failures } = rowOf(one.get(endpoint));
+    if (gone || paused > now) return null;
+    const row = first.get(endpoint, now) as unknown as Row | undefined;
+    if (row === undefined) return null;
+    lease.run(now + LEASE, row.number);
+    const { number, id, type, body, at, attempts } = row;
+    return { endpoint, number: `${number}`, id, type, body, at, attempts: attempts + 1, failures };
+  }
+
+  /** What others hold is left to them. */
+  function isWell(endpoint: string, now: number): void {
+    if (rowOf(one.get(endpoint)).failures > 0) allDue.run(now, endpoint, now + LEASE);
+    well.run({ $endpoint: endpoint, $now: now });
+  }
+
+  function stateOf(endpoint: string): EndpointState {
+    const { failing, failures, error, delivered, paused, gone, lost } = rowOf(one.get(endpoint));
+    return {
+      ...(waiting.get(endpoint) as { waiting: number; oldest: number | null }),
+      failingSince: failing,
+      failures,
+      error,
+      deliveredAt: delivered,
+      pausedUntil: paused,
+      isGone: gone === 1,
+      lost,
+    };
+  }
+
+  const markOf = (name: string) => (mark.get(name) as { value: number } | undefined)?.value ?? null;
+  const change = <T>(work: () => T): T => inChange(db, work);
+  return {
+    add: (addition) => change(() => add(addition)),
+    take: (endpoint, now) => change(() => take(endpoint, now)),
+    done: (job, now) =>
+      change(() => {
+        remove.run(Number(job.number));
+        isWell(job.endpoint, now);
+      }),
+    failed: ({ endpoint, number }, failure) =>
+      change(() => {
+        again.run(failure.again, Number(number));
+        fail.run({
+          $endpoint: endpoint,
+          $now: failure.now,
+          $error: failure.error,
+          $paused: failure.pausedUntil,
+          $gone: Number(failure.isGone),
+        });
+      }),
+    giveUp: ({ endpoint, number }) =>
+      change(() => {
+        if (remove.run(Number(number)).changes > 0) lose.run(endpoint, 1);
+      }),
+    well: (endpoint, now) => change(() => isWell(endpoint, now)),
+    states: (endpoints) => endpoints.map(stateOf),
+    mark: markOf,
+    move: (name, from, to) =>
+      change(() => {
+        if (markOf(name) !== from) return false;
+        setMark.run(name, to);
+        return true;
+      }),
+    close: () => db.close(),
+  };
+}
+
+interface Row {
+  readonly number: number;
+  readonly id: string;
+  readonly type: string;
+  readonly body: string;
+  readonly at: number;
+  readonly attempts: number;
+}
+
+interface EndpointRow {
+  readonly failures: number;
+  readonly failing: number | null;
+  readonly error: string | null;
+  readonly delivered: number | null;
+  readonly paused: number;
+  readonly gone: number;
+  readonly lost: number;
+}
+
+const NEVER_HEARD: EndpointRow = {
+  failures: FRESH.failures,
+  failing: null,
+  error: null,
+  delivered: null,
+  paused: 0,
+  gone: 0,
+  lost: 0,
+};
+
+const rowOf = (row: unknown): EndpointRow => (row as EndpointRow | undefined) ?? NEVER_HEARD;

@@ -1,0 +1,33 @@
+-- Notes what became of a job, or that its receiver is well.
+--
+-- KEYS    [1] jobs by when they are due, [2] by when they came, [3] what they are, [4] how the receiver stands
+-- ARGV    [1] done, failed, lost or well, [2] number of the job, '' for well, [3] now, Unix milliseconds, [4] lifetime
+--         done, well: [5] what is due later than this is due now; failed: [5] when the job is due again, [6] until when the
+--         receiver is left alone, [7] error, [8] 1: it wants nothing any more
+-- Answer  'done'
+
+local what, number, now = ARGV[1], ARGV[2], ARGV[3]
+
+local function remove()
+  redis.call('ZREM', KEYS[1], number)
+  redis.call('HDEL', KEYS[3], number, number .. ':n')
+  return redis.call('ZREM', KEYS[2], number)
+end
+
+if what == 'failed' then
+  redis.call('ZADD', KEYS[1], 'XX', ARGV[5], number)
+  redis.call('HINCRBY', KEYS[4], 'failures', 1)
+  redis.call('HSETNX', KEYS[4], 'failing', now)
+  redis.call('HSET', KEYS[4], 'paused', ARGV[6], 'error', ARGV[7], 'gone', ARGV[8])
+elseif what == 'lost' then
+  redis.call('HINCRBY', KEYS[4], 'lost', remove())
+else
+  if number ~= '' then remove() end
+  if redis.call('HEXISTS', KEYS[4], 'failing') == 1 then
+    for _, later in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. ARGV[5], '+inf')) do redis.call('ZADD', KEYS[1], now, later) end
+  end
+  redis.call('HDEL', KEYS[4], 'failures', 'failing', 'error', 'paused', 'gone')
+  redis.call('HSET', KEYS[4], 'delivered', now)
+end
+redis.call('PEXPIRE', KEYS[4], ARGV[4])
+return 'done'

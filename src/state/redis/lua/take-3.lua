@@ -1,0 +1,13 @@
+-- Takes the next job of a receiver that is due. While its taker has it, it is due only when the lease ends.
+--
+-- KEYS    [1] jobs by when they are due, [2] what they are, [3] how the receiver stands
+-- ARGV    [1] now, Unix milliseconds, [2] end of the lease
+-- Answer  number, job, attempts with this one, failures of the receiver; or nothing
+
+local paused, gone, failures = unpack(redis.call('HMGET', KEYS[3], 'paused', 'gone', 'failures'))
+if gone == '1' or tonumber(paused or '0') > tonumber(ARGV[1]) then return false end
+local number = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, 1)[1]
+if not number then return false end
+redis.call('ZADD', KEYS[1], ARGV[2], number)
+local attempts = redis.call('HINCRBY', KEYS[2], number .. ':n', 1)
+return { number, redis.call('HGET', KEYS[2], number), attempts, tonumber(failures or '0') }

@@ -1,0 +1,103 @@
+import { type EndpointState, type Job, LEASE, type Message, MOST_NAMES, type Outbox } from '../../webhooks/outbox.ts';
+import { asked, askedMany } from './asking.ts';
+import type { Connection } from './client.ts';
+import { keyOf, OUTBOX_LIFE } from './key-names.ts';
+import { loadScript, runScript } from './scripts.ts';
+
+const ENQUEUE = loadScript('enqueue-n.lua');
+const TAKE = loadScript('take-3.lua');
+const SETTLE = loadScript('settle-4.lua');
+const MOVE = loadScript('move-1.lua');
+
+/** A job as it is written. */
+type Written = Message & { readonly at: number };
+
+/** The outbox of all gateways on one Redis. All of it is in one slot. */
+export function outboxInRedis(redis: Connection): Outbox {
+  const { names, told, counter, marks, due, came, jobs, standing } = keyOf.outbox;
+
+  async function settle(
+    what: 'done' | 'failed' | 'lost' | 'well',
+    endpoint: string,
+    number: string,
+    now: number,
+    ...more: readonly (string | number)[]
+  ): Promise<void> {
+    const keys = [due(endpoint), came(endpoint), jobs(endpoint), standing(endpoint)];
+    await asked(runScript(redis, SETTLE, keys, [what, number, now, OUTBOX_LIFE, ...more]));
+  }
+
+  return {
+    async add({ message, endpoints, once, most, now }) {
+      const written: Written = { ...message, at: now };
+      const keys = [
+        names,
+        told,
+        counter,
+        ...endpoints.flatMap((one) => [due(one), came(one), jobs(one), standing(one)]),
+      ];
+      const { name, since, until, ends = '' } = once;
+      const args = [now, name, since, until, ends, MOST_NAMES, most, OUTBOX_LIFE, JSON.stringify(written)];
+      return (await asked(runScript(redis, ENQUEUE, keys, args))) as number | null;
+    },
+    async take(endpoint, now) {
+      const keys = [due(endpoint), jobs(endpoint), standing(endpoint)];
+      const answer = (await asked(runScript(redis, TAKE, keys, [now, now + LEASE]))) as
+        | [number: string, job: string, attempts: number, failures: number]
+        | null;
+      if (answer === null) return null;
+      const [number, job, attempts, failures] = answer;
+      const { id, type, body, at } = JSON.parse(job) as Written;
+      return { endpoint, number, id, type, body, at, attempts, failures };
+    },
+    done: ({ endpoint, number }, now) => settle('done', endpoint, number, now, now + LEASE),
+    failed: ({ endpoint, number }: Job, { now, again, pausedUntil, error, isGone }) =>
+      settle('failed', endpoint, number, now, again, pausedUntil, error, Number(isGone)),
+    giveUp: ({ endpoint, number }, now) => settle('lost', endpoint, number, now),
+    well: (endpoint, now) => settle('well', endpoint, '', now, now + LEASE),
+    async states(endpoints) {
+      const answers = await askedMany(
+        redis,
+        endpoints.flatMap((one) => [
+          ['hgetall', standing(one)],
+          ['zcard', came(one)],
+          ['zrange', came(one), '0', '0', 'WITHSCORES'],
+        ]),
+      );
+      return endpoints.map((_, i) => stateOf(answers[3 * i], answers[3 * i + 1], answers[3 * i + 2]));
+    },
+    async mark(name) {
+      const value = await asked(redis.hget(marks, name));
+      return value === null ? null : Number(value);
+    },
+    async move(name, from, to) {
+      return (await asked(runScript(redis, MOVE, [marks], [name, from ?? '', to]))) === 1;
+    },
+    // Whoever opened the connection closes it.
+    close: () => {},
+  };
+}
+
+function stateOf(standing: unknown, waiting: unknown, first: unknown): EndpointState {
+  const fields = fieldsIn(standing);
+  const numberIn = (name: string) => (fields.has(name) ? Number(fields.get(name)) : null);
+  const [, oldest] = first as [string?, string?];
+  return {
+    waiting: waiting as number,
+    oldest: oldest === undefined ? null : Number(oldest),
+    failingSince: numberIn('failing'),
+    failures: numberIn('failures') ?? 0,
+    error: fields.get('error') ?? null,
+    deliveredAt: numberIn('delivered'),
+    pausedUntil: numberIn('paused') ?? 0,
+    isGone: fields.get('gone') === '1',
+    lost: numberIn('lost') ?? 0,
+  };
+}
+
+/** A pipeline gives an object, a single call a list of names and values. */
+function fieldsIn(answer: unknown): ReadonlyMap<string, string> {
+  if (!Array.isArray(answer)) return new Map(Object.entries(answer as Record<string, string>));
+  const list = answer as readonly string[];
+  return new Map(list.flatMap((name, i) => (i % 2 === 0 ? [[name, list[i + 1]!] as const] : [])));
+}

@@ -1,0 +1,61 @@
+import type { AuditEntry, AuditLog } from '../operators/audit-log.ts';
+import type { Outbox } from './outbox.ts';
+import { type Told, told } from './told.ts';
+
+/** Entries read at once. */
+const PART = 500;
+const DAY = 86_400_000;
+const MARK = 'audit';
+
+/**
+ * Finds keys that were made or rotated in the audit log, and not where that is done: commands beside a gateway do it too, and an entry
+ * is there whoever dies. The gateways read it together: the mark says how far.
+ */
+export async function readAuditTrail(
+  log: Pick<AuditLog, 'list'>,
+  outbox: Outbox,
+  add: (told: Told) => Promise<void>,
+): Promise<void> {
+  const from = await beginAuditTrail(log, outbox);
+  for (let at = from; ; ) {
+    const entries = await log.list({ above: at, limit: PART });
+    const last = entries.at(-1)?.number;
+    if (last === undefined) return;
+    for (const entry of entries) {
+      const found = toldIn(entry);
+      if (found !== null) await add(found);
+    }
+    // Whoever was slower has added nothing twice.
+    if (!(await outbox.move(MARK, at, last)) || entries.length < PART) return;
+    at = last;
+  }
+}
+
+/** How far the log was read; up to now, if it never was: what was done before anybody wanted to hear of it is no news. */
+export async function beginAuditTrail(log: Pick<AuditLog, 'list'>, outbox: Outbox): Promise<number> {
+  const before = await outbox.mark(MARK);
+  if (before !== null) return before;
+  const [newest] = await log.list({ limit: 1 });
+  const from = newest?.number ?? 0;
+  return (await outbox.move(MARK, null, from)) ? from : ((await outbox.mark(MARK)) ?? from);
+}
+
+/** A key as the audit log has it. */
+interface AuditedKey {
+  readonly id: string;
+  readonly account: string;
+  readonly plan: string;
+  readonly expires: string | null;
+  readonly imported: boolean;
+  readonly rotation: { readonly overlapEnds: string | null } | null;
+}
+
+function toldIn({ number, at, actor, action, after }: AuditEntry): Told | null {
+  const isNew = action === 'keys.create' || action === 'keys.import';
+  if (!isNew && action !== 'keys.rotate') return null;
+  const { id, account, plan, expires, imported, rotation } = after as AuditedKey;
+  const key = { key: id, account, plan };
+  const identity = `${number} ${id}`;
+  if (isNew) return told('key.created', at, identity, at + DAY, { ...key, expires, imported, by: actor });
+  return told('key.rotated', at, identity, at + DAY, { ...key, overlapEnds: rotation?.overlapEnds ?? null, by: actor });
+}

@@ -1,0 +1,121 @@
+import type { WebhookSettings } from '../config/config.ts';
+import { Outage } from '../errors/outage.ts';
+import type { Observe } from '../observe/events.ts';
+import { pauseAfter, waitAfter } from './backoff.ts';
+import type { Endpoint } from './endpoints.ts';
+import type { Job, Outbox } from './outbox.ts';
+import { type Sent, send } from './send.ts';
+
+/** Milliseconds between two looks for what is due; whoever adds something wakes it at once. */
+const LOOK = 1_000;
+/** Milliseconds that a stop waits for the answer to what was just sent. */
+const LAST = 2_000;
+
+export interface DeliveriesOptions {
+  readonly endpoints: readonly Endpoint[];
+  readonly outbox: Outbox;
+  readonly settings: Pick<WebhookSettings, 'timeout' | 'keep'>;
+  readonly secrets: readonly string[];
+  readonly clock: () => number;
+  readonly observe: Observe;
+}
+
+/** Brings what waits in an outbox to its receivers: to each of them one event after the other. */
+export class Deliveries {
+  readonly #options: DeliveriesOptions;
+  readonly #stop = new AbortController();
+  readonly #cut = new AbortController();
+  readonly #running: Promise<unknown>;
+  #wakers: (() => void)[] = [];
+
+  constructor(options: DeliveriesOptions) {
+    this.#options = options;
+    this.#running = Promise.all(options.endpoints.map((endpoint) => this.#serve(endpoint)));
+  }
+
+  /** Something new may be due. */
+  wake(): void {
+    const wakers = this.#wakers;
+    this.#wakers = [];
+    for (const wake of wakers) wake();
+  }
+
+  /** What was sent and not answered is sent again when its lease is over. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    this.wake();
+    const timer = setTimeout(() => this.#cut.abort(), LAST);
+    await this.#running;
+    clearTimeout(timer);
+  }
+
+  async #serve(endpoint: Endpoint): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      if (!(await this.#deliverNext(endpoint))) await this.#nap();
+    }
+  }
+
+  /** Answers whether there may be more to do at once. */
+  async #deliverNext(endpoint: Endpoint): Promise<boolean> {
+    try {
+      const job = await this.#options.outbox.take(endpoint.id, this.#options.clock());
+      if (job === null) return false;
+      await this.#deliver(endpoint, job);
+      return true;
+    } catch (error) {
+      // The state tells of its outages itself; what was taken is due again when its lease is over.
+      if (!(error instanceof Outage)) this.#options.observe({ type: 'bug', id: 'webhooks', error });
+      return false;
+    }
+  }
+
+  async #deliver(endpoint: Endpoint, job: Job): Promise<void> {
+    const { outbox, settings, secrets, clock, observe } = this.#options;
+    const tell = (result: 'delivered' | 'failed' | 'lost') =>
+      observe({ type: 'webhook.told', endpoint: endpoint.host, event: job.type, result, count: 1 });
+    if (job.at + settings.keep <= clock()) {
+      await outbox.giveUp(job, clock());
+      return tell('lost');
+    }
+    const { url } = endpoint;
+    const signal = this.#cut.signal;
+    const sent = await send({
+      url,
+      id: job.id,
+      body: job.body,
+      secrets,
+      timeout: settings.timeout,
+      now: clock(),
+      signal,
+    });
+    if (signal.aborted && !sent.delivered) return;
+    const now = clock();
+    if (sent.delivered) {
+      await outbox.done(job, now);
+      if (job.failures > 0) observe({ type: 'webhook.well', endpoint: endpoint.host, failures: job.failures });
+      return tell('delivered');
+    }
+    await outbox.failed(job, { now, error: sent.error, isGone: sent.isGone, ...waitsOf(job, sent, now) });
+    if (job.failures === 0 || sent.isGone)
+      observe({ type: 'webhook.failing', endpoint: endpoint.host, error: sent.error });
+    tell('failed');
+  }
+
+  #nap(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#stop.signal.aborted) return resolve();
+      const timer = setTimeout(resolve, LOOK).unref();
+      this.#wakers.push(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+}
+
+function waitsOf({ attempts, failures }: Job, { retryAfter }: Sent & { delivered: false }, now: number) {
+  return {
+    again: now + waitAfter(attempts, retryAfter, Math.random()),
+    pausedUntil: now + pauseAfter(failures + 1, retryAfter, Math.random()),
+  };
+}

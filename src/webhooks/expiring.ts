@@ -1,0 +1,29 @@
+import { setImmediate } from 'node:timers/promises';
+import type { KeyStore } from '../keys/store.ts';
+import type { Outbox } from './outbox.ts';
+import { type Told, timeOf, told } from './told.ts';
+
+/** Milliseconds from one look at all keys to the next, whichever gateway looks. */
+export const EVERY = 3_600_000;
+const DAY = 24 * EVERY;
+const MARK = 'expiring';
+
+/** Looks once an hour through all keys, in parts and at one gateway, for those that end soon. `ahead`: milliseconds. */
+export async function sweepExpiring(
+  keys: Pick<KeyStore, 'read'>,
+  outbox: Outbox,
+  { ahead, now }: { readonly ahead: number; readonly now: number },
+  add: (told: Told) => Promise<void>,
+): Promise<void> {
+  const before = await outbox.mark(MARK);
+  if (before !== null && before <= now && now < before + EVERY) return;
+  if (!(await outbox.move(MARK, before, now))) return;
+  for await (const part of keys.read()) {
+    for (const { id, account, plan, expiresAt, revokedAt } of part) {
+      if (expiresAt === null || revokedAt !== null || expiresAt <= now || expiresAt > now + ahead) continue;
+      const data = { key: id, account, plan, expires: timeOf(expiresAt) };
+      await add(told('key.expiring', now, `${id} ${expiresAt}`, expiresAt + DAY, data));
+    }
+    await setImmediate();
+  }
+}

@@ -1,0 +1,97 @@
+import { Cache } from '../common/cache.ts';
+import { targetIn } from '../keys/counting.ts';
+import type { Reading } from '../limits/admission.ts';
+import { kindOf } from '../limits/kinds.ts';
+import type { Window } from '../limits/limits.ts';
+import type { RequestEvent, RequestTrace } from '../observe/events.ts';
+import { type Told, timeOf, told } from './told.ts';
+
+/** Percent of a window that are told when they are used. */
+const TOLD_AT = [80, 100] as const;
+/** Windows that this process has told to be full, by subject and window. */
+const FULL = 10_000;
+
+/**
+ * Finds the requests with which a quota was used up to 80 or 100 %. Admission tells each request what is left after it, and charges
+ * one after the other, so of all requests at all gateways one finds itself at the threshold.
+ */
+export class Quotas {
+  readonly #shortest: number;
+  readonly #tell: (told: Told) => void;
+  readonly #full = new Cache<number>(FULL);
+
+  /** `shortest`: milliseconds; shorter windows are not told. */
+  constructor(shortest: number, tell: (told: Told) => void) {
+    this.#shortest = shortest;
+    this.#tell = tell;
+  }
+
+  read(event: RequestEvent): void {
+    const { verdict, trace } = event;
+    if (trace === undefined || trace.admission === null || trace.subject === null) return;
+    if (verdict === 'admitted') this.#readAdmitted(event, trace, trace.admission.readings);
+    else if (verdict === 'limited') this.#readLimited(event, trace, trace.admission.readings);
+  }
+
+  #readAdmitted(event: RequestEvent, trace: RequestTrace, readings: readonly Reading[]): void {
+    for (const reading of readings) {
+      const { window, remaining } = reading;
+      if (window.span < this.#shortest) continue;
+      const used = window.limit - remaining;
+      for (const percent of TOLD_AT) {
+        const threshold = window.limit * percent;
+        if (used * 100 >= threshold && (used - trace.cost) * 100 < threshold)
+          this.#found(event, trace, reading, percent);
+      }
+    }
+  }
+
+  /** Who asks for more than is left has used the quota up, although some units are left. */
+  #readLimited(event: RequestEvent, trace: RequestTrace, readings: readonly Reading[]): void {
+    const { violated } = trace.admission!;
+    if (violated === null || violated.span < this.#shortest) return;
+    const reading = readings.find(({ window }) => window === violated);
+    // The last unit was told with the request that took it; where none was taken, the request alone is too large.
+    if (reading === undefined || reading.remaining === 0 || reading.remaining === violated.limit) return;
+    const name = `${trace.subject} ${nameOf(violated)}`;
+    const place = placeOf(reading, trace.admission!.now);
+    if (this.#full.get(name) === place) return;
+    this.#full.set(name, place);
+    this.#found(event, trace, reading, 100);
+  }
+
+  #found(
+    { account, plan }: RequestEvent,
+    { subject, admission }: RequestTrace,
+    reading: Reading,
+    percent: number,
+  ): void {
+    const { now } = admission!;
+    const { window, remaining, resetAt } = reading;
+    const { target, plan: planOfAccount } = targetIn(subject!);
+    const identity = `${subject} ${nameOf(window)} ${placeOf(reading, now)} ${percent}`;
+    const data = {
+      key: planOfAccount === null ? target : null,
+      account,
+      plan,
+      window: window.name,
+      scope: window.scope ?? null,
+      limit: window.limit,
+      used: window.limit - remaining,
+      percent,
+      resets: timeOf(resetAt),
+    };
+    // A sliding window has no end: what is told of it holds for one span.
+    this.#tell(
+      told('quota.reached', now, identity, Math.max(resetAt, placeOf(reading, now) + window.span) + window.span, data),
+    );
+  }
+}
+
+/** What is counted, whatever the window is called. */
+const nameOf = ({ kind, span, scope = '' }: Window): string => `${kind} ${span} ${scope}`;
+
+/** What tells the windows apart that a subject opens one after the other, the same for all processes: see observe/peaks. */
+function placeOf({ window, resetAt }: Reading, now: number): number {
+  return kindOf(window).resetsAsWhole ? Math.round(resetAt) : Math.floor(now / window.span) * window.span;
+}

@@ -1,0 +1,76 @@
+import { readVersion } from '../common/version.ts';
+import { askedFor } from './backoff.ts';
+import { signaturesOf } from './signature.ts';
+
+/** What one attempt came to. */
+export type Sent =
+  | { readonly delivered: true; readonly status: number }
+  | {
+      readonly delivered: false;
+      /** `null`: there was no answer. */
+      readonly status: number | null;
+      /** In words for operators: never the address, of which path and query may be secret. */
+      readonly error: string;
+      /** Milliseconds that the receiver asked for. */
+      readonly retryAfter: number | null;
+      readonly isGone: boolean;
+    };
+
+export interface Sending {
+  readonly url: string;
+  readonly id: string;
+  readonly body: string;
+  /** All sign; the first is the one in force. */
+  readonly secrets: readonly string[];
+  readonly timeout: number;
+  /** Unix milliseconds. */
+  readonly now: number;
+  readonly signal: AbortSignal;
+}
+
+const GONE = 410;
+const AGENT = `storegate/${readVersion()}`;
+
+/**
+ * Posts an event to its receiver. Follows no redirect, because nobody but the settings names addresses, and reads nothing of the
+ * answer but its head.
+ */
+export async function send({ url, id, body, secrets, timeout, now, signal }: Sending): Promise<Sent> {
+  const timestamp = Math.floor(now / 1_000);
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': AGENT,
+        'webhook-id': id,
+        'webhook-timestamp': `${timestamp}`,
+        'webhook-signature': signaturesOf({ id, timestamp, body }, secrets),
+      },
+      body,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
+    });
+    // Whatever becomes of the rest, the answer is there.
+    response.body?.cancel().catch(() => {});
+    const { status, headers } = response;
+    if (response.ok) return { delivered: true, status };
+    const retryAfter = askedFor(headers.get('retry-after'), now);
+    return { delivered: false, status, error: answerInWords(status), retryAfter, isGone: status === GONE };
+  } catch (error) {
+    return { delivered: false, status: null, error: reasonOf(error, timeout), retryAfter: null, isGone: false };
+  }
+}
+
+function answerInWords(status: number): string {
+  if (status >= 300 && status < 400) return `HTTP ${status}: redirects are not followed`;
+  return status === GONE ? `HTTP ${GONE}: the receiver wants no more events` : `HTTP ${status}`;
+}
+
+/** Codes say what happened; messages may have parts of the address. */
+function reasonOf(error: unknown, timeout: number): string {
+  const { name, cause } = error as Error;
+  if (name === 'TimeoutError') return `no answer within ${timeout / 1_000} s`;
+  const { code } = Object(cause) as { code?: unknown };
+  return typeof code === 'string' && /^[A-Z0-9_]{1,64}$/.test(code) ? `no answer: ${code}` : 'no answer';
+}

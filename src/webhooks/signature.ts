@@ -1,0 +1,23 @@
+import { createHmac } from 'node:crypto';
+
+const PREFIX = 'whsec_';
+
+/** What is signed of an attempt. `timestamp`: Unix seconds. */
+export interface Signed {
+  readonly id: string;
+  readonly timestamp: number;
+  readonly body: string;
+}
+
+/**
+ * The header `webhook-signature` of Standard Webhooks 1.0.0: one signature for each secret, so that receivers who know either of them
+ * can check it.
+ */
+export function signaturesOf({ id, timestamp, body }: Signed, secrets: readonly string[]): string {
+  return secrets.map((secret) => `v1,${hmacOf(`${id}.${timestamp}.${body}`, secret)}`).join(' ');
+}
+
+function hmacOf(text: string, secret: string): string {
+  const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
+  return createHmac('sha256', key).update(text).digest('base64');
+}

@@ -1,0 +1,92 @@
+import { formatLimit } from '../config/windows.ts';
+import { targetIn } from '../keys/counting.ts';
+import type { Event, Observe } from '../observe/events.ts';
+import { reasonOf } from '../observe/log.ts';
+import type { Sighting } from './incidents.ts';
+import { Quotas } from './quotas.ts';
+import { type Told, timeOf, told } from './told.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** The mistakes of a refused reload that are told, and characters of a text. */
+const MOST_PROBLEMS = 20;
+const LONGEST = 300;
+
+/** What a process has seen: an event, or a part of one that all processes of its gateway make together. */
+export type Heard = Told | Sighting;
+
+export interface TellerOptions {
+  /** The shortest window whose use is told, milliseconds. */
+  readonly quota: number;
+  readonly gateway: string;
+  readonly clock: () => number;
+  readonly hear: (heard: Heard) => void;
+}
+
+/** Finds in the events of a process what receivers are told. */
+export function createTeller({ quota, gateway, clock, hear }: TellerOptions): Observe {
+  const quotas = new Quotas(quota, hear);
+  return (event) => {
+    if (event.type === 'request') {
+      quotas.read(event);
+    } else {
+      const heard = heardIn(event, gateway, clock);
+      if (heard !== null) hear(heard);
+    }
+  };
+}
+
+function heardIn(event: Event, gateway: string, clock: () => number): Heard | null {
+  switch (event.type) {
+    case 'ban.begun':
+      return banIn(event);
+    case 'key.first_used':
+      return told('key.first_used', event.at, event.keyId, event.at + DAY, { key: event.keyId });
+    case 'reload.refused': {
+      const problems = event.problems.slice(0, MOST_PROBLEMS).map(short);
+      const data = { gateway, reason: short(event.reason), problems, more: event.problems.length - problems.length };
+      // Gateways with the same files refuse them for the same reasons.
+      const at = clock();
+      const once = { name: `reload.refused ${JSON.stringify(problems)}`, since: 0, until: at + 10 * MINUTE };
+      return { type: 'reload.refused', at, data, identity: `${gateway} ${at}`, once };
+    }
+    case 'store.away': {
+      const { upstream, store, reason, error } = event;
+      const about = { upstream, store, reason, ...(error === undefined ? {} : { error: short(reasonOf(error)) }) };
+      return { sight: 'store', name: `${upstream} ${store}`, isAway: true, at: clock(), about };
+    }
+    case 'store.back': {
+      const { upstream, store } = event;
+      const about = { upstream, store };
+      return { sight: 'store', name: `${upstream} ${store}`, isAway: false, at: clock(), about };
+    }
+    case 'state.outage': {
+      const about = { policy: event.policy, reason: short(reasonOf(event.error)) };
+      return { sight: 'state', name: '', isAway: true, at: clock(), about };
+    }
+    case 'state.recovered':
+      return { sight: 'state', name: '', isAway: false, at: clock(), about: {} };
+    default:
+      return null;
+  }
+}
+
+function banIn({ ban, strike }: Extract<Event, { type: 'ban.begun' }>): Told {
+  const { subject, at, until, rung, violated, strikes } = ban;
+  const { target, plan } = targetIn(subject);
+  const data = {
+    ...(plan === null ? { key: target } : { key: null, account: target }),
+    plan: plan ?? strike?.plan ?? null,
+    limit: violated && formatLimit(violated),
+    strikes,
+    rung,
+    until: timeOf(until),
+    operation: strike?.operation ?? null,
+    requestId: strike?.requestId ?? null,
+  };
+  return told('ban.begun', at, `${subject} ${until}`, Math.max(until, at + HOUR), data);
+}
+
+const short = (text: string): string => (text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`);

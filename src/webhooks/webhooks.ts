@@ -1,0 +1,220 @@
+import { setImmediate } from 'node:timers/promises';
+import type { WebhookSettings } from '../config/config.ts';
+import { Outage } from '../errors/outage.ts';
+import type { KeyStore } from '../keys/store.ts';
+import type { Event, Observe } from '../observe/events.ts';
+import type { AuditLog } from '../operators/audit-log.ts';
+import { beginAuditTrail, readAuditTrail } from './audit-trail.ts';
+import { Deliveries } from './deliveries.ts';
+import { type Endpoint, endpointsOf } from './endpoints.ts';
+import { sweepExpiring } from './expiring.ts';
+import { Incidents } from './incidents.ts';
+import type { EndpointState, Outbox } from './outbox.ts';
+import { createTeller, type Heard } from './teller.ts';
+import { type Data, messageOf, type Told } from './told.ts';
+
+/** Events that wait to be written into the outbox; of more, the newest are lost. */
+const MOST = 1_000;
+/** Milliseconds between two looks into the audit log and at how receivers stand. */
+const BEAT = 2_000;
+/** Milliseconds until an outbox that took nothing is tried again. */
+const AGAIN = 1_000;
+
+export interface WebhooksOptions {
+  readonly settings: WebhookSettings;
+  readonly gateway: string;
+  /** That of all gateways; its owner closes it. */
+  readonly outbox: Outbox;
+  /** That of this gateway, for the time in which the other is away; `null`: the other is its own. Its owner closes it. */
+  readonly apart: Outbox | null;
+  readonly keys: Pick<KeyStore, 'get' | 'read'>;
+  readonly auditLog: Pick<AuditLog, 'list'>;
+  readonly clock: () => number;
+  readonly observe: Observe;
+}
+
+/** How webhooks stand, for metrics: seconds, and events. */
+export interface Figures {
+  readonly waiting: number;
+  readonly oldest: number;
+  readonly failing: number;
+}
+
+/** Tells events to receivers: hears of them, writes them down once for all gateways, and delivers them. One for each gateway. */
+export class Webhooks {
+  readonly #options: WebhooksOptions;
+  readonly #endpoints: readonly Endpoint[];
+  readonly #incidents: Incidents;
+  readonly #teller: Observe;
+  readonly #deliveries: Deliveries[];
+  readonly #timer: NodeJS.Timeout;
+  readonly #heard: Told[] = [];
+  #writing: Promise<void> | null = null;
+  #beating: Promise<void> = Promise.resolve();
+  #isClosed = false;
+  #wake = () => {};
+  figures: Figures = { waiting: 0, oldest: 0, failing: 0 };
+
+  constructor(options: WebhooksOptions) {
+    const { settings, gateway, outbox, apart, clock, observe } = options;
+    this.#options = options;
+    this.#endpoints = endpointsOf(settings);
+    this.#incidents = new Incidents(gateway);
+    this.#teller = createTeller({ quota: settings.quota, gateway, clock, hear: (heard) => this.hear(heard, null) });
+    const secrets = [settings.secret, settings.previousSecret].filter((secret) => secret !== null);
+    this.#deliveries = [outbox, ...(apart === null ? [] : [apart])].map(
+      (from) => new Deliveries({ endpoints: this.#endpoints, outbox: from, settings, secrets, clock, observe }),
+    );
+    this.#timer = setInterval(() => this.#beat(), BEAT).unref();
+  }
+
+  /** From now on nothing is missed that operators do. */
+  async begin(): Promise<void> {
+    const { auditLog, outbox } = this.#options;
+    try {
+      await beginAuditTrail(auditLog, outbox);
+    } catch (error) {
+      // Then it begins when the state is back.
+      if (!(error instanceof Outage)) throw error;
+    }
+    this.#beat();
+  }
+
+  readonly observe = (event: Event): void => {
+    this.#teller(event);
+    if (event.type !== 'worker.ended') return;
+    for (const found of this.#incidents.forget(event.worker, this.#options.clock())) this.#add(found);
+  };
+
+  /** Takes what a process has seen: a worker by its number, or this one. */
+  hear(heard: Heard, process: number | null): void {
+    const found = 'sight' in heard ? this.#incidents.see(heard, process) : heard;
+    if (found !== null) this.#add(found);
+  }
+
+  /** Writes down what waits, as far as that goes at once. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    this.#wake();
+    await this.#writing;
+    await this.#beating;
+    await Promise.all(this.#deliveries.map((deliveries) => deliveries.close()));
+    this.#lost(this.#heard.length);
+  }
+
+  #add(found: Told): void {
+    if (this.#heard.length < MOST) {
+      this.#heard.push(found);
+      this.#writing ??= this.#write();
+    } else {
+      this.#lost(1);
+    }
+  }
+
+  #lost(count: number): void {
+    if (count > 0)
+      this.#options.observe({ type: 'webhook.told', endpoint: 'none', event: 'any', result: 'lost', count });
+  }
+
+  async #write(): Promise<void> {
+    // An embedded outbox is written on this thread: the request that an event comes from is answered first.
+    await setImmediate();
+    while (this.#heard.length > 0) {
+      if (await this.#isWritten(this.#heard[0]!)) this.#heard.shift();
+      else if (this.#isClosed) return;
+      else await this.#pause();
+    }
+    this.#writing = null;
+  }
+
+  async #isWritten(found: Told): Promise<boolean> {
+    try {
+      await this.#writeDown(found);
+    } catch (error) {
+      if (error instanceof Outage) return false;
+      this.#options.observe({ type: 'bug', id: 'webhooks', error });
+    }
+    return true;
+  }
+
+  /** Where the state of all gateways is away, this one keeps the event by itself. Throws Outage where that fails too. */
+  async #writeDown(found: Told): Promise<void> {
+    const { outbox, apart } = this.#options;
+    if (apart === null || found.apart === undefined) {
+      try {
+        return await this.#addTo(outbox, found);
+      } catch (error) {
+        if (apart === null || !(error instanceof Outage)) throw error;
+      }
+    }
+    await this.#addTo(apart ?? outbox, found);
+  }
+
+  async #addTo(outbox: Outbox, found: Told): Promise<void> {
+    const wanting = this.#endpoints.filter(({ wants }) => wants(found.type));
+    if (wanting.length === 0) return;
+    const message = messageOf({ ...found, data: await this.#whole(found.data) });
+    const { once } = found;
+    const { clock, settings, observe } = this.#options;
+    const endpoints = wanting.map(({ id }) => id);
+    const dropped = await outbox.add({ message, endpoints, once, most: settings.waiting, now: clock() });
+    if (dropped) observe({ type: 'webhook.told', endpoint: 'any', event: 'any', result: 'lost', count: dropped });
+    for (const deliveries of this.#deliveries) deliveries.wake();
+  }
+
+  /** The data with account and plan of the key, where only the key is known. */
+  async #whole(data: Data): Promise<Data> {
+    if (typeof data.key !== 'string' || data.account !== undefined) return data;
+    const record = await this.#recordOf(data.key);
+    return { ...data, key: data.key, account: record?.account ?? null, plan: data.plan ?? record?.plan ?? null };
+  }
+
+  async #recordOf(id: string) {
+    try {
+      return await this.#options.keys.get(id);
+    } catch (error) {
+      if (!(error instanceof Outage)) throw error;
+      return null;
+    }
+  }
+
+  #beat(): void {
+    this.#beating = this.#beating.then(async () => {
+      if (this.#isClosed) return;
+      try {
+        await this.#look();
+      } catch (error) {
+        if (!(error instanceof Outage)) this.#options.observe({ type: 'bug', id: 'webhooks', error });
+      }
+    });
+  }
+
+  async #look(): Promise<void> {
+    const { outbox, keys, auditLog, settings, clock } = this.#options;
+    const add = (found: Told) => this.#addTo(outbox, found);
+    await readAuditTrail(auditLog, outbox, add);
+    await sweepExpiring(keys, outbox, { ahead: settings.expiring, now: clock() }, add);
+    this.figures = figuresIn(await outbox.states(this.#endpoints.map(({ id }) => id)), clock());
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, AGAIN).unref();
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+function figuresIn(states: readonly EndpointState[], now: number): Figures {
+  const since = (times: readonly (number | null)[]) =>
+    Math.max(0, ...times.filter((time) => time !== null).map((time) => (now - time) / 1_000));
+  return {
+    waiting: states.reduce((sum, { waiting }) => sum + waiting, 0),
+    oldest: since(states.map(({ oldest }) => oldest)),
+    failing: since(states.map(({ failingSince }) => failingSince)),
+  };
+}

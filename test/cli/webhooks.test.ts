@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { TestGateway } from '../support/gateway.ts';
+import { Receiver } from '../support/receiver.ts';
+import { finished } from '../support/storegate.ts';
+
+let receiver: Receiver;
+let gateway: TestGateway;
+beforeEach(async () => {
+  receiver = await Receiver.start();
+  gateway = await TestGateway.start({ env: receiver.env });
+});
+afterEach(async () => {
+  await gateway.stop();
+  await receiver.stop();
+  expect(receiver.faults).toEqual([]);
+});
+
+const run = (env: Record<string, string>, ...args: string[]) =>
+  finished(['webhooks', ...args], { cwd: gateway.folder, env });
+const remote = () => ({ STOREGATE_ADMIN_URL: gateway.adminUrl });
+
+describe('storegate webhooks', () => {
+  test('test sends an event and tells what was answered, and list how receivers stand', async () => {
+    const tested = await run(remote(), 'test');
+    expect(tested).toMatchObject({ code: 0, err: '' });
+    expect(tested.out).toMatch(
+      /^id +host +result +status +ms +error\n[0-9a-f]{12} +127\.0\.0\.1:\d+ +taken +204 +\d+ +-\n$/,
+    );
+    expect(receiver.takenOf('test')[0]!.data).toMatchObject({ by: 'local' });
+    const listed = await run(remote(), 'list');
+    expect(listed.out).toMatch(/^id +host +standing +waiting +lost +delivered +failing since +error\n/);
+    expect(listed.out).toContain('well');
+    expect(listed.out).toContain('gets ban.begun, quota.reached, ');
+    expect(tested.out + listed.out).not.toContain('s3cr3t-path');
+  });
+
+  test('test ends with 1 where a receiver did not take it', async () => {
+    receiver.answer = () => ({ status: 403 });
+    const { code, out, err } = await run(remote(), 'test', '--json');
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toMatchObject([{ delivered: false, status: 403, error: 'HTTP 403' }]);
+    expect(err).toContain('1 receiver did not take the event');
+    expect(await run(remote(), 'test', '--endpoint', 'other')).toMatchObject({ code: 1, out: '' });
+  });
+
+  test('works without a gateway, in the folder of the state', async () => {
+    const beside = { ...receiver.env, STOREGATE_CONFIG: 'gateway.yaml' };
+    await gateway.close();
+    expect(await run(beside, 'test')).toMatchObject({ code: 0, err: '' });
+    expect((await run(beside, 'list')).out).toContain('well');
+    expect(receiver.taken).toHaveLength(1);
+    const none = await run({ STOREGATE_CONFIG: 'gateway.yaml' }, 'list');
+    expect(none.out).toBe('No receiver: set webhooks.url or STOREGATE_WEBHOOK_URL, and a secret.\n');
+    await gateway.open();
+  });
+
+  test('schema prints what events have', async () => {
+    const { out } = await run(remote(), 'schema');
+    expect(JSON.parse(out).definitions).toHaveProperty(['quota.reached']);
+  });
+});

@@ -1,0 +1,375 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { LEASE } from '../../src/webhooks/outbox.ts';
+import { type AdminCall, adminOf } from '../support/admin.ts';
+import { CrashingGateway } from '../support/crashes.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { DAY, HOUR, MINUTE } from '../support/limits.ts';
+import { Receiver } from '../support/receiver.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { until } from '../support/until.ts';
+import { GatewayWithWorkers } from '../support/workers.ts';
+
+const PLANS = `plans:
+  free: { windows: [{ limit: 10, per: day }] }
+  team: { count: account, windows: [{ limit: 5, per: day }] }
+bans: { strikes: 3, within: 1m, grace: 0ms, lengths: [10m, 30m], forget: 1d }
+`;
+
+const ask = async (gateway: { readonly url: string }, key: string, path = '/pets'): Promise<number> => {
+  const response = await fetch(`${gateway.url}${path}`, { headers: { 'X-API-Key': key } });
+  await response.arrayBuffer();
+  return response.status;
+};
+
+/** Goes on until the key is banned, by turns at these gateways. */
+async function getBanned(key: string, gateways: readonly { readonly url: string }[]): Promise<void> {
+  for (let i = 0; i < 500; i++) if ((await ask(gateways[i % gateways.length]!, key)) === 403) return;
+  throw new Error('it was never banned');
+}
+
+const issue = async (admin: AdminCall, draft: object = {}): Promise<{ id: string; key: string }> =>
+  (await admin('POST', '/keys', { account: 'acme', plan: 'free', ...draft })).body;
+
+const typesOf = (receiver: Receiver) => receiver.taken.map(({ type }) => type).sort();
+
+let receiver: Receiver;
+beforeEach(async () => {
+  receiver = await Receiver.start();
+});
+afterEach(async () => {
+  await receiver.stop();
+  expect(receiver.faults).toEqual([]);
+});
+
+describe('an embedded gateway', () => {
+  let gateway: TestGateway;
+  let admin: AdminCall;
+  afterEach(() => gateway?.stop());
+
+  async function start(settings = '', env = receiver.env): Promise<void> {
+    gateway = await TestGateway.start({ plans: PLANS, settings, env });
+    admin = adminOf(gateway.adminUrl);
+  }
+
+  const standing = async () => (await admin('GET', '/webhooks')).body.endpoints[0];
+  const came = (type: string, count = 1) => until(`${count} ${type}`, () => receiver.takenOf(type).length >= count);
+
+  test('tells each event once, with what its schema promises and no secret', async () => {
+    await start();
+    const { id, key } = await issue(admin, { account: 'shop', expiresAt: undefined });
+    await until('it is told', () => receiver.takenOf('key.created').some(({ data }) => data.key === id));
+    expect(receiver.takenOf('key.created').find(({ data }) => data.key === id)!.data).toEqual({
+      key: id,
+      account: 'shop',
+      plan: 'free',
+      imported: false,
+      by: 'local',
+    });
+    for (let i = 0; i < 8; i++) expect(await ask(gateway, key)).toBe(200);
+    await came('quota.reached');
+    expect(receiver.takenOf('quota.reached')[0]!.data).toEqual({
+      key: id,
+      account: 'shop',
+      plan: 'free',
+      window: 'day',
+      limit: 10,
+      used: 8,
+      percent: 80,
+      resets: new Date(gateway.clock.now + DAY).toISOString(),
+    });
+    await getBanned(key, [gateway]);
+    await came('quota.reached', 2);
+    expect(receiver.takenOf('quota.reached')[1]!.data).toMatchObject({ used: 10, percent: 100 });
+    await came('ban.begun');
+    const [ban] = receiver.takenOf('ban.begun');
+    expect(ban!.data).toEqual({
+      key: id,
+      account: 'shop',
+      plan: 'free',
+      limit: '10/day',
+      strikes: 3,
+      rung: 1,
+      until: new Date(gateway.clock.now + 10 * MINUTE).toISOString(),
+      operation: 'listPets',
+      requestId: expect.stringMatching(/./),
+    });
+    await admin('POST', `/keys/${id}/rotate`, { overlap: '1h' });
+    await came('key.rotated');
+    expect(receiver.takenOf('key.rotated')[0]!.data).toMatchObject({ key: id, by: 'local' });
+    writeFileSync(join(gateway.folder, 'plans.yaml'), 'plans: { free: 1 }');
+    await came('reload.refused');
+    expect(receiver.takenOf('reload.refused')[0]!.data.problems[0]).toContain('plans.yaml');
+    await came('key.first_used');
+    expect(receiver.takenOf('key.first_used').map(({ data }) => data)).toEqual([
+      { key: id, account: 'shop', plan: 'free' },
+    ]);
+    const told = JSON.stringify([receiver.attempts, gateway.log, await standing()]);
+    expect(told).not.toContain(key);
+    expect(JSON.stringify([gateway.log, await standing()])).not.toContain('s3cr3t-path');
+    expect(told).not.toContain(receiver.secret);
+    expect(await standing()).toMatchObject({ standing: 'well', waiting: 0, lost: 0 });
+    expect(new Set(receiver.taken.map((attempt) => attempt.id)).size).toBe(receiver.taken.length);
+  });
+
+  test('tells a quota of an account by the account, and a key that ends days before', async () => {
+    await start('webhooks: { events: [quota.reached, key.expiring, key.created] }');
+    const { id } = await issue(admin, { expires: new Date(gateway.clock.now + 5 * DAY).toISOString() });
+    await issue(admin, { expires: new Date(gateway.clock.now + 30 * DAY).toISOString() });
+    const { key } = await issue(admin, { account: 'crew', plan: 'team' });
+    for (let i = 0; i < 4; i++) await ask(gateway, key);
+    await came('quota.reached');
+    expect(receiver.takenOf('quota.reached')[0]!.data).toMatchObject({ account: 'crew', plan: 'team', percent: 80 });
+    expect(receiver.takenOf('quota.reached')[0]!.data).not.toHaveProperty('key');
+    gateway.clock.now += HOUR;
+    await came('key.expiring');
+    gateway.clock.now += HOUR;
+    await issue(admin, { account: 'later' });
+    await until('there was another look', () =>
+      receiver.takenOf('key.created').some(({ data }) => data.account === 'later'),
+    );
+    expect(receiver.takenOf('key.expiring').map(({ data }) => data.key)).toEqual([id]);
+    await getBanned((await issue(admin)).key, [gateway]);
+    await until('the quota before the ban is told', () => receiver.takenOf('quota.reached').length === 3);
+    expect(receiver.takenOf('ban.begun')).toEqual([]);
+  });
+
+  test('brings each event once to a receiver that failed for an hour, also over a restart', async () => {
+    await start();
+    const before = receiver.taken.length;
+    receiver.answer = ({ headers }) => ({ status: Number(headers['webhook-timestamp']) % 2 ? 500 : 503 });
+    const keys: string[] = [];
+    for (let i = 0; i < 3; i++) keys.push((await issue(admin)).id);
+    await until('all of it waits', async () => (await standing()).waiting === 3);
+    const failures = async () => (await standing()).failures;
+    await until('it was tried', async () => (await failures()) === 1);
+    for (let i = 2; i < 7; i++) {
+      gateway.clock.now += 6 * MINUTE;
+      await until('it was tried again', async () => (await failures()) === i);
+    }
+    expect(await standing()).toMatchObject({
+      standing: 'failing',
+      waiting: 3,
+      error: expect.stringMatching(/^HTTP 50/),
+    });
+    await gateway.close();
+    gateway.clock.now += 30 * MINUTE + LEASE;
+    await gateway.open();
+    admin = adminOf(gateway.adminUrl);
+    await until('it was tried by the new one', async () => (await failures()) === 7);
+    receiver.answer = () => ({ status: 200 });
+    gateway.clock.now += 6 * MINUTE;
+    await until('nothing waits', async () => (await standing()).waiting === 0);
+    const taken = receiver.taken.slice(before);
+    expect(taken.map(({ data }) => data.key).sort()).toEqual(keys.sort());
+    const attempts = receiver.attempts.filter(({ id }) => taken.some((one) => one.id === id));
+    // One at a time, and at most every five minutes once it has failed for a while.
+    expect(attempts).toHaveLength(7 + 3);
+    expect(gateway.log.filter(({ msg }) => msg === 'webhook.failing')).toHaveLength(1);
+    expect(gateway.log.filter(({ msg }) => msg === 'webhook.well')).toHaveLength(1);
+    expect(await standing()).toMatchObject({ standing: 'well', failures: 0, error: null, failingSince: null });
+  });
+
+  test('gives an event up that is too old, and drops the oldest where too many wait', async () => {
+    await start('webhooks: { keep: 1h, waiting: 10 }');
+    receiver.answer = () => ({ status: 500, cut: true });
+    const ids: string[] = [];
+    for (let i = 0; i < 13; i++) ids.push((await issue(admin)).id);
+    await until('three are dropped', async () => (await standing()).lost === 3);
+    expect(await standing()).toMatchObject({ waiting: 10, error: 'no answer: UND_ERR_SOCKET' });
+    receiver.answer = () => ({ status: 200 });
+    gateway.clock.now += HOUR;
+    await until('nothing waits', async () => (await standing()).waiting === 0);
+    expect(await standing()).toMatchObject({ lost: 13 });
+    expect(receiver.taken.filter(({ data }) => ids.includes(data.key))).toEqual([]);
+    const metrics = await (await fetch(`${gateway.adminUrl}/metrics`)).text();
+    expect(metrics).toMatch(/^storegate_webhook_deliveries_total\{endpoint="any",result="lost"\} 3$/m);
+    expect(gateway.log.some(({ msg }) => msg === 'webhook.lost')).toBe(true);
+  });
+
+  test('follows no redirect, heeds Retry-After, and leaves a receiver alone that is gone until a test goes well', async () => {
+    await start();
+    const elsewhere = await Receiver.start(receiver.secret);
+    try {
+      receiver.answer = () => ({ status: 307, headers: { Location: elsewhere.url } });
+      await issue(admin);
+      await until('it failed', async () => (await standing()).standing === 'failing');
+      expect((await standing()).error).toBe('HTTP 307: redirects are not followed');
+      receiver.answer = () => ({ status: 503, headers: { 'Retry-After': '1800' } });
+      let tried = receiver.attempts.length;
+      gateway.clock.now += 10 * MINUTE;
+      await until('it is tried again', () => receiver.attempts.length > tried);
+      await until(
+        'it waits',
+        async () => Date.parse((await standing()).pausedUntil) === gateway.clock.now + 30 * MINUTE,
+      );
+      receiver.answer = () => ({ status: 410 });
+      tried = receiver.attempts.length;
+      gateway.clock.now += 31 * MINUTE;
+      await until('it is gone', async () => (await standing()).standing === 'gone');
+      gateway.clock.now += DAY;
+      expect(receiver.attempts.length).toBe(tried + 1);
+      receiver.answer = () => ({ status: 202 });
+      const { body } = await admin('POST', '/webhooks/test', {});
+      expect(body.tests).toMatchObject([{ delivered: true, status: 202, error: null }]);
+      await until('nothing waits', async () => (await standing()).waiting === 0);
+      expect(receiver.takenOf('test')[0]!.data).toMatchObject({ by: 'local' });
+      expect(elsewhere.attempts).toEqual([]);
+    } finally {
+      await elsewhere.stop();
+    }
+  });
+
+  test('signs with the secret before too, and tells each receiver what it wants', async () => {
+    const bans = await Receiver.start();
+    try {
+      const settings = `webhooks: { endpoints: [{ url: '${bans.url}', events: [ban.begun] }] }`;
+      const both = { STOREGATE_WEBHOOK_SECRET: bans.secret, STOREGATE_WEBHOOK_PREVIOUS_SECRET: receiver.secret };
+      await start(settings, { ...receiver.env, ...both });
+      await getBanned((await issue(admin)).key, [gateway]);
+      await came('ban.begun');
+      await until('the other has it too', () => bans.taken.length === 1);
+      expect(bans.taken[0]!.id).toBe(receiver.takenOf('ban.begun')[0]!.id);
+      const { endpoints } = (await admin('GET', '/webhooks')).body;
+      expect(endpoints.map(({ events }: { events: string[] }) => events.length)).toEqual([11, 1]);
+      const { body } = await admin('POST', '/webhooks/test', { endpoint: endpoints[1].id });
+      expect(body.tests).toHaveLength(1);
+      expect(bans.takenOf('test')).toHaveLength(1);
+      expect((await admin('POST', '/webhooks/test', { endpoint: 'other' })).status).toBe(404);
+      const { entries } = (await admin('GET', '/audit?action=webhooks.test')).body;
+      expect(entries).toMatchObject([
+        { actor: 'local', target: 'webhooks', after: { answers: [{ delivered: true, status: 204 }] } },
+      ]);
+      expect(bans.faults).toEqual([]);
+    } finally {
+      await bans.stop();
+    }
+  });
+});
+
+test('a gateway without receivers keeps nothing, and says so', async () => {
+  const gateway = await TestGateway.start({ plans: PLANS });
+  try {
+    const admin = adminOf(gateway.adminUrl);
+    expect((await admin('GET', '/webhooks')).body).toEqual({ endpoints: [] });
+    expect(await admin('POST', '/webhooks/test')).toMatchObject({ status: 404 });
+    expect((await admin('GET', '/webhooks/schema')).body.definitions).toHaveProperty(['ban.begun']);
+    expect(await (await fetch(`${gateway.adminUrl}/metrics`)).text()).not.toContain('webhook');
+  } finally {
+    await gateway.stop();
+  }
+});
+
+test('an event outlives a crash between its writing and its delivery', async () => {
+  const port = receiver.port;
+  const gateway = new CrashingGateway('http://127.0.0.1:9');
+  gateway.env = receiver.env;
+  try {
+    await gateway.start();
+    const issued = () => gateway.admin('POST', '/keys', { account: 'acme', plan: 'free' });
+    await receiver.stop();
+    const { body } = await issued();
+    const waiting = async () => (await gateway.admin('GET', '/webhooks')).body.endpoints[0];
+    await until('it waits, and was tried', async () => (await waiting()).waiting > 0 && (await waiting()).failures > 0);
+    await gateway.kill();
+    receiver = await Receiver.start(receiver.secret, port);
+    await gateway.start();
+    await until('it is there', () => receiver.taken.some(({ data }) => data.key === body.id));
+    await until('nothing waits', async () => (await waiting()).waiting === 0);
+    expect(receiver.taken.filter(({ data }) => data.key === body.id)).toHaveLength(1);
+  } finally {
+    await gateway.kill();
+  }
+});
+
+describe('gateways on one Redis', () => {
+  let redis: RedisServer;
+  const gateways: TestGateway[] = [];
+  beforeEach(async () => {
+    redis = await startRedis();
+  });
+  afterEach(async () => {
+    for (const gateway of gateways.splice(0)) await gateway.stop();
+    await redis.stop();
+  });
+
+  async function start(settings = 'deadline: 10s'): Promise<TestGateway> {
+    const gateway = await TestGateway.start({
+      plans: PLANS,
+      settings: `redis: { ${settings} }`,
+      env: { REDIS_URL: redis.url, ...receiver.env },
+    });
+    gateways.push(gateway);
+    return gateway;
+  }
+
+  test('tell each event once, whoever sees it', async () => {
+    const [one, two] = [await start(), await start()];
+    const admin = adminOf(one.adminUrl);
+    const keys: { id: string; key: string }[] = [];
+    for (let i = 0; i < 4; i++) keys.push(await issue(admin, { account: `a${i}` }));
+    await Promise.all(keys.map(({ key }) => getBanned(key, [one, two])));
+    for (const { folder } of [one, two]) writeFileSync(join(folder, 'plans.yaml'), 'plans: 1');
+    const counts = () =>
+      ['ban.begun', 'quota.reached', 'key.first_used', 'reload.refused'].map((type) => receiver.takenOf(type).length);
+    await until('all of it is told', () => counts().join() === '4,8,4,1');
+    const issued = receiver.takenOf('key.created');
+    expect(issued.map(({ data }) => data.key).sort()).toEqual(keys.map(({ id }) => id).sort());
+    for (const gateway of [one, two])
+      await until(
+        'nothing waits',
+        async () => (await adminOf(gateway.adminUrl)('GET', '/webhooks')).body.endpoints[0].waiting === 0,
+      );
+    expect(counts()).toEqual([4, 8, 4, 1]);
+    expect(new Set(receiver.taken.map(({ id }) => id)).size).toBe(receiver.taken.length);
+    expect(receiver.attempts).toHaveLength(receiver.taken.length);
+  });
+
+  test('tell that Redis is away while it is, and once that it is back', async () => {
+    const [one, two] = [await start('deadline: 1s, misses: 1'), await start('deadline: 1s, misses: 1')];
+    const admin = adminOf(one.adminUrl);
+    const { key } = await issue(admin);
+    for (const gateway of [one, two]) expect(await ask(gateway, key)).toBe(200);
+    await redis.admin.replicaof('127.0.0.1', '1');
+    for (const gateway of [one, two]) await ask(gateway, key);
+    await until('both tell it', () => receiver.takenOf('state.away').length === 2);
+    const away = receiver.takenOf('state.away');
+    expect(away.map(({ data }) => data.policy)).toEqual(['local', 'local']);
+    expect(new Set(away.map(({ data }) => data.gateway)).size).toBe(2);
+    for (const { clock } of [one, two]) clock.now += MINUTE;
+    await redis.admin.replicaof('NO', 'ONE');
+    await until('it is told', () => receiver.takenOf('state.back').length > 0);
+    for (const gateway of [one, two])
+      await until('it has recovered', () => gateway.log.some(({ msg }) => msg === 'state.recovered'));
+    await issue(admin, { account: 'last' });
+    await until('more is told', () => receiver.taken.some(({ data }) => data.account === 'last'));
+    expect(receiver.takenOf('state.back')).toHaveLength(1);
+    expect(receiver.takenOf('state.back')[0]!.data.after).toBe(MINUTE);
+  });
+
+  test('with workers tell each event once, and what their workers see', async () => {
+    const gateway = await GatewayWithWorkers.start({
+      redisUrl: redis.url,
+      files: { 'plans.yaml': PLANS },
+      env: { STOREGATE_PLANS: 'plans.yaml', ...receiver.env },
+    });
+    try {
+      const { id, key } = await issue(gateway.admin);
+      await getBanned(key, [gateway]);
+      for (const [type, count] of [
+        ['quota.reached', 2],
+        ['ban.begun', 1],
+        ['key.first_used', 1],
+      ] as const) {
+        await until(`${type} is told`, () => receiver.takenOf(type).length === count);
+        expect(receiver.takenOf(type)[0]!.data.key).toBe(id);
+      }
+      await until('it is counted', async () => (await gateway.metric('storegate_webhook_deliveries_total')) >= 5);
+      expect(gateway.running.out()).not.toContain('s3cr3t-path');
+    } finally {
+      await gateway.stop();
+    }
+    expect(typesOf(receiver).filter((type) => type === 'ban.begun')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,82 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { openOutbox } from '../../src/state/embedded/outbox.ts';
+import { connect } from '../../src/state/redis/client.ts';
+import { disconnect } from '../../src/state/redis/lasting.ts';
+import { outboxInRedis } from '../../src/state/redis/outbox.ts';
+import type { Outbox } from '../../src/webhooks/outbox.ts';
+import { DEFAULTS } from '../support/redis/settings.ts';
+import { redisForSuite } from '../support/redis/suite.ts';
+import { type ClusterSet, startCluster } from '../support/redis/topologies.ts';
+import { keepsThePromisesOfOutbox } from './outbox-contract.ts';
+
+describe('the outbox in a folder', () => {
+  const opened: Outbox[] = [];
+  let folder = '';
+  afterEach(() => {
+    for (const outbox of opened.splice(0)) outbox.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  function open(): Outbox {
+    opened.push(openOutbox(folder));
+    return opened.at(-1)!;
+  }
+
+  keepsThePromisesOfOutbox(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'storegate-'));
+    return { one: open(), other: open() };
+  });
+
+  test('that is no database is told with its place', () => {
+    folder = mkdtempSync(join(tmpdir(), 'storegate-'));
+    writeFileSync(join(folder, 'webhooks.db'), 'something else, and long enough to be looked at'.repeat(20));
+    expect(open).toThrow(/^cannot use webhooks\.db in the data folder \S+: .*file is not a database$/);
+  });
+});
+
+describe('the outbox in memory', () => {
+  let outbox: Outbox;
+  afterEach(() => outbox.close());
+  keepsThePromisesOfOutbox(async () => {
+    outbox = openOutbox(null);
+    return { one: outbox, other: outbox };
+  });
+});
+
+describe('the outbox in one Redis', () => {
+  const suite = redisForSuite();
+  keepsThePromisesOfOutbox(async () => {
+    await suite.server.admin.flushall();
+    return { one: outboxInRedis(suite.redis), other: outboxInRedis(suite.server.admin) };
+  });
+
+  test('ends by itself where nobody comes for it', async () => {
+    const outbox = outboxInRedis(suite.redis);
+    const once = { name: 'x', since: 0, until: 5 };
+    const message = { id: 'msg_x', type: 'test', body: '{}' };
+    await outbox.add({ message, endpoints: ['a'], once, most: 10, now: 1 });
+    await outbox.failed((await outbox.take('a', 1))!, { now: 1, again: 2, pausedUntil: 2, error: 'no', isGone: false });
+    const names = (await suite.server.admin.keys('*')).filter((name) => name.endsWith(':a'));
+    expect(names).toHaveLength(4);
+    for (const name of names) expect(await suite.server.admin.pttl(name)).toBeGreaterThan(29 * 86_400_000);
+  });
+});
+
+describe('the outbox in a Redis Cluster', () => {
+  let set: ClusterSet;
+  let redis: Awaited<ReturnType<typeof connect>>;
+  beforeAll(async () => {
+    set = await startCluster();
+    redis = await connect({ ...DEFAULTS, url: set.url, topology: 'cluster', nodes: set.nodes });
+  });
+  afterAll(async () => {
+    disconnect(redis);
+    await set.stop();
+  });
+  keepsThePromisesOfOutbox(async () => {
+    await Promise.all(set.masters.map(({ admin }) => admin.flushall()));
+    return { one: outboxInRedis(redis), other: outboxInRedis(redis) };
+  });
+});

@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { schemaOf } from '../../src/config/schema/schema.ts';
+import type { Event } from '../../src/observe/events.ts';
+import { Incidents } from '../../src/webhooks/incidents.ts';
+import { createTeller, type Heard } from '../../src/webhooks/teller.ts';
+import { messageOf, WEBHOOK_TYPES } from '../../src/webhooks/told.ts';
+import { limits, MINUTE, window } from '../support/limits.ts';
+import { faultsOfEvent } from '../support/receiver.ts';
+
+const { definitions } = JSON.parse(
+  readFileSync(resolve(import.meta.dirname, '../../config/webhooks.schema.json'), 'utf8'),
+) as { definitions: Record<string, { example: unknown }> };
+const T = Date.UTC(2026, 0, 1);
+
+/** What is told of events of a process, as receivers get it. */
+function told(...events: readonly Event[]): { type: string; data: Record<string, unknown> }[] {
+  const heard: Heard[] = [];
+  const teller = createTeller({ quota: 1, gateway: 'gw-1', clock: () => T, hear: (one) => void heard.push(one) });
+  for (const event of events) teller(event);
+  const incidents = new Incidents('gw-1');
+  const found = heard.map((one) => ('sight' in one ? incidents.see(one, null)! : one));
+  return found.map((one) => JSON.parse(messageOf(one).body));
+}
+
+describe('the schema of events', () => {
+  test('has the types that settings can choose, and the test', () => {
+    const { enum: types } = schemaOf('gateway').definitions!.webhookEvent!;
+    expect(types).toEqual(WEBHOOK_TYPES);
+    expect(Object.keys(definitions)).toEqual([...WEBHOOK_TYPES, 'test']);
+  });
+
+  test.each(Object.entries(definitions))('fits its example of %s', (_, { example }) => {
+    expect(faultsOfEvent(example)).toEqual([]);
+    const { data, ...rest } = example as { data: object };
+    expect(faultsOfEvent(rest)).not.toEqual([]);
+    expect(faultsOfEvent({ ...rest, data: {} })).not.toEqual([]);
+  });
+});
+
+const ban = {
+  type: 'ban.begun',
+  ban: {
+    subject: 'key:key_1',
+    at: T,
+    until: T + MINUTE,
+    rung: 1,
+    violated: limits([window(3, MINUTE)]).windows[0]!,
+    strikes: 3,
+  },
+  strike: { plan: 'free', operation: 'listPets', requestId: 'r1' },
+} as const satisfies Event;
+
+describe('what is told', () => {
+  test.each<[string, Event[], object]>([
+    ['ban.begun', [ban], { key: 'key_1', plan: 'free', limit: '3/minute', strikes: 3, rung: 1, operation: 'listPets' }],
+    [
+      'ban.begun',
+      [{ ...ban, ban: { ...ban.ban, subject: 'account:team:acme', violated: null }, strike: null }],
+      { account: 'acme', plan: 'team' },
+    ],
+    ['key.first_used', [{ type: 'key.first_used', keyId: 'key_1', at: T }], { key: 'key_1' }],
+    ['reload.refused', [{ type: 'reload.refused', reason: 'r', problems: ['p'] }], { problems: ['p'], more: 0 }],
+    [
+      'state.away',
+      [{ type: 'state.outage', policy: 'deny', error: new Error('gone') }],
+      { policy: 'deny', reason: 'gone' },
+    ],
+    [
+      'store.away',
+      [{ type: 'store.away', upstream: 'default', store: 'a:80', reason: 'check', error: new Error('refused') }],
+      { upstream: 'default', store: 'a:80', reason: 'check', error: 'refused' },
+    ],
+  ])('of %s fits the schema: %j', (type, events, data) => {
+    const [event, ...more] = told(...events);
+    expect(more).toEqual([]);
+    expect(faultsOfEvent(event)).toEqual([]);
+    expect(event).toMatchObject({ type, data });
+  });
+
+  test('of what is away and back fits it too', () => {
+    const all = told(
+      { type: 'state.outage', policy: 'local', error: 'gone' },
+      { type: 'store.away', upstream: 'u', store: 's:1', reason: 'check' },
+      { type: 'state.recovered', after: 5 },
+      { type: 'store.back', upstream: 'u', store: 's:1', after: 5 },
+    );
+    expect(all.map(({ type }) => type)).toEqual(['state.away', 'store.away', 'state.back', 'store.back']);
+    expect(all.flatMap(faultsOfEvent)).toEqual([]);
+  });
+
+  test('is bounded, however long mistakes are', () => {
+    const problems = Array.from({ length: 500 }, (_, i) => `${i} ${'x'.repeat(5_000)}`);
+    const [event] = told({ type: 'reload.refused', reason: 'r'.repeat(5_000), problems });
+    expect(faultsOfEvent(event)).toEqual([]);
+    expect(JSON.stringify(event).length).toBeLessThan(10_000);
+    expect(event!.data.more).toBe(480);
+  });
+
+  test('has an id that says nothing, and that a signature may hold', () => {
+    for (const identity of ['a.b', 'key_1', '𝄞'])
+      expect(messageOf({ type: 'test', at: T, data: {}, identity, once: { name: '', since: 0, until: 0 } }).id).toMatch(
+        /^msg_[A-Za-z0-9_-]{32}$/,
+      );
+  });
+});

@@ -1,0 +1,92 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { openOutbox } from '../../src/state/embedded/outbox.ts';
+import { Incidents, type Sighting } from '../../src/webhooks/incidents.ts';
+import { messageOf, type Told } from '../../src/webhooks/told.ts';
+
+const T = Date.UTC(2026, 0, 1);
+
+const store = (isAway: boolean, at: number): Sighting => ({
+  sight: 'store',
+  name: 'default one:80',
+  isAway,
+  at,
+  about: { upstream: 'default', store: 'one:80', ...(isAway && { reason: 'unreachable' }) },
+});
+const state = (isAway: boolean, at: number): Sighting => ({
+  sight: 'state',
+  name: '',
+  isAway,
+  at,
+  about: isAway ? { policy: 'local', reason: 'gone' } : {},
+});
+
+let incidents: Incidents;
+beforeEach(() => {
+  incidents = new Incidents('gw-1');
+});
+
+describe('what workers of one gateway see', () => {
+  test('is away when the first says so, and back when the last does', () => {
+    expect(incidents.see(store(true, T), 1)).toMatchObject({
+      type: 'store.away',
+      data: { upstream: 'default', store: 'one:80', reason: 'unreachable', gateway: 'gw-1' },
+    });
+    expect(incidents.see(store(true, T + 1), 2)).toBeNull();
+    expect(incidents.see(store(true, T + 1), 2)).toBeNull();
+    expect(incidents.see(store(false, T + 2), 1)).toBeNull();
+    expect(incidents.see(store(false, T + 2), 1)).toBeNull();
+    expect(incidents.see(store(false, T + 3_000), 2)).toMatchObject({
+      type: 'store.back',
+      data: { upstream: 'default', store: 'one:80', since: new Date(T).toISOString(), after: 3_000 },
+    });
+    expect(incidents.see(store(false, T + 4_000), 2)).toBeNull();
+  });
+
+  test('is forgotten with a worker that ends, and stays while another sees it', () => {
+    incidents.see(store(true, T), 1);
+    incidents.see(state(true, T), 1);
+    incidents.see(state(true, T), 2);
+    expect(incidents.forget(1, T + 5).map(({ type }) => type)).toEqual(['store.back']);
+    expect(incidents.forget(1, T + 5)).toEqual([]);
+    expect(incidents.forget(2, T + 6).map(({ type }) => type)).toEqual(['state.back']);
+  });
+
+  test('of one minute has one id while the state is away, so that receivers can tell', () => {
+    const other = new Incidents('gw-2');
+    const ids = [incidents.see(state(true, T), null), other.see(state(true, T + 59_999), null)].map(
+      (told) => messageOf(told!).id,
+    );
+    expect(ids[0]).toBe(ids[1]);
+    incidents.see(state(false, T + 60_000), null);
+    expect(messageOf(incidents.see(state(true, T + 60_001), null)!).id).not.toBe(ids[0]);
+  });
+});
+
+test('gateways that see one store away and back at different times tell it once, and the next time again', () => {
+  const other = new Incidents('gw-2');
+  const outbox = openOutbox(null);
+  const told: string[] = [];
+  function tell(found: Told | null): void {
+    const { once, at } = found!;
+    if (outbox.add({ message: messageOf(found!), endpoints: ['a'], once, most: 10, now: at }) === 0)
+      told.push(`${found!.type} ${found!.at - T}`);
+  }
+  tell(incidents.see(store(true, T), null));
+  tell(other.see(store(true, T + 3), null));
+  tell(incidents.see(store(false, T + 10), null));
+  // The first one sees it fail again before the other sees it back.
+  tell(incidents.see(store(true, T + 20), null));
+  tell(other.see(store(false, T + 25), null));
+  tell(incidents.see(store(false, T + 30), null));
+  tell(other.see(store(true, T + 40), null));
+  tell(other.see(store(false, T + 50), null));
+  outbox.close();
+  expect(told).toEqual([
+    'store.away 0',
+    'store.back 10',
+    'store.away 20',
+    'store.back 30',
+    'store.away 40',
+    'store.back 50',
+  ]);
+});

@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { send } from '../../src/webhooks/send.ts';
+import { Receiver } from '../support/receiver.ts';
+import { freePort } from '../support/redis/server.ts';
+import { until } from '../support/until.ts';
+
+const EVENT = {
+  id: 'msg_1',
+  body: JSON.stringify({ type: 'test', timestamp: new Date().toISOString(), data: { by: 'anna', gateway: 'gw-1' } }),
+};
+
+let receiver: Receiver;
+beforeEach(async () => {
+  receiver = await Receiver.start();
+});
+afterEach(async () => {
+  await receiver.stop();
+  expect(receiver.faults).toEqual([]);
+});
+
+const sent = (more: Partial<Parameters<typeof send>[0]> = {}) =>
+  send({
+    url: receiver.url,
+    ...EVENT,
+    secrets: [receiver.secret],
+    timeout: 20_000,
+    now: Date.now(),
+    signal: new AbortController().signal,
+    ...more,
+  });
+
+describe('an attempt', () => {
+  test.each([200, 201, 202, 204, 299])('that is answered %d is delivered', async (status) => {
+    receiver.answer = () => ({ status });
+    expect(await sent()).toEqual({ delivered: true, status });
+    expect(receiver.taken[0]).toMatchObject({ id: 'msg_1', body: EVENT.body, path: '/hooks/s3cr3t-path' });
+  });
+
+  test.each([
+    [301, 'HTTP 301: redirects are not followed', false],
+    [308, 'HTTP 308: redirects are not followed', false],
+    [400, 'HTTP 400', false],
+    [410, 'HTTP 410: the receiver wants no more events', true],
+    [429, 'HTTP 429', false],
+    [500, 'HTTP 500', false],
+  ])('that is answered %d is not: %s', async (status, error, isGone) => {
+    receiver.answer = () => ({ status, headers: { 'Retry-After': '7', Location: receiver.url } });
+    expect(await sent()).toEqual({ delivered: false, status, error, isGone, retryAfter: 7_000 });
+    expect(receiver.attempts).toHaveLength(1);
+  });
+
+  test('that is cut, or meets nobody, tells the reason without the address', async () => {
+    receiver.answer = () => ({ status: 500, cut: true });
+    expect(await sent()).toMatchObject({ delivered: false, status: null, error: 'no answer: UND_ERR_SOCKET' });
+    const url = `http://127.0.0.1:${await freePort()}/s3cr3t-path`;
+    expect(await sent({ url })).toMatchObject({ delivered: false, error: 'no answer: ECONNREFUSED' });
+  });
+
+  test('that gets no answer in time is given up, and so is one that is cut off here', async () => {
+    let release = () => {};
+    receiver.answer = async () => {
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      return { status: 200 };
+    };
+    expect(await sent({ timeout: 20 })).toMatchObject({ delivered: false, error: 'no answer within 0.02 s' });
+    release();
+    const cut = new AbortController();
+    const under = sent({ signal: cut.signal });
+    await until('it is there', () => receiver.attempts.length === 1);
+    cut.abort();
+    expect(await under).toMatchObject({ delivered: false, status: null, error: 'no answer' });
+    release();
+  });
+});

@@ -1,0 +1,29 @@
+import { Buffer } from 'node:buffer';
+import { expect, test } from '@jest/globals';
+import { signaturesOf } from '../../src/webhooks/signature.ts';
+
+/** The vector that the libraries of Standard Webhooks test themselves with. */
+const SIGNED = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestamp: 1_614_265_330, body: '{"test": 2432232314}' };
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const SIGNATURE = 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=';
+
+test('a signature is that of the standard', () => {
+  expect(signaturesOf(SIGNED, [SECRET])).toBe(SIGNATURE);
+});
+
+test('each secret signs, separated by spaces', () => {
+  const other = `whsec_${Buffer.alloc(64, 7).toString('base64')}`;
+  const both = signaturesOf(SIGNED, [other, SECRET]).split(' ');
+  expect(both).toHaveLength(2);
+  expect(both[1]).toBe(SIGNATURE);
+  expect(both[0]).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/);
+  expect(both[0]).not.toBe(SIGNATURE);
+});
+
+test.each([
+  ['id', { ...SIGNED, id: 'msg_other' }],
+  ['time of the attempt', { ...SIGNED, timestamp: SIGNED.timestamp + 1 }],
+  ['body', { ...SIGNED, body: `${SIGNED.body} ` }],
+])('another %s has another signature', (_, signed) => {
+  expect(signaturesOf(signed, [SECRET])).not.toBe(SIGNATURE);
+});

@@ -12,7 +12,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { loadConfig } from '../src/config/load.ts';
-import { requestFields, tracedFields } from '../src/gateway/upstream/headers.ts';
+import { tracedFields, watched } from '../src/gateway/upstream/attempts.ts';
+import { requestFields } from '../src/gateway/upstream/headers.ts';
+import { soleTarget } from '../src/gateway/upstream/upstream.ts';
+import type { ClientAnswer } from '../src/http1/question.ts';
 import type { RequestSpan, RequestTrace } from '../src/observe/events.ts';
 import { openTracing, type Tracing } from '../src/tracing/tracing.ts';
 import { exchangeOf, knownClient } from '../test/support/exchange.ts';
@@ -24,6 +27,10 @@ const REQUESTS = 100_000;
 const BURST = 200;
 const ROUNDS = 5;
 const CALLER = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+
+const STORE = soleTarget('default', 'store:80', null as never);
+const TAKER = { begun() {}, answer() {}, fail() {} };
+const ANSWER: ClientAnswer = { status: 200, reason: '', fields: [], body: Buffer.alloc(0) };
 
 const TRACE = {
   ...{ path: '/pets', authenticated: 0.05, admitted: 0.1, forwarded: 0.2, traceparent: null },
@@ -80,11 +87,11 @@ async function compare(): Promise<void> {
 function begun(tracing: Tracing, ratio: number, fields: { traceparent?: string }): () => void {
   const begin = tracing.begin({ sampler: 'parentbased_traceidratio', ratio, parents: 'any' });
   const client = knownClient();
-  const told = tracedFields(tracing.nextSpanId);
   const template = exchangeOf('GET', { Host: 'store' });
   return () => {
     const span: RequestSpan = begin({ traceparent: fields.traceparent, tracestate: undefined }, false);
-    told({ ...template, span }, client);
+    const lines = tracedFields({ ...template, span }, client);
+    watched(span, lines, STORE, TAKER).answer(ANSWER);
     tracing.observe(requestEvent({ trace: { ...TRACE, span } }));
   };
 }

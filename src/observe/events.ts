@@ -199,16 +199,25 @@ export interface RequestSpan {
   readonly sampled: boolean;
   /** As they are sent on. */
   readonly flags: string;
+  /** On the clock of `performance.now()`. */
+  readonly startedAt: number;
   /** The caller's tracestate. */
   readonly state: string | null;
   /** The attempts at stores, in their order. */
   readonly attempts: AttemptSpan[];
 }
 
-/** One attempt at a store. Times are those of `performance.now()`. */
+/** One attempt at a store. Times are those of `performance.now()`; 0: it has not begun, or not ended. */
 export interface AttemptSpan {
   readonly id: string;
-  readonly startedAt: number;
+  /** Its host and port. */
+  store: string | null;
+  startedAt: number;
+  endedAt: number;
+  /** Of the answer. */
+  status: number | null;
+  /** The code of an outage, where there was no answer. */
+  error: string | null;
 }
 
 /** A ban of the ladder. Times are Unix milliseconds. */

@@ -21,7 +21,8 @@ import { createContract } from '../gateway/stages/contract.ts';
 import { createDoor } from '../gateway/stages/door.ts';
 import { createForward } from '../gateway/stages/forward.ts';
 import { createInFlight, type Flights } from '../gateway/stages/in-flight.ts';
-import { requestFields, tracedFields } from '../gateway/upstream/headers.ts';
+import { tracedFields } from '../gateway/upstream/attempts.ts';
+import { requestFields } from '../gateway/upstream/headers.ts';
 import { createInspection } from '../gateway/upstream/inspection.ts';
 import { createMounts } from '../gateway/upstream/mounts.ts';
 import type { Stores, Upstreams } from '../gateway/upstream/stores.ts';
@@ -64,7 +65,7 @@ export function buildPipeline({ config, contract, prepared }: ActiveConfig<Confi
   const { maxBodyBytes } = config.door;
   const { responses } = config.contract;
   const report = createReport(contract, observe);
-  const fields = tracing === null ? requestFields : tracedFields(tracing.nextSpanId);
+  const fields = tracing === null ? requestFields : tracedFields;
 
   function route(exchange: Exchange, { path }: Target): Route {
     const found = findRoute(contract, config.mounts, exchange.call.method, path);

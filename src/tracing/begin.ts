@@ -1,6 +1,6 @@
 import type { Tracing as Settings } from '../config/config.ts';
 import type { RequestSpan } from '../observe/events.ts';
-import type { RandomIds } from './ids.ts';
+import { newSpanId, newTraceId } from './ids.ts';
 import type { Samples } from './sampling.ts';
 import { limitedState } from './state.ts';
 
@@ -27,28 +27,29 @@ const SAMPLED = 1;
 const RANDOM = 2;
 
 /** Every request has ids, also those without spans: the store's log and ours then name the same trace. */
-export function createBegin(parents: Settings['parents'], samples: Samples, ids: RandomIds): BeginSpan {
+export function createBegin(parents: Settings['parents'], samples: Samples): BeginSpan {
   return ({ traceparent, tracestate }, isTrusted) => {
     const heeded = traceparent !== undefined && (parents === 'any' || (parents === 'proxies' && isTrusted));
     if (!heeded) {
-      const traceId = ids.trace();
-      return spanOf(traceId, ids.span(), null, samples(traceId, null), RANDOM, null);
+      const traceId = newTraceId();
+      return spanOf(traceId, null, samples(traceId, null), RANDOM, null);
     }
     const traceId = traceparent.slice(3, 35);
     const flags = Number.parseInt(traceparent.slice(53), 16);
     const sampled = samples(traceId, (flags & SAMPLED) !== 0);
     const state = tracestate === undefined ? null : limitedState(tracestate);
-    return spanOf(traceId, ids.span(), traceparent.slice(36, 52), sampled, flags & RANDOM, state);
+    return spanOf(traceId, traceparent.slice(36, 52), sampled, flags & RANDOM, state);
   };
 }
 
 function spanOf(
   traceId: string,
-  id: string,
   parentId: string | null,
   sampled: boolean,
   random: number,
   state: string | null,
 ): RequestSpan {
-  return { traceId, id, parentId, sampled, flags: `0${random | (sampled ? SAMPLED : 0)}`, state, attempts: [] };
+  const flags = `0${random | (sampled ? SAMPLED : 0)}`;
+  const startedAt = performance.now();
+  return { traceId, id: newSpanId(), parentId, sampled, flags, startedAt, state, attempts: [] };
 }

@@ -35,8 +35,14 @@ interface Sampled {
   readonly trace: RequestTrace;
   readonly span: RequestSpan;
   /** On the clock of `performance.now()`. */
-  readonly startedAt: number;
   readonly endedAt: number;
+}
+
+/** An attempt among those of its request. */
+interface Place {
+  readonly route: string | null;
+  readonly index: number;
+  readonly isLast: boolean;
 }
 
 /** Makes the spans of a request from its event: its own, with the steps as events, and one for each attempt at a store. */
@@ -49,12 +55,12 @@ export function createSpanMaker({ sdk, tracer, ids, clientAddress }: SpanMakerPa
     const { trace, duration } = event;
     const span = trace?.span;
     if (trace === undefined || span === undefined || span === null || !span.sampled) return;
-    const endedAt = performance.now();
-    make({ event, trace, span, startedAt: endedAt - duration, endedAt });
+    make({ event, trace, span, endedAt: span.startedAt + duration });
   }
 
   function make(request: Sampled): void {
-    const { event, trace, span, startedAt, endedAt } = request;
+    const { event, trace, span, endedAt } = request;
+    const { startedAt } = span;
     const route = routeOf(event, trace);
     clock.look();
     ids.give(span.traceId, span.id);
@@ -66,8 +72,9 @@ export function createSpanMaker({ sdk, tracer, ids, clientAddress }: SpanMakerPa
     addSteps(own, event, trace, startedAt);
     if (event.status >= 500) own.setStatus({ code: api.SpanStatusCode.ERROR });
     const inside = api.trace.setSpan(api.ROOT_CONTEXT, own);
-    span.attempts.forEach((attempt, index) => {
-      makeAttempt(request, attempt, index, route, inside);
+    const begun = span.attempts.filter((attempt) => attempt.startedAt > 0);
+    begun.forEach((attempt, index) => {
+      makeAttempt(request, attempt, { route, index, isLast: index === begun.length - 1 }, inside);
     });
     own.end(clock.at(endedAt));
   }
@@ -92,11 +99,18 @@ export function createSpanMaker({ sdk, tracer, ids, clientAddress }: SpanMakerPa
     if (upstream !== null) own.addEvent('answered', clock.at(startedAt + forwarded + upstream));
   }
 
-  function makeAttempt(request: Sampled, attempt: AttemptSpan, index: number, route: string | null, inside: Context) {
-    const { event, span, endedAt } = request;
-    const { method, upstream, code, status } = event;
-    const answered = upstream !== null && code === null ? status : null;
-    const error = answered === null ? (code ?? 'unknown') : answered >= 400 ? `${answered}` : null;
+  function makeAttempt(
+    { event, span, endedAt }: Sampled,
+    attempt: AttemptSpan,
+    { route, index, isLast }: Place,
+    inside: Context,
+  ) {
+    const { method, status, code } = event;
+    // A WebSocket has no answer but the switch.
+    const answered = attempt.status ?? (status === 101 ? status : null);
+    // What the caller was told of the last one is more exact.
+    const failed = answered === null ? ((isLast ? code : null) ?? attempt.error ?? '_OTHER') : null;
+    const error = failed ?? (answered !== null && answered >= 400 ? `${answered}` : null);
     ids.give(span.traceId, attempt.id);
     const made = tracer.startSpan(
       nameOf(event, route),
@@ -105,6 +119,7 @@ export function createSpanMaker({ sdk, tracer, ids, clientAddress }: SpanMakerPa
         startTime: clock.at(attempt.startedAt),
         attributes: {
           'http.request.method': method,
+          ...serverIn(attempt.store),
           ...(route !== null && { 'url.template': route }),
           ...(answered !== null && { 'http.response.status_code': answered }),
           ...(error !== null && { 'error.type': error }),
@@ -114,7 +129,7 @@ export function createSpanMaker({ sdk, tracer, ids, clientAddress }: SpanMakerPa
       inside,
     );
     if (error !== null) made.setStatus({ code: api.SpanStatusCode.ERROR });
-    made.end(clock.at(upstream === null ? endedAt : attempt.startedAt + upstream));
+    made.end(clock.at(attempt.endedAt > 0 ? attempt.endedAt : endedAt));
   }
 
   /** By the semantic conventions for HTTP, and nothing that a caller sent: a path or a query may hold what is secret. */
@@ -151,6 +166,13 @@ function routeOf({ operation }: RequestEvent, { path }: RequestTrace): string | 
 function nameOf({ method }: RequestEvent, route: string | null): string {
   const verb = method === 'other' ? 'HTTP' : method;
   return route === null ? verb : `${verb} ${route}`;
+}
+
+/** `store`: host and port. */
+function serverIn(store: string | null): Attributes {
+  const at = store === null ? -1 : store.lastIndexOf(':');
+  if (at < 0) return {};
+  return { 'server.address': store!.slice(0, at), 'server.port': Number(store!.slice(at + 1)) };
 }
 
 /** Milliseconds by which the two clocks may differ before the newer difference counts: `Date.now()` has whole ones. */

@@ -4,7 +4,6 @@ import type { Tracing as Settings } from '../config/config.ts';
 import type { Observe } from '../observe/events.ts';
 import { type BeginSpan, createBegin } from './begin.ts';
 import { createExporter, Outbox, receiverOf } from './export.ts';
-import { RandomIds } from './ids.ts';
 import { createSamples } from './sampling.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 import { createSpanMaker, GivenIds } from './spans.ts';
@@ -16,7 +15,6 @@ const FLUSH = 2_000;
 export interface Tracing {
   /** What begins the span of a request under these settings; the endpoint is that of the start. */
   begin(settings: Pick<Settings, 'sampler' | 'ratio' | 'parents'>): BeginSpan;
-  nextSpanId(): string;
   /** Makes spans from the events of requests. */
   readonly observe: Observe;
   /** Sends what waits, but only for so long. */
@@ -45,10 +43,8 @@ export async function openTracing(settings: Settings, { worker, observe }: Traci
     spanProcessors: [outbox],
   });
   const tracer = provider.getTracer('storegate', readVersion());
-  const ids = new RandomIds();
   return {
-    nextSpanId: () => ids.span(),
-    begin: (settings) => createBegin(settings.parents, createSamples(sdk, settings), ids),
+    begin: (settings) => createBegin(settings.parents, createSamples(sdk, settings)),
     observe: createSpanMaker({ sdk, tracer, ids: given, clientAddress: settings.clientAddress }),
     close: () => outbox.close(FLUSH),
   };

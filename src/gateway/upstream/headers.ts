@@ -4,7 +4,6 @@ import { withoutFields } from '../../common/field-list.ts';
 import { oneByte } from '../../common/one-byte.ts';
 import { type CheckedLines, checkedLines, FieldLines } from '../../http1/writing.ts';
 import type { Client } from '../../keys/key.ts';
-import { TRACE_FIELDS, traceparentAt } from '../../tracing/begin.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Call } from '../wire/call.ts';
 import { NOT_SHARED, optionsOf, ReturnedNames } from '../wire/fields.ts';
@@ -14,7 +13,7 @@ const returnedNames = new ReturnedNames();
 const ONLY_FOR_ITS_KEY: readonly string[] = Object.entries(NOT_SHARED).flat().map(oneByte);
 const REQUEST_ID = oneByte('X-Request-Id');
 
-type Caller = Pick<Client, 'keyId' | 'account' | 'plan'>;
+export type Caller = Pick<Client, 'keyId' | 'account' | 'plan'>;
 
 /** Lines that say who the client is, checked once for each client. */
 const callerLines = new WeakMap<Caller, CheckedLines>();
@@ -36,21 +35,6 @@ export function requestFields(exchange: Exchange, client: Caller, plain = false)
 }
 
 export type RequestFields = typeof requestFields;
-
-const [TRACEPARENT, TRACESTATE] = TRACE_FIELDS.map(oneByte);
-
-/** The same where the gateway is a part of the trace: the store belongs under the span of the attempt. */
-export function tracedFields(nextId: () => string): RequestFields {
-  return (exchange, client, plain) => {
-    const lines = requestFields(exchange, client, plain);
-    const span = exchange.span!;
-    const id = nextId();
-    span.attempts.push({ id, startedAt: performance.now() });
-    lines.addKnown(TRACEPARENT!, traceparentAt(span, id));
-    if (span.state !== null) lines.addKnown(TRACESTATE!, span.state);
-    return lines;
-  };
-}
 
 function linesOf(client: Caller): CheckedLines {
   const known = callerLines.get(client);

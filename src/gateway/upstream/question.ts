@@ -6,6 +6,7 @@ import type { AnswerTaker, Question as Asked, ClientAnswer } from '../../http1/q
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
 import { CallerLeft } from '../wire/caller-left.ts';
+import { watched } from './attempts.ts';
 import { returnedHeaders } from './headers.ts';
 import { outageOf } from './outages.ts';
 import { isIdempotent } from './retries.ts';
@@ -119,6 +120,7 @@ class Question implements AnswerTaker {
       return;
     }
     const { isTrial } = store;
+    const { span } = exchange;
     const epoch = store.begin();
     this.#epoch = epoch;
     exchange.cancel = () => {
@@ -127,7 +129,8 @@ class Question implements AnswerTaker {
       this.#reject(new CallerLeft());
     };
     try {
-      connection.ask(asked, isTrial && this.#isSafe ? new Trial(this, { store, epoch, connection, asked }) : this);
+      const taker = isTrial && this.#isSafe ? new Trial(this, { store, epoch, connection, asked }) : this;
+      connection.ask(asked, span === null ? taker : watched(span, asked.fields, store, taker));
     } catch (error) {
       // It cannot be sent, which is no fault of the connection.
       store.forgone(epoch);

@@ -1,0 +1,76 @@
+import { oneByte } from '../../common/one-byte.ts';
+import { Outage } from '../../errors/outage.ts';
+import type { ClientError } from '../../http1/client-error.ts';
+import type { AnswerTaker, ClientAnswer } from '../../http1/question.ts';
+import type { FieldLines } from '../../http1/writing.ts';
+import type { AttemptSpan, RequestSpan } from '../../observe/events.ts';
+import { TRACE_FIELDS, traceparentAt } from '../../tracing/begin.ts';
+import { newSpanId } from '../../tracing/ids.ts';
+import type { Exchange } from '../exchange.ts';
+import { type Caller, requestFields } from './headers.ts';
+import { outageOf } from './outages.ts';
+import type { AskedStore } from './upstream.ts';
+
+const [TRACEPARENT, TRACESTATE] = TRACE_FIELDS.map(oneByte);
+
+/** The fields of a request where the gateway is a part of its trace: the store belongs below the span of the attempt. */
+export function tracedFields(exchange: Exchange, client: Caller, plain = false): FieldLines {
+  const lines = requestFields(exchange, client, plain);
+  const span = exchange.span!;
+  const { id } = added(span);
+  lines.addKnown(TRACEPARENT!, traceparentAt(span, id));
+  if (span.state !== null) lines.addKnown(TRACESTATE!, span.state);
+  return lines;
+}
+
+/** Begins an attempt at this store, which ends with what `taker` is told. The fields are those of this attempt from now on. */
+export function watched(span: RequestSpan, fields: FieldLines, { name }: AskedStore, taker: AnswerTaker): AnswerTaker {
+  const last = span.attempts.at(-1)!;
+  const attempt = last.startedAt === 0 ? last : added(span);
+  if (attempt !== last)
+    fields.text = fields.text.replace(traceparentAt(span, last.id), traceparentAt(span, attempt.id));
+  attempt.startedAt = performance.now();
+  attempt.store = name;
+  return new Watched(attempt, taker);
+}
+
+/** An attempt that has not begun. */
+function added(span: RequestSpan): AttemptSpan {
+  const attempt: AttemptSpan = {
+    id: newSpanId(),
+    store: null,
+    startedAt: 0,
+    endedAt: 0,
+    status: null,
+    error: null,
+  };
+  span.attempts.push(attempt);
+  return attempt;
+}
+
+class Watched implements AnswerTaker {
+  readonly #attempt: AttemptSpan;
+  readonly #taker: AnswerTaker;
+
+  constructor(attempt: AttemptSpan, taker: AnswerTaker) {
+    this.#attempt = attempt;
+    this.#taker = taker;
+  }
+
+  begun(): void {
+    this.#taker.begun();
+  }
+
+  answer(answer: ClientAnswer): void {
+    this.#attempt.endedAt = performance.now();
+    this.#attempt.status = answer.status;
+    this.#taker.answer(answer);
+  }
+
+  fail(error: ClientError): void {
+    const outage = outageOf(error);
+    this.#attempt.endedAt = performance.now();
+    this.#attempt.error = outage instanceof Outage ? outage.code : 'request_broken';
+    this.#taker.fail(error);
+  }
+}

@@ -11,6 +11,8 @@ export interface NginxOptions {
   /** Inside `server`. */
   readonly server: string;
   readonly place?: Place;
+  /** Files, with which it speaks TLS 1.3. */
+  readonly tls?: { readonly cert: string; readonly key: string };
   /** Dynamic modules by file name, without `.so`. */
   readonly modules?: readonly string[];
 }
@@ -39,7 +41,7 @@ export function upstream(port: number): string {
 
 export const PROXY_PASS = 'proxy_pass http://store; proxy_http_version 1.1; proxy_set_header Connection "";';
 
-function configuration(folder: string, { port, http = '', server, modules = [] }: NginxOptions): string {
+function configuration(folder: string, { port, http = '', server, modules = [], tls }: NginxOptions): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   return `${modules.map((module) => `load_module ${MODULES}/${module}.so;`).join('\n')}
 ${process.getuid?.() === 0 ? 'user root;' : ''}
@@ -56,7 +58,8 @@ http {
   ${temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join('\n  ')}
   ${http}
   server {
-    listen 127.0.0.1:${port};
+    listen 127.0.0.1:${port}${tls ? ' ssl' : ''};
+    ${tls ? `ssl_certificate ${tls.cert}; ssl_certificate_key ${tls.key}; ssl_protocols TLSv1.3;` : ''}
     ${server}
   }
 }

@@ -25,6 +25,8 @@ export interface StoregateOptions {
   readonly nodeOptions?: readonly string[];
   /** The checkout to run; today's by default. */
   readonly project?: string;
+  /** More of the environment. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Called with the data folder before the gateway starts. */
   readonly prepare?: (data: string) => void;
 }
@@ -125,6 +127,7 @@ async function environment(
     ...(options.redis ? { REDIS_URL: redis!.url } : {}),
     ...(options.workers ? { STOREGATE_WORKERS: String(options.workers) } : {}),
     ...(options.log ? {} : { LOG_LEVEL: 'silent' }),
+    ...options.env,
   };
 }
 

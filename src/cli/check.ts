@@ -1,4 +1,4 @@
-import { readCertificates } from '../config/certificates.ts';
+import { readCertificates, warningsOf } from '../config/certificates.ts';
 import type { Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { formatLimit } from '../config/windows.ts';
@@ -23,7 +23,7 @@ import { withKeys } from './with-keystore.ts';
  */
 export async function check(terminal: Terminal): Promise<void> {
   const config = loadConfig(terminal);
-  readCertificates(config);
+  for (const warning of warningsOf(readCertificates(config), Date.now())) terminal.err(`note: ${warning}\n`);
   const contract = readContract(config, terminal);
   refuseUnknownUpstreams(contract, config);
   for (const note of moreThanTheDoor(config, contract)) terminal.err(`note: ${note}\n`);

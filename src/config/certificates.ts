@@ -35,6 +35,25 @@ export interface Term {
   readonly notAfter: number;
 }
 
+/** Milliseconds before the end of a certificate from which on it should have been renewed. */
+const SOON = 14 * 86_400_000;
+
+/** What is better told: certificates that do not hold, or soon will not, and the notes. `now` in Unix milliseconds. */
+export function warningsOf({ terms, notes }: Certificates, now: number): string[] {
+  const day = (at: number) => new Date(at).toISOString().slice(0, 10);
+  const about = ({ file, notBefore, notAfter }: Term): string[] => {
+    if (notAfter <= now) return [`the certificate in ${file} has ended on ${day(notAfter)}`];
+    if (notBefore > now) return [`the certificate in ${file} holds only from ${day(notBefore)} on`];
+    return notAfter - now < SOON ? [`the certificate in ${file} ends on ${day(notAfter)}`] : [];
+  };
+  return [...terms.flatMap(about), ...notes];
+}
+
+/** When the first of all certificates ends, Unix milliseconds. */
+export function firstEnd({ terms }: Certificates): number {
+  return Math.min(...terms.map(({ notAfter }) => notAfter), Number.POSITIVE_INFINITY);
+}
+
 /** Reads and checks all files for TLS. Throws ConfigError with every mistake. */
 export function readCertificates(config: Config): Certificates {
   const reader = new Reader(config);

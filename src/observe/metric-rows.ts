@@ -42,6 +42,8 @@ export interface PrimaryGauges {
 export interface OperatingGauges {
   /** The number of operations that `contract.leniency` exempts from the contract. */
   readonly exempted: () => number;
+  /** When the first of the gateway's certificates ends, Unix seconds; infinite without any. */
+  readonly certificateEnd: () => number;
   /** 1 if the gateway takes requests, otherwise 0. */
   readonly ready: () => number;
   /** 1 if the files were good when they were read last, 0 if they were refused. */

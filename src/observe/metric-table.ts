@@ -320,6 +320,11 @@ export const METRICS: readonly MetricRow[] = [
     reads: 'storeWaiting',
   }),
   gauge({
+    name: 'storegate_certificate_not_after_seconds',
+    help: 'When the first of the certificates in use ends (listeners, and those shown to stores), Unix seconds; +Inf: there is none.',
+    reads: 'certificateEnd',
+  }),
+  gauge({
     name: 'storegate_contract_exempted_operations',
     help: 'Operations that contract.leniency exempts from the contract, because it has mistakes there.',
     reads: 'exempted',

@@ -24,7 +24,7 @@ export function requestGauges(
 }
 
 export interface OperatingGaugeParts {
-  readonly operating: () => Pick<Operating, 'exempted'>;
+  readonly operating: () => Pick<Operating, 'exempted' | 'certificateEnd'>;
   readonly readiness: () => Readiness;
   readonly standing: Pick<Standing, 'lastReload'>;
   /** Unix milliseconds. */
@@ -35,6 +35,7 @@ export interface OperatingGaugeParts {
 export function operatingGauges({ operating, readiness, standing, startedAt }: OperatingGaugeParts): OperatingGauges {
   return {
     exempted: () => operating().exempted,
+    certificateEnd: () => operating().certificateEnd / 1_000,
     ready: () => Number(readiness() === 'ready'),
     reloadSuccess: () => Number((standing.lastReload?.problems ?? []).length === 0),
     reloadTime: () => (standing.lastReload?.at ?? startedAt) / 1_000,

@@ -4,6 +4,7 @@ import { adminContract } from '../admin/api.ts';
 import type { AdminContext, Reloaded } from '../admin/context.ts';
 import { ADMIN_ERRORS } from '../admin/error-words.ts';
 import type { Eventually } from '../common/eventually.ts';
+import { firstEnd, warningsOf } from '../config/certificates.ts';
 import type { Config } from '../config/config.ts';
 import { watchFiles } from '../config/watch.ts';
 import { CONSOLE_PATH, type Console, createConsole } from '../console/console.ts';
@@ -52,6 +53,8 @@ export interface OperatingParts<C extends Config> {
 export interface Operating {
   /** Operations that the contract in force does not enforce. */
   readonly exempted: number;
+  /** When the first of the gateway's certificates ends, Unix milliseconds. */
+  readonly certificateEnd: number;
   readonly configuration: ConfigurationStatus;
   /** Resolves with the URL for operators. Rejects with ListenError. */
   listen(): Promise<string>;
@@ -94,9 +97,11 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
       await swap(settings);
       admin.use(settings.certificates.admin);
       tellUsed(settings);
+      warn(settings);
     },
   });
   tellUsed(initial);
+  warn(initial);
   const context: AdminContext = {
     keys,
     auditLog,
@@ -130,6 +135,11 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
     observe({ type: 'configuration.used', ...digestsOf(settings) });
   }
 
+  /** Also after reloads that have read the same again: what is told has not been mended. */
+  function warn({ certificates }: ActiveConfig<C>): void {
+    for (const warning of warningsOf(certificates, clock())) observe({ type: 'tls.warning', warning });
+  }
+
   function filesOf(): readonly string[] {
     const { config, contract, certificates } = reloader.current;
     const { gateway, plans, addresses } = config.files;
@@ -144,6 +154,9 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
   return {
     get exempted() {
       return reloader.current.contract.exempted.length;
+    },
+    get certificateEnd() {
+      return firstEnd(reloader.current.certificates);
     },
     get configuration() {
       return configurationStatus(reloader.current, reloader.waiting, lastReload());

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readCertificates } from '../../src/config/certificates.ts';
+import { firstEnd, readCertificates, warningsOf } from '../../src/config/certificates.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { Authority } from '../support/redis/certificates.ts';
 import { folderWith } from './folder.ts';
@@ -170,5 +170,30 @@ describe('a listener', () => {
     ]);
     chmodSync(other.key, 0o600);
     expect(listening({ listen: { tls: other } }).notes).toEqual([]);
+  });
+});
+
+describe('it is better told', () => {
+  const DAY = 86_400_000;
+  const at = (notBefore: number, notAfter: number) => {
+    const terms = [{ file: 'it.crt', notBefore, notAfter }];
+    return { listen: null, admin: null, upstream: null, upstreams: {}, terms, notes: ['a note'], files: [] };
+  };
+
+  test.each([
+    ['that has ended', -10, -1, ['the certificate in it.crt has ended on 1970-04-10', 'a note']],
+    ['that ends now', -10, 0, ['the certificate in it.crt has ended on 1970-04-11', 'a note']],
+    ['that ends in 13 days', -10, 13, ['the certificate in it.crt ends on 1970-04-24', 'a note']],
+    ['that ends in 14 days', -10, 14, ['a note']],
+    ['that does not hold yet', 1, 90, ['the certificate in it.crt holds only from 1970-04-12 on', 'a note']],
+  ])('of a certificate %s', (_, from, to, told) => {
+    const now = 100 * DAY;
+    expect(warningsOf(at(now + from * DAY, now + to * DAY), now)).toEqual(told);
+    expect(firstEnd(at(0, now + to * DAY))).toBe(now + to * DAY);
+  });
+
+  test('and nothing without a certificate', () => {
+    const none = { ...at(0, 0), terms: [], notes: [] };
+    expect([warningsOf(none, Date.now()), firstEnd(none)]).toEqual([[], Number.POSITIVE_INFINITY]);
   });
 });

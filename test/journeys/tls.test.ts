@@ -311,3 +311,14 @@ describe('a certificate that is renewed', () => {
     expect(told('reload.done')[0]!.changed).toEqual(['certificates']);
   });
 });
+
+test('a certificate that ends soon is told at the start, and by the metric', async () => {
+  await open();
+  expect(told('tls.warning').map(({ warning }) => warning)).toEqual([
+    expect.stringMatching(/^the certificate in .*\.crt ends on \d{4}-\d\d-\d\d$/),
+  ]);
+  const [, seconds] = /^storegate_certificate_not_after_seconds (.*)$/m.exec(await metrics()) ?? [];
+  const left = Number(seconds) * 1_000 - Date.now();
+  expect(left).toBeGreaterThan(0);
+  expect(left).toBeLessThan(2 * 86_400_000);
+});

@@ -17,7 +17,13 @@ const REQUEST = requestEvent({
 const ENDED = { type: 'worker.ended', worker: 1, pid: 2, reason: 'code 1', replacedAfter: null } as const;
 const OUTAGE = { type: 'state.outage', policy: 'local', error: null } as const;
 
-const OPERATING = { exempted: () => 6, ready: () => 1, reloadSuccess: () => 0, reloadTime: () => 1_900_000_000 };
+const OPERATING = {
+  exempted: () => 6,
+  certificateEnd: () => 2_000_000_000,
+  ready: () => 1,
+  reloadSuccess: () => 0,
+  reloadTime: () => 1_900_000_000,
+};
 
 const carrier = () => createMetrics({ ...CARRYING, ...OPERATING });
 const primary = () => createMetrics({ workers: () => 2, ...OPERATING });

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { BodyStream, EMPTY } from './body-stream.ts';
 import { ClientError, type ClientFailure } from './client-error.ts';
@@ -67,6 +68,7 @@ export class ClientConnection implements MessageSink<AnswerHead> {
   #paused = false;
   #persistent = true;
   #over = false;
+  #retired = false;
   #idleTimeout: number;
   #deadline: number;
 
@@ -93,6 +95,17 @@ export class ClientConnection implements MessageSink<AnswerHead> {
 
   get isOpen(): boolean {
     return !this.#closed;
+  }
+
+  /** The address of the other side; `undefined` while there is none. */
+  get address(): string | undefined {
+    return (this.#socket as Partial<Socket>).remoteAddress;
+  }
+
+  /** It ends with the question in progress, or now if there is none. */
+  retire(): void {
+    this.#retired = true;
+    if (this.#taker === null && this.#stream === null) this.destroy();
   }
 
   /** Sends a question. Only while the connection is free. Throws for one that cannot be sent; then it is still free. */
@@ -241,7 +254,7 @@ export class ClientConnection implements MessageSink<AnswerHead> {
     if (this.#closed) return;
     // An answer to half a question: whether the rest of it is read is unknown.
     const isSent = this.#sent && this.#socket.writableLength === 0;
-    if (!this.#persistent || !isSent || this.#reader.waiting > 0) {
+    if (!this.#persistent || this.#retired || !isSent || this.#reader.waiting > 0) {
       this.destroy();
       return;
     }
@@ -273,9 +286,10 @@ export class ClientConnection implements MessageSink<AnswerHead> {
     const [taker, stream] = [this.#taker, this.#stream];
     this.#taker = null;
     this.#stream = null;
+    // First, so that who waits for the connection is not given one to a server that has just been found to fail.
+    taker?.fail(error);
     this.destroy();
-    if (stream !== null) stream.fail(error);
-    else taker?.fail(error);
+    stream?.fail(error);
   }
 
   #answerWithStream(): void {

@@ -1,4 +1,4 @@
-import { connect, isIP } from 'node:net';
+import { connect, isIP, type LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { FairQueue, type Party, type Turn } from '../common/fair-queue.ts';
 import type { ClientTls } from '../tls/client.ts';
@@ -100,6 +100,14 @@ export class Pool {
     Object.assign(this.#shared, { connectTimeout, headTimeout, bodyTimeout });
     this.#look = lookFor(limits);
     if (this.#timer !== undefined) this.#startTimer();
+  }
+
+  /** Connections to other addresses end: unused ones now, the others with their question. */
+  keepOnly(addresses: ReadonlySet<string>): void {
+    for (const connection of this.#all) {
+      const { address } = connection;
+      if (address !== undefined && !addresses.has(address)) connection.retire();
+    }
   }
 
   /** Nobody will need it for long: no unused connection is kept. */
@@ -225,6 +233,8 @@ export interface OpenerOptions {
   readonly tunnels?: boolean;
   /** For https, asked for each connection. As long as it is the same object, connections resume the session of those before. */
   readonly tls?: () => ClientTls;
+  /** Finds the addresses of the host; the system does by default. */
+  readonly lookup?: LookupFunction | undefined;
 }
 
 const USUAL: ClientTls = {};
@@ -232,11 +242,11 @@ const USUAL: ClientTls = {};
 /** Opens connections to an origin, http or https. */
 export function openerTo(
   { protocol, hostname, port, host: named }: URL,
-  { tunnels = false, tls = () => USUAL }: OpenerOptions = {},
+  { tunnels = false, tls = () => USUAL, lookup }: OpenerOptions = {},
 ): OpenSocket {
   const isTls = protocol === 'https:';
   const host = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
-  const to = { host, port: Number(port) || (isTls ? 443 : 80), noDelay: true };
+  const to = { host, port: Number(port) || (isTls ? 443 : 80), noDelay: true, ...(lookup && { lookup }) };
   const secure = isTls ? tlsTo(named, isIP(host) === 0 ? host : '', tls) : null;
   return (receive, connected): Duplex => {
     const onread = {

@@ -70,7 +70,80 @@ describe('a store that hangs', () => {
   });
 });
 
+describe('a store that hangs and answers its probes', () => {
+  test('costs nobody more than a moment but the first callers, and comes back by itself', async () => {
+    const isProbe = (request: string) => request.startsWith('GET / ');
+    const one = await store((socket, request) => isProbe(request) && answers()(socket, request));
+    await start(`upstream: { url: "${one.url}", ${QUICK} }`);
+    await Promise.all(Array.from({ length: 5 }, () => ask()));
+    await isTold('store.away');
+    const codes = new Set<string>();
+    let tried = one.asked.length;
+    // Trials are made now and then: their callers are told in time, and the request goes on without them.
+    for (const trials = tried + 3; tried < trials; tried = one.asked.length) codes.add((await ask()).code);
+    expect([...codes]).toEqual(['upstream_away']);
+    expect(lines('store.back')).toEqual([]);
+    one.act = answers();
+    await until('it answers', async () => (await ask()).status === 200);
+    await isTold('store.back');
+    expect(lines('store.away').length).toBe(1);
+  });
+});
+
+describe('checks', () => {
+  test('take a store away before a caller notices, and bring it back', async () => {
+    let status = 200;
+    const one = await store((socket, request) =>
+      answers(request.startsWith('GET /health ') ? status : 200)(socket, request),
+    );
+    const two = await store();
+    const checks = 'checks: { path: /health, interval: 100ms, unhealthy: 2, healthy: 2, statuses: [200] }';
+    await start(`upstream: { url: "${one.url},${two.url}", ejection: { probe: 50ms, slowReturn: 100ms }, ${checks} }`);
+    status = 503;
+    await isTold('store.away');
+    expect(lines('store.away')).toEqual([
+      expect.objectContaining({ store: one.name, reason: 'check', error: 'the check was answered with 503' }),
+    ]);
+    const before = one.asked.length;
+    for (let i = 0; i < 20; i++) expect((await ask()).status).toBe(200);
+    expect(one.asked.length).toBe(before);
+    status = 200;
+    await isTold('store.back');
+  });
+});
+
 describe('of two stores', () => {
+  test('what waits for a connection to one that goes away is answered by the other, or told at once', async () => {
+    const [one, two] = [
+      await store(hangs),
+      await store((socket, request) => void setTimeout(() => answers()(socket, request), 50)),
+    ];
+    const settings = 'connections: 2, headersTimeout: 1s, ejection: { timeouts: 2, probe: 50ms }';
+    await start(`upstream: { url: "${one.url},${two.url}", ${settings} }`);
+    const outcomes = (await Promise.all(Array.from({ length: 20 }, () => ask()))).map(
+      ({ status, code }) => code ?? status,
+    );
+    // The first that failed left its place to another one.
+    const late = (list: readonly unknown[]) => list.filter((outcome) => outcome === 'upstream_timeout').length;
+    expect([new Set(outcomes), late(outcomes) <= 3]).toEqual([new Set([200, 'upstream_timeout']), true]);
+    await isTold('store.away');
+    writeFileSync(
+      join(gateway.folder, 'gateway.yaml'),
+      `upstream: { url: "${(await store(hangs)).url}", ${settings} }\n`,
+    );
+    await isTold('reload.done');
+    const alone = (await Promise.all(Array.from({ length: 12 }, () => ask()))).map(({ code }) => code);
+    expect([new Set(alone), late(alone) <= 3]).toEqual([new Set(['upstream_away', 'upstream_timeout']), true]);
+  });
+
+  test('with retries of timeouts, one that hangs is noticed only by its slowness', async () => {
+    const [one, two] = [await store(hangs), await store()];
+    await start(`upstream: { url: "${one.url},${two.url}", retries: { timeouts: true }, ${QUICK} }`);
+    for (let i = 0; i < 10; i++) expect((await ask()).status).toBe(200);
+    expect(one.asked.length).toBeGreaterThan(0);
+    await until('its log says so', () => gateway.log.some(({ msg }) => String(msg).startsWith('retry')));
+  });
+
   test('the one that hangs costs its first callers their deadline, then nobody notices', async () => {
     const [one, two] = [await store(hangs), await store()];
     await start(`upstream: { url: "${one.url},${two.url}", ${QUICK} }`);
@@ -129,6 +202,38 @@ describe('of two stores', () => {
     });
     expect(await ask()).toMatchObject({ status: 503, code: 'upstream_away' });
   });
+});
+
+test('a reload changes stores under load without a lost request, and leaves those that stay as they are', async () => {
+  const [one, two, three] = [await store(), await store(), await store()];
+  await start(`upstream: { url: "${one.url},${two.url}", ${QUICK} }`);
+  let going = true;
+  const outcomes = new Map<number, number>();
+  const caller = async () => {
+    while (going) {
+      const { status } = await ask();
+      outcomes.set(status, (outcomes.get(status) ?? 0) + 1);
+    }
+  };
+  const callers = Array.from({ length: 8 }, caller);
+  await until('there is load', () => one.asked.length > 20 && two.asked.length > 20);
+  const connections = two.connections;
+  const file = join(gateway.folder, 'gateway.yaml');
+  for (const weight of [5, 1]) {
+    const stores = `[{ url: "${two.url}" }, { url: "${three.url}", weight: ${weight} }]`;
+    writeFileSync(file, `upstream: { stores: ${stores}, ${QUICK} }\n`);
+    const done = lines('reload.done').length;
+    await until('it is in force', () => lines('reload.done').length > done);
+  }
+  const left = one.asked.length;
+  await until('the new one has load', () => three.asked.length > 20);
+  going = false;
+  await Promise.all(callers);
+  expect([...outcomes.keys()]).toEqual([200]);
+  expect(one.asked.length).toBeLessThanOrEqual(left + 8);
+  await until('nothing is left of the one that went', () => one.connections === 0);
+  expect(two.connections).toBeGreaterThanOrEqual(Math.min(1, connections));
+  expect(lines('store.away')).toEqual([]);
 });
 
 describe('the contract says which upstream answers', () => {

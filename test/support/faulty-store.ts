@@ -45,6 +45,11 @@ export class FaultyStore {
     return `127.0.0.1:${this.#port}`;
   }
 
+  /** How many are open. */
+  get connections(): number {
+    return this.#sockets.size;
+  }
+
   /** Requests of callers: those that are no probe. */
   get asked(): string[] {
     return this.requests.filter((line) => !/^GET (\/|\/health) /.test(line));

@@ -11,7 +11,7 @@ const SHORTEST_WAIT = 10;
 
 export interface ChecksParts {
   readonly url: string;
-  readonly secure: Pick<OpenerOptions, 'tls'>;
+  readonly secure: Pick<OpenerOptions, 'tls' | 'lookup'>;
   readonly settings: UpstreamSettings;
   readonly health: Health;
   readonly heard: (verdict: Verdict, error: unknown) => void;

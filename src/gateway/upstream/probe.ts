@@ -19,7 +19,7 @@ export class Prober {
   #settings: ChecksSettings;
   #stop: (() => void) | null = null;
 
-  constructor(url: string, settings: ChecksSettings, secure: Pick<OpenerOptions, 'tls'>) {
+  constructor(url: string, settings: ChecksSettings, secure: Pick<OpenerOptions, 'tls' | 'lookup'>) {
     const origin = new URL(url);
     this.#settings = settings;
     const forEver = Number.POSITIVE_INFINITY;

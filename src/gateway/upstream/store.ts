@@ -7,6 +7,7 @@ import type { Observe } from '../../observe/events.ts';
 import type { ClientTls } from '../../tls/client.ts';
 import { Checks } from './checks.ts';
 import { type Failure, Health, type HealthSettings } from './health.ts';
+import { isName, Names } from './names.ts';
 import { isIn } from './probe.ts';
 import { type AskedStore, StoreWentAway } from './upstream.ts';
 
@@ -33,6 +34,7 @@ export class Store implements AskedStore {
   readonly tunnels: () => Pool;
   readonly health: Health;
   readonly #checks: Checks;
+  readonly #names: Names | null;
   #surroundings: Surroundings;
   readonly #mayGo = (): boolean => this.#surroundings.mayGo(this);
   #weight: number;
@@ -58,7 +60,8 @@ export class Store implements AskedStore {
     this.#settings = settings;
     this.#tls = tls;
     this.#surroundings = surroundings;
-    const secure = { tls: () => this.#tls };
+    this.#names = isName(origin.hostname) ? this.#namesOf(origin.hostname) : null;
+    const secure = { tls: () => this.#tls, lookup: this.#names?.lookup };
     this.pool = new Pool({ ...limitsOf(settings), ...addressOf(origin), open: openerTo(origin, secure) });
     this.tunnels = () => {
       this.#tunnels ??= tunnelsTo(url, this.#settings, secure);
@@ -131,6 +134,7 @@ export class Store implements AskedStore {
       return;
     }
     this.#failures++;
+    if (error.failure === 'unreachable') this.#names?.doubt();
     if (this.health.bad(FAILURES[error.failure], epoch, performance.now(), this.#mayGo)) this.#tell(error);
   }
 
@@ -152,19 +156,29 @@ export class Store implements AskedStore {
     this.#tunnels?.use({ ...limitsOf(settings), ...UNLIMITED });
     this.health.use(healthSettings(settings));
     this.#checks.use(settings);
+    this.#names?.use(settings.resolve);
   }
 
   /** It is in no settings any more: requests that were given to it are finished. */
   retire(): void {
     this.pool.retire();
     this.#tunnels?.retire();
-    this.#checks.close();
+    this.#letGo();
   }
 
   close(): void {
     this.pool.close();
     this.#tunnels?.close();
+    this.#letGo();
+  }
+
+  #letGo(): void {
     this.#checks.close();
+    this.#names?.close();
+  }
+
+  #namesOf(host: string): Names {
+    return new Names({ host, every: this.#settings.resolve, moved: (addresses) => this.pool.keepOnly(addresses) });
   }
 
   /** Tells a change of its state. */
@@ -192,7 +206,7 @@ const FAILURES: Readonly<Record<Exclude<ClientError['failure'], 'body'>, Failure
 const UNLIMITED = { connections: Number.POSITIVE_INFINITY, mostWaiting: 0 };
 
 /** Connections that may change their protocol: as many as there are callers who want such. */
-export function tunnelsTo(url: string, timeouts: Timeouts, secure: Pick<OpenerOptions, 'tls'> = {}): Pool {
+export function tunnelsTo(url: string, timeouts: Timeouts, secure: Pick<OpenerOptions, 'tls' | 'lookup'> = {}): Pool {
   const origin = new URL(url);
   const limits = limitsOf({ ...timeouts, connections: 0 });
   return new Pool({

@@ -17,6 +17,8 @@ import { type Data, messageOf, type Told } from './told.ts';
 const MOST = 1_000;
 /** Milliseconds between two looks into the audit log and at how receivers stand. */
 const BEAT = 2_000;
+/** Milliseconds from a change of a key to a look into the audit log, for all changes that come meanwhile. */
+const SOON = 100;
 /** Milliseconds until an outbox that took nothing is tried again. */
 const AGAIN = 1_000;
 
@@ -27,7 +29,7 @@ export interface WebhooksOptions {
   readonly outbox: Outbox;
   /** That of this gateway, for the time in which the other is away; `null`: the other is its own. Its owner closes it. */
   readonly apart: Outbox | null;
-  readonly keys: Pick<KeyStore, 'get' | 'read'>;
+  readonly keys: Pick<KeyStore, 'get' | 'read' | 'watch'>;
   readonly auditLog: Pick<AuditLog, 'list'>;
   readonly clock: () => number;
   readonly observe: Observe;
@@ -48,6 +50,8 @@ export class Webhooks {
   readonly #teller: Observe;
   readonly #deliveries: Deliveries[];
   readonly #timer: NodeJS.Timeout;
+  readonly #stopWatching: () => void;
+  #soon: NodeJS.Timeout | null = null;
   readonly #heard: Told[] = [];
   #writing: Promise<void> | null = null;
   #beating: Promise<void> = Promise.resolve();
@@ -66,6 +70,9 @@ export class Webhooks {
       (from) => new Deliveries({ endpoints: this.#endpoints, outbox: from, settings, secrets, clock, observe }),
     );
     this.#timer = setInterval(() => this.#beat(), BEAT).unref();
+    this.#stopWatching = options.keys.watch(() => {
+      this.#soon ??= setTimeout(() => this.#beat(), SOON).unref();
+    });
   }
 
   /** From now on nothing is missed that operators do. */
@@ -96,6 +103,8 @@ export class Webhooks {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
+    this.#stopWatching();
+    clearTimeout(this.#soon ?? undefined);
     this.#wake();
     await this.#writing;
     await this.#beating;
@@ -180,6 +189,7 @@ export class Webhooks {
   }
 
   #beat(): void {
+    this.#soon = null;
     this.#beating = this.#beating.then(async () => {
       if (this.#isClosed) return;
       try {

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { LEASE } from '../../src/webhooks/outbox.ts';
@@ -33,6 +36,28 @@ const issue = async (admin: AdminCall, draft: object = {}): Promise<{ id: string
   (await admin('POST', '/keys', { account: 'acme', plan: 'free', ...draft })).body;
 
 const typesOf = (receiver: Receiver) => receiver.taken.map(({ type }) => type).sort();
+
+/** A store that answers everything with an empty list, and can go away and come back. */
+async function startStore() {
+  const answer = (_request: IncomingMessage, response: ServerResponse) =>
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end('[]');
+  let server = createServer(answer);
+  async function start(port = 0): Promise<number> {
+    server = createServer(answer).listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  }
+  const port = await start();
+  return {
+    url: `http://127.0.0.1:${port}`,
+    start: () => start(port),
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
 
 let receiver: Receiver;
 beforeEach(async () => {
@@ -294,8 +319,9 @@ describe('gateways on one Redis', () => {
     await redis.stop();
   });
 
-  async function start(settings = 'deadline: 10s'): Promise<TestGateway> {
+  async function start(settings = 'deadline: 10s', storeUrl?: string): Promise<TestGateway> {
     const gateway = await TestGateway.start({
+      ...(storeUrl !== undefined && { storeUrl }),
       plans: PLANS,
       settings: `redis: { ${settings} }`,
       env: { REDIS_URL: redis.url, ...receiver.env },
@@ -324,6 +350,35 @@ describe('gateways on one Redis', () => {
     expect(counts()).toEqual([4, 8, 4, 1]);
     expect(new Set(receiver.taken.map(({ id }) => id)).size).toBe(receiver.taken.length);
     expect(receiver.attempts).toHaveLength(receiver.taken.length);
+  });
+
+  test('tell once that a store is away, and once that it is back', async () => {
+    const store = await startStore();
+    const settings = 'deadline: 10s }\nupstream: { ejection: { failures: 2, probe: 100ms }';
+    const both = [await start(settings, store.url), await start(settings, store.url)];
+    const { key } = await issue(adminOf(both[0]!.adminUrl), { plan: 'team' });
+    for (const gateway of both) expect(await ask(gateway, key)).toBe(200);
+    await store.stop();
+    const { key: other } = await issue(adminOf(both[0]!.adminUrl), { account: 'other' });
+    const isTold = (gateway: TestGateway, type: string) => gateway.log.some(({ msg }) => msg === type);
+    for (const gateway of both)
+      await until('it is away', async () => {
+        await ask(gateway, other);
+        return isTold(gateway, 'store.away');
+      });
+    await until('that is told', () => receiver.takenOf('store.away').length > 0);
+    for (const { clock } of both) clock.now += MINUTE;
+    await store.start();
+    for (const gateway of both) await until('it is back', () => isTold(gateway, 'store.back'));
+    await until('that is told', () => receiver.takenOf('store.back').length > 0);
+    await issue(adminOf(both[0]!.adminUrl), { account: 'last' });
+    await until('more is told', () => receiver.taken.some(({ data }) => data.account === 'last'));
+    const [away, back] = [receiver.takenOf('store.away'), receiver.takenOf('store.back')];
+    expect([away.length, back.length]).toEqual([1, 1]);
+    const host = new URL(store.url).host;
+    expect(away[0]!.data).toMatchObject({ upstream: 'default', store: host, reason: 'unreachable' });
+    expect(back[0]!.data).toMatchObject({ upstream: 'default', store: host, after: MINUTE });
+    await store.stop();
   });
 
   test('tell that Redis is away while it is, and once that it is back', async () => {

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { send } from '../../src/webhooks/send.ts';
 import { Receiver } from '../support/receiver.ts';
@@ -54,6 +57,28 @@ describe('an attempt', () => {
     expect(await sent()).toMatchObject({ delivered: false, status: null, error: 'no answer: UND_ERR_SOCKET' });
     const url = `http://127.0.0.1:${await freePort()}/s3cr3t-path`;
     expect(await sent({ url })).toMatchObject({ delivered: false, error: 'no answer: ECONNREFUSED' });
+  });
+
+  test('reads nothing of an answer but its head, however long it is', async () => {
+    let closed = false;
+    const server = createServer((request, response) => {
+      request.resume();
+      response.on('close', () => {
+        closed = true;
+      });
+      response.writeHead(200);
+      const more = () => {
+        while (!closed && response.write(Buffer.alloc(65_536)));
+        if (!closed) response.once('drain', more);
+      };
+      more();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    expect(await sent({ url })).toEqual({ delivered: true, status: 200 });
+    await until('the connection is closed', () => closed);
+    server.close();
+    await once(server, 'close');
   });
 
   test('that gets no answer in time is given up, and so is one that is cut off here', async () => {

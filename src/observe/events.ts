@@ -66,6 +66,10 @@ export type Event =
     }
   /** It takes requests as ever again, `after` milliseconds later. */
   | { readonly type: 'store.back'; readonly upstream: string; readonly store: string; readonly after: number }
+  /** Each change of how a store is, also those that the two above leave out: a return that began, or failed. */
+  | { readonly type: 'store.state'; readonly upstream: string; readonly store: string }
+  /** A request that might have been sent again was not: the budget for that is used up. */
+  | { readonly type: 'retry.refused'; readonly upstream: string }
   /** The shared state, or a part of it, is away. The policy decides about requests meanwhile. */
   | { readonly type: 'state.outage'; readonly policy: string; readonly error: unknown }
   /** The shared state was away at the start, so the gateway serves what it kept of it. `copyAge` in milliseconds. */

@@ -94,6 +94,8 @@ export function createLog(
       case 'ban.begun':
       case 'key.first_used':
       case 'configuration.used':
+      case 'store.state':
+      case 'retry.refused':
       case 'state.answered':
       case 'state.alone':
       case 'state.connection':

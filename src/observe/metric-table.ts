@@ -193,6 +193,14 @@ export const METRICS: readonly MetricRow[] = [
     count: (add) => () => add(),
   }),
   counter({
+    on: ['retry.refused'],
+    name: 'storegate_upstream_retries_refused_total',
+    help: 'Requests that were not sent again where they might have been, because upstream.retries.budget was used up.',
+    labelNames: [],
+    count: (add) => () => add(),
+    onlyWith: 'inFlight',
+  }),
+  counter({
     on: ['state.outage'],
     name: 'storegate_state_outages_total',
     help: 'Times that the shared state went away.',
@@ -263,6 +271,17 @@ export const METRICS: readonly MetricRow[] = [
     type: 'gauge',
     together: 'average',
     read: ({ state }) => Number(state !== 'away'),
+  }),
+  counter({
+    on: ['store.away'],
+    name: 'storegate_store_ejections_total',
+    help: 'Times that a store went away for a process, by what took it away.',
+    labelNames: ['upstream', 'store', 'reason'],
+    count:
+      (add) =>
+      ({ upstream, store, reason }) =>
+        add(upstream, store, reason),
+    onlyWith: 'inFlight',
   }),
   ofStores({
     name: 'storegate_store_requests_total',

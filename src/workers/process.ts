@@ -32,12 +32,7 @@ const TELLING = 5_000;
 const ABANDONED = 30_000;
 
 /** Events after which a worker may be able to answer where it was not, or not any more. */
-const TELLING_OF_ABILITY: ReadonlySet<Event['type']> = new Set([
-  'state.outage',
-  'state.recovered',
-  'store.away',
-  'store.back',
-]);
+const TELLING_OF_ABILITY: ReadonlySet<Event['type']> = new Set(['state.outage', 'state.recovered', 'store.state']);
 
 /** What a serving worker holds. */
 interface Work {

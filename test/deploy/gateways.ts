@@ -23,6 +23,7 @@ const HAPPENED = [
   'storegate_connections_refused_total{reason="address"}',
   'nodejs_gc_duration_seconds_count{',
   'storegate_near_limit_admissions_total{',
+  'storegate_store_ejections_total{',
   'storegate_spans_total{result="failed"}',
   'storegate_webhook_deliveries_total{',
 ];
@@ -33,6 +34,9 @@ const TRACED = {
   OTEL_EXPORTER_OTLP_TIMEOUT: '100',
 };
 const ALONE = ['storegate_state_alone_total{', 'storegate_state_mode{mode="local"}'];
+
+/** An upstream with nobody behind it, which its checks find out. */
+const GONE = 'upstreams: { gone: { url: "http://127.0.0.1:1", checks: { path: /, interval: 100ms, unhealthy: 1 } } }\n';
 
 /** The metrics of real gateways of one process, after every event that they count. */
 export async function ofOneProcess(): Promise<string[]> {
@@ -114,7 +118,7 @@ async function afterTheLossOf(redis: RedisServer, gateway: GatewayWithWorkers): 
 
 /**
  * Causes answers, refusals, a ban, a replaced secret, both results of a reload, a reported fault, garbage collection,
- * a connection too many.
+ * a connection too many, a store that is away.
  */
 async function letHappen(
   { folder, url, adminUrl }: { readonly folder: string; readonly url: string; readonly adminUrl: string },
@@ -126,7 +130,7 @@ async function letHappen(
   const creating = 'operationId: createPet\n';
   const contract = readFileSync(shippedFiles.contract, 'utf8');
   write('own.yaml', contract.replace(creating, `${creating}      x-report-only: true\n`));
-  const own = `${settings}contract: { file: own.yaml }\n`;
+  const own = `${settings}${GONE}contract: { file: own.yaml }\n`;
   write('gateway.yaml', own);
   await admin('POST', '/reload');
   write('plans.yaml', 'plans: []\n');

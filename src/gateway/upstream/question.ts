@@ -187,7 +187,7 @@ class Question implements AnswerTaker {
   }
 
   #retry(store: AskedStore, error: ClientError): void {
-    const { upstream } = this.#parts;
+    const { upstream, observe } = this.#parts;
     const now = performance.now();
     this.#tried = [...this.#tried, store];
     let next: AskedStore;
@@ -199,6 +199,7 @@ class Question implements AnswerTaker {
       return;
     }
     if (!upstream.takeRetry(now)) {
+      observe({ type: 'retry.refused', upstream: store.upstream });
       this.#reject(outageOf(error));
       return;
     }

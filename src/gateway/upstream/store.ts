@@ -121,10 +121,9 @@ export class Store implements AskedStore {
 
   answered(status: number, epoch: number, now: number): void {
     const { statuses } = this.#settings.ejection;
-    const changed =
-      statuses.length > 0 && isIn(status, statuses)
-        ? this.health.bad('statuses', epoch, now, this.#mayGo)
-        : this.health.good(epoch, now);
+    const isFailure = statuses.length > 0 && isIn(status, statuses);
+    if (isFailure) this.#failures++;
+    const changed = isFailure ? this.health.bad('statuses', epoch, now, this.#mayGo) : this.health.good(epoch, now);
     if (changed) this.#tell(new Error(`it answered ${status}`));
   }
 
@@ -193,6 +192,7 @@ export class Store implements AskedStore {
       if (health.failedReturns === 0) observe({ type: 'store.away', upstream, store, reason: health.reason!, error });
       this.pool.dismiss(new StoreWentAway());
     }
+    observe({ type: 'store.state', upstream, store });
     this.#checks.turn();
   }
 }

@@ -59,6 +59,7 @@ test('gateways: silent, alone, without workers, stopping, busy; the worst comes 
     gateway({ gateway: 'd', readiness: 'stopping' }),
     gateway({ gateway: 'e', readiness: 'state_away', aloneSince: AT }),
     gateway({ gateway: 'f', readiness: 'state_away' }),
+    gateway({ gateway: 'h', readiness: 'stores_away' }),
   ];
   expect(words([tick({ gateways, silent: ['g'], apart: 'Redis does not answer.' })])).toEqual([
     'bad g does not answer. (gateways)',
@@ -67,6 +68,7 @@ test('gateways: silent, alone, without workers, stopping, busy; the worst comes 
     'bad c has no worker: it answers nobody. (gateways)',
     expect.stringMatching(/^bad e decides without the shared state, which is away since .*:00\. \(gateways\)$/),
     'bad f takes no requests: the shared state is away. (gateways)',
+    'bad h is not ready: all stores of an upstream are away. (gateways)',
     'warn a: 3 requests wait for a connection to the store, 8 of 8 are in use. (gateways)',
     'warn d is stopping. (gateways)',
   ]);

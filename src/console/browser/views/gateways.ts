@@ -38,7 +38,13 @@ export function Gateways() {
   );
 }
 
-const WORDS = { ready: 'ready', stopping: 'stopping', state_away: 'state away', no_worker: 'no worker' } as const;
+const WORDS = {
+  ready: 'ready',
+  stopping: 'stopping',
+  state_away: 'state away',
+  stores_away: 'stores away',
+  no_worker: 'no worker',
+} as const;
 
 function Fleet({ gateways }: { gateways: readonly Gateway[] }) {
   return h(Table<Gateway>, {

@@ -14,7 +14,7 @@ export interface Gateway {
   readonly uptime: number;
   readonly url: string | null;
   readonly adminUrl: string | null;
-  readonly readiness: 'ready' | 'stopping' | 'state_away' | 'no_worker';
+  readonly readiness: 'ready' | 'stopping' | 'state_away' | 'stores_away' | 'no_worker';
   readonly state: string;
   readonly workers: number;
   readonly inFlight: number;

@@ -62,6 +62,8 @@ function ofGateway({ gateway, readiness, aloneSince, workers, processes, store }
     );
   else if (readiness === 'state_away')
     troubles.push(bad('gateways', `${gateway} takes no requests: the shared state is away.`));
+  if (readiness === 'stores_away')
+    troubles.push(bad('gateways', `${gateway} is not ready: all stores of an upstream are away.`));
   if (store.waiting > 0) {
     const use = `${number(store.open - store.idle)} of ${number(store.most)} are in use`;
     troubles.push(

@@ -1,0 +1,264 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { adminOf } from '../support/admin.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { type Fault, NginxStore } from '../support/nginx-store.ts';
+import { startRedis } from '../support/redis/server.ts';
+import { until } from '../support/until.ts';
+import { GatewayWithWorkers, PATIENT } from '../support/workers.ts';
+
+/** How long the first callers wait for a store that hangs, and how soon one that is away is asked whether it is back. */
+const short = (ejection = 'share: 1') =>
+  `headersTimeout: 1s, connectTimeout: 1s, ejection: { probe: 200ms, slowReturn: 0s, statuses: [503], ${ejection} }`;
+/** Nobody waits so long in a test: whatever is answered was not waited for. */
+const LONG =
+  'headersTimeout: 5m, connectTimeout: 5m, bodyTimeout: 5m, retries: { budget: 1 }, ejection: { slowReturn: 0s }';
+const CHECKED = 'checks: { path: /health, interval: 100ms, timeout: 200ms, unhealthy: 1 }';
+const PLANS = 'plans: { free: { windows: [{ limit: 1000000, per: minute }] } }';
+
+/** What takes a store away, in the gateway's word for it. */
+const REASONS: Readonly<Record<Fault, string>> = {
+  refuse: 'unreachable',
+  hang: 'hanging',
+  reset: 'broken',
+  half: 'failing',
+  garbage: 'broken',
+  drip: 'hanging',
+  error: 'statuses',
+};
+const FAULTS = Object.keys(REASONS) as Fault[];
+/** Those whose answers begin well: a store that has nobody beside it is asked on. */
+const MILD: readonly Fault[] = ['half', 'error'];
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was said.
+type Told = any;
+
+let gateway: TestGateway;
+let stores: NginxStore[] = [];
+let key: string;
+afterEach(async () => {
+  await gateway?.stop();
+  await Promise.all(stores.splice(0).map((store) => store.stop()));
+});
+
+async function behind(names: readonly string[], upstream: string): Promise<NginxStore[]> {
+  stores = await Promise.all(names.map((name) => NginxStore.start(name)));
+  const storeUrl = stores.map(({ url }) => url).join(',');
+  gateway = await TestGateway.start({ storeUrl, plans: PLANS, settings: `upstream: { ${upstream} }\n` });
+  key = (await gateway.key()).secret;
+  return stores;
+}
+
+interface Asked {
+  readonly status: number;
+  /** The store that answered, or the code of the gateway. */
+  readonly by: string;
+}
+
+/** `status` 0: the answer broke off. */
+async function ask(method: 'GET' | 'POST' = 'GET'): Promise<Asked> {
+  const body = method === 'POST' ? JSON.stringify({ name: 'Rex', categoryId: 1 }) : null;
+  const headers = { 'X-API-Key': key, ...(body === null ? {} : { 'Content-Type': 'application/json' }) };
+  try {
+    const answer = await fetch(`${gateway.url}/pets`, { method, headers, body });
+    const text = await answer.text();
+    const { store, code } = text.startsWith('{') ? JSON.parse(text) : { store: 'error of the store', code: undefined };
+    return { status: answer.status, by: store ?? code };
+  } catch {
+    return { status: 0, by: 'nobody' };
+  }
+}
+
+const askTimes = (times: number): Promise<Asked[]> => Promise.all(Array.from({ length: times }, () => ask()));
+
+async function told({ label }: NginxStore): Promise<Told> {
+  const { body } = await adminOf(gateway.adminUrl)('GET', '/stores');
+  return (body as Told).stores.find((one: Told) => one.store === label);
+}
+
+async function metricOf(name: string, { label }: NginxStore): Promise<number> {
+  const { text } = await gateway.admin.get('/metrics');
+  const line = text.split('\n').find((one) => one.startsWith(`${name}{`) && one.includes(`"${label}"`));
+  return Number(line?.split(' ').at(-1) ?? 0);
+}
+
+const events = (type: string) => gateway.log.filter(({ msg }) => msg === type);
+
+/** Asks until the store is away: what callers got, and how the store stood then. */
+async function untilAway(store: NginxStore): Promise<{ answers: Asked[]; seen: Told }> {
+  const answers: Asked[] = [];
+  let seen: Told;
+  await until(`${store.name} is away`, async () => {
+    seen = await told(store);
+    if (seen.state === 'away') return true;
+    answers.push(...(await askTimes(2)));
+    return false;
+  });
+  return { answers, seen };
+}
+
+/** Asks until it answered. */
+async function untilBack(store: NginxStore): Promise<void> {
+  await until(`${store.name} is up again`, async () => {
+    await ask();
+    return (await told(store)).state === 'up';
+  });
+  await until(`${store.name} answers`, async () => (await ask()).by === store.name);
+}
+
+describe('of two stores', () => {
+  test.each(FAULTS)('one that does this goes away, the other answers all, and it comes back: %s', async (fault) => {
+    const [a, b] = (await behind(['a', 'b'], short(fault === 'half' ? 'share: 0.3' : 'share: 1'))) as [
+      NginxStore,
+      NginxStore,
+    ];
+    await until('both answer', async () => new Set((await askTimes(8)).map(({ by }) => by)).size === 2);
+    await a.fail(fault);
+    const { answers, seen } = await untilAway(a);
+    expect(answers.length).toBeGreaterThan(0);
+    expect(seen).toMatchObject({ upstream: 'default', state: 'away', reason: REASONS[fault], of: 1, away: 1 });
+    expect(await told(b)).toMatchObject({ state: 'up', reason: null });
+    expect(events('store.away')[0]).toMatchObject({ upstream: 'default', store: a.label, reason: REASONS[fault] });
+    expect(await metricOf('storegate_store_ejections_total', a)).toBeGreaterThan(0);
+    expect(await metricOf('storegate_store_up', b)).toBe(1);
+    expect(seen.failures).toBeGreaterThan(0);
+    // What begins well seems to be back when it is asked for a sign of life.
+    if (!MILD.includes(fault)) {
+      expect(await metricOf('storegate_store_up', a)).toBe(0);
+      const { requests } = await told(a);
+      expect(await askTimes(30)).toEqual(Array(30).fill({ status: 200, by: 'b' }));
+      expect((await told(a)).requests).toBe(requests);
+    }
+
+    await a.mend();
+    await untilBack(a);
+    expect(events('store.back')[0]).toMatchObject({ upstream: 'default', store: a.label });
+    expect(await metricOf('storegate_store_up', a)).toBe(1);
+  });
+
+  test('nobody notices one that refuses, or cuts connections off, but who may not be repeated', async () => {
+    const [a] = (await behind(['a', 'b'], `${short()}, retries: { budget: 1 }`)) as [NginxStore, NginxStore];
+    for (const fault of ['refuse', 'reset'] as const) {
+      await a.fail(fault);
+      const { answers } = await untilAway(a);
+      expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+      await a.mend();
+      await untilBack(a);
+    }
+    expect(await metricOf('storegate_store_retries_total', a)).toBeGreaterThan(0);
+  });
+});
+
+describe('one store alone', () => {
+  test.each(FAULTS.filter((fault) => !MILD.includes(fault)))(
+    'that does this goes away, its callers are told so at once, and it comes back: %s',
+    async (fault) => {
+      const [a] = (await behind(['a'], short())) as [NginxStore];
+      expect(await ask()).toEqual({ status: 200, by: 'a' });
+      await a.fail(fault);
+      await untilAway(a);
+      expect(await told(a)).toMatchObject({ state: 'away', reason: REASONS[fault] });
+      const { requests } = await told(a);
+      expect(await askTimes(30)).toEqual(Array(30).fill({ status: 503, by: 'upstream_away' }));
+      expect((await told(a)).requests).toBe(requests);
+      await a.mend();
+      await untilBack(a);
+    },
+  );
+
+  test.each(MILD)('that does this is asked on, as nobody else would answer: %s', async (fault) => {
+    const [a] = (await behind(['a'], short('share: 0.5'))) as [NginxStore];
+    await a.fail(fault);
+    const answers = await askTimes(40);
+    expect(answers.filter(({ status }) => status === 200)).toEqual([]);
+    expect(await told(a)).toMatchObject({ state: 'up', requests: 40 });
+    await a.mend();
+    expect(await ask()).toEqual({ status: 200, by: 'a' });
+  });
+});
+
+describe('a store that hangs, with deadlines of five minutes', () => {
+  test('is found by its checks, and nobody waits for it from then on', async () => {
+    const [a] = (await behind(['a', 'b'], `${LONG}, ${CHECKED}`)) as [NginxStore, NginxStore];
+    await a.fail('hang');
+    await until('it is away', async () => (await told(a)).state === 'away');
+    expect(await told(a)).toMatchObject({ reason: 'check' });
+    expect(await askTimes(50)).toEqual(Array(50).fill({ status: 200, by: 'b' }));
+    await a.mend();
+    await untilBack(a);
+  });
+
+  test('alone, all are told so at once', async () => {
+    const [a] = (await behind(['a'], `${LONG}, ${CHECKED}`)) as [NginxStore];
+    await a.fail('hang');
+    await until('it is away', async () => (await told(a)).state === 'away');
+    const answers = await askTimes(50);
+    expect(answers.filter(({ status }) => status !== 503)).toEqual([]);
+    await a.mend();
+    await untilBack(a);
+  });
+});
+
+describe('readiness, while all stores of an upstream are away,', () => {
+  const UNREADY = 'ejection: { probe: 100ms, slowReturn: 0s }, readyWhenAway: false';
+  const readiness = async (adminUrl: string) => {
+    const answer = await fetch(`${adminUrl}/health/ready`);
+    return { status: answer.status, body: await answer.json() };
+  };
+  const READY = { status: 200, body: { status: 'ready' } };
+
+  test('is as ever, and names what is away', async () => {
+    const [a] = (await behind(['a'], short())) as [NginxStore];
+    expect(await readiness(gateway.adminUrl)).toEqual(READY);
+    await a.fail('refuse');
+    await untilAway(a);
+    expect(await readiness(gateway.adminUrl)).toEqual({
+      status: 200,
+      body: { status: 'ready', away: ['upstream default'] },
+    });
+  });
+
+  test('is none where the settings say so, until a store answers', async () => {
+    const [a, b] = (await behind(['a', 'b'], UNREADY)) as [NginxStore, NginxStore];
+    await a.fail('refuse');
+    await untilAway(a);
+    expect(await readiness(gateway.adminUrl)).toEqual(READY);
+    await b.fail('refuse');
+    await untilAway(b);
+    expect(await readiness(gateway.adminUrl)).toEqual({
+      status: 503,
+      body: { status: 'stores_away', away: ['upstream default'] },
+    });
+    expect((await adminOf(gateway.adminUrl)('GET', '/status')).body.gateways[0].readiness).toBe('stores_away');
+    await b.mend();
+    // Nobody sends requests to a gateway that is not ready.
+    await until('it is ready', async () => (await readiness(gateway.adminUrl)).status === 200);
+    await untilBack(b);
+  });
+
+  test('is that of all workers, and counts by worker are told together', async () => {
+    const store = await NginxStore.start('a');
+    const redis = await startRedis();
+    const files = { 'gateway.yaml': `${PATIENT}upstream: { ${UNREADY}, ${CHECKED} }\n` };
+    const workers = await GatewayWithWorkers.start({ redisUrl: redis.url, storeUrl: store.url, files });
+    try {
+      const listed = async () => (await adminOf(workers.adminUrl)('GET', '/stores')).body.stores;
+      expect(await readiness(workers.adminUrl)).toEqual(READY);
+      expect(await listed()).toMatchObject([{ store: store.label, state: 'up', of: 2, away: 0 }]);
+      await store.fail('hang');
+      const away = { status: 503, body: { status: 'stores_away', away: ['upstream default'] } };
+      await until('it is not ready', async () => (await readiness(workers.adminUrl)).status === 503);
+      expect(await readiness(workers.adminUrl)).toEqual(away);
+      await until('both workers say so', async () => (await listed())[0].away === 2);
+      expect((await listed())[0].processes.map((one: Told) => [one.worker, one.state, one.reason])).toEqual([
+        [1, 'away', 'check'],
+        [2, 'away', 'check'],
+      ]);
+      await store.mend();
+      await until('it is ready', async () => (await readiness(workers.adminUrl)).status === 200);
+    } finally {
+      await workers.stop();
+      await redis.stop();
+      await store.stop();
+    }
+  });
+});

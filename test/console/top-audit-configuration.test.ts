@@ -7,6 +7,7 @@ import { adminOf } from '../support/admin.ts';
 import { TestBrowser } from '../support/browser.ts';
 import { describeInBrowser } from '../support/browser-tests.ts';
 import { TestGateway } from '../support/gateway.ts';
+import { Receiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 
 const PLANS = 'plans:\n  free: { windows: [{ limit: 3, per: minute }] }\n';
@@ -41,16 +42,20 @@ describe('what an entry of the audit log changed', () => {
 describeInBrowser('the console', () => {
   let browser: TestBrowser;
   let gateway: TestGateway;
+  let receiver: Receiver;
   let page: Page;
   let complaints: string[];
   beforeAll(async () => {
-    gateway = await TestGateway.start({ plans: PLANS, settings: '# Ours.\nlog: { requests: false }\n' });
+    receiver = await Receiver.start();
+    const settings = '# Ours.\nlog: { requests: false }\n';
+    gateway = await TestGateway.start({ plans: PLANS, settings, env: receiver.env });
     browser = await TestBrowser.start();
     ({ page, complaints } = await browser.page());
   });
   afterAll(async () => {
     await browser?.stop();
     await gateway?.stop();
+    await receiver?.stop();
   });
 
   const open = (hash: string) => page.goto(`${gateway.adminUrl}/console/#/${hash}`);
@@ -111,6 +116,21 @@ describeInBrowser('the console', () => {
     await page.getByText('The files say what is in force.').waitFor();
     await page.getByLabel('Only settings with').fill('no such setting');
     await page.getByText('No setting has that.').waitFor();
+  });
+
+  test('shows who is told of events, and whether they arrive', async () => {
+    await admin('POST', '/webhooks/test');
+    await open('configuration');
+    const row = page.getByRole('region', { name: 'Receivers of webhooks' }).getByRole('row').nth(1);
+    await row.getByText('well').waitFor();
+    expect(await row.innerText()).toMatch(
+      /^127\.0\.0\.1:\d+ [0-9a-f]{12}\s+well\s+0\s+0\s+\S.*ban\.begun, quota\.reached/s,
+    );
+    expect(await page.content()).not.toContain('s3cr3t-path');
+    receiver.answer = () => ({ status: 500 });
+    await admin('POST', '/keys', { account: 'told', plan: 'free' });
+    await row.getByText('failing').waitFor();
+    expect(await row.innerText()).toContain('HTTP 500');
   });
 
   test('tells what the files say, every mistake in them, and reloads', async () => {

@@ -2,6 +2,7 @@ import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Setting, Settings } from '../api/answers/configuration.ts';
 import type { Status } from '../api/answers/status.ts';
+import type { Receivers } from '../api/answers/webhooks.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Field } from '../parts/fields.ts';
 import { Table } from '../parts/table.ts';
@@ -9,12 +10,14 @@ import { Answered, View } from '../parts/view.ts';
 import { number } from '../words.ts';
 import { Files } from './configuration/files.ts';
 import { FleetConfiguration } from './configuration/fleet.ts';
+import { ReceiversOfEvents } from './configuration/receivers.ts';
 import { Source } from './configuration/source.ts';
 
 /** `storegate config`, `config diff` and `reload`: what is in force, and what the files say. */
 export function Configuration() {
   const settings = useAnswer<Settings>('/config');
   const status = useAnswer<Status>('/status', { every: 10_000 });
+  const webhooks = useAnswer<Receivers>('/webhooks', { every: 10_000 });
   return h(
     View,
     { title: 'Configuration', about: 'What is in force, where does it come from, and do the files say the same?' },
@@ -22,6 +25,11 @@ export function Configuration() {
     h(Files, { onReloaded: () => void Promise.all([settings.refresh(), status.refresh()]) }),
     h('h2', null, 'Gateways'),
     h(Answered<Status>, { answer: status, children: (found) => h(FleetConfiguration, { status: found }) }),
+    h('h2', null, 'Webhooks'),
+    h(Answered<Receivers>, {
+      answer: webhooks,
+      children: (found) => h(ReceiversOfEvents, { receivers: found.endpoints }),
+    }),
     h('h2', null, 'Settings in force'),
     h(Answered<Settings>, {
       answer: settings,

@@ -1,0 +1,39 @@
+import { h } from 'preact';
+import type { Receiver } from '../../api/answers/webhooks.ts';
+import { Badge } from '../../parts/notice.ts';
+import { Table } from '../../parts/table.ts';
+import { Time } from '../../parts/time.ts';
+import { number } from '../../words.ts';
+
+/** A tone and the words for it. */
+const STANDINGS = {
+  new: ['plain', 'nothing sent yet'],
+  well: ['good', 'well'],
+  failing: ['bad', 'failing'],
+  gone: ['bad', 'wants no more'],
+} as const;
+
+/** Who is told of events, and whether they arrive. */
+export function ReceiversOfEvents({ receivers }: { receivers: readonly Receiver[] }) {
+  return h(Table<Receiver>, {
+    caption: 'Receivers of webhooks',
+    rows: receivers,
+    keyOf: ({ id }) => id,
+    empty: 'Nobody is told: webhooks.url names no receiver.',
+    toneOf: ({ standing }) => (standing === 'failing' || standing === 'gone' ? 'bad' : undefined),
+    columns: [
+      { title: 'Receiver', names: true, cell: ({ host, id }) => [host, ' ', h('code', { key: 'id' }, id)] },
+      { title: 'Standing', cell: standingOf },
+      { title: 'Waiting', figure: true, cell: ({ waiting }) => number(waiting) },
+      { title: 'Lost', figure: true, cell: ({ lost }) => number(lost) },
+      { title: 'Last taken', cell: ({ delivered }) => h(Time, { at: delivered }) },
+      { title: 'Events', cell: ({ events }) => events.join(', ') },
+    ],
+  });
+}
+
+function standingOf({ standing, failingSince, error }: Receiver) {
+  const [tone, words] = STANDINGS[standing];
+  const badge = h(Badge, { key: 'standing', tone }, words);
+  return failingSince === null ? badge : [badge, ' since ', h(Time, { key: 'since', at: failingSince }), `: ${error}`];
+}

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { adminOf } from '../support/admin.ts';
 import { carriesTheHeadersOfEveryAnswer, isTheError } from '../support/expect-headers.ts';
 import { TestGateway } from '../support/gateway.ts';
+import { startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
 
 const plans = (concurrency: number) => `plans:
@@ -166,4 +167,33 @@ test('another number holds from the next request after a reload on, and counts t
   isTheError(await get(secret), 429, 'too_many_in_flight');
   expect(await third.answer()).toEqual([200]);
   expect(await flight.answer()).toEqual([200, 200]);
+});
+
+test('a burst that Redis has not yet decided about is told how the key stands, and not how its address does', async () => {
+  const redis = await startRedis();
+  const shared = await TestGateway.start({
+    plans: plans(2),
+    storeUrl: `http://127.0.0.1:${(store.address() as AddressInfo).port}`,
+    env: { REDIS_URL: redis.url },
+  });
+  try {
+    const { secret } = await shared.key();
+    const ask = () => shared.client.get('/pets').set('X-API-Key', secret);
+    const answers = Promise.all(Array.from({ length: 10 }, () => ask().then((answer) => answer)));
+    await until('the store has as many as may be in flight', () => held.length === 2);
+    const refusals = () => shared.log.filter(({ code }) => code === 'too_many_in_flight').length;
+    await until('the others are refused', () => refusals() === 8);
+    for (const response of held.splice(0)) response.end('[]');
+    const refused = (await answers).filter(({ status }) => status === 429);
+    expect(refused).toHaveLength(8);
+    for (const answer of refused) {
+      isTheError(answer, 429, 'too_many_in_flight');
+      expect(answer.headers).toMatchObject({ 'x-ratelimit-limit': '60', 'ratelimit-policy': '"minute";q=60;w=60' });
+      expect(Number(answer.headers['x-ratelimit-remaining'])).toBeGreaterThanOrEqual(58);
+    }
+    expect((await shared.client.get('/usage').set('X-API-Key', secret)).body.windows).toMatchObject([{ used: 2 }]);
+  } finally {
+    await shared.stop();
+    await redis.stop();
+  }
 });

@@ -24,6 +24,6 @@ USER node
 VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=2s --start-period=10s \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.STOREGATE_ADMIN_PORT||9901}/health/ready`).then((r)=>process.exit(r.ok?0:1),()=>process.exit(1))"]
+  CMD ["node", "-e", "const e=process.env,f=require('fs').readFileSync,c=e.STOREGATE_ADMIN_CLIENT_CERT;require(e.STOREGATE_ADMIN_TLS_CERT?'https':'http').get({host:'127.0.0.1',port:e.STOREGATE_ADMIN_PORT||9901,path:'/health/ready',rejectUnauthorized:false,...(c&&{cert:f(c),key:f(e.STOREGATE_ADMIN_CLIENT_KEY)})},(r)=>process.exit(r.statusCode===200?0:1)).on('error',()=>process.exit(1))"]
 ENTRYPOINT ["node", "--disable-warning=ExperimentalWarning", "src/main.ts"]
 CMD ["serve", "--no-demo-keys"]

@@ -59,6 +59,10 @@ type Waiting = 'first' | 'next' | 'head' | 'body' | 'nothing' | 'close';
 export class ServerConnection implements Carrier, MessageSink<RequestHead> {
   readonly secure: boolean;
   readonly #socket: Socket;
+  /** What a socket that speaks TLS itself calls behind each write; `null`: it does not. */
+  readonly #written: ((error?: Error | null) => void) | null;
+  /** Whether the connection goes on behind the answer that is on its way over TLS; `null`: none is, or not yet as a whole. */
+  #goesOn: boolean | null = null;
   /** Where it comes from, if its socket does not say. */
   readonly #address: string | null;
   readonly #shared: ServerShared;
@@ -83,6 +87,8 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead> {
     this.#socket = socket;
     this.#address = origin.address;
     this.secure = origin.secure;
+    // Over TLS no write is done at once, and each tells when it is.
+    this.#written = 'encrypted' in socket ? (error) => this.#partWritten(error) : null;
     this.#shared = shared;
     this.#deadline = shared.now + shared.limits.headTimeout;
     const heads = new RequestHeads();
@@ -237,7 +243,10 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead> {
 
   write(data: string | Buffer, more?: string | Buffer): boolean {
     const socket = this.#socket;
-    if (more === undefined) return typeof data === 'string' ? socket.write(data, 'latin1') : socket.write(data);
+    if (more === undefined) {
+      if (this.#written !== null) return socket.write(data, 'latin1', this.#written);
+      return typeof data === 'string' ? socket.write(data, 'latin1') : socket.write(data);
+    }
     socket.cork();
     this.write(data);
     const wantsMore = this.write(more);
@@ -247,6 +256,7 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead> {
 
   answered(goesOn: boolean): void {
     if (this.#socket.writableLength === 0) this.#answerSent(goesOn);
+    else if (this.#written !== null) this.#goesOn = goesOn;
     else
       this.#socket.write('', (error) => {
         // Of a connection that was cut off `close` tells.
@@ -256,7 +266,7 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead> {
 
   cutOff(): void {
     // HTTP/1.0 takes the end of the connection for the end of the body, so there it must be a reset.
-    if (this.#call?.minor === 0 && !('encrypted' in this.#socket)) this.#socket.resetAndDestroy();
+    if (this.#call?.minor === 0 && this.#written === null) this.#socket.resetAndDestroy();
     // Over TLS an end without its own last word is seen as one that is cut off.
     else this.#socket.destroy();
   }
@@ -271,6 +281,14 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead> {
 
   resumeBody(): void {
     this.#resume();
+  }
+
+  #partWritten(error: Error | null | undefined): void {
+    const goesOn = this.#goesOn;
+    // Of a connection that was cut off `close` tells.
+    if (goesOn === null || error || this.#socket.writableLength > 0) return;
+    this.#goesOn = null;
+    this.#answerSent(goesOn);
   }
 
   #answerSent(goesOn: boolean): void {

@@ -1,14 +1,16 @@
 import { once } from 'node:events';
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { Agent, type AgentOptions, request } from 'node:https';
-import { connect as connectTcp, type Socket } from 'node:net';
+import { type AddressInfo, connect as connectTcp, createServer as createTcpServer, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Wire } from '../hostile/wire.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { Authority } from '../support/redis/certificates.ts';
+import { finished } from '../support/storegate.ts';
 import { until } from '../support/until.ts';
 import { type FakeStore, fakeStore } from '../support/upstream.ts';
 
@@ -321,4 +323,95 @@ test('a certificate that ends soon is told at the start, and by the metric', asy
   const left = Number(seconds) * 1_000 - Date.now();
   expect(left).toBeGreaterThan(0);
   expect(left).toBeLessThan(2 * 86_400_000);
+});
+
+test('TLS is turned on, off and made stricter by a reload, for new connections', async () => {
+  await open();
+  const write = (tls: object) =>
+    writeFileSync(join(gateway.folder, 'gateway.yaml'), JSON.stringify({ listen: { tls } }));
+  const done = (count: number) => until('it is taken', () => told('reload.done').length === count);
+  const lasting = new Agent({ keepAlive: true, maxSockets: 1, ...reaching() });
+  expect((await get(lasting)).status).toBe(200);
+  write({});
+  await done(1);
+  const wire = await Wire.open(gateway.url);
+  expect(await wire.send(`GET /pets HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n\r\n`).answer()).toMatchObject({
+    status: 200,
+  });
+  wire.close();
+  expect(store.seen.map(({ headers }) => headers['x-forwarded-proto'])).toEqual(['https', 'http']);
+  expect((await get(lasting)).status).toBe(200);
+  lasting.destroy();
+  write({ ...pair, minVersion: 'TLSv1.3' });
+  await done(2);
+  expect(await refusal({ maxVersion: 'TLSv1.2' })).toMatch(/VERSION/);
+  expect((await get()).status).toBe(200);
+});
+
+test('a stop loses no request, and ends connections with the last word of TLS', async () => {
+  await open({}, { door: { drainDelay: '200ms' } });
+  const idle = await handshake();
+  const over = once(idle, 'end');
+  const agents = [1, 2, 3].map(() => new Agent({ keepAlive: true, maxSockets: 1, ...reaching() }));
+  const statuses: number[] = [];
+  const losses: unknown[] = [];
+  let isOver = false;
+  const runs = agents.map(async (agent) => {
+    while (!isOver) {
+      const { status, headers } = await get(agent);
+      statuses.push(status);
+      if (headers.connection === 'close') return;
+    }
+  });
+  await until('they run', () => statuses.length > 20);
+  const stopped = gateway.close();
+  await Promise.all(runs.map((run) => run.catch((error) => losses.push(error))));
+  isOver = true;
+  await Promise.all([stopped, over]);
+  for (const agent of agents) agent.destroy();
+  expect([losses, new Set(statuses)]).toEqual([[], new Set([200])]);
+});
+
+test('a WebSocket through a mount works over TLS as it does without', async () => {
+  const echo = createTcpServer((socket) => {
+    socket.once('data', () => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+      socket.on('data', (bytes) => socket.write(bytes));
+    });
+    socket.on('error', () => socket.destroy());
+  });
+  echo.listen(0, '127.0.0.1');
+  await once(echo, 'listening');
+  const target = `http://127.0.0.1:${(echo.address() as AddressInfo).port}`;
+  await open({}, { mounts: [{ path: '/chat', target, websocket: true }] });
+  const socket = await handshake();
+  const upgrade =
+    'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n';
+  socket.write(`GET /chat HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n${upgrade}\r\n`);
+  let heard = '';
+  socket.on('data', (bytes) => {
+    heard += bytes.toString('latin1');
+  });
+  await until('the protocol changes', () => heard.includes('\r\n\r\n'));
+  expect(heard).toMatch(/^HTTP\/1\.1 101 /);
+  const much = 'frame '.repeat(50_000);
+  socket.write(much);
+  await until('all comes back', () => heard.endsWith(much));
+  const ended = once(socket, 'close');
+  socket.end();
+  await ended;
+  echo.close();
+});
+
+test('`storegate check` tells what is wrong with the files, and what is better known', async () => {
+  await open();
+  const check = (tls: object) => {
+    writeFileSync(join(gateway.folder, 'other.yaml'), JSON.stringify({ listen: { tls } }));
+    return finished(['check'], { cwd: gateway.folder, env: { STOREGATE_CONFIG: 'other.yaml' } });
+  };
+  const good = await check(pair);
+  expect([good.code, good.err]).toEqual([0, expect.stringMatching(/^note: the certificate in .*\.crt ends on /)]);
+  const bad = await check({ cert: pair.cert, key: pair.cert });
+  expect(bad.code).toBe(1);
+  expect(bad.err).toMatch(/^other\.yaml:1:\d+ listen\.tls\.key: the file that it names has a certificate where/);
 });

@@ -82,7 +82,7 @@ function traceOf(verdict: Verdict, admission: Admission): RequestTrace {
       authenticated,
       admitted: authenticated + 0.1,
     },
-    ...{ forwarded: verdict === 'admitted' ? authenticated + 0.2 : null, traceparent: null },
+    ...{ forwarded: verdict === 'admitted' ? authenticated + 0.2 : null, store: null, traceparent: null },
   };
 }
 

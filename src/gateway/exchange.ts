@@ -43,6 +43,8 @@ export interface Exchange {
   /** When the gateway sent the request to the store, and when the head of the answer came. */
   forwardedAt: number;
   answeredAt: number;
+  /** The store that was asked last, where there are several. */
+  store: string | null;
   /** Aborts the request to the store, for example when the caller leaves. */
   cancel: (() => void) | null;
 }

@@ -187,6 +187,8 @@ export interface RequestTrace {
   readonly authenticated: number | null;
   readonly admitted: number | null;
   readonly forwarded: number | null;
+  /** The host and port of the store that was asked last; `null`: none was, or there is only one. */
+  readonly store: string | null;
   /** Where it stands in a trace, 55 characters: its own span, or while tracing is off that of the caller. */
   readonly traceparent: string | null;
   /** Its span; there is none while tracing is off. */

@@ -180,6 +180,7 @@ function traceIn(kept: References, numbers: Float64Array): RequestTrace {
     authenticated: orNull(numbers[4]!),
     admitted: orNull(numbers[5]!),
     forwarded: orNull(numbers[6]!),
+    store: null,
   };
 }
 

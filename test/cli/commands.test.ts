@@ -184,6 +184,19 @@ paths:
     expect(err).toMatch(/scoped\.yaml:6:27 \/paths\/~1a\/put\/x-required-scopes: "a, b" is no name of a scope/);
   });
 
+  test('tells an operation that names an upstream which the settings do not have', async () => {
+    const get = '{operationId: a, x-storegate-upstream: stok, responses: {default: {description: Done.}}}';
+    writeFileSync(
+      join(cwd, 'named.yaml'),
+      `openapi: 3.0.3\ninfo: {title: x, version: '1'}\npaths: {/a: {get: ${get}}}\n`,
+    );
+    writeFileSync(join(cwd, 'named-gateway.yaml'), 'upstreams: { stock: { url: "http://127.0.0.1:9" } }\n');
+    const env = { STOREGATE_CONTRACT: 'named.yaml', STOREGATE_CONFIG: 'named-gateway.yaml' };
+    const { code, err } = await here(['check'], { env });
+    expect(code).toBe(1);
+    expect(err).toMatch(/named\.yaml: a \(GET \/a\): x-storegate-upstream names stok, .*did you mean stock\?/);
+  });
+
   test('notes a limit of a body that is above that of the door', async () => {
     const post =
       '{operationId: a, x-max-body-bytes: 1048577, requestBody: {content: {text/plain: {}}}, responses: {default: {description: Done.}}}';

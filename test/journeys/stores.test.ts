@@ -141,6 +141,7 @@ describe('of two stores', () => {
     await start(`upstream: { url: "${one.url},${two.url}", retries: { timeouts: true }, ${QUICK} }`);
     for (let i = 0; i < 10; i++) expect((await ask()).status).toBe(200);
     expect(one.asked.length).toBeGreaterThan(0);
+    expect(lines('request').map(({ store }) => store)).toEqual(Array(10).fill(two.name));
     await until('its log says so', () => gateway.log.some(({ msg }) => String(msg).startsWith('retry')));
   });
 

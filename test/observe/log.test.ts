@@ -84,7 +84,7 @@ describe('the lines of the log', () => {
         cost: 1,
         scopes: [],
       },
-      ...{ declared: 0, received: 0, authenticated: null, admitted: null, forwarded: null },
+      ...{ declared: 0, received: 0, authenticated: null, admitted: null, forwarded: null, store: null },
       ...{ faults: null, faultCount: 0, traceparent: null },
     };
     const faults = [{ in: 'body', pointer: '/name', rule: 'type' }] as const;

@@ -48,6 +48,7 @@ function traceOf(given: Partial<RequestTrace> = {}): RequestTrace {
       authenticated: null,
       admitted: null,
       forwarded: null,
+      store: null,
     },
     traceparent: null,
     ...given,

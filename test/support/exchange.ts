@@ -22,6 +22,7 @@ export function exchangeOf(
     address: '192.0.2.1',
     behindProxy: false,
     span: null,
+    store: null,
     startedAt: 0,
     authenticatedAt: 0,
     admittedAt: 0,

@@ -66,4 +66,6 @@ test('workers share the connections of the gateway, never to less than one', () 
   const { maxConnections, maxConnectionsPerAddress } = share.door;
   expect([maxConnections, maxConnectionsPerAddress, share.upstream.connections]).toEqual([3334, 334, 43]);
   expect(shareOf({ ...config, upstream: { ...config.upstream, connections: 1 } }, 3).upstream.connections).toBe(1);
+  const stock = { ...config.upstream, connections: 10 };
+  expect(shareOf({ ...config, upstreams: { stock } }, 3).upstreams.stock!.connections).toBe(4);
 });

@@ -67,6 +67,7 @@ export function createDoor({ config, observe, tell, beginSpan }: DoorParts): Doo
       refusal: null,
       forwardedAt: 0,
       answeredAt: 0,
+      store: null,
       cancel: null,
     };
     // What follows may be meant for the other protocol already.
@@ -179,6 +180,7 @@ function traceOf(exchange: Exchange, tell: TellFaults): RequestTrace {
     authenticated: since(exchange.authenticatedAt),
     admitted: since(exchange.admittedAt),
     forwarded: since(exchange.forwardedAt),
+    store: exchange.store,
     traceparent: span === null ? (head.traceparent ?? null) : traceparentAt(span, span.id),
     span,
   };

@@ -123,6 +123,7 @@ class Question implements AnswerTaker {
     const { span } = exchange;
     const epoch = store.begin();
     this.#epoch = epoch;
+    exchange.store = store.told;
     exchange.cancel = () => {
       connection.cancel(asked);
       if (!this.#judged) store.forgone(epoch);

@@ -1,5 +1,5 @@
 import type { StoreAddress, Upstream as UpstreamSettings } from '../../config/config.ts';
-import { storeLabel } from '../../config/upstreams.ts';
+import { DEFAULT_UPSTREAM, storeLabel } from '../../config/upstreams.ts';
 import type { StoreStatus } from '../../fleet/status.ts';
 import type { ClientError } from '../../http1/client-error.ts';
 import { type OpenerOptions, openerTo, Pool, type PoolLimits } from '../../http1/pool.ts';
@@ -81,6 +81,10 @@ export class Store implements AskedStore {
         if (this.health.tick(performance.now())) this.#tell();
       },
     });
+  }
+
+  get told(): string | null {
+    return this.#settings.stores.length === 1 && this.upstream === DEFAULT_UPSTREAM ? null : this.name;
   }
 
   get weight(): number {

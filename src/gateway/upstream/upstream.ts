@@ -19,6 +19,8 @@ export interface AskedStore {
   readonly upstream: string;
   /** Its host and port. */
   readonly name: string;
+  /** The same where there are several to be told apart. */
+  readonly told: string | null;
   readonly pool: Pool;
   /** Whether the next request that begins shows if it answers at all; a caller does not wait for that. */
   readonly isTrial: boolean;
@@ -43,6 +45,7 @@ export function soleTarget(upstream: string, name: string, pool: Pool): AskedSto
   return {
     upstream,
     name,
+    told: null,
     pool,
     isTrial: false,
     begin: () => 0,

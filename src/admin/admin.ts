@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import type { Readiness } from '../fleet/readiness.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import { OPEN_METRICS, prefersOpenMetrics } from '../observe/open-metrics.ts';
 import type { ServerMaterial } from '../tls/server.ts';
 import { AdminError, errorBody } from './admin-error.ts';
 import { type AdminApi, createAdminApi } from './api.ts';
@@ -27,7 +28,7 @@ export interface AdminOptions {
   /** `null`: it speaks HTTP as it is. */
   readonly tls: ServerMaterial | null;
   readonly context: AdminContext;
-  readonly metrics: Pick<Metrics, 'contentType' | 'text'>;
+  readonly metrics: Pick<Metrics, 'contentType' | 'text' | 'openMetrics'>;
   readonly observe: Observe;
   /** Token of this run for commands beside the gateway; `null`: they reach the state by themselves. */
   readonly ownToken: string | null;
@@ -84,7 +85,9 @@ export function createAdmin(options: AdminOptions): Admin {
     response.locals.still = () => gate.still(request);
     next();
   });
-  app.get('/metrics', async (_request, response) => {
+  app.get('/metrics', async (request, response) => {
+    if (metrics.openMetrics !== null && prefersOpenMetrics(request.get('Accept') ?? ''))
+      return void response.set('Content-Type', OPEN_METRICS).send(await metrics.openMetrics());
     response.set('Content-Type', metrics.contentType).send(await metrics.text());
   });
   app.get('/openapi.json', (_request, response) => void response.type('application/json').send(api.contract.json));

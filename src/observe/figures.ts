@@ -1,4 +1,5 @@
 import { AggregatorRegistry, type Registry } from 'prom-client';
+import { openMetricsText, withExemplars } from './open-metrics.ts';
 
 /** Every metric of one process with its values, as plain data for another process. */
 export type Figures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
@@ -8,8 +9,18 @@ export type Figures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
  * answers for all; it also supplies metrics of one process, such as the start time.
  */
 export function totalText(own: Figures, others: readonly Figures[]): Promise<string> {
+  return aggregate(partsOf(own, others)).metrics();
+}
+
+/** The same as OpenMetrics. */
+export async function totalOpenMetrics(own: Figures, others: readonly Figures[]): Promise<string> {
+  const parts = partsOf(own, others);
+  return openMetricsText(withExemplars(await aggregate(parts).getMetricsAsJSON(), parts));
+}
+
+function partsOf(own: Figures, others: readonly Figures[]): readonly Figures[] {
   const ofOne = own.map((metric) => (isOfOne(metric) ? { ...metric, aggregator: 'first' as const } : metric));
-  return aggregate([ofOne, ...others.map((figures) => figures.filter((metric) => !isOfOne(metric)))]).metrics();
+  return [ofOne, ...others.map((figures) => figures.filter((metric) => !isOfOne(metric)))];
 }
 
 /** The metrics that outlive the processes: counters and histograms. Gauges end with their process. */

@@ -14,13 +14,16 @@ import type {
   WebhookGauges,
 } from './metric-rows.ts';
 import { METRICS } from './metric-table.ts';
-import { counterTally, histogramTally, readGauge, readStores, standingGauge } from './tallies.ts';
+import { openMetricsText } from './open-metrics.ts';
+import { type CurrentTrace, counterTally, histogramTally, readGauge, readStores, standingGauge } from './tallies.ts';
 
 export interface Metrics {
   readonly observe: Observe;
   readonly contentType: string;
   /** The exposition text for Prometheus. */
   text(): Promise<string>;
+  /** The same as OpenMetrics, with exemplars; `null` without tracing. */
+  readonly openMetrics: (() => Promise<string>) | null;
   /** The same as values, for addition to those of other processes. */
   figures(): Promise<Figures>;
 }
@@ -38,24 +41,44 @@ const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 export function createMetrics(
   gauges: (RequestGauges | PrimaryGauges) & Partial<OperatingGauges & CopyGauges & WebhookGauges>,
   stores?: () => readonly StoreReading[],
+  { exemplars = false }: { readonly exemplars?: boolean } = {},
 ): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   for (const name of MISNAMED) registry.removeSingleMetric(name);
-  const counts = register(registry, gauges, stores);
+  const trace: CurrentTrace | null = exemplars ? { id: null } : null;
+  const counts = register(registry, gauges, stores, trace);
+
+  function observe(event: Event): void {
+    const concerned = counts[event.type];
+    if (concerned === undefined) return;
+    for (const count of concerned) count(event);
+  }
+
   return {
-    observe(event) {
-      const concerned = counts[event.type];
-      if (concerned === undefined) return;
-      for (const count of concerned) count(event);
-    },
+    observe: trace === null ? observe : inTrace(trace, observe),
     contentType: registry.contentType,
     text: () => registry.metrics(),
+    openMetrics: exemplars ? async () => openMetricsText(await registry.getMetricsAsJSON()) : null,
     figures: () => registry.getMetricsAsJSON(),
   };
 }
 
-function register(registry: Registry, gauges: Gauges, stores: (() => readonly StoreReading[]) | undefined): Counts {
+/** Only what has spans is an example: nobody could look at another. */
+function inTrace(trace: CurrentTrace, observe: Observe): Observe {
+  return (event) => {
+    const span = event.type === 'request' ? event.trace?.span : null;
+    trace.id = span?.sampled ? span.traceId : null;
+    observe(event);
+  };
+}
+
+function register(
+  registry: Registry,
+  gauges: Gauges,
+  stores: (() => readonly StoreReading[]) | undefined,
+  trace: CurrentTrace | null,
+): Counts {
   const counts: Counts = Object.create(null);
   for (const row of METRICS) {
     if (row.kind === 'gauge') {
@@ -64,19 +87,23 @@ function register(registry: Registry, gauges: Gauges, stores: (() => readonly St
     } else if (row.kind === 'store') {
       if (stores !== undefined) readStores(registry, row, stores);
     } else if (row.onlyWith === undefined || gauges[row.onlyWith] !== undefined) {
-      const count = prepare(registry, row);
+      const count = prepare(registry, row, trace);
       for (const type of row.on) counts[type] = [...(counts[type] ?? []), count];
     }
   }
   return counts;
 }
 
-function prepare(registry: Registry, row: Exclude<MetricRow, GaugeRow | StoreRow>): Observe {
+function prepare(
+  registry: Registry,
+  row: Exclude<MetricRow, GaugeRow | StoreRow>,
+  trace: CurrentTrace | null,
+): Observe {
   switch (row.kind) {
     case 'counter':
       return row.count(counterTally(registry, row));
     case 'histogram':
-      return row.count(histogramTally(registry, row, row.buckets ?? SECONDS));
+      return row.count(histogramTally(registry, row, row.buckets ?? SECONDS, trace));
     case 'standing':
       return row.count(standingGauge(registry, row, row.initially ?? null));
   }

@@ -1,6 +1,7 @@
 import { Counter, Gauge, type Metric, type Registry } from 'prom-client';
 import { createCells, type LabelNames, type LabelValue } from './cells.ts';
 import type { StoreReading, StoreRow } from './metric-rows.ts';
+import type { Exemplar } from './open-metrics.ts';
 
 /** The name, help and labels of a tally. */
 export interface TallyName {
@@ -27,21 +28,40 @@ export function counterTally(registry: Registry, { name, help, labelNames }: Tal
   };
 }
 
-/** Makes a histogram in seconds and returns the function that observes one duration for the given label values. */
-export function histogramTally(registry: Registry, { name, help, labelNames }: TallyName, bounds: readonly number[]) {
-  const { find, all } = createCells(labelNames, () => ({ buckets: new Float64Array(bounds.length + 1), sum: 0 }));
+/** The trace of what is being counted; `null`: it has none that anybody keeps. */
+export interface CurrentTrace {
+  id: string | null;
+}
+
+/**
+ * Makes a histogram in seconds and returns the function that observes one duration for the given label values. With `trace` each
+ * bucket has the newest of what it counts as its example.
+ */
+export function histogramTally(
+  registry: Registry,
+  { name, help, labelNames }: TallyName,
+  bounds: readonly number[],
+  trace: CurrentTrace | null = null,
+) {
+  const { find, all } = createCells(labelNames, () => ({
+    buckets: new Float64Array(bounds.length + 1),
+    sum: 0,
+    examples: [] as Exemplar[],
+  }));
 
   function values() {
-    return all.flatMap(({ labels, cell: { buckets, sum } }) => {
+    return all.flatMap(({ labels, cell: { buckets, sum, examples } }) => {
+      const example = (i: number) => (examples[i] === undefined ? null : { exemplar: examples[i] });
       let below = 0;
       const cumulative = bounds.map((le, i) => {
         below += buckets[i]!;
-        return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: below };
+        return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: below, ...example(i) };
       });
       const count = below + buckets[bounds.length]!;
+      const last = example(bounds.length);
       return [
         ...cumulative,
-        { metricName: `${name}_bucket`, labels: { ...labels, le: '+Inf' }, value: count },
+        { metricName: `${name}_bucket`, labels: { ...labels, le: '+Inf' }, value: count, ...last },
         { metricName: `${name}_sum`, labels, value: sum },
         { metricName: `${name}_count`, labels, value: count },
       ];
@@ -58,13 +78,25 @@ export function histogramTally(registry: Registry, { name, help, labelNames }: T
   };
   registry.registerMetric(metric as unknown as Metric);
 
-  return (seconds: number, a?: LabelValue, b?: LabelValue, c?: LabelValue): void => {
+  function add(seconds: number, a?: LabelValue, b?: LabelValue, c?: LabelValue): void {
     const cell = find(a, b, c);
-    let bucket = 0;
-    while (bucket < bounds.length && seconds > bounds[bucket]!) bucket++;
-    cell.buckets[bucket]!++;
+    cell.buckets[bucketOf(seconds, bounds)]!++;
     cell.sum += seconds;
+  }
+
+  if (trace === null) return add;
+  return (seconds: number, a?: LabelValue, b?: LabelValue, c?: LabelValue): void => {
+    add(seconds, a, b, c);
+    if (trace.id === null) return;
+    const exemplar = { labelSet: { trace_id: trace.id }, value: seconds, timestamp: Date.now() / 1_000 };
+    find(a, b, c).examples[bucketOf(seconds, bounds)] = exemplar;
   };
+}
+
+function bucketOf(seconds: number, bounds: readonly number[]): number {
+  let bucket = 0;
+  while (bucket < bounds.length && seconds > bounds[bucket]!) bucket++;
+  return bucket;
 }
 
 /** Makes a gauge whose labels are its value, and returns the function that sets them. The labels set last are 1; there are no others. `initially` null: none before they are set. */

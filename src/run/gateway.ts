@@ -18,6 +18,7 @@ import { RecentRequests } from '../requests/recent.ts';
 import { openEmbedded } from '../state/embedded/open.ts';
 import { openRedis } from '../state/redis/open.ts';
 import { makeTicketSecret } from '../tls/server.ts';
+import { receiverOf } from '../tracing/receiver.ts';
 import { openTracing } from '../tracing/tracing.ts';
 import { abilityOf } from './ability.ts';
 import { ContractLoader } from './contracts/loader.ts';
@@ -82,7 +83,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
     ...(config.redis?.keyCopy.enabled ? { keyCopyAge: () => (storage.keyCopyAge?.() ?? 0) / 1_000 } : {}),
     ...webhooks.gauges,
   };
-  const metrics = createMetrics(gauges, () => serving.stores);
+  const metrics = createMetrics(gauges, () => serving.stores, { exemplars: receiverOf(config.tracing) !== null });
   const recent = new RecentRequests(config.explain, { worker: null });
   const counted = new Top(clock);
   const peaks = new Peaks(clock);

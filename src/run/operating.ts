@@ -35,7 +35,7 @@ export interface OperatingParts<C extends Config> {
   readonly state: State;
   readonly uses: AdminContext['uses'];
   readonly webhooks: AdminContext['webhooks'];
-  readonly metrics: Pick<Metrics, 'contentType' | 'text'>;
+  readonly metrics: Pick<Metrics, 'contentType' | 'text' | 'openMetrics'>;
   /** Valid for this run only; admits the gateway's own user, see `state/embedded/lock.ts`. */
   readonly ownToken: string | null;
   readonly readiness: () => Readiness;

@@ -11,12 +11,6 @@ type ExporterConfig = NonNullable<ConstructorParameters<Awaited<ReturnType<typeo
 const SUCCESS = 0;
 const FAILED = 1;
 
-/** The URL that spans go to; `null`: there are none. */
-export function receiverOf({ exporter, tracesEndpoint, endpoint }: Settings): string | null {
-  if (exporter === 'none') return null;
-  return tracesEndpoint ?? (endpoint === null ? null : `${endpoint.replace(/\/+$/, '')}/v1/traces`);
-}
-
 /** The exporter of the SDK for these settings. Rejects with one sentence where they do not fit or a file cannot be read. */
 export async function createExporter(url: string, settings: Settings): Promise<SpanExporter> {
   const Exporter = await loadExporter(settings.protocol);

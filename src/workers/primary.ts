@@ -8,7 +8,7 @@ import type { Readiness } from '../fleet/readiness.ts';
 import type { GatewayStatus } from '../fleet/status.ts';
 import { readTopQuestion, type TopAnswer } from '../fleet/top.ts';
 import { toAll } from '../observe/events.ts';
-import { totalText } from '../observe/figures.ts';
+import { totalOpenMetrics, totalText } from '../observe/figures.ts';
 import { createLog } from '../observe/log.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { ContractLoader } from '../run/contracts/loader.ts';
@@ -25,6 +25,7 @@ import { gatewayStatus } from '../run/status.ts';
 import { refuseUnknownUpstreams } from '../run/upstream-names.ts';
 import { deskOf, GatewayWebhooks } from '../run/webhooks.ts';
 import { openForWorkers } from '../state/redis/open.ts';
+import { receiverOf } from '../tracing/receiver.ts';
 import { WorkerPool } from './pool.ts';
 
 /**
@@ -93,6 +94,10 @@ export async function createPrimary(
       metrics: {
         contentType: metrics.contentType,
         text: async () => totalText(await metrics.figures(), await pool.figures()),
+        openMetrics:
+          receiverOf(config.tracing) === null
+            ? null
+            : async () => totalOpenMetrics(await metrics.figures(), await pool.figures()),
       },
       // Commands on this machine ask Redis themselves.
       ownToken: null,

@@ -17,6 +17,7 @@ import { processStatus } from '../run/status.ts';
 import { urlOf } from '../run/url.ts';
 import { openRedis } from '../state/redis/open.ts';
 import type { Storage } from '../state/storage.ts';
+import { receiverOf } from '../tracing/receiver.ts';
 import { openTracing } from '../tracing/tracing.ts';
 import { hasReceivers } from '../webhooks/endpoints.ts';
 import type { Heard } from '../webhooks/teller.ts';
@@ -149,6 +150,7 @@ async function begin(
       () => storage,
     ),
     () => serving.stores,
+    { exemplars: receiverOf(config.tracing) !== null },
   );
   // A failed call does not matter: a primary process that is gone needs no news.
   const tellAbility = () => void primary.call('able', abilityOf(storage, standing, serving), TELLING).catch(() => {});

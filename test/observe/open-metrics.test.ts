@@ -1,0 +1,96 @@
+import { describe, expect, test } from '@jest/globals';
+import { totalOpenMetrics, totalText } from '../../src/observe/figures.ts';
+import { createMetrics } from '../../src/observe/metrics.ts';
+import { prefersOpenMetrics } from '../../src/observe/open-metrics.ts';
+import { requestEvent } from '../support/request-event.ts';
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const OTHER = '5bf92f3577b34da6a3ce929d0e0e4736';
+const gauges = { workers: () => 2 };
+
+/** The metrics of a process that has told of requests in these traces. */
+function told(...requests: { traceId: string; sampled?: boolean; duration: number }[]) {
+  const metrics = createMetrics(gauges, undefined, { exemplars: true });
+  for (const { traceId, sampled = true, duration } of requests) {
+    const trace = { span: { traceId, sampled } } as never;
+    metrics.observe(requestEvent({ duration, upstream: null, trace }));
+  }
+  return metrics;
+}
+
+const examplesIn = (text: string) =>
+  [
+    ...text.matchAll(
+      /^storegate_request_duration_seconds_bucket\{(.*)\} \d+ # \{trace_id="(\w+)"\} (\S+) \d+\.\d{3}$/gm,
+    ),
+  ].map(([, labels, trace, seconds]) => [/le="([^"]+)"/.exec(labels!)![1], trace, Number(seconds)]);
+
+describe('OpenMetrics', () => {
+  test.each([
+    ['', false],
+    ['*/*', false],
+    ['text/plain', false],
+    ['application/openmetrics-text', true],
+    ['Application/OpenMetrics-Text; version=1.0.0', true],
+    ['application/openmetrics-text;q=0', false],
+    ['text/plain, application/openmetrics-text;q=0.5', false],
+    [
+      'application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
+      true,
+    ],
+    [
+      'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,*/*;q=0.2',
+      true,
+    ],
+  ])('is preferred by Accept: %s: %s', (accept, preferred) => {
+    expect(prefersOpenMetrics(accept)).toBe(preferred);
+  });
+
+  test('has for each bucket the newest request that somebody keeps a trace of', async () => {
+    const { openMetrics } = told(
+      { traceId: OTHER, duration: 3 },
+      { traceId: TRACE, duration: 4 },
+      { traceId: OTHER, sampled: false, duration: 4.5 },
+      { traceId: OTHER, duration: 60_000 },
+    );
+    expect(examplesIn(await openMetrics!())).toEqual([
+      ['0.005', TRACE, 0.004],
+      ['+Inf', OTHER, 60],
+    ]);
+  });
+
+  test('is what the standard says: families by their names, numbers with a point, an end', async () => {
+    const text = await told({ traceId: TRACE, duration: 4 }).openMetrics!();
+    expect(text).toContain('# TYPE storegate_requests counter\n# HELP storegate_requests Requests of');
+    expect(text).toMatch(/^storegate_requests_total\{operation="listPets",method="GET",status="200"\} 1$/m);
+    expect(text).toMatch(/^storegate_request_duration_seconds_bucket\{operation="listPets",le="1\.0"\} 1$/m);
+    expect(text).toContain('# TYPE storegate_workers gauge\n');
+    // A histogram of prom-client's own, which has no examples.
+    expect(text).toContain('# TYPE nodejs_gc_duration_seconds histogram\n');
+    expect(text.endsWith('\n# EOF\n')).toBe(true);
+    const families = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!);
+    expect(new Set(families).size).toBe(families.length);
+    expect(text).not.toContain('\n\n');
+  });
+
+  test('of several processes has the newest example of all, and the sums that the other exposition has', async () => {
+    const one = await told({ traceId: TRACE, duration: 4 }).figures();
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    const two = await told({ traceId: OTHER, duration: 3 }, { traceId: OTHER, duration: 60_000 }).figures();
+    const own = await createMetrics(gauges).figures();
+    // As they come from other processes.
+    const parts = structuredClone([two, one]);
+    const text = await totalOpenMetrics(own, parts);
+    expect(examplesIn(text)).toEqual([
+      ['0.005', OTHER, 0.003],
+      ['+Inf', OTHER, 60],
+    ]);
+    expect(text).toContain('storegate_request_duration_seconds_count{operation="listPets"} 3\n');
+    expect(await totalText(own, parts)).toContain('storegate_request_duration_seconds_count{operation="listPets"} 3\n');
+  });
+
+  test('is not there without tracing, and the other exposition has no examples', async () => {
+    expect(createMetrics(gauges).openMetrics).toBeNull();
+    expect(await told({ traceId: TRACE, duration: 4 }).text()).not.toContain('trace_id');
+  });
+});

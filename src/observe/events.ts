@@ -126,7 +126,7 @@ export type Event =
  * Why a store is away: requests in a row found no connection, got no usable answer, or none in time; too large a share of them
  * failed; its answers had statuses that count as failures; or the gateway's own checks failed.
  */
-export type StoreReason = 'unreachable' | 'broken' | 'hanging' | 'failing' | 'statuses' | 'check';
+export type StoreReason = 'unreachable' | 'untrusted' | 'broken' | 'hanging' | 'failing' | 'statuses' | 'check';
 
 /** One event for each request of the public listener, after its answer has ended in any way. */
 export interface RequestEvent {

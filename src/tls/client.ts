@@ -29,3 +29,26 @@ export function clientTls(material: ClientMaterial | null): ClientTls {
   const servername = isIP(serverName) === 0 ? serverName : '';
   return { secureContext, servername, checkServerIdentity: (_, found) => checkServerIdentity(serverName, found) };
 }
+
+/** Codes of OpenSSL for a certificate whose issuer nobody trusts. */
+const UNKNOWN_ISSUER = new Set([
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+]);
+
+export type TlsTrouble = 'issuer' | 'name' | 'certificate' | 'refused' | 'no_tls' | 'other';
+
+/** What went wrong with TLS to another side; `null`: something else did. */
+export function tlsTrouble(error: unknown): TlsTrouble | null {
+  const { code } = Object(error) as { code?: unknown };
+  if (typeof code !== 'string') return null;
+  if (UNKNOWN_ISSUER.has(code)) return 'issuer';
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'name';
+  if (code.startsWith('CERT_')) return 'certificate';
+  if (/ALERT.*(CERTIFICATE|UNKNOWN_CA|HANDSHAKE_FAILURE)/.test(code)) return 'refused';
+  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') return 'no_tls';
+  return code.startsWith('ERR_SSL') ? 'other' : null;
+}

@@ -43,6 +43,10 @@ describe('a store behind TLS', () => {
     const { host } = new URL(store.url);
     expect(told('outage')[0]!.reason).toContain(`nobody trusted has signed the certificate of ${host}`);
     expect(told('outage')[0]!.reason).toContain('tls.ca');
+    await until('it is away', async () => (await get()).status === 503);
+    expect(told('store.away')[0]).toMatchObject({ reason: 'untrusted', error: expect.stringContaining('tls.ca') });
+    const { stores } = (await gateway.admin.get('/stores')).body;
+    expect(JSON.stringify(stores)).toContain('"reason":"untrusted"');
   });
 
   test('may have a certificate of another name than the URL, if settings name it', async () => {

@@ -189,6 +189,8 @@ async function askRunning<T>(
   }
 }
 
+const isTls = ({ tls }: Config['admin']): boolean => tls.cert !== null || tls.certificates.length > 0;
+
 function ownCertificates({ cert, certificates }: Config['admin']['tls']): string[] {
   const files = [...(cert === null ? [] : [cert]), ...certificates.map((pair) => pair.cert)];
   return files.map((file) => readFileSync(file, 'utf8'));
@@ -252,7 +254,7 @@ function openFolder({ data, admin, audit }: Config): Storage {
       if (!(error instanceof StateFileError)) throw error;
       throw new AdminError(
         'gateway_running',
-        `A gateway is running on ${data} and has the counters to itself. Ask it: set STOREGATE_ADMIN_URL, such as http://${admin.host}:${admin.port}.`,
+        `A gateway is running on ${data} and has the counters to itself. Ask it: set STOREGATE_ADMIN_URL, such as ${isTls(admin) ? 'https' : 'http'}://${admin.host}:${admin.port}.`,
       );
     }
   }

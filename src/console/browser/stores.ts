@@ -28,6 +28,7 @@ export interface StoreConnections {
 
 const REASONS: Readonly<Record<string, string>> = {
   unreachable: 'no connection to it',
+  untrusted: 'TLS with it failed: a certificate is not good',
   broken: 'no usable answer',
   hanging: 'no answer in time',
   failing: 'too many requests failed',

@@ -3,8 +3,8 @@ import type { StoreState } from '../../fleet/status.ts';
 import type { StoreReason } from '../../observe/events.ts';
 import { LastSeconds } from './last-seconds.ts';
 
-/** What went wrong with a request: no connection; no usable answer; none in time; or a status that counts as a failure. */
-export type Failure = 'unreachable' | 'broken' | 'hanging' | 'statuses';
+/** What went wrong with a request: no connection; none by TLS, for want of a good certificate; no usable answer; none in time; or a status that counts as a failure. */
+export type Failure = 'unreachable' | 'untrusted' | 'broken' | 'hanging' | 'statuses';
 
 /** What the answer to a check of the gateway's own was; `silent`: there was none. */
 export type Verdict = 'good' | 'bad' | 'silent';
@@ -191,7 +191,7 @@ export class Health {
     if (failure === 'statuses') this.#statuses++;
     else if (failure === 'hanging') this.#timeouts++;
     else this.#failures++;
-    if (failure === 'unreachable' && this.#failures >= failures) return failure;
+    if ((failure === 'unreachable' || failure === 'untrusted') && this.#failures >= failures) return failure;
     if (failure === 'broken' && this.#failures >= failures && isQuiet) return failure;
     if (failure === 'hanging' && this.#timeouts >= timeouts && isQuiet) return failure;
     if (failure === 'statuses' && this.#statuses >= failures && isQuiet) return failure;

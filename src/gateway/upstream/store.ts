@@ -4,7 +4,7 @@ import type { StoreStatus } from '../../fleet/status.ts';
 import type { ClientError } from '../../http1/client-error.ts';
 import { type OpenerOptions, openerTo, Pool, type PoolLimits } from '../../http1/pool.ts';
 import type { Observe } from '../../observe/events.ts';
-import type { ClientTls } from '../../tls/client.ts';
+import { type ClientTls, tlsTrouble } from '../../tls/client.ts';
 import { Checks } from './checks.ts';
 import { type Failure, Health, type HealthSettings } from './health.ts';
 import { isName, Names } from './names.ts';
@@ -138,7 +138,15 @@ export class Store implements AskedStore {
     }
     this.#failures++;
     if (error.failure === 'unreachable') this.#names?.doubt();
-    if (this.health.bad(FAILURES[error.failure], epoch, performance.now(), this.#mayGo)) this.#tell(error);
+    if (
+      this.health.bad(
+        tlsTrouble(error.cause) !== null ? 'untrusted' : FAILURES[error.failure],
+        epoch,
+        performance.now(),
+        this.#mayGo,
+      )
+    )
+      this.#tell(error);
   }
 
   forgone(epoch: number): void {

@@ -11,6 +11,7 @@ import { toAll } from '../observe/events.ts';
 import { Recorder } from '../observe/history/recorder.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { createMetrics } from '../observe/metrics.ts';
+import { oneMoment } from '../observe/moment.ts';
 import { Peaks } from '../observe/peaks/peaks.ts';
 import { Top } from '../observe/top/top.ts';
 import { makeToken } from '../operators/tokens.ts';
@@ -84,23 +85,26 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
     ...webhooks.gauges,
   };
   const metrics = createMetrics(gauges, () => serving.stores, { exemplars: receiverOf(config.tracing) !== null });
+  const moment = oneMoment(clock);
   const recent = new RecentRequests(config.explain, { worker: null });
-  const counted = new Top(clock);
-  const peaks = new Peaks(clock);
+  const counted = new Top(moment.clock);
+  const peaks = new Peaks(moment.clock);
   const windowsSince = new CountedSince(config.plans, clock);
   const past = new GatewayHistory();
-  const recorder = new Recorder(clock, past.add);
+  const recorder = new Recorder(moment.clock, past.add);
   const tracing = await openTracing(config.tracing, { worker: null, observe: (event) => observe(event) });
-  const observe = toAll(
-    metrics.observe,
-    log.observe,
-    standing.observe,
-    recent.observe,
-    counted.observe,
-    peaks.observe,
-    recorder.observe,
-    ...(tracing === null ? [] : [tracing.observe]),
-    ...webhooks.listeners,
+  const observe = moment.of(
+    toAll(
+      metrics.observe,
+      log.observe,
+      standing.observe,
+      recent.observe,
+      counted.observe,
+      peaks.observe,
+      recorder.observe,
+      ...(tracing === null ? [] : [tracing.observe]),
+      ...webhooks.listeners,
+    ),
   );
 
   const storage = config.redis

@@ -5,6 +5,7 @@ import { type Event, type Observe, toAll } from '../observe/events.ts';
 import { Recorder } from '../observe/history/recorder.ts';
 import { createLog } from '../observe/log.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
+import { oneMoment } from '../observe/moment.ts';
 import { Peaks } from '../observe/peaks/peaks.ts';
 import { Top } from '../observe/top/top.ts';
 import { RecentRequests } from '../requests/recent.ts';
@@ -156,11 +157,12 @@ async function begin(
   const tellAbility = () => void primary.call('able', abilityOf(storage, standing, serving), TELLING).catch(() => {});
   let isOpen = false;
   const standing = new Standing();
+  const moment = oneMoment(Date.now);
   const recent = new RecentRequests(config.explain, { worker });
-  const top = new Top(Date.now);
-  const peaks = new Peaks(Date.now);
+  const top = new Top(moment.clock);
+  const peaks = new Peaks(moment.clock);
   const recorder = new Recorder(
-    Date.now,
+    moment.clock,
     // Without a primary process nobody keeps it.
     (minute) => void primary.call('minute', minute, TELLING).catch(() => {}),
   );
@@ -169,9 +171,10 @@ async function begin(
   const counting = listeners.map(({ observe }) => observe);
   const isTold = hasReceivers(config.webhooks);
   const tellers = isTold ? [await tellerOf(config.webhooks.quota, primary)] : [];
-  const observe = toAll(...counting, ...tellers, ({ type }) => {
+  const telling: Observe = ({ type }) => {
     if (isOpen && TELLING_OF_ABILITY.has(type)) tellAbility();
-  });
+  };
+  const observe = moment.of(toAll(...counting, ...tellers, telling));
   const storage: Storage = await openRedis(config.redis!, {
     observe,
     audit: config.audit,

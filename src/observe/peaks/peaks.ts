@@ -30,10 +30,13 @@ export interface PeakCounts {
   readonly windows: readonly ToldUses[];
 }
 
+/** By kind and span of the window. No name is put together for them: that would take as long as all the rest. */
+type TablesOfPlan = Partial<Record<Window['kind'], Map<number, HighestUses>>>;
+
 /** One hour: for each plan and window the highest uses that were read in it. */
 interface Hour {
   readonly start: number;
-  readonly tables: Map<string, Map<number, HighestUses>>;
+  readonly tables: Map<string, TablesOfPlan>;
   weight: number;
   costliest: number;
 }
@@ -75,7 +78,7 @@ export class Peaks {
       windows: windows.map((window) => {
         const all = new HighestUses();
         for (const { tables } of hours) {
-          const table = tables.get(tableOf(plan, window.kind))?.get(window.span);
+          const table = tables.get(plan)?.[window.kind]?.get(window.span);
           if (table) all.absorb(table, window.above);
         }
         all.shrink(MOST_TOLD / windows.length);
@@ -116,20 +119,22 @@ function placeOf(window: Window, resetAt: number, now: number): number {
   return kindOf(window).resetsAsWhole ? Math.round(resetAt) : Math.floor(now / window.span) * window.span;
 }
 
-const tableOf = (plan: string, kind: Window['kind']) => `${kind} ${plan}`;
-
 function tableIn({ tables }: Hour, plan: string, { kind, span }: Window): HighestUses {
-  const name = tableOf(plan, kind);
-  const known = tables.get(name)?.get(span);
+  const known = tables.get(plan)?.[kind]?.get(span);
   if (known !== undefined) return known;
+  const ofPlan = tables.get(plan) ?? {};
+  tables.set(plan, ofPlan);
   const table = new HighestUses();
-  tables.set(name, (tables.get(name) ?? new Map()).set(span, table));
+  ofPlan[kind] ??= new Map();
+  ofPlan[kind].set(span, table);
   return table;
 }
 
 /** The heaviest tables lose their lowest uses, so that one plan does not cost another its own. */
 function makeRoom(hour: Hour, budget: number): void {
-  const tables = [...hour.tables.values()].flatMap((spans) => [...spans.values()]);
+  const tables = [...hour.tables.values()].flatMap((kinds) =>
+    Object.values(kinds).flatMap((spans) => [...spans.values()]),
+  );
   const weight = () => tables.reduce((sum, table) => sum + table.weight, 0);
   while (weight() > 0.8 * budget) {
     const heaviest = tables.reduce((one, other) => (other.weight > one.weight ? other : one));

@@ -88,7 +88,8 @@ class Question implements AnswerTaker {
       this.#askAgain(store, error);
       return;
     }
-    if (error.failure === 'body') store.forgone(this.#epoch);
+    // A connection that was about to be closed as idle says nothing of the store.
+    if (error.failure === 'body' || error.diedIdle) store.forgone(this.#epoch);
     else store.failed(error, this.#epoch);
     const mayRetry = this.#canBeSentAgain && !this.#begun && !exchange.call.left;
     if (mayRetry && upstream.mayRetry(error, asked.method, this.#retries)) this.#retry(store, error);

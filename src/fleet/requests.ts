@@ -1,4 +1,5 @@
 import type { Fault } from '../errors/fault.ts';
+import type { StoreName } from '../observe/events.ts';
 
 /** The parts of the way of a request. */
 export type Step = 'door' | 'pages' | 'authenticate' | 'usage' | 'admit' | 'contract' | 'store';
@@ -99,6 +100,8 @@ export interface ToldFaults {
 
 export interface ToldStore {
   readonly attempts: number;
+  /** The one that was asked last; `null`: none was, or it is not known. Gateways of older versions do not tell it. */
+  readonly asked?: Omit<StoreName, 'isSole'> | null;
   /** Milliseconds until the head of its answer; `null`: none came. */
   readonly head: number | null;
 }

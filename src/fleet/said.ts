@@ -138,6 +138,10 @@ const isFaults = has<ToldFaults>({
   faults: listOf(has<ToldFaults['faults'][number]>({ in: isText, pointer: isText, rule: isText })),
 });
 
+const isKnownOfStore = has<Omit<ToldStore, 'asked'>>({ attempts: isCount, head: orNull(isLength) });
+const isStoreName = has<NonNullable<ToldStore['asked']>>({ upstream: isText, store: isText });
+const isToldStore: Is = (value) => isKnownOfStore(value) && orNull(isStoreName)((value as ToldStore).asked ?? null);
+
 const isRequest = has<ToldRequest>({
   ...LISTED,
   path: orNull(isText),
@@ -147,7 +151,7 @@ const isRequest = has<ToldRequest>({
   windows: listOf(isWindow),
   faults: listOf(isFaults),
   body: has<ToldRequest['body']>({ declared: orNull(isCount), received: isCount }),
-  store: orNull(has<ToldStore>({ attempts: isCount, head: orNull(isLength) })),
+  store: orNull(isToldStore),
   outage: orNull(isText),
   times: has<ToldRequest['times']>({
     authenticated: orNull(isLength),

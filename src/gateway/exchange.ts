@@ -3,7 +3,7 @@ import type { Refusal } from '../errors/refusals.ts';
 import type { Client } from '../keys/key.ts';
 import type { Admission, Standing } from '../limits/admission.ts';
 import type { Scopes } from '../limits/scopes.ts';
-import type { RequestSpan } from '../observe/events.ts';
+import type { RequestSpan, StoreName } from '../observe/events.ts';
 import type { Call } from './wire/call.ts';
 import type { Head } from './wire/head.ts';
 
@@ -43,8 +43,8 @@ export interface Exchange {
   /** When the gateway sent the request to the store, and when the head of the answer came. */
   forwardedAt: number;
   answeredAt: number;
-  /** The store that was asked last, where there are several. */
-  store: string | null;
+  /** The store that was asked last; `null`: none was. */
+  store: StoreName | null;
   /** Aborts the request to the store, for example when the caller leaves. */
   cancel: (() => void) | null;
 }

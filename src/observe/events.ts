@@ -187,12 +187,21 @@ export interface RequestTrace {
   readonly authenticated: number | null;
   readonly admitted: number | null;
   readonly forwarded: number | null;
-  /** The host and port of the store that was asked last; `null`: none was, or there is only one. */
-  readonly store: string | null;
+  /** The store that was asked last; `null`: none was. */
+  readonly store: StoreName | null;
   /** Where it stands in a trace, 55 characters: its own span, or while tracing is off that of the caller. */
   readonly traceparent: string | null;
   /** Its span; there is none while tracing is off. */
   readonly span?: RequestSpan | null;
+}
+
+/** How a store is called. */
+export interface StoreName {
+  readonly upstream: string;
+  /** Its host and port. */
+  readonly store: string;
+  /** There is no other one that it could be taken for. */
+  readonly isSole: boolean;
 }
 
 /** The span of a request. Ids are in hex, as in W3C Trace Context. */

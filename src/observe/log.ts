@@ -213,7 +213,8 @@ const TRACE_ID = { from: 3, to: 35 } as const;
 /** What only some lines of requests have: what refused them, faults, and the trace that the request belongs to. */
 function moreIn(trace: RequestTrace | undefined): object | null {
   if (trace === undefined) return null;
-  const { faults, faultCount, traceparent, reason, store } = trace;
+  const { faults, faultCount, traceparent, reason } = trace;
+  const store = trace.store === null || trace.store.isSole ? null : trace.store.store;
   if (faults === null && traceparent === null && reason === null && store === null) return null;
   const traced = traceparent && { traceId: traceparent.slice(TRACE_ID.from, TRACE_ID.to), traceparent };
   return { ...(store && { store }), ...(reason && { reason }), ...(faults && { faults, faultCount }), ...traced };

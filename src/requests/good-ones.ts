@@ -1,7 +1,7 @@
 import type { Reading } from '../limits/admission.ts';
 import type { Ladder, Window } from '../limits/limits.ts';
 import { countsIn, NO_SCOPES, type Scopes } from '../limits/scopes.ts';
-import type { RequestEvent, RequestTrace } from '../observe/events.ts';
+import type { RequestEvent, RequestTrace, StoreName } from '../observe/events.ts';
 import type { Kept, Notes } from './kept.ts';
 
 /** Windows that have room in the columns. */
@@ -23,6 +23,7 @@ interface References {
   by: 'memory' | 'alone' | undefined;
   ladder: Ladder | null;
   traceparent: string | null;
+  store: StoreName | null;
   notes: Notes | null;
   scopes: Scopes;
   /** Those that it counted in. */
@@ -116,7 +117,7 @@ export class GoodOnes {
 function blank(): References {
   return {
     ...{ id: '', method: '', operation: '', keyId: null, account: null, plan: null, address: '', path: null },
-    ...{ subject: null, verdict: null, by: undefined, ladder: null, traceparent: null, notes: null },
+    ...{ subject: null, verdict: null, by: undefined, ladder: null, traceparent: null, store: null, notes: null },
     scopes: NO_SCOPES,
     windows: new Array<Window | null>(WINDOWS).fill(null),
     readings: null,
@@ -137,6 +138,7 @@ function writeReferences(kept: References, event: RequestEvent, trace: RequestTr
   kept.ladder = trace.ladder;
   kept.scopes = trace.scopes;
   kept.traceparent = trace.traceparent;
+  kept.store = trace.store;
 }
 
 function writeReadings(kept: References, numbers: Float64Array, first: number, trace: RequestTrace): void {
@@ -158,11 +160,11 @@ function writeReadings(kept: References, numbers: Float64Array, first: number, t
 }
 
 function traceIn(kept: References, numbers: Float64Array): RequestTrace {
-  const { path, subject, verdict, by, ladder, scopes, traceparent } = kept;
+  const { path, subject, verdict, by, ladder, scopes, traceparent, store } = kept;
   const now = numbers[11]!;
   const standing = Number.isNaN(now) ? null : { readings: readingsIn(kept, numbers), now };
   return {
-    ...{ path, subject, ladder, scopes, traceparent, standing },
+    ...{ path, subject, ladder, scopes, traceparent, store, standing },
     message: null,
     reason: null,
     faults: null,
@@ -180,7 +182,6 @@ function traceIn(kept: References, numbers: Float64Array): RequestTrace {
     authenticated: orNull(numbers[4]!),
     admitted: orNull(numbers[5]!),
     forwarded: orNull(numbers[6]!),
-    store: null,
   };
 }
 

@@ -111,7 +111,10 @@ export function reportedFaults({ side, count, faults }: ContractFaultEvent): Tol
 
 function storeOf({ upstream, trace }: RequestEvent, notes: Notes | null): ToldRequest['store'] {
   if (!trace || trace.forwarded === null) return null;
-  return { attempts: 1 + (notes?.retries ?? 0), head: rounded(upstream) };
+  const { store: asked } = trace;
+  // Where no store took it, none was asked.
+  const attempts = asked === null ? 0 : 1 + (notes?.retries ?? 0);
+  return { attempts, asked: asked && { upstream: asked.upstream, store: asked.store }, head: rounded(upstream) };
 }
 
 /** Deeper causes are not told. */

@@ -30,6 +30,36 @@ test.each(['usage', 'reference', 'constructor', 'toString', '__proto__'])(
   },
 );
 
+test.each([
+  [{ attempts: 1, head: 2 }, 'answered 200'],
+  [{ attempts: 1, asked: { upstream: 'default', store: 's1:80' }, head: 2 }, 's1:80 of default answered 200'],
+  [
+    { attempts: 3, asked: { upstream: 'orders', store: 'o1:80' }, head: 2 },
+    'asked 3 times; o1:80 of orders answered 200',
+  ],
+])('it tells which store answered: %j', (store, words) => {
+  const times = { ...TOLD.times, forwarded: 1, answered: 3 };
+  expect(inSteps({ ...TOLD, store, times }, false)).toContain(`\nstore         ${words} (2.000 ms)\n`);
+});
+
+test('it tells which store failed, and that none was asked', () => {
+  const failed = {
+    ...TOLD,
+    status: 504,
+    step: 'store',
+    code: 'upstream_timeout',
+    outage: 'upstream_timeout: too_slow',
+  };
+  const store = { attempts: 2, asked: { upstream: 'default', store: 's1:80' }, head: null };
+  expect(inSteps({ ...failed, store }, false)).toContain(
+    '\nstore         FAILED: asked 2 times; s1:80 of default: upstream_timeout, upstream_timeout: too_slow\n',
+  );
+  const away = { ...TOLD, status: 503, step: 'store', code: 'upstream_away', outage: 'upstream_away' };
+  expect(inSteps({ ...away, store: { attempts: 0, asked: null, head: null } }, false)).toContain(
+    '\nstore         FAILED: not asked: upstream_away\n',
+  );
+});
+
 test('the usage of the gateway itself ends before limits', () => {
   const text = inSteps({ ...TOLD, operation: 'usage', path: null }, false);
   expect(text).toMatch(/\nusage +answered by the gateway itself/);

@@ -223,12 +223,19 @@ describe('refusals and failures', () => {
 
 test('what other events say of a request is told with it, and forgotten with 0', () => {
   const { recent } = keeping(10);
+  const store = { upstream: 'default', store: 'b:80' };
   const cause = Object.assign(new Error('connect ECONNREFUSED secret.example'), { code: 'ECONNREFUSED' });
   recent.observe({ type: 'retry', id: idOf(1), upstream: 'default', store: 'a:80', error: cause });
   recent.observe({ type: 'outage', id: idOf(1), error: new Error('secret', { cause }) });
-  recent.observe(eventOf(1, { status: 502, code: 'upstream_error', trace: traceOf({ forwarded: 1 }) }));
+  recent.observe(
+    eventOf(1, {
+      status: 502,
+      code: 'upstream_error',
+      trace: traceOf({ forwarded: 1, store: { ...store, isSole: false } }),
+    }),
+  );
   const { request } = recent.explain(idOf(1));
-  expect(request).toMatchObject({ store: { attempts: 2, head: null }, outage: 'Error: ECONNREFUSED' });
+  expect(request).toMatchObject({ store: { attempts: 2, asked: store, head: null }, outage: 'Error: ECONNREFUSED' });
   expect(JSON.stringify(request)).not.toContain('secret');
   recent.use({ requests: 0, sample: 1 });
   recent.observe(eventOf(2));

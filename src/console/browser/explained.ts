@@ -27,7 +27,12 @@ export interface Explained {
   readonly windows: readonly ExplainedWindow[];
   readonly faults: readonly Faults[];
   readonly body: { readonly declared: number | null; readonly received: number };
-  readonly store: { readonly attempts: number; readonly head: number | null } | null;
+  readonly store: {
+    readonly attempts: number;
+    /** The one that was asked last. Gateways of older versions do not tell it. */
+    readonly asked?: { readonly upstream: string; readonly store: string } | null;
+    readonly head: number | null;
+  } | null;
   readonly outage: string | null;
   /** Milliseconds from its begin. */
   readonly times: Readonly<Record<'authenticated' | 'admitted' | 'forwarded' | 'answered', number | null>> & {
@@ -142,11 +147,21 @@ const WORDS: Readonly<Record<string, InWords>> = {
   },
   store({ store, status, code, outage, step, times }) {
     if (store === null) return 'not asked';
+    if (store.attempts === 0) return `not asked: ${code ?? 'no store took it'}`;
     const tries = store.attempts > 1 ? `asked ${store.attempts} times; ` : '';
-    const answered = step === 'store' && code !== null ? `${code}${outageInWords(outage)}` : `answered ${status}`;
+    const who = storeInWords(store);
+    const answered =
+      step === 'store' && code !== null
+        ? `${who === '' ? '' : `${who}: `}${code}${outageInWords(outage)}`
+        : `${who === '' ? '' : `${who} `}answered ${status}`;
     return `${tries}${answered}${after(times.answered, times.forwarded)}`;
   },
 };
+
+/** The store that was asked last: `10.0.0.7:8080 of default`. Empty where none was, or nobody knows. */
+export function storeInWords({ asked }: NonNullable<Explained['store']>): string {
+  return asked ? `${asked.store} of ${asked.upstream}` : '';
+}
 
 /** What a step took, where it is known. */
 function after(at: number | null, before: number | null): string {

@@ -3,7 +3,7 @@ import { DEFAULT_UPSTREAM, storeLabel } from '../../config/upstreams.ts';
 import type { StoreStatus } from '../../fleet/status.ts';
 import type { ClientError } from '../../http1/client-error.ts';
 import { type OpenerOptions, openerTo, Pool, type PoolLimits } from '../../http1/pool.ts';
-import type { Observe } from '../../observe/events.ts';
+import type { Observe, StoreName } from '../../observe/events.ts';
 import { type ClientTls, tlsTrouble } from '../../tls/client.ts';
 import { Checks } from './checks.ts';
 import { type Failure, Health, type HealthSettings } from './health.ts';
@@ -29,6 +29,7 @@ export class Store implements AskedStore {
   /** Its host and port. */
   readonly name: string;
   readonly upstream: string;
+  #told: StoreName;
   readonly pool: Pool;
   /** For WebSockets. */
   readonly tunnels: () => Pool;
@@ -56,6 +57,7 @@ export class Store implements AskedStore {
     this.url = url;
     this.name = storeLabel(url);
     this.upstream = upstream;
+    this.#told = toldOf(upstream, this.name, settings);
     this.#weight = weight;
     this.#settings = settings;
     this.#tls = tls;
@@ -83,8 +85,8 @@ export class Store implements AskedStore {
     });
   }
 
-  get told(): string | null {
-    return this.#settings.stores.length === 1 && this.upstream === DEFAULT_UPSTREAM ? null : this.name;
+  get told(): StoreName {
+    return this.#told;
   }
 
   get weight(): number {
@@ -161,6 +163,7 @@ export class Store implements AskedStore {
   use({ weight }: StoreAddress, settings: UpstreamSettings, tls: ClientTls, surroundings: Surroundings): void {
     this.#weight = weight;
     this.#settings = settings;
+    this.#told = toldOf(this.upstream, this.name, settings);
     this.#tls = tls;
     this.#surroundings = surroundings;
     this.pool.use(limitsOf(settings));
@@ -214,6 +217,10 @@ const FAILURES: Readonly<Record<Exclude<ClientError['failure'], 'body'>, Failure
   broken: 'broken',
   too_slow: 'hanging',
 };
+
+function toldOf(upstream: string, store: string, { stores }: UpstreamSettings): StoreName {
+  return { upstream, store, isSole: stores.length === 1 && upstream === DEFAULT_UPSTREAM };
+}
 
 const UNLIMITED = { connections: Number.POSITIVE_INFINITY, mostWaiting: 0 };
 

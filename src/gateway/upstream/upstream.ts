@@ -1,5 +1,6 @@
 import type { ClientError } from '../../http1/client-error.ts';
 import type { Pool } from '../../http1/pool.ts';
+import type { StoreName } from '../../observe/events.ts';
 
 /** A set of stores that answer the same, as requests see it. Times are those of `performance.now()`. */
 export interface Upstream {
@@ -19,8 +20,8 @@ export interface AskedStore {
   readonly upstream: string;
   /** Its host and port. */
   readonly name: string;
-  /** The same where there are several to be told apart. */
-  readonly told: string | null;
+  /** The same, as listeners of events keep it: it leads to no connection. */
+  readonly told: StoreName;
   readonly pool: Pool;
   /** Whether the next request that begins shows if it answers at all; a caller does not wait for that. */
   readonly isTrial: boolean;
@@ -45,7 +46,7 @@ export function soleTarget(upstream: string, name: string, pool: Pool): AskedSto
   return {
     upstream,
     name,
-    told: null,
+    told: { upstream, store: name, isSole: true },
     pool,
     isTrial: false,
     begin: () => 0,

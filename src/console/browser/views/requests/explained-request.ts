@@ -10,6 +10,7 @@ import {
   type Faults,
   faultsInWords,
   stepsOf,
+  storeInWords,
   type ToldStep,
 } from '../../explained.ts';
 import { Facts } from '../../parts/facts.ts';
@@ -120,6 +121,14 @@ function FaultList({ faults }: { faults: Faults }) {
   ];
 }
 
+function storeFact(store: NonNullable<Explained['store']>): string {
+  const { attempts, head } = store;
+  if (attempts === 0) return 'none was asked';
+  const answer = head === null ? 'no answer came' : `its answer began after ${milliseconds(head)}`;
+  const which = storeInWords(store);
+  return `${which === '' ? '' : `${which}, `}asked ${attempts === 1 ? 'once' : `${attempts} times`}, ${answer}`;
+}
+
 function WhatElse({ request }: { request: Explained }) {
   const { at, gateway, worker, address, key, body, traceparent, store } = request;
   const facts: readonly (readonly [name: string, value: ComponentChildren])[] = [
@@ -131,11 +140,7 @@ function WhatElse({ request }: { request: Explained }) {
     ['Plan', key && h('a', { href: linkTo('plans', key.plan) }, key.plan)],
     ['Counted for', key?.subject ?? null],
     ['Body', bodyInWords(body)],
-    [
-      'Store',
-      store &&
-        `asked ${store.attempts === 1 ? 'once' : `${store.attempts} times`}${store.head === null ? ', no answer came' : `, its answer began after ${milliseconds(store.head)}`}`,
-    ],
+    ['Store', store && storeFact(store)],
     ['traceparent', traceparent],
   ];
   return h(Facts, { facts });

@@ -8,8 +8,9 @@ import { type ActiveConfig, plansText } from './reload.ts';
 import type { Serving } from './serving.ts';
 import type { Standing } from './standing.ts';
 
-/** Settings that belong to one machine: gateways that differ in these alone do the same with requests. */
-const OF_ONE_MACHINE = /^((listen|admin|log|files)\.|(data|workers|contract\.file)$)/;
+/** Settings that belong to one machine: gateways that differ in these alone do the same with requests. Where and whose spans are, too. */
+const OF_ONE_MACHINE =
+  /^((listen|admin|log|files)\.|(data|workers|contract\.file)$|tracing\.(endpoint|tracesEndpoint|exporter|headers|certificate|clientCertificate|clientKey|service|resource)$)/;
 
 const VERSION = readVersion();
 

@@ -11,8 +11,11 @@ type ExporterConfig = NonNullable<ConstructorParameters<Awaited<ReturnType<typeo
 const SUCCESS = 0;
 const FAILED = 1;
 
-/** The exporter of the SDK for these settings. Rejects with one sentence where they do not fit or a file cannot be read. */
-export async function createExporter(url: string, settings: Settings): Promise<SpanExporter> {
+/**
+ * The exporter of the SDK for these settings. What it has under way ends soon after `stopped`: the SDK would go on for its timeout, and
+ * the process with it. Rejects with one sentence where settings do not fit or a file cannot be read.
+ */
+export async function createExporter(url: string, settings: Settings, stopped: AbortSignal): Promise<SpanExporter> {
   const Exporter = await loadExporter(settings.protocol);
   const { batch, timeout, headers, compression, clientCertificate, clientKey } = settings;
   if ((clientCertificate === null) !== (clientKey === null))
@@ -20,12 +23,17 @@ export async function createExporter(url: string, settings: Settings): Promise<S
   return new Exporter({
     url,
     timeoutMillis: timeout,
-    headers: { ...headers },
+    headers: async () => {
+      stopped.throwIfAborted();
+      return { ...headers };
+    },
     compression: compression as NonNullable<ExporterConfig['compression']>,
     // What waits when the gateway stops goes at once.
     concurrencyLimit: Math.ceil(batch.queue / batch.size) + 2,
     httpAgentOptions: {
       keepAlive: true,
+      // The type does not have it, and every socket takes it.
+      ...{ signal: stopped },
       ...file('ca', settings.certificate),
       ...file('cert', clientCertificate),
       ...file('key', clientKey),
@@ -90,8 +98,8 @@ export class Outbox implements SpanProcessor {
     return this.#batches.forceFlush();
   }
 
-  /** Resolves when all spans are sent, or `patience` milliseconds have passed; what is left then is lost. */
-  async close(patience: number): Promise<void> {
+  /** Resolves with whether all spans are sent, or not after `patience` milliseconds; what is left then is lost. */
+  async close(patience: number): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined;
     const over = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, patience);
@@ -100,6 +108,7 @@ export class Outbox implements SpanProcessor {
     clearTimeout(timer);
     const left = this.#waiting + this.#sent;
     if (left > 0) this.#observe({ type: 'spans', result: 'dropped', count: left });
+    return left === 0;
   }
 
   shutdown(): Promise<void> {

@@ -34,7 +34,8 @@ export async function openTracing(settings: Settings, { worker, observe }: Traci
   const url = receiverOf(settings);
   if (url === null) return null;
   const sdk = await loadSdk();
-  const outbox = new Outbox(sdk, await createExporter(url, settings), settings, observe);
+  const stopped = new AbortController();
+  const outbox = new Outbox(sdk, await createExporter(url, settings, stopped.signal), settings, observe);
   const given = new GivenIds();
   const provider = new sdk.trace.TracerProvider({
     resource: resourceOf(sdk, settings, worker),
@@ -47,7 +48,9 @@ export async function openTracing(settings: Settings, { worker, observe }: Traci
   return {
     begin: (settings) => createBegin(settings.parents, createSamples(sdk, settings)),
     observe: createSpanMaker({ sdk, tracer, ids: given, clientAddress: settings.clientAddress }),
-    close: () => outbox.close(FLUSH),
+    async close() {
+      if (!(await outbox.close(FLUSH))) stopped.abort();
+    },
   };
 }
 

@@ -232,6 +232,14 @@ test('every variable of a setting has a row in the table above', () => {
   expect(table.map(({ name }) => name).sort()).toEqual(settings.sort());
 });
 
+test('headers for the receiver of spans may stand in a file', () => {
+  const cwd = folderWith({ 'secrets/one': 'authorization=Bearer%20one\n', 'secrets/two': 'authorization=two' });
+  const load = (env: Record<string, string>) => loadConfig({ env, cwd }).tracing.headers;
+  expect(load({ OTEL_EXPORTER_OTLP_HEADERS_FILE: 'secrets/one' })).toEqual({ authorization: 'Bearer one' });
+  const both = { OTEL_EXPORTER_OTLP_HEADERS: 'a=b', OTEL_EXPORTER_OTLP_TRACES_HEADERS_FILE: 'secrets/two' };
+  expect(load(both)).toEqual({ authorization: 'two' });
+});
+
 test('of two variables of OpenTelemetry that for traces counts, and only one value turns its SDK off', () => {
   const { load } = setUp('');
   const { tracing } = load({

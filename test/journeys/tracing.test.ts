@@ -357,6 +357,27 @@ describe('a collector', () => {
     expect(gateway.log.filter(({ msg }) => msg === 'spans.dropped')).toHaveLength(1);
   });
 
+  test('that hangs holds up no process that stops', async () => {
+    collector = await Collector.start();
+    collector.mood = 'hangs';
+    const running = storegate(['serve'], {
+      cwd: folder(),
+      env: {
+        STOREGATE_PORT: '0',
+        STOREGATE_ADMIN_PORT: '0',
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+        OTEL_EXPORTER_OTLP_TIMEOUT: '3600000',
+      },
+    });
+    const started = /^\{.*"url":"([^"]+)".*"started".*$/m;
+    await until('it serves', () => started.test(running.out()));
+    expect((await fetch(`${started.exec(running.out())![1]}/pets`)).status).toBe(401);
+    running.child.kill();
+    expect(await running.exit).toBe(0);
+    expect(collector.paths).toEqual(['/v1/traces']);
+    expect(running.out()).toContain('"spans.dropped"');
+  });
+
   test('gets the spans that wait when the gateway stops', async () => {
     const { collector, gateway, key } = await traced({ env: { OTEL_BSP_SCHEDULE_DELAY: '3600000' } });
     await gateway.client.get('/pets').set('X-API-Key', key.secret).expect(200);

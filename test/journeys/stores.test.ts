@@ -1,5 +1,9 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, request } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { answers, FaultyStore, garbles, hangs, resets } from '../support/faulty-store.ts';
 import { TestGateway } from '../support/gateway.ts';
@@ -235,6 +239,50 @@ test('a reload changes stores under load without a lost request, and leaves thos
   await until('nothing is left of the one that went', () => one.connections === 0);
   expect(two.connections).toBeGreaterThanOrEqual(Math.min(1, connections));
   expect(lines('store.away')).toEqual([]);
+});
+
+test('a mount of an upstream takes bodies as they come, and WebSockets', async () => {
+  const server = createServer((request, response) => {
+    let size = 0;
+    request.on('data', (part: Buffer) => {
+      size += part.length;
+    });
+    request.on('end', () => response.end(`"${request.method} ${request.url} ${size}"`));
+  });
+  server.on('upgrade', (_request, socket: Socket) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    socket.pipe(socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const gone = await store();
+  await gone.close();
+  stores.length = 0;
+  try {
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/base`;
+    const mounts = 'mounts: [{ path: /live, upstream: default, websocket: true }]';
+    await start(`upstream: { url: "${url},${gone.url}", ${QUICK} }\n${mounts}`);
+    await until('the one that is gone is away', async () => {
+      await ask('/live/a');
+      return lines('store.away').length > 0;
+    });
+    // A body in parts, whose length nobody knows before.
+    const parts = Readable.from(Array.from({ length: 50 }, () => Buffer.alloc(4_000, 'x')));
+    const init = { method: 'POST', body: Readable.toWeb(parts), duplex: 'half', headers: { 'x-api-key': key } };
+    const answer = await fetch(`${gateway.url}/live/up?a=b`, init as unknown as RequestInit);
+    expect([answer.status, await answer.text()]).toEqual([200, '"POST /base/live/up?a=b 200000"']);
+    const opening = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13', 'X-API-Key': key };
+    const call = request(`${gateway.url}/live`, { headers: { ...opening, 'Sec-WebSocket-Key': 'x'.repeat(24) } });
+    call.end();
+    const [{ statusCode }, socket] = (await once(call, 'upgrade')) as [IncomingMessage, Socket];
+    socket.write('ping');
+    const [echoed] = (await once(socket, 'data')) as [Buffer];
+    expect([statusCode, echoed.toString()]).toEqual([101, 'ping']);
+    socket.destroy();
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
 });
 
 describe('the contract says which upstream answers', () => {

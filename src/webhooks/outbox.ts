@@ -89,6 +89,9 @@ export const FRESH: EndpointState = {
 /** Milliseconds for which a job is its taker's. Much longer than an attempt may take, as clocks of gateways differ. */
 export const LEASE = 120_000;
 
+/** Jobs that are made due in one step: others wait meanwhile. */
+export const DUE_AT_ONCE = 1_000;
+
 /** The names that are remembered at the most. */
 export const MOST_NAMES = 100_000;
 
@@ -107,7 +110,7 @@ export interface Outbox {
   add(addition: Addition): Eventually<Added>;
   /** The next job of a receiver that is due; `null`: none is, or the receiver is to be left alone. */
   take(endpoint: string, now: number): Eventually<Job | null>;
-  /** It was delivered: the receiver is well, and all that waits for it is due. */
+  /** It was delivered: the receiver is well, and all that waits for it is due, `DUE_AT_ONCE` with each that is. */
   done(job: Job, now: number): Eventually<void>;
   failed(job: Job, failure: Failure): Eventually<void>;
   /** It is not tried again. */

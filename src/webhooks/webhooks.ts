@@ -56,6 +56,8 @@ export class Webhooks {
   #writing: Promise<void> | null = null;
   #beating: Promise<void> = Promise.resolve();
   #isClosed = false;
+  /** From when on the outbox of all gateways is tried again, on the clock of `performance.now()`. */
+  #trustAt = 0;
   #wake = () => {};
   figures: Figures = { waiting: 0, oldest: 0, failing: 0 };
 
@@ -150,11 +152,13 @@ export class Webhooks {
   /** Where the state of all gateways is away, this one keeps the event by itself. Throws Outage where that fails too. */
   async #writeDown(found: Told): Promise<void> {
     const { outbox, apart } = this.#options;
-    if (apart === null || found.apart === undefined) {
+    if (apart === null || (found.apart === undefined && performance.now() >= this.#trustAt)) {
       try {
         return await this.#addTo(outbox, found);
       } catch (error) {
         if (apart === null || !(error instanceof Outage)) throw error;
+        // The events behind it need not wait for it too.
+        this.#trustAt = performance.now() + AGAIN;
       }
     }
     await this.#addTo(apart ?? outbox, found);

@@ -27,7 +27,8 @@ describe('storegate webhooks', () => {
       /^id +host +result +status +ms +error\n[0-9a-f]{12} +127\.0\.0\.1:\d+ +taken +204 +\d+ +-\n$/,
     );
     expect(receiver.takenOf('test')[0]!.data).toMatchObject({ by: 'local' });
-    const listed = await run(remote(), 'list');
+    const listed = await run(remote());
+    expect((await run(remote(), 'list')).out).toBe(listed.out);
     expect(listed.out).toMatch(/^id +host +standing +waiting +lost +delivered +failing since +error\n/);
     expect(listed.out).toContain('well');
     expect(listed.out).toContain('gets ban.begun, quota.reached, ');

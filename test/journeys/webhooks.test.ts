@@ -234,6 +234,8 @@ describe('an embedded gateway', () => {
       gateway.clock.now += 31 * MINUTE;
       await until('it is gone', async () => (await standing()).standing === 'gone');
       gateway.clock.now += DAY;
+      await issue(admin, { account: 'later' });
+      await until('another one waits', async () => (await standing()).waiting === 2);
       expect(receiver.attempts.length).toBe(tried + 1);
       receiver.answer = () => ({ status: 202 });
       const { body } = await admin('POST', '/webhooks/test', {});

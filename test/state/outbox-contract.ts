@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { type Addition, FRESH, LEASE, type Outbox } from '../../src/webhooks/outbox.ts';
+import { type Addition, DUE_AT_ONCE, FRESH, LEASE, type Outbox } from '../../src/webhooks/outbox.ts';
 
 const T = Date.UTC(2026, 0, 1);
 const DAY = 86_400_000;
@@ -161,6 +161,15 @@ export function keepsThePromisesOfOutbox(open: () => Promise<{ readonly one: Out
       expect(await stateOf()).toEqual({ ...FRESH, waiting: 1, oldest: T, deliveredAt: T + 7 });
       await other.done(held, T + 8);
       expect((await stateOf()).waiting).toBe(0);
+    });
+
+    test('gets all of very many, though no step makes all of them due', async () => {
+      const count = DUE_AT_ONCE + 50;
+      for (let i = 0; i < count; i++) await one.add(addition(`${i}`, { most: 2_000 }));
+      for (let i = 0; i < count; i++) await one.failed(await taken(T), { ...failure(T, DAY), pausedUntil: T });
+      expect(await one.take('a', T)).toBeNull();
+      await one.well('a', T + 1);
+      expect(await drained(T + 1)).toHaveLength(count);
     });
 
     test('and wants nothing any more gets nothing until it is well', async () => {

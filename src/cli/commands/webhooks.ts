@@ -32,7 +32,7 @@ export function webhooksCommand(terminal: Terminal): Command {
   const webhooks = new Command('webhooks').description('receivers of events: how they stand, and a test');
   operatorCommand(
     webhooks
-      .command('list')
+      .command('list', { isDefault: true })
       .description('list the receivers of the settings, what waits for each, and since when one fails'),
     'webhooks list',
   ).action((options: Common) =>

@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import {
   type Added,
   type Addition,
+  DUE_AT_ONCE,
   type EndpointState,
   FRESH,
   type Job,
@@ -15,6 +16,9 @@ import { makeFolder, StateFileError } from './file.ts';
 
 /** In a file of its own, which holds nothing but what is on its way: to delete it loses that alone. */
 const FILE = 'webhooks.db';
+
+/** Events between two looks at how many names are remembered. */
+const BOUND_EVERY = 1_000;
 
 const TABLES = `
   PRAGMA journal_mode = WAL;
@@ -30,6 +34,7 @@ const TABLES = `
     attempts INTEGER NOT NULL DEFAULT 0
   ) STRICT;
   CREATE INDEX IF NOT EXISTS jobs_by_due ON jobs (endpoint, due, number);
+  CREATE INDEX IF NOT EXISTS jobs_by_number ON jobs (endpoint, number);
   CREATE TABLE IF NOT EXISTS names (name TEXT PRIMARY KEY, at INTEGER NOT NULL, until INTEGER NOT NULL) STRICT;
   CREATE INDEX IF NOT EXISTS names_by_end ON names (until);
   CREATE TABLE IF NOT EXISTS endpoints (
@@ -40,6 +45,8 @@ const TABLES = `
     delivered INTEGER,
     paused INTEGER NOT NULL DEFAULT 0,
     gone INTEGER NOT NULL DEFAULT 0,
+    late INTEGER NOT NULL DEFAULT 0,
+    waiting INTEGER NOT NULL DEFAULT 0,
     lost INTEGER NOT NULL DEFAULT 0
   ) STRICT;
   CREATE TABLE IF NOT EXISTS marks (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;`;
@@ -63,31 +70,35 @@ function outboxIn(db: DatabaseSync): Outbox {
     'INSERT INTO names (name, at, until) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at, until = excluded.until',
   );
   const forget = db.prepare('DELETE FROM names WHERE name = ?');
-  const forgetOld = db.prepare(
-    `DELETE FROM names WHERE until < ? OR name IN (SELECT name FROM names ORDER BY until DESC LIMIT -1 OFFSET ${MOST_NAMES})`,
-  );
+  const forgetOld = db.prepare('DELETE FROM names WHERE until < ?');
+  const countNames = db.prepare('SELECT count(*) AS count FROM names');
+  const forgetFirst = db.prepare('DELETE FROM names WHERE name IN (SELECT name FROM names ORDER BY until LIMIT ?)');
+  let added = 0;
   const insert = db.prepare('INSERT INTO jobs (endpoint, id, type, body, at, due) VALUES (?, ?, ?, ?, ?, ?)');
   const drop = db.prepare(
-    'DELETE FROM jobs WHERE number IN (SELECT number FROM jobs WHERE endpoint = ? ORDER BY number DESC LIMIT -1 OFFSET ?)',
+    'DELETE FROM jobs WHERE number IN (SELECT number FROM jobs WHERE endpoint = ? ORDER BY number LIMIT ?)',
   );
-  const lose = db.prepare(
-    'INSERT INTO endpoints (endpoint, lost) VALUES (?, ?) ON CONFLICT (endpoint) DO UPDATE SET lost = lost + excluded.lost',
+  const came = db.prepare(
+    'INSERT INTO endpoints (endpoint, waiting) VALUES (?, 1) ON CONFLICT (endpoint) DO UPDATE SET waiting = waiting + 1',
   );
+  const went = db.prepare('UPDATE endpoints SET waiting = waiting - ?, lost = lost + ? WHERE endpoint = ?');
   const first = db.prepare('SELECT * FROM jobs WHERE endpoint = ? AND due <= ? ORDER BY due, number LIMIT 1');
   const lease = db.prepare('UPDATE jobs SET due = ?, attempts = attempts + 1 WHERE number = ?');
   const remove = db.prepare('DELETE FROM jobs WHERE number = ?');
   const again = db.prepare('UPDATE jobs SET due = ? WHERE number = ?');
-  const allDue = db.prepare('UPDATE jobs SET due = ? WHERE endpoint = ? AND due > ?');
+  const moreDue = db.prepare(
+    `UPDATE jobs SET due = ? WHERE number IN (SELECT number FROM jobs WHERE endpoint = ? AND due > ? ORDER BY due LIMIT ${DUE_AT_ONCE})`,
+  );
   const one = db.prepare('SELECT * FROM endpoints WHERE endpoint = ?');
   const well = db.prepare(
     `INSERT INTO endpoints (endpoint, delivered) VALUES ($endpoint, $now) ON CONFLICT (endpoint)
-     DO UPDATE SET failures = 0, failing = NULL, error = NULL, delivered = $now, paused = 0, gone = 0`,
+     DO UPDATE SET failures = 0, failing = NULL, error = NULL, delivered = $now, paused = 0, gone = 0, late = $late`,
   );
   const fail = db.prepare(
     `INSERT INTO endpoints (endpoint, failures, failing, error, paused, gone) VALUES ($endpoint, 1, $now, $error, $paused, $gone)
      ON CONFLICT (endpoint) DO UPDATE SET failures = failures + 1, failing = coalesce(failing, $now), error = $error, paused = $paused, gone = $gone`,
   );
-  const waiting = db.prepare('SELECT count(*) AS waiting, min(at) AS oldest FROM jobs WHERE endpoint = ?');
+  const oldest = db.prepare('SELECT at FROM jobs WHERE endpoint = ? ORDER BY number LIMIT 1');
   const mark = db.prepare('SELECT value FROM marks WHERE name = ?');
   const setMark = db.prepare(
     'INSERT INTO marks (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
@@ -96,14 +107,20 @@ function outboxIn(db: DatabaseSync): Outbox {
   function add({ message: { id, type, body }, endpoints, once, most, now }: Addition): Added {
     if (known.get(once.name, once.since, now) !== undefined) return null;
     forgetOld.run(now);
+    // To find the bound takes a look at all of them.
+    if (added++ % BOUND_EVERY === 0)
+      forgetFirst.run(Math.max(0, (countNames.get() as unknown as Count).count - MOST_NAMES));
     if (once.ends !== undefined) forget.run(once.ends);
     remember.run(once.name, now, once.until);
     let dropped = 0;
     for (const endpoint of endpoints) {
       insert.run(endpoint, id, type, body, now, now);
-      const lost = Number(drop.run(endpoint, most).changes);
-      if (lost > 0) lose.run(endpoint, lost);
-      dropped += lost;
+      came.run(endpoint);
+      const over = rowOf(one.get(endpoint)).waiting - most;
+      if (over <= 0) continue;
+      drop.run(endpoint, over);
+      went.run(over, over, endpoint);
+      dropped += over;
     }
     return dropped;
   }
@@ -120,14 +137,16 @@ function outboxIn(db: DatabaseSync): Outbox {
 
   /** What others hold is left to them. */
   function isWell(endpoint: string, now: number): void {
-    if (rowOf(one.get(endpoint)).failures > 0) allDue.run(now, endpoint, now + LEASE);
-    well.run({ $endpoint: endpoint, $now: now });
+    const { failures, late } = rowOf(one.get(endpoint));
+    const moved = failures > 0 || late === 1 ? Number(moreDue.run(now, endpoint, now + LEASE).changes) : 0;
+    well.run({ $endpoint: endpoint, $now: now, $late: Number(moved === DUE_AT_ONCE) });
   }
 
   function stateOf(endpoint: string): EndpointState {
-    const { failing, failures, error, delivered, paused, gone, lost } = rowOf(one.get(endpoint));
+    const { waiting, failing, failures, error, delivered, paused, gone, lost } = rowOf(one.get(endpoint));
     return {
-      ...(waiting.get(endpoint) as { waiting: number; oldest: number | null }),
+      waiting,
+      oldest: (oldest.get(endpoint) as { at: number } | undefined)?.at ?? null,
       failingSince: failing,
       failures,
       error,
@@ -145,7 +164,7 @@ function outboxIn(db: DatabaseSync): Outbox {
     take: (endpoint, now) => change(() => take(endpoint, now)),
     done: (job, now) =>
       change(() => {
-        remove.run(Number(job.number));
+        went.run(Number(remove.run(Number(job.number)).changes), 0, job.endpoint);
         isWell(job.endpoint, now);
       }),
     failed: ({ endpoint, number }, failure) =>
@@ -161,7 +180,8 @@ function outboxIn(db: DatabaseSync): Outbox {
       }),
     giveUp: ({ endpoint, number }) =>
       change(() => {
-        if (remove.run(Number(number)).changes > 0) lose.run(endpoint, 1);
+        const gone = Number(remove.run(Number(number)).changes);
+        went.run(gone, gone, endpoint);
       }),
     well: (endpoint, now) => change(() => isWell(endpoint, now)),
     states: (endpoints) => endpoints.map(stateOf),
@@ -174,6 +194,10 @@ function outboxIn(db: DatabaseSync): Outbox {
       }),
     close: () => db.close(),
   };
+}
+
+interface Count {
+  readonly count: number;
 }
 
 interface Row {
@@ -192,6 +216,9 @@ interface EndpointRow {
   readonly delivered: number | null;
   readonly paused: number;
   readonly gone: number;
+  /** 1: there are more jobs that are due only later. */
+  readonly late: number;
+  readonly waiting: number;
   readonly lost: number;
 }
 
@@ -202,6 +229,8 @@ const NEVER_HEARD: EndpointRow = {
   delivered: null,
   paused: 0,
   gone: 0,
+  late: 0,
+  waiting: 0,
   lost: 0,
 };
 

@@ -1,4 +1,12 @@
-import { type EndpointState, type Job, LEASE, type Message, MOST_NAMES, type Outbox } from '../../webhooks/outbox.ts';
+import {
+  DUE_AT_ONCE,
+  type EndpointState,
+  type Job,
+  LEASE,
+  type Message,
+  MOST_NAMES,
+  type Outbox,
+} from '../../webhooks/outbox.ts';
 import { asked, askedMany } from './asking.ts';
 import type { Connection } from './client.ts';
 import { keyOf, OUTBOX_LIFE } from './key-names.ts';
@@ -50,11 +58,11 @@ export function outboxInRedis(redis: Connection): Outbox {
       const { id, type, body, at } = JSON.parse(job) as Written;
       return { endpoint, number, id, type, body, at, attempts, failures };
     },
-    done: ({ endpoint, number }, now) => settle('done', endpoint, number, now, now + LEASE),
+    done: ({ endpoint, number }, now) => settle('done', endpoint, number, now, now + LEASE, DUE_AT_ONCE),
     failed: ({ endpoint, number }: Job, { now, again, pausedUntil, error, isGone }) =>
       settle('failed', endpoint, number, now, again, pausedUntil, error, Number(isGone)),
     giveUp: ({ endpoint, number }, now) => settle('lost', endpoint, number, now),
-    well: (endpoint, now) => settle('well', endpoint, '', now, now + LEASE),
+    well: (endpoint, now) => settle('well', endpoint, '', now, now + LEASE, DUE_AT_ONCE),
     async states(endpoints) {
       const answers = await askedMany(
         redis,

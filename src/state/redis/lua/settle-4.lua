@@ -2,7 +2,7 @@
 --
 -- KEYS    [1] jobs by when they are due, [2] by when they came, [3] what they are, [4] how the receiver stands
 -- ARGV    [1] done, failed, lost or well, [2] number of the job, '' for well, [3] now, Unix milliseconds, [4] lifetime
---         done, well: [5] what is due later than this is due now; failed: [5] when the job is due again, [6] until when the
+--         done, well: [5] what is due later than this is due now, [6] at most so much of it; failed: [5] when the job is due again, [6] until when the
 --         receiver is left alone, [7] error, [8] 1: it wants nothing any more
 -- Answer  'done'
 
@@ -23,11 +23,14 @@ elseif what == 'lost' then
   redis.call('HINCRBY', KEYS[4], 'lost', remove())
 else
   if number ~= '' then remove() end
-  if redis.call('HEXISTS', KEYS[4], 'failing') == 1 then
-    for _, later in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. ARGV[5], '+inf')) do redis.call('ZADD', KEYS[1], now, later) end
-  end
-  redis.call('HDEL', KEYS[4], 'failures', 'failing', 'error', 'paused', 'gone')
+  local was = redis.call('HMGET', KEYS[4], 'failing', 'late')
+  local moved = {}
+  if was[1] or was[2] then moved = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. ARGV[5], '+inf', 'LIMIT', 0, ARGV[6]) end
+  for _, later in ipairs(moved) do redis.call('ZADD', KEYS[1], now, later) end
+  redis.call('HDEL', KEYS[4], 'failures', 'failing', 'error', 'paused', 'gone', 'late')
   redis.call('HSET', KEYS[4], 'delivered', now)
+  -- There may be more, which are due with the next one.
+  if #moved == tonumber(ARGV[6]) then redis.call('HSET', KEYS[4], 'late', 1) end
 end
 redis.call('PEXPIRE', KEYS[4], ARGV[4])
 return 'done'

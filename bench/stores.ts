@@ -45,7 +45,7 @@ interface Moments {
 
 stepAside();
 console.log(`${rate} requests/s; milliseconds`);
-console.log('stores  fault   part           requests  failed      p50      p99      max   lasted s');
+console.log('stores  fault   part           requests  failed      p50      p99      max   lasted s  failed with');
 for (const count of values.stores.split(',').map(Number)) for (const fault of faults) await measure(count, fault);
 
 async function measure(count: number, fault: Fault): Promise<void> {
@@ -120,11 +120,19 @@ function tell(count: number, fault: Fault, asked: readonly Asked[], begun: numbe
     if (those.length === 0) continue;
     const times = those.map(({ took }) => took).sort((one, other) => one - other);
     const figures = [percentile(times, 0.5), percentile(times, 0.99), times.at(-1)!];
-    const bad = those.filter(({ status }) => status !== 200).length;
+    const failed = those.filter(({ status }) => status !== 200);
     const lasted = Number.isFinite(to) ? ((to - from) / 1_000).toFixed(2) : '';
     console.log(
-      `${count}       ${fault.padEnd(8)}${name.padEnd(15)}${String(those.length).padStart(8)}${String(bad).padStart(8)}` +
-        `${figures.map((figure) => figure.toFixed(2).padStart(9)).join('')}${lasted.padStart(11)}`,
+      `${count}       ${fault.padEnd(8)}${name.padEnd(15)}${String(those.length).padStart(8)}${String(failed.length).padStart(8)}` +
+        `${figures.map((figure) => figure.toFixed(2).padStart(9)).join('')}${lasted.padStart(11)}  ${codesOf(failed)}`,
     );
   }
+}
+
+/** `0`: no whole answer came. */
+function codesOf(failed: readonly Asked[]): string {
+  const counts = [...Map.groupBy(failed, ({ status }) => status)].map(
+    ([status, { length }]) => `${length} x ${status}`,
+  );
+  return counts.join(', ');
 }

@@ -7,7 +7,7 @@ import { StoreTable } from '../parts/store-table.ts';
 import { type Column, Table } from '../parts/table.ts';
 import { Time } from '../parts/time.ts';
 import { Answered, View } from '../parts/view.ts';
-import { bytes, milliseconds, number, plural, span } from '../words.ts';
+import { bytes, milliseconds, number, span } from '../words.ts';
 
 /** `storegate status` and `storegate stores`: every gateway that shares the state, and the stores behind them. */
 export function Gateways() {
@@ -31,7 +31,11 @@ export function Gateways() {
         answer: stores,
         children: (told) => [
           h(Missing, { key: 'missing', ...told }),
-          h(StoreTable<StoreWithProcesses>, { key: 'stores', stores: told.stores, more: MORE }),
+          h(StoreTable<StoreWithProcesses>, {
+            key: 'stores',
+            stores: told.stores,
+            more: told.stores.some((one) => one.state === 'partly') ? [...MORE, AWAY_FOR] : MORE,
+          }),
         ],
       }),
     ),
@@ -76,21 +80,21 @@ function Fleet({ gateways }: { gateways: readonly Gateway[] }) {
 const MORE: readonly Column<StoreWithProcesses>[] = [
   { title: 'Sent again', figure: true, cell: ({ retries }) => number(retries) },
   { title: 'Connections', cell: connectionsOf },
-  { title: 'Away for', cell: awayFor },
 ];
 
 function connectionsOf({ connections: { open, idle, waiting, most } }: StoreWithProcesses) {
   return `${number(open - idle)} of ${number(most)}${waiting > 0 ? `, ${number(waiting)} wait` : ''}`;
 }
 
-/** The processes that take it for away, where others do not. */
-function awayFor({ state, processes }: StoreWithProcesses) {
-  const away = processes.filter((one) => one.state === 'away');
-  if (away.length === 0) return '–';
-  if (state === 'away')
-    return away.length === 1 ? 'the only process' : `all ${plural(away.length, 'process', 'processes')}`;
-  return away.map(({ gateway, worker }) => (worker === null ? gateway : `${gateway}, worker ${worker}`)).join('; ');
-}
+/** Names the processes that take a store for away where others do not. */
+const AWAY_FOR: Column<StoreWithProcesses> = {
+  title: 'Away for',
+  cell: ({ processes }) => {
+    const away = processes.filter((one) => one.state === 'away');
+    if (away.length === 0) return '–';
+    return away.map(({ gateway, worker }) => (worker === null ? gateway : `${gateway}, worker ${worker}`)).join('; ');
+  },
+};
 
 function stateOf({ state, processes }: Gateway) {
   const alone = processes.flatMap(({ aloneSince }) => (aloneSince === null ? [] : [aloneSince])).sort()[0];

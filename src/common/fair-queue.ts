@@ -125,6 +125,13 @@ export class FairQueue<T> {
     return oldest === undefined || oldest.deadline > now ? null : this.#takeOut(oldest);
   }
 
+  /** `item` of this party waits no longer, if it still does. */
+  leave(item: T, { group, member }: Party): void {
+    const entries = this.#groups.get(group)?.members.get(member)?.entries;
+    const entry = entries?.find((entry) => entry.item === item);
+    if (entry !== undefined) this.#takeOut(entry);
+  }
+
   #groupOf({ group: name, weight }: Party): Group<T> {
     const known = this.#groups.get(name);
     if (known === undefined) {
@@ -159,8 +166,7 @@ export class FairQueue<T> {
     const { member } = entry;
     const { group, entries } = member;
     this.#entries.delete(entry);
-    // Nobody goes from the middle.
-    moveTo(member, () => (entries[0] === entry ? entries.shift() : entries.pop()));
+    moveTo(member, () => entries.splice(entry === entries.at(-1) ? -1 : entries.indexOf(entry), 1));
     if (entries.length === 0) group.members.delete(member.name);
     group.size--;
     this.#forgetIdle(group);

@@ -40,6 +40,12 @@ const LONGEST_LOOK = 250;
 /** All deadlines are before it. */
 const ALL = Number.POSITIVE_INFINITY;
 
+/** Whoever takes a connection, as far as it is told of the waiting. */
+export interface Waiter {
+  /** There is none yet. `leave`: it wants none any more, and what waits behind it moves up; then it is told nothing. */
+  waits(leave: () => void): void;
+}
+
 interface Waiting {
   take(connection: ClientConnection): void;
   refuse(reason?: Error): void;
@@ -92,7 +98,7 @@ export class Pool {
     };
   }
 
-  /** Other limits from now on. Connections beyond the most that there may be end by themselves. */
+  /** Other limits from now on. Connections beyond the most that there may be end with their question, unused ones by themselves. */
   use(limits: PoolLimits): void {
     const { mostWaiting, connectTimeout, headTimeout, bodyTimeout } = limits;
     this.#limits = limits;
@@ -100,6 +106,7 @@ export class Pool {
     Object.assign(this.#shared, { connectTimeout, headTimeout, bodyTimeout });
     this.#look = lookFor(limits);
     if (this.#timer !== undefined) this.#startTimer();
+    this.#openForWaiting();
   }
 
   /** Connections to other addresses end: unused ones now, the others with their question. */
@@ -131,13 +138,14 @@ export class Pool {
    * A connection for one question, at once if one is free; else groups of parties share by weight the time of the connections. Rejects or
    * throws PoolBusy.
    */
-  take(party: Party = ANYBODY): ClientConnection | Promise<ClientConnection> {
+  take(party: Party = ANYBODY, waiter?: Waiter): ClientConnection | Promise<ClientConnection> {
     if (this.#isClosed) throw new PoolBusy();
     const idle = this.#idle.pop();
     if (idle !== undefined) return idle;
     if (this.#all.size < this.#limits.connections) return this.#open();
     return new Promise((resolve, reject) => {
       const waiting = { take: resolve, refuse: (reason = new PoolBusy()) => reject(reason) };
+      waiter?.waits(() => this.#waiting.leave(waiting, party));
       this.#waiting.add(waiting, party, this.#shared.now + this.#limits.headTimeout)?.refuse();
     });
   }
@@ -180,12 +188,19 @@ export class Pool {
     const at = this.#idle.indexOf(connection);
     if (at >= 0) this.#idle.splice(at, 1);
     this.#endTurn(connection, true);
-    if (!this.#isClosed && this.#waiting.size > 0) this.#lend(this.#open());
+    this.#openForWaiting();
+  }
+
+  /** As many connections as there may be, for questions that wait. */
+  #openForWaiting(): void {
+    while (!this.#isClosed && this.#waiting.size > 0 && this.#all.size < this.#limits.connections)
+      this.#lend(this.#open());
   }
 
   #free(connection: ClientConnection): void {
-    if (this.#waiting.size > 0) this.#lend(connection);
-    else if (this.#isClosed || this.#isRetired || this.#all.size > this.#limits.connections) connection.destroy();
+    if (this.#all.size > this.#limits.connections) connection.destroy();
+    else if (this.#waiting.size > 0) this.#lend(connection);
+    else if (this.#isClosed || this.#isRetired) connection.destroy();
     else this.#idle.push(connection);
   }
 

@@ -127,6 +127,24 @@ describe('a full queue', () => {
   });
 });
 
+test('what leaves makes room, wherever it stands, and costs its group nothing', () => {
+  const queue = new FairQueue<string>(5);
+  const [a, b] = [party('a'), party('b')];
+  fill(queue, 4, a);
+  fill(queue, 1, b);
+  for (const item of ['a1', 'a3', 'a0', 'a0', 'c0']) queue.leave(item, a);
+  queue.leave('b0', a);
+  queue.leave('x', party('x'));
+  expect([...queue.sizes()]).toEqual([
+    ['a', 1],
+    ['b', 1],
+  ]);
+  expect(fill(queue, 3, a, 4)).toEqual([null, null, null]);
+  queue.leave('b0', b);
+  expect(serve(queue, 9)).toEqual(['a2', 'a4', 'a5', 'a6']);
+  expect(queue.next()).toBeNull();
+});
+
 test('what is late goes, the oldest first, and nothing else', () => {
   const queue = new FairQueue<string>(10);
   queue.add('a', party('a'), 10);
@@ -206,12 +224,14 @@ describe('whatever happens', () => {
       { weight: 3, arbitrary: fc.constantFrom('next' as const) },
       { weight: 2, arbitrary: fc.record({ cost: fc.option(fc.double({ min: 0, max: 1e6, noNaN: true })) }) },
       { weight: 1, arbitrary: fc.constantFrom('late' as const) },
+      { weight: 2, arbitrary: fc.record({ leaves: fc.nat() }) },
     );
     fc.assert(
       fc.property(fc.array(act, { maxLength: 300 }), fc.integer({ min: 0, max: 12 }), (acts, most) => {
         const queue = new FairQueue<number>(most);
         const inside = new Set<number>();
         const turns: Turn<number>[] = [];
+        const parties: Party[] = [];
         const out = (item: number) => expect(inside.delete(item)).toBe(true);
         let now = 0;
         for (const [i, done] of acts.entries()) {
@@ -225,12 +245,19 @@ describe('whatever happens', () => {
             }
           } else if (done === 'late') {
             for (let late = queue.takeLate(now); late !== null; late = queue.takeLate(now)) out(late);
+          } else if ('leaves' in done) {
+            const item = [...inside][done.leaves % inside.size];
+            if (item !== undefined) {
+              queue.leave(item, parties[item]!);
+              out(item);
+            }
           } else if ('cost' in done) {
             const turn = turns.shift();
             if (turn !== undefined) queue.end(turn, done.cost);
           } else {
             inside.add(i);
-            const refused = queue.add(i, party(`${done.group}`, done.group + 1, `${done.member}`), now + 40);
+            parties[i] = party(`${done.group}`, done.group + 1, `${done.member}`);
+            const refused = queue.add(i, parties[i], now + 40);
             if (refused !== null) out(refused);
           }
           expect(queue.size).toBe(inside.size);

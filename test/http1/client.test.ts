@@ -478,6 +478,64 @@ describe('a pool', () => {
     expect(order).toEqual(['free', 'paid', 'free', 'paid', 'paid']);
   });
 
+  test('makes room at once for others where one that waits wants no connection any more', async () => {
+    let release = () => {};
+    const store = await far((socket, count) => {
+      if (count === 1) release = () => void socket.write(OK);
+      else socket.write(OK);
+    });
+    const pool = poolTo(store.url, { mostWaiting: 3 });
+    const first = await begin(pool);
+    await until('it has come', () => store.asked === 1);
+    const leaves: (() => void)[] = [];
+    const served: number[] = [];
+    for (let i = 0; i < 3; i++) {
+      const waits = (leave: () => void) => void leaves.push(leave);
+      void (async () => pool.giveBack(await pool.take({ group: '', weight: 1, member: '' }, { waits })))().then(() =>
+        served.push(i),
+      );
+    }
+    expect(pool.status.waiting).toBe(3);
+    leaves[1]!();
+    leaves[1]!();
+    expect(pool.status.waiting).toBe(2);
+    const last = asked(pool);
+    expect(pool.status.waiting).toBe(3);
+    release();
+    expect((await first.answer).status).toBe(200);
+    expect(await last).toEqual([200, 'ok']);
+    expect(served).toEqual([0, 2]);
+    for (const leave of leaves) leave();
+    expect(pool.status).toMatchObject({ open: 1, waiting: 0 });
+  });
+
+  test('keeps to fewer connections from the next end of a question on, and to more from now on, also while questions wait', async () => {
+    const held: Socket[] = [];
+    const store = await far((socket) => void held.push(socket));
+    const limits = { mostWaiting: 8, connectTimeout: HOUR, headTimeout: HOUR, bodyTimeout: HOUR };
+    const pool = poolTo(store.url, { connections: 3 });
+    const all = Array.from({ length: 7 }, () => asked(pool));
+    await until('three have come', () => held.length === 3);
+    pool.use({ ...limits, connections: 1 });
+    // One by an answer, one by its own end.
+    held.shift()!.write(OK);
+    held.shift()!.destroy();
+    await until('they have ended', () => pool.status.open === 1);
+    expect(pool.status.waiting).toBe(4);
+    expect(await failure(Promise.all(all))).toMatchObject({ failure: 'broken' });
+    held.shift()!.write(OK);
+    await until('the next one has come', () => held.length === 1);
+    pool.use({ ...limits, connections: 3 });
+    await until('two more have come', () => held.length === 3);
+    expect(pool.status).toMatchObject({ open: 3, waiting: 1 });
+    while (pool.load > 0) {
+      for (const socket of held.splice(0)) socket.write(OK);
+      await new Promise(setImmediate);
+    }
+    const ends = await Promise.allSettled(all);
+    expect(ends.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+  });
+
   test('gives the place of a lost connection to who waits', async () => {
     const store = await far((socket, count) => void (count === 1 ? socket.destroy() : socket.write(OK)));
     const pool = poolTo(store.url);

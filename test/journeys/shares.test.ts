@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { isTheError } from '../support/expect-headers.ts';
 import { TestGateway } from '../support/gateway.ts';
@@ -9,6 +9,7 @@ import { until } from '../support/until.ts';
 /** Times are measured: the weight is such that none of them changes the order. */
 const PLANS = `plans:
   free: { windows: [{ limit: 1000, per: minute }] }
+  bounded: { windows: [{ limit: 1000, per: minute }], concurrency: 4 }
   enterprise: { windows: [{ limit: 1000, per: minute }], weight: 1000 }
 `;
 const CAPACITY = 4;
@@ -108,4 +109,21 @@ test('a key that sends much waits beside its own requests, and not before those 
   const few = await send(little.secret, 2, 28);
   expect((await next(4)).map(({ key }) => key)).toEqual([much.id, little.id, much.id, little.id]);
   expect(await answerAll([...flood, ...few])).toEqual(Array(32).fill(200));
+});
+
+test('who leaves while they wait keep no place: others have it, and a key with a bound has as many waiting as in flight', async () => {
+  const [leaving, other] = [await gateway.key({ plan: 'bounded' }), await gateway.key()];
+  const holding = await send(other.secret, CAPACITY, 0);
+  for (let i = 0; i < 10; i++) {
+    const sockets = Array.from({ length: 4 }, () => connect(Number(new URL(gateway.url).port), '127.0.0.1'));
+    for (const socket of sockets) socket.write(`GET /pets HTTP/1.1\r\nHost: a\r\nX-API-Key: ${leaving.secret}\r\n\r\n`);
+    await until('all wait', async () => (await waiting()) === 4);
+    for (const socket of sockets) socket.destroy();
+    await until('nobody waits', async () => (await waiting()) === 0);
+  }
+  const usage = await gateway.client.get('/usage').set('X-API-Key', leaving.secret);
+  expect(usage.body.inFlight).toEqual({ most: 4, now: 0 });
+  expect(await answerAll(holding)).toEqual([200, 200, 200, 200]);
+  expect(held).toHaveLength(0);
+  expect(gateway.log.filter(({ code }) => code === 'caller_left')).toHaveLength(40);
 });

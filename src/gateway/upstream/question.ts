@@ -1,7 +1,7 @@
 import { BodyStream } from '../../http1/body-stream.ts';
 import type { ClientConnection } from '../../http1/client-connection.ts';
 import type { ClientError } from '../../http1/client-error.ts';
-import { PoolBusy } from '../../http1/pool.ts';
+import { PoolBusy, type Waiter } from '../../http1/pool.ts';
 import type { AnswerTaker, Question as Asked, ClientAnswer } from '../../http1/question.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
@@ -34,7 +34,7 @@ export function ask(parts: QuestionParts): Promise<StoreAnswer> {
 const NONE: readonly AskedStore[] = [];
 
 /** One request to an upstream. */
-class Question implements AnswerTaker {
+class Question implements AnswerTaker, Waiter {
   readonly #parts: QuestionParts;
   readonly #resolve: (answer: StoreAnswer) => void;
   readonly #reject: (error: unknown) => void;
@@ -105,9 +105,17 @@ class Question implements AnswerTaker {
     this.begin();
   }
 
+  /** A caller who leaves keeps no place. */
+  waits(leave: () => void): void {
+    this.#parts.exchange.cancel = () => {
+      leave();
+      this.#reject(new CallerLeft());
+    };
+  }
+
   #giveTo(store: AskedStore): void {
     this.#store = store;
-    const taken = store.pool.take(this.#parts.exchange.client?.party);
+    const taken = store.pool.take(this.#parts.exchange.client?.party, this);
     if (taken instanceof Promise)
       taken.then((connection) => this.#askOn(store, connection)).catch((error) => this.#lose(error));
     else this.#askOn(store, taken);

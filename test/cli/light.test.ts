@@ -19,3 +19,10 @@ test('what is loaded on start is followed through every file, and not into types
     expect([...loaded]).toContain(name);
   expect([...importsOnLoad('cli/commands/serve.ts')]).toEqual([]);
 });
+
+test.each([
+  ['run/gateway.ts', ['admin/operations/webhooks.ts', 'run/webhooks.ts', 'webhooks/endpoints.ts']],
+  ['workers/process.ts', ['webhooks/endpoints.ts']],
+])('of webhooks %s loads on start what knows whether there are receivers, and no more', (file, known) => {
+  expect([...importsOnLoad(file)].filter((name) => /webhooks|outbox/.test(name)).sort()).toEqual(known);
+});

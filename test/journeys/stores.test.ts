@@ -262,8 +262,15 @@ test('a mount of an upstream takes bodies as they come, and WebSockets', async (
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/base`;
     const mounts = 'mounts: [{ path: /live, upstream: default, websocket: true }]';
     await start(`upstream: { url: "${url},${gone.url}", ${QUICK} }\n${mounts}`);
-    await until('the one that is gone is away', async () => {
-      await ask('/live/a');
+    const opening = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13', 'X-API-Key': key };
+    const open = async () => {
+      const call = request(`${gateway.url}/live`, { headers: { ...opening, 'Sec-WebSocket-Key': 'x'.repeat(24) } });
+      call.end();
+      return (await once(call, 'upgrade')) as [IncomingMessage, Socket];
+    };
+    // Nobody notices the one that is gone.
+    await until('it is away', async () => {
+      (await open())[1].destroy();
       return lines('store.away').length > 0;
     });
     // A body in parts, whose length nobody knows before.
@@ -271,10 +278,7 @@ test('a mount of an upstream takes bodies as they come, and WebSockets', async (
     const init = { method: 'POST', body: Readable.toWeb(parts), duplex: 'half', headers: { 'x-api-key': key } };
     const answer = await fetch(`${gateway.url}/live/up?a=b`, init as unknown as RequestInit);
     expect([answer.status, await answer.text()]).toEqual([200, '"POST /base/live/up?a=b 200000"']);
-    const opening = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13', 'X-API-Key': key };
-    const call = request(`${gateway.url}/live`, { headers: { ...opening, 'Sec-WebSocket-Key': 'x'.repeat(24) } });
-    call.end();
-    const [{ statusCode }, socket] = (await once(call, 'upgrade')) as [IncomingMessage, Socket];
+    const [{ statusCode }, socket] = await open();
     socket.write('ping');
     const [echoed] = (await once(socket, 'data')) as [Buffer];
     expect([statusCode, echoed.toString()]).toEqual([101, 'ping']);

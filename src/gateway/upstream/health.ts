@@ -88,6 +88,11 @@ export class Health {
     return this.#failedReturns;
   }
 
+  /** What the end of a request that begins now is told with. */
+  get epoch(): number {
+    return this.#epoch;
+  }
+
   use(settings: HealthSettings): void {
     this.#settings = settings;
   }

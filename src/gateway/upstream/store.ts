@@ -9,7 +9,7 @@ import { Checks } from './checks.ts';
 import { type Failure, Health, type HealthSettings } from './health.ts';
 import { isName, Names } from './names.ts';
 import { isIn } from './probe.ts';
-import { type AskedStore, StoreWentAway } from './upstream.ts';
+import { type AskedStore, StoreWentAway, soleTarget } from './upstream.ts';
 
 /** Requests that may wait for each allowed connection; more would only wait until their callers give up. */
 const WAITING_PER_CONNECTION = 8;
@@ -31,8 +31,7 @@ export class Store implements AskedStore {
   readonly upstream: string;
   #told: StoreName;
   readonly pool: Pool;
-  /** For WebSockets. */
-  readonly tunnels: () => Pool;
+  readonly #secure: Pick<OpenerOptions, 'tls' | 'lookup'>;
   readonly health: Health;
   readonly #checks: Checks;
   readonly #names: Names | null;
@@ -42,6 +41,7 @@ export class Store implements AskedStore {
   #settings: UpstreamSettings;
   #tls: ClientTls;
   #tunnels: Pool | null = null;
+  #tunnel: AskedStore | null = null;
   #requests = 0;
   #failures = 0;
   #retries = 0;
@@ -65,10 +65,7 @@ export class Store implements AskedStore {
     this.#names = isName(origin.hostname) ? this.#namesOf(origin.hostname) : null;
     const secure = { tls: () => this.#tls, lookup: this.#names?.lookup };
     this.pool = new Pool({ ...limitsOf(settings), ...addressOf(origin), open: openerTo(origin, secure) });
-    this.tunnels = () => {
-      this.#tunnels ??= tunnelsTo(url, this.#settings, secure);
-      return this.#tunnels;
-    };
+    this.#secure = secure;
     const now = performance.now();
     this.health = new Health(healthSettings(settings), now);
     this.#checks = new Checks({
@@ -83,6 +80,24 @@ export class Store implements AskedStore {
         if (this.health.tick(performance.now())) this.#tell();
       },
     });
+  }
+
+  /**
+   * The same store for WebSockets, on connections that may change their protocol. They last for hours and say nothing of how it is, but
+   * that it takes none.
+   */
+  get tunnel(): AskedStore {
+    if (this.#tunnel !== null) return this.#tunnel;
+    this.#tunnels = tunnelsTo(this.url, this.#settings, this.#secure);
+    const failed = (error: ClientError) => {
+      if (error.failure === 'unreachable') this.failed(error, this.health.epoch);
+    };
+    const begin = () => {
+      this.#requests++;
+      return this.health.epoch;
+    };
+    this.#tunnel = { ...soleTarget(this.upstream, this.name, this.#tunnels), begin, failed };
+    return this.#tunnel;
   }
 
   get told(): StoreName {

@@ -9,7 +9,7 @@ import { type ClientMaterial, type ClientTls, clientTls } from '../../tls/client
 import { type Choosable, chosen } from './choice.ts';
 import { Retries } from './retries.ts';
 import { Store } from './store.ts';
-import { type AskedStore, soleTarget, type Upstream } from './upstream.ts';
+import type { AskedStore, Upstream } from './upstream.ts';
 
 type Settings = Pick<ServedConfig, 'upstream' | 'upstreams'>;
 type UpstreamCertificates = Pick<Certificates, 'upstream' | 'upstreams'>;
@@ -131,10 +131,11 @@ export class Stores implements Upstream {
 
   /** The same for requests that change the protocol of their connection. */
   forTunnels(): Upstream {
+    const behind = (tunnels: readonly AskedStore[]) => this.stores.filter(({ tunnel }) => tunnels.includes(tunnel));
     return {
-      choose: (now, safe, tried) => tunnelled(this.choose(now, safe, tried)),
-      mayRetry: () => false,
-      takeRetry: () => false,
+      choose: (now, safe, tried) => this.choose(now, safe, tried.length === 0 ? tried : behind(tried)).tunnel,
+      mayRetry: (error, method, times) => error.failure === 'unreachable' && this.mayRetry(error, method, times),
+      takeRetry: (now) => this.takeRetry(now),
     };
   }
 
@@ -155,9 +156,4 @@ export class Stores implements Upstream {
     const away = this.stores.filter((store) => store !== going && store.health.state === 'away').length;
     return away + 1 <= this.stores.length / 2;
   }
-}
-
-/** The same store, on connections that may change their protocol: they last for hours, and say nothing of how it is. */
-function tunnelled({ upstream, name, tunnels }: Store): AskedStore {
-  return soleTarget(upstream, name, tunnels());
 }

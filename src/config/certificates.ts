@@ -46,7 +46,8 @@ export function warningsOf({ terms, notes }: Certificates, now: number): string[
     if (notBefore > now) return [`the certificate in ${file} holds only from ${day(notBefore)} on`];
     return notAfter - now < SOON ? [`the certificate in ${file} ends on ${day(notAfter)}`] : [];
   };
-  return [...terms.flatMap(about), ...notes];
+  // One file may serve both listeners.
+  return [...new Set([...terms.flatMap(about), ...notes])];
 }
 
 /** When the first of all certificates ends, Unix milliseconds. */

@@ -176,7 +176,8 @@ describe('a listener', () => {
 describe('it is better told', () => {
   const DAY = 86_400_000;
   const at = (notBefore: number, notAfter: number) => {
-    const terms = [{ file: 'it.crt', notBefore, notAfter }];
+    const term = { file: 'it.crt', notBefore, notAfter };
+    const terms = [term, term];
     return { listen: null, admin: null, upstream: null, upstreams: {}, terms, notes: ['a note'], files: [] };
   };
 

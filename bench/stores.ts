@@ -1,6 +1,6 @@
 /**
  * What callers notice of a store that fails: asks a gateway at an even pace before the fault, while it lasts, and when it is over. One
- * command, about four minutes:
+ * command, about six minutes:
  *
  *     node --disable-warning=ExperimentalWarning bench/stores.ts
  *

@@ -28,6 +28,13 @@ export interface PoolOptions extends PoolLimits {
 /** All connections are in use, and too many questions wait, or this one waited too long. */
 export class PoolBusy extends Error {
   override name = 'PoolBusy';
+  /** Whether it waited as long as it may. */
+  readonly isLate: boolean;
+
+  constructor(isLate = false) {
+    super();
+    this.isLate = isLate;
+  }
 }
 
 /** Bytes of the head of an answer. */
@@ -65,6 +72,8 @@ export class Pool {
   #limits: PoolLimits;
   readonly #shared: ClientShared;
   readonly #all = new Set<ClientConnection>();
+  /** In use since before the server failed. They end with their question, and nobody waits for their place. */
+  readonly #left = new Set<ClientConnection>();
   readonly #idle: ClientConnection[] = [];
   readonly #waiting: FairQueue<Waiting>;
   readonly #lent = new Map<ClientConnection, Lent>();
@@ -117,6 +126,19 @@ export class Pool {
     }
   }
 
+  /**
+   * The server fails: questions that wait for a connection wait no longer, and no connection that there is, which may lead to a server
+   * that is no more, is used for another one.
+   */
+  renew(reason: Error): void {
+    const before = [...this.#all];
+    this.#all.clear();
+    this.#idle.length = 0;
+    for (const connection of before) this.#left.add(connection);
+    this.#dismiss(reason);
+    for (const connection of before) connection.retire();
+  }
+
   /** Nobody will need it for long: no unused connection is kept. */
   retire(): void {
     this.#isRetired = true;
@@ -126,7 +148,12 @@ export class Pool {
   /** How many connections are open, how many of them are unused, how many questions wait for one, and the most there may be. */
   get status() {
     const { connections } = this.#limits;
-    return { open: this.#all.size, idle: this.#idle.length, waiting: this.#waiting.size, most: connections };
+    return {
+      open: this.#all.size + this.#left.size,
+      idle: this.#idle.length,
+      waiting: this.#waiting.size,
+      most: connections,
+    };
   }
 
   /** Questions that are being answered or wait. */
@@ -156,16 +183,15 @@ export class Pool {
     this.#free(connection);
   }
 
-  /** Questions that wait for a connection wait no longer. */
-  dismiss(reason: Error): void {
-    for (let one = this.#waiting.takeLate(ALL); one !== null; one = this.#waiting.takeLate(ALL)) one.refuse(reason);
-  }
-
   close(): void {
     this.#isClosed = true;
     clearInterval(this.#timer);
-    for (const connection of this.#all) connection.destroy();
-    this.dismiss(new PoolBusy());
+    for (const connection of [...this.#all, ...this.#left]) connection.destroy();
+    this.#dismiss(new PoolBusy());
+  }
+
+  #dismiss(reason: Error): void {
+    for (let one = this.#waiting.takeLate(ALL); one !== null; one = this.#waiting.takeLate(ALL)) one.refuse(reason);
   }
 
   #startTimer(): void {
@@ -184,6 +210,7 @@ export class Pool {
   }
 
   #closed(connection: ClientConnection): void {
+    if (this.#left.delete(connection)) this.#endTurn(connection, true);
     if (!this.#all.delete(connection)) return;
     const at = this.#idle.indexOf(connection);
     if (at >= 0) this.#idle.splice(at, 1);
@@ -223,7 +250,8 @@ export class Pool {
     const now = performance.now();
     this.#shared.now = now + this.#look;
     for (const connection of this.#all) connection.endIfLate(now);
-    if (this.#all.size === 0) {
+    for (const connection of this.#left) connection.endIfLate(now);
+    if (this.#all.size + this.#left.size === 0) {
       clearInterval(this.#timer);
       this.#timer = undefined;
     }
@@ -231,7 +259,8 @@ export class Pool {
   }
 
   #refuseLate(now: number): void {
-    for (let late = this.#waiting.takeLate(now); late !== null; late = this.#waiting.takeLate(now)) late.refuse();
+    for (let late = this.#waiting.takeLate(now); late !== null; late = this.#waiting.takeLate(now))
+      late.refuse(new PoolBusy(true));
   }
 }
 

@@ -5,7 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { answers, FaultyStore, garbles, hangs, resets } from '../support/faulty-store.ts';
+import { answers, type Fault, FaultyStore, garbles, hangs, resets } from '../support/faulty-store.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
@@ -22,6 +22,12 @@ afterEach(async () => {
 const PLANS = 'plans: { free: { windows: [{ limit: 100000, per: minute }] } }\n';
 const QUICK =
   'headersTimeout: 400ms, connectTimeout: 400ms, ejection: { probe: 50ms, slowReturn: 100ms }, checks: { timeout: 200ms }';
+
+const UPGRADE = {
+  ...{ Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' },
+  'Sec-WebSocket-Key': 'x'.repeat(24),
+};
+const SWITCHED = 'HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
 
 async function store(act = answers()): Promise<FaultyStore> {
   const one = await FaultyStore.start(act);
@@ -92,6 +98,85 @@ describe('a store that hangs and answers its probes', () => {
     await isTold('store.back');
     expect(lines('store.away').length).toBe(1);
   });
+});
+
+test('WebSockets take a store away that hangs, and nobody waits for it any more; and one that they find well is back', async () => {
+  const one = await store((socket, request) => request.startsWith('GET / ') && answers()(socket, request));
+  await start(
+    `upstream: { url: "${one.url}", ${QUICK} }\nmounts: [{ path: /live, upstream: default, websocket: true }]`,
+  );
+  const upgrade = () =>
+    new Promise<number>((resolve, reject) => {
+      const headers = { ...UPGRADE, 'x-api-key': key };
+      const asked = request(`${gateway.url}/live`, { headers }, (response) => {
+        response.resume();
+        resolve(response.statusCode!);
+      });
+      asked.on('error', reject).on('upgrade', (response, socket) => {
+        socket.destroy();
+        resolve(response.statusCode!);
+      });
+      asked.end();
+    });
+  expect(await Promise.all(Array.from({ length: 5 }, upgrade))).toEqual(Array(5).fill(504));
+  await isTold('store.away');
+  const asked = one.asked.length;
+  expect(await Promise.all(Array.from({ length: 5 }, upgrade))).toEqual(Array(5).fill(503));
+  expect(one.asked.length).toBe(asked);
+  one.act = (socket, request) => (request.startsWith('GET / ') ? answers()(socket, request) : socket.write(SWITCHED));
+  await until('it is back', async () => (await upgrade()) === 101 && lines('store.back').length > 0);
+});
+
+test('a store that restarts is back although one of its operations hangs', async () => {
+  const act: Fault = (socket, request) => !request.startsWith('GET /categories') && answers()(socket, request);
+  const [one, two] = [await store(act), await store(act)];
+  const settings = 'headersTimeout: 300ms, checks: { timeout: 200ms }, ejection: { probe: 50ms, slowReturn: 1500ms }';
+  await start(`upstream: { url: "${one.url},${two.url}", ${settings} }`);
+  let going = true;
+  const callers = ['/pets', '/pets', '/pets', ...Array(8).fill('/categories')].map(async (path) => {
+    while (going) await ask(path);
+  });
+  await until('there is load', () => one.asked.length > 20);
+  await one.close();
+  await isTold('store.away');
+  await one.open();
+  await isTold('store.back');
+  going = false;
+  await Promise.all(callers);
+});
+
+describe('connections of a store that failed', () => {
+  test("are in nobody's way once it is back", async () => {
+    const dead = new Set<unknown>();
+    let isDead = true;
+    const one = await store((socket, request) => {
+      if (isDead) dead.add(socket);
+      if (!dead.has(socket)) answers()(socket, request);
+    });
+    const checks = 'checks: { path: /health, interval: 100ms, timeout: 100ms, unhealthy: 2 }';
+    await start(
+      `upstream: { url: "${one.url}", connections: 2, headersTimeout: 5m, ejection: { probe: 50ms }, ${checks} }`,
+    );
+    const lost = new AbortController();
+    const first = Promise.allSettled(Array.from({ length: 2 }, () => ask('/pets', { signal: lost.signal })));
+    await isTold('store.away');
+    isDead = false;
+    await until('it is back', async () => (await ask()).status === 200);
+    expect(dead.size).toBeGreaterThanOrEqual(3);
+    lost.abort();
+    await first;
+    await until('they are closed', () => [...dead].every((socket) => (socket as Socket).destroyed));
+  });
+});
+
+test('who has waited for a connection as long as one may, does not wait for one to another store too', async () => {
+  const [one, two] = [await store(hangs), await store(hangs)];
+  const settings = 'connections: 1, headersTimeout: 1s, ejection: { enabled: false }';
+  await start(`upstream: { url: "${one.url},${two.url}", ${settings} }`);
+  const all = await Promise.all(Array.from({ length: 10 }, () => ask()));
+  // The first at each store, and the next, who is given their place in the moment in which all others have waited enough.
+  expect(one.asked.length + two.asked.length).toBeLessThanOrEqual(4);
+  expect(new Set(all.map(({ code }) => code))).toEqual(new Set(['upstream_timeout', 'upstream_busy']));
 });
 
 describe('checks', () => {

@@ -88,11 +88,6 @@ export class Health {
     return this.#failedReturns;
   }
 
-  /** What the end of a request that begins now is told with. */
-  get epoch(): number {
-    return this.#epoch;
-  }
-
   use(settings: HealthSettings): void {
     this.#settings = settings;
   }
@@ -128,8 +123,8 @@ export class Health {
   }
 
   good(epoch: number, now: number): boolean {
-    this.#last.add(now);
     if (epoch !== this.#epoch) return false;
+    this.#last.add(now);
     this.#failures = 0;
     this.#timeouts = 0;
     this.#statuses = 0;
@@ -142,12 +137,12 @@ export class Health {
 
   /** `mayGo`: enough other stores would be left. */
   bad(failure: Failure, epoch: number, now: number, mayGo: () => boolean): boolean {
+    if (epoch !== this.#epoch || this.#state === 'away') return false;
     this.#last.add(now);
     this.#last.mark(now);
-    if (epoch !== this.#epoch || this.#state === 'away') return false;
     this.forgone(epoch);
     if (!this.#settings.enabled) return false;
-    if (this.#state === 'returning' && failure !== 'statuses') return this.#leave(failure, now);
+    if (this.#isRelapse(failure, now)) return this.#leave(failure, now);
     const reason = this.#reasonFor(failure, now);
     if (reason === null || (isMild(reason) && !mayGo())) return false;
     return this.#leave(reason, now);
@@ -188,6 +183,12 @@ export class Health {
   /** Nobody knows yet whether requests are answered, as nobody was asked who could tell. */
   #isTrial(): boolean {
     return this.#good === 0 && (!this.#settings.trusted || this.#failedReturns > 0);
+  }
+
+  /** Whether a store that returns has not. One that answers others at the same time is judged as if it were up. */
+  #isRelapse(failure: Failure, now: number): boolean {
+    if (this.#state !== 'returning' || failure === 'statuses') return false;
+    return failure === 'unreachable' || failure === 'untrusted' || this.#good === 0 || now - this.#lastGood >= QUIET;
   }
 
   #reasonFor(failure: Failure, now: number): StoreReason | null {

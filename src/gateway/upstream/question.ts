@@ -36,6 +36,7 @@ const NONE: readonly AskedStore[] = [];
 /** One request to an upstream. */
 class Question implements AnswerTaker, Waiter {
   readonly #parts: QuestionParts;
+  readonly #asked: Asked;
   readonly #resolve: (answer: StoreAnswer) => void;
   readonly #reject: (error: unknown) => void;
   /** The store that has it now, and what it gave for the end. */
@@ -50,6 +51,7 @@ class Question implements AnswerTaker, Waiter {
 
   constructor(parts: QuestionParts, resolve: (answer: StoreAnswer) => void, reject: (error: unknown) => void) {
     this.#parts = parts;
+    this.#asked = parts.asked.upgraded === undefined ? parts.asked : this.#watching(parts.asked);
     this.#resolve = resolve;
     this.#reject = reject;
   }
@@ -79,7 +81,7 @@ class Question implements AnswerTaker, Waiter {
   }
 
   fail(error: ClientError): void {
-    const { exchange, upstream, asked } = this.#parts;
+    const { exchange, upstream } = this.#parts;
     const store = this.#store!;
     exchange.cancel = null;
     if (this.#mayRepeat(error)) {
@@ -92,7 +94,7 @@ class Question implements AnswerTaker, Waiter {
     if (error.failure === 'body' || error.diedIdle) store.forgone(this.#epoch);
     else store.failed(error, this.#epoch);
     const mayRetry = this.#canBeSentAgain && !this.#begun && !exchange.call.left;
-    if (mayRetry && upstream.mayRetry(error, asked.method, this.#retries)) this.#retry(store, error);
+    if (mayRetry && upstream.mayRetry(error, this.#asked.method, this.#retries)) this.#retry(store, error);
     else this.#reject(outageOf(error));
   }
 
@@ -122,7 +124,13 @@ class Question implements AnswerTaker, Waiter {
   }
 
   #askOn(store: AskedStore, connection: ClientConnection): void {
-    const { exchange, asked } = this.#parts;
+    const { exchange } = this.#parts;
+    const asked = this.#asked;
+    if (!connection.isOpen) {
+      // The store went away in the moment in which the connection was given.
+      this.#lose(new StoreWentAway());
+      return;
+    }
     if (exchange.call.left) {
       store.pool.giveBack(connection);
       this.#reject(new CallerLeft());
@@ -153,8 +161,8 @@ class Question implements AnswerTaker, Waiter {
   #lose(error: unknown): void {
     const { exchange } = this.#parts;
     exchange.cancel = null;
-    const isElsewhere = error instanceof StoreWentAway || error instanceof PoolBusy;
-    if (!isElsewhere || exchange.call.left || this.#tried.includes(this.#store!)) {
+    const mayElsewhere = error instanceof StoreWentAway || (error instanceof PoolBusy && !error.isLate);
+    if (!mayElsewhere || exchange.call.left || this.#tried.includes(this.#store!)) {
       this.#reject(outageOf(error));
       return;
     }
@@ -180,20 +188,22 @@ class Question implements AnswerTaker, Waiter {
 
   /** Whether it may be given up while it is under way, and asked again, without harm. */
   get #isSafe(): boolean {
-    const { method, body } = this.#parts.asked;
-    return body === null && (method === 'GET' || method === 'HEAD');
+    const { method, body, upgraded } = this.#asked;
+    return body === null && upgraded === undefined && (method === 'GET' || method === 'HEAD');
   }
 
   /** A body that came in parts is gone. */
   get #canBeSentAgain(): boolean {
-    const { once = false, asked } = this.#parts;
-    return !once && (asked.body === null || !('readBody' in asked.body));
+    const { body } = this.#asked;
+    return !this.#parts.once && (body === null || !('readBody' in body));
   }
 
   /** Once, and only for an idle connection that turned out to be closed: the store cannot have answered on it. */
   #mayRepeat({ diedIdle }: ClientError): boolean {
-    const { exchange, asked } = this.#parts;
-    return diedIdle && !this.#repeated && isIdempotent(asked.method) && this.#canBeSentAgain && !exchange.call.left;
+    const { exchange } = this.#parts;
+    return (
+      diedIdle && !this.#repeated && isIdempotent(this.#asked.method) && this.#canBeSentAgain && !exchange.call.left
+    );
   }
 
   #retry(store: AskedStore, error: ClientError): void {
@@ -226,6 +236,20 @@ class Question implements AnswerTaker, Waiter {
     } catch (error) {
       this.#lose(error);
     }
+  }
+
+  /** A change of the protocol is a good answer too. */
+  #watching(asked: Asked): Asked {
+    return {
+      ...asked,
+      upgraded: (tunnel) => {
+        const { exchange } = this.#parts;
+        this.#judged = true;
+        exchange.cancel = null;
+        this.#store!.answered(101, this.#epoch, exchange.answeredAt);
+        asked.upgraded!(tunnel);
+      },
+    };
   }
 
   /** A stream of the store that fails with what the failure is to its caller. */

@@ -9,7 +9,7 @@ import { Checks } from './checks.ts';
 import { type Failure, Health, type HealthSettings } from './health.ts';
 import { isName, Names } from './names.ts';
 import { isIn } from './probe.ts';
-import { type AskedStore, StoreWentAway, soleTarget } from './upstream.ts';
+import { type AskedStore, StoreWentAway } from './upstream.ts';
 
 /** Requests that may wait for each allowed connection; more would only wait until their callers give up. */
 const WAITING_PER_CONNECTION = 8;
@@ -82,21 +82,9 @@ export class Store implements AskedStore {
     });
   }
 
-  /**
-   * The same store for WebSockets, on connections that may change their protocol. They last for hours and say nothing of how it is, but
-   * that it takes none.
-   */
+  /** The same store for WebSockets, on connections that may change their protocol. They last for hours, so they have no place among the others. */
   get tunnel(): AskedStore {
-    if (this.#tunnel !== null) return this.#tunnel;
-    this.#tunnels = tunnelsTo(this.url, this.#settings, this.#secure);
-    const failed = (error: ClientError) => {
-      if (error.failure === 'unreachable') this.failed(error, this.health.epoch);
-    };
-    const begin = () => {
-      this.#requests++;
-      return this.health.epoch;
-    };
-    this.#tunnel = { ...soleTarget(this.upstream, this.name, this.#tunnels), begin, failed };
+    this.#tunnel ??= this.#createTunnel();
     return this.#tunnel;
   }
 
@@ -201,6 +189,27 @@ export class Store implements AskedStore {
     this.#letGo();
   }
 
+  #createTunnel(): AskedStore {
+    const store = this;
+    this.#tunnels = tunnelsTo(this.url, this.#settings, this.#secure);
+    return {
+      upstream: this.upstream,
+      name: this.name,
+      pool: this.#tunnels,
+      get told() {
+        return store.told;
+      },
+      get isTrial() {
+        return store.isTrial;
+      },
+      begin: () => this.begin(),
+      answered: (status, epoch, now) => this.answered(status, epoch, now),
+      failed: (error, epoch) => this.failed(error, epoch),
+      forgone: (epoch) => this.forgone(epoch),
+      retried: () => this.retried(),
+    };
+  }
+
   #letGo(): void {
     this.#checks.close();
     this.#names?.close();
@@ -220,7 +229,7 @@ export class Store implements AskedStore {
     } else if (health.state === 'away') {
       // A return that failed is the same absence.
       if (health.failedReturns === 0) observe({ type: 'store.away', upstream, store, reason: health.reason!, error });
-      this.pool.dismiss(new StoreWentAway());
+      this.pool.renew(new StoreWentAway());
     }
     observe({ type: 'store.state', upstream, store });
     this.#checks.turn();

@@ -37,8 +37,8 @@ export class Trial implements AnswerTaker {
   }
 
   begun(): void {
-    if (this.#waiting !== null) this.#waiting.begun();
-    else this.#begunAt = performance.now();
+    this.#begunAt = performance.now();
+    this.#waiting?.begun();
   }
 
   answer(answer: ClientAnswer): void {

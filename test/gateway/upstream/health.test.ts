@@ -126,6 +126,16 @@ describe('a store that is away', () => {
     expect(health.state).toBe('returning');
   });
 
+  test('is not judged by their number either, once it is back', () => {
+    health = new Health({ ...USUAL, slowReturn: 0 }, now);
+    const epochs = Array.from({ length: 40 }, () => health.begin());
+    return_();
+    one('good');
+    expect(health.state).toBe('up');
+    for (const epoch of epochs) health.bad('hanging', epoch, now, others);
+    expect(one('broken')).toBe(false);
+  });
+
   test('returns after as many good checks in a row as are asked for', () => {
     health = new Health({ ...USUAL, healthy: 2 }, now);
     goAway();
@@ -176,6 +186,27 @@ describe('a store that returns', () => {
       health.checked('good', now, others);
     }
     expect(health.awaySince).toBe(1_000_000);
+  });
+
+  test('is not away again by one bad operation while it answers others', () => {
+    health = new Health({ ...USUAL, alone: false }, now);
+    return_();
+    for (let i = 0; i < 40; i++) {
+      one('good');
+      one('good');
+      expect(one('hanging')).toBe(false);
+      now += 200;
+    }
+    expect(health.state).toBe('returning');
+    now += 1_000;
+    expect(one('hanging')).toBe(true);
+    expect([health.state, health.reason]).toEqual(['away', 'hanging']);
+  });
+
+  test('is away again at once if it refuses a connection, whatever it answered', () => {
+    return_();
+    one('good');
+    expect(one('unreachable')).toBe(true);
   });
 
   test('gets its share little by little, and all of it in the end', () => {

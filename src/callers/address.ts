@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net';
+import { unmapped } from '../common/ip.ts';
 
 /** The networks trusted to report the caller's address. */
 export interface TrustedProxies {
@@ -19,8 +20,7 @@ export function trustedProxies(blocks: readonly string[]): TrustedProxies {
 
 /** One spelling per address: an IPv4 caller on an IPv6 socket is an IPv4 caller. */
 export function plainAddress(address: string | undefined): string {
-  if (address === undefined) return 'unknown';
-  return address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address;
+  return address === undefined ? 'unknown' : unmapped(address);
 }
 
 /**

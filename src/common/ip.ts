@@ -7,6 +7,18 @@ export function wordsOf(address: string): Words | null {
   return read(address, zone === -1 ? address.length : zone);
 }
 
+/** Any spelling of an address of IPv4 as one of IPv6 (RFC 4291 section 2.5.5.2), and others that begin so. */
+const MAPPED = /^[0:]+:ffff:/i;
+
+/** An address of IPv4 as such, also where it is written as one of IPv6; others as they are. */
+export function unmapped(address: string): string {
+  if (!MAPPED.test(address)) return address;
+  const words = wordsOf(address);
+  if (words?.length !== 1) return address;
+  const [word] = words as readonly [number];
+  return [word >>> 24, (word >>> 16) & 255, (word >>> 8) & 255, word & 255].join('.');
+}
+
 /** All addresses that begin with the first `bits` bits of `first`. */
 export interface Block {
   readonly first: Words;

@@ -1,4 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
+import { unmapped } from '../common/ip.ts';
 
 /** Where a connection comes from, as a balancer says that has taken it. */
 export interface Announced {
@@ -87,9 +88,13 @@ function addressIn(bytes: Buffer, family: number): string | null {
   return canonical(groups.join(':'));
 }
 
-/** One spelling for each address (RFC 5952), which is that of the system. */
+/**
+ * One spelling for each address (RFC 5952), which is that of the system. Balancers write one of IPv4 as one of IPv6 where the other
+ * side of the connection has one of IPv6.
+ */
 function canonical(address: string): string {
-  return isIPv6(address) ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address;
+  const plain = unmapped(address);
+  return isIPv6(plain) ? new URL(`http://[${plain}]`).hostname.slice(1, -1) : plain;
 }
 
 /** Whether a field says that the caller spoke TLS; text: what is wrong with the fields. */

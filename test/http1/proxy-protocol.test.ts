@@ -17,6 +17,8 @@ describe('a header of version 1', () => {
   test.each([
     ['PROXY TCP4 192.0.2.1 198.51.100.1 12345 443\r\n', { address: '192.0.2.1', secure: false }],
     ['PROXY TCP6 2001:DB8::0:1 ::1 12345 443\r\n', { address: '2001:db8::1', secure: false }],
+    ['PROXY TCP6 ::ffff:192.0.2.1 ::1 12345 443\r\n', { address: '192.0.2.1', secure: false }],
+    ['PROXY TCP6 ::ffff:c000:201 ::1 12345 443\r\n', { address: '192.0.2.1', secure: false }],
     ['PROXY UNKNOWN\r\n', nobody],
     ['PROXY UNKNOWN ffff:f...f:ffff ffff:f...f:ffff 65535 65535\r\n', nobody],
     ['PROXY TCP4 255.255.255.255 255.255.255.255 0 65535\r\n', { address: '255.255.255.255', secure: false }],
@@ -136,6 +138,8 @@ test('any two addresses of IPv4 and IPv6 are read as they were sent', () => {
       const family = address.includes(':') ? 'TCP6' : 'TCP4';
       const read = readProxyHeader(text(`PROXY ${family} ${address} ${address} ${port} ${port}\r\n`));
       const spelt = family === 'TCP6' ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address;
+      // One of IPv4.
+      fc.pre(!spelt.startsWith('::ffff:'));
       expect(read).toMatchObject({ announced: { address: spelt } });
     }),
   );

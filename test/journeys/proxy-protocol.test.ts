@@ -68,6 +68,25 @@ describe('behind a balancer that says whose a connection is', () => {
     wire.close();
   });
 
+  test('one of IPv4 that it writes as one of IPv6 is that of IPv4, with counters of its own', async () => {
+    await open({ ...behind(), door: { maxConnectionsPerAddress: 1 } });
+    const wires: Wire[] = [];
+    for (const address of ['::ffff:192.0.2.11', '::ffff:192.0.2.12']) {
+      const wire = await Wire.open(gateway.url);
+      wires.push(wire);
+      expect((await wire.send(`PROXY TCP6 ${address} 2001:db8::1 1 443\r\n${get()}`).answer()).status).toBe(200);
+    }
+    const mapped = Buffer.from(`00000000000000000000ffffc000020d${'0'.repeat(31)}1303901bb`, 'hex');
+    const wire = await Wire.open(gateway.url);
+    wires.push(wire);
+    wire.send(Buffer.concat([binary(0x21, 0x21, mapped), Buffer.from(get())]));
+    expect((await wire.answer()).status).toBe(200);
+    expect(store.seen.map(({ headers }) => headers['x-forwarded-for'])).toEqual(
+      ['11', '12', '13'].map((last) => `192.0.2.${last}`),
+    );
+    for (const wire of wires) wire.close();
+  });
+
   test('version 2 may say that the caller spoke TLS, and the store is told so', async () => {
     await open(behind());
     const wire = await Wire.open(gateway.url);

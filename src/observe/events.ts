@@ -64,8 +64,14 @@ export type Event =
       readonly reason: StoreReason;
       readonly error?: unknown;
     }
-  /** It takes requests as ever again, `after` milliseconds later. */
-  | { readonly type: 'store.back'; readonly upstream: string; readonly store: string; readonly after: number }
+  /** It takes requests as ever again, `after` milliseconds later. `removed`: or it was away, and settings name it no more. */
+  | {
+      readonly type: 'store.back';
+      readonly upstream: string;
+      readonly store: string;
+      readonly after: number;
+      readonly removed?: true;
+    }
   /** Each change of how a store is, also those that the two above leave out: a return that began, or failed. */
   | { readonly type: 'store.state'; readonly upstream: string; readonly store: string }
   /** A request that might have been sent again was not: the budget for that is used up. */

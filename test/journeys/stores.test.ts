@@ -326,6 +326,23 @@ test('a reload changes stores under load without a lost request, and leaves thos
   expect(lines('store.away')).toEqual([]);
 });
 
+test('a store that is away and leaves the settings is told as back, and again as away if they name it later', async () => {
+  const [one, two] = [await store(), await store()];
+  await one.close();
+  stores.splice(stores.indexOf(one), 1);
+  const both = `upstream: { url: "${one.url},${two.url}", ${QUICK} }`;
+  await start(both);
+  const isAway = (times: number) =>
+    until('it is away', async () => (await ask()).status === 200 && lines('store.away').length === times);
+  await isAway(1);
+  const file = join(gateway.folder, 'gateway.yaml');
+  writeFileSync(file, `upstream: { url: "${two.url}", ${QUICK} }\n`);
+  await isTold('store.back');
+  expect(lines('store.back')).toEqual([expect.objectContaining({ store: one.name, removed: true })]);
+  writeFileSync(file, `${both}\n`);
+  await isAway(2);
+});
+
 test('a mount of an upstream takes bodies as they come, and WebSockets', async () => {
   const server = createServer((request, response) => {
     let size = 0;

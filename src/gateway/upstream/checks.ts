@@ -46,6 +46,11 @@ export class Checks {
     this.#plan();
   }
 
+  /** The store is at these addresses alone: no other is asked how it is. */
+  keepOnly(addresses: ReadonlySet<string>): void {
+    this.#prober.keepOnly(addresses);
+  }
+
   /** The state of the store has changed. */
   turn(): void {
     this.#probes = 0;

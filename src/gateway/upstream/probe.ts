@@ -38,6 +38,10 @@ export class Prober {
     this.#settings = settings;
   }
 
+  keepOnly(addresses: ReadonlySet<string>): void {
+    this.#pool.keepOnly(addresses);
+  }
+
   /** One at a time. Never rejects; does not resolve once it is closed. */
   ask(): Promise<{ verdict: Verdict; error?: unknown }> {
     const { path, timeout, statuses } = this.#settings;

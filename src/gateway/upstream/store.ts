@@ -181,6 +181,13 @@ export class Store implements AskedStore {
     this.pool.retire();
     this.#tunnels?.retire();
     this.#letGo();
+    const { upstream, name: store, health } = this;
+    const { observe } = this.#surroundings;
+    // Whoever was told that it is away would wait for ever. What becomes of its last requests is nobody's concern.
+    this.#surroundings = { ...this.#surroundings, observe: () => {} };
+    if (health.state === 'up') return;
+    const after = Math.round(performance.now() - health.awaySince);
+    observe({ type: 'store.back', upstream, store, after, removed: true });
   }
 
   close(): void {
@@ -216,7 +223,12 @@ export class Store implements AskedStore {
   }
 
   #namesOf(host: string): Names {
-    return new Names({ host, every: this.#settings.resolve, moved: (addresses) => this.pool.keepOnly(addresses) });
+    return new Names({ host, every: this.#settings.resolve, moved: (addresses) => this.#keepOnly(addresses) });
+  }
+
+  #keepOnly(addresses: ReadonlySet<string>): void {
+    this.pool.keepOnly(addresses);
+    this.#checks.keepOnly(addresses);
   }
 
   /** Tells a change of its state. */

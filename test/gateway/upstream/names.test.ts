@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { isName, Names } from '../../../src/gateway/upstream/names.ts';
+import { Prober } from '../../../src/gateway/upstream/probe.ts';
 import type { ClientConnection } from '../../../src/http1/client-connection.ts';
 import { openerTo, Pool } from '../../../src/http1/pool.ts';
 import { FieldLines } from '../../../src/http1/writing.ts';
@@ -159,4 +160,34 @@ test('connections go to the next address where one takes none, and leave one tha
   expect(await busy).toBe('127.0.0.1');
   await until('it is gone', () => pool.status.open === 0);
   expect(await ask(pool)).toBe('127.0.0.2');
+});
+
+test('checks leave an address that the name has no more, too', async () => {
+  const first = await serverAt('127.0.0.1', 0);
+  const { port } = first.address() as AddressInfo;
+  const second = await serverAt('127.0.0.2', port);
+  const connected: string[] = [];
+  first.on('connection', () => connected.push('first'));
+  second.on('connection', () => connected.push('second'));
+  answer = () => at('127.0.0.1');
+  const some = names((addresses) => prober.keepOnly(addresses));
+  const settings = {
+    path: '/',
+    interval: 1_000,
+    timeout: 5_000,
+    healthy: 1,
+    unhealthy: 1,
+    statuses: [{ from: 200, to: 200 }],
+  };
+  const prober: Prober = new Prober(`http://store.example:${port}`, settings, { lookup: some.lookup });
+  closing.push(() => prober.close());
+  for (let i = 0; i < 2; i++) expect((await prober.ask()).verdict).toBe('good');
+  expect(connected).toEqual(['first']);
+  answer = () => at('127.0.0.2');
+  jest.useFakeTimers({ doNotFake: ['setTimeout', 'setImmediate', 'queueMicrotask', 'nextTick'] });
+  some.use(1_000);
+  await jest.advanceTimersByTimeAsync(1_000);
+  jest.useRealTimers();
+  expect((await prober.ask()).verdict).toBe('good');
+  expect(connected).toEqual(['first', 'second']);
 });

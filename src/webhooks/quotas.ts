@@ -3,13 +3,14 @@ import { targetIn } from '../keys/counting.ts';
 import type { Reading } from '../limits/admission.ts';
 import { kindOf } from '../limits/kinds.ts';
 import type { Window } from '../limits/limits.ts';
+import { countsIn } from '../limits/scopes.ts';
 import type { RequestEvent, RequestTrace } from '../observe/events.ts';
 import { type Told, timeOf, told } from './told.ts';
 
 /** Percent of a window that are told when they are used. */
 const TOLD_AT = [80, 100] as const;
-/** Windows that this process has told to be full, by subject and window. */
-const FULL = 10_000;
+/** What this process has told, by subject, window and percent: callers at the edge of a quota reach it again and again. */
+const REMEMBERED = 10_000;
 
 /**
  * Finds the requests with which a quota was used up to 80 or 100 %. Admission tells each request what is left after it, and charges
@@ -18,7 +19,7 @@ const FULL = 10_000;
 export class Quotas {
   readonly #shortest: number;
   readonly #tell: (told: Told) => void;
-  readonly #full = new Cache<number>(FULL);
+  readonly #last = new Cache<number>(REMEMBERED);
 
   /** `shortest`: milliseconds; shorter windows are not told. */
   constructor(shortest: number, tell: (told: Told) => void) {
@@ -36,7 +37,8 @@ export class Quotas {
   #readAdmitted(event: RequestEvent, trace: RequestTrace, readings: readonly Reading[]): void {
     for (const reading of readings) {
       const { window, remaining } = reading;
-      if (window.span < this.#shortest) continue;
+      // A window of another scope was read alone.
+      if (window.span < this.#shortest || !countsIn(window, trace.scopes)) continue;
       const used = window.limit - remaining;
       for (const percent of TOLD_AT) {
         const threshold = window.limit * percent;
@@ -51,12 +53,8 @@ export class Quotas {
     const { violated } = trace.admission!;
     if (violated === null || violated.span < this.#shortest) return;
     const reading = readings.find(({ window }) => window === violated);
-    // The last unit was told with the request that took it; where none was taken, the request alone is too large.
-    if (reading === undefined || reading.remaining === 0 || reading.remaining === violated.limit) return;
-    const name = `${trace.subject} ${nameOf(violated)}`;
-    const place = placeOf(reading, trace.admission!.now);
-    if (this.#full.get(name) === place) return;
-    this.#full.set(name, place);
+    // Where none was taken, the request alone is too large.
+    if (reading === undefined || reading.remaining === violated.limit) return;
     this.#found(event, trace, reading, 100);
   }
 
@@ -68,8 +66,12 @@ export class Quotas {
   ): void {
     const { now } = admission!;
     const { window, remaining, resetAt } = reading;
+    const place = placeOf(reading, now);
+    const name = `${subject} ${nameOf(window)} ${percent}`;
+    if (this.#last.get(name) === place) return;
+    this.#last.set(name, place);
     const { target, plan: planOfAccount } = targetIn(subject!);
-    const identity = `${subject} ${nameOf(window)} ${placeOf(reading, now)} ${percent}`;
+    const identity = `${subject} ${nameOf(window)} ${place} ${percent}`;
     const data = {
       key: planOfAccount === null ? target : null,
       account,
@@ -82,14 +84,12 @@ export class Quotas {
       resets: timeOf(resetAt),
     };
     // A sliding window has no end: what is told of it holds for one span.
-    this.#tell(
-      told('quota.reached', now, identity, Math.max(resetAt, placeOf(reading, now) + window.span) + window.span, data),
-    );
+    this.#tell(told('quota.reached', now, identity, Math.max(resetAt, place + window.span) + window.span, data));
   }
 }
 
-/** What is counted, whatever the window is called. */
-const nameOf = ({ kind, span, scope = '' }: Window): string => `${kind} ${span} ${scope}`;
+/** What is counted, whatever the window is called. Another limit is another quota, of which 80 % are something else. */
+const nameOf = ({ kind, span, limit, scope = '' }: Window): string => `${kind} ${span} ${limit} ${scope}`;
 
 /** What tells the windows apart that a subject opens one after the other, the same for all processes: see observe/peaks. */
 function placeOf({ window, resetAt }: Reading, now: number): number {

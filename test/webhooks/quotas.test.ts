@@ -3,10 +3,11 @@ import fc from 'fast-check';
 import { type Admission, admit } from '../../src/limits/admission.ts';
 import { newLedger } from '../../src/limits/ledger.ts';
 import type { Limits, Window } from '../../src/limits/limits.ts';
+import { NO_SCOPES, type Scopes } from '../../src/limits/scopes.ts';
 import type { RequestEvent, RequestTrace } from '../../src/observe/events.ts';
 import { Quotas } from '../../src/webhooks/quotas.ts';
 import type { Told } from '../../src/webhooks/told.ts';
-import { DAY, HOUR, limits, MINUTE, window } from '../support/limits.ts';
+import { DAY, HOUR, limits, MINUTE, scoped, window } from '../support/limits.ts';
 import { requestEvent } from '../support/request-event.ts';
 
 const T = Date.UTC(2026, 0, 1);
@@ -19,8 +20,8 @@ beforeEach(() => {
 });
 
 /** The event of a request that admission decided. */
-function eventOf(admission: Admission, cost: number, subject = 'key:key_1'): RequestEvent {
-  const trace = { subject, admission, cost } as RequestTrace;
+function eventOf(admission: Admission, cost: number, subject = 'key:key_1', scopes = NO_SCOPES): RequestEvent {
+  const trace = { subject, admission, cost, scopes } as RequestTrace;
   return requestEvent({ verdict: admission.verdict, trace });
 }
 
@@ -68,6 +69,55 @@ describe('a quota', () => {
     expect(told(limits([window(2, HOUR), window(5, DAY)]), [1, 1])).toEqual([[], [80, 100]]);
   });
 
+  test('of one scope is told by requests that count in it, and by no others', () => {
+    const given = limits([window(1000, DAY), scoped('searchPets', 5, DAY)]);
+    const ledger = newLedger(given.windows);
+    const ask = (scopes: Scopes) => {
+      const admission = admit(ledger, given, 1, T, scopes);
+      quotas.read(eventOf(admission, 1, 'key:key_1', scopes));
+    };
+    for (let i = 0; i < 5; i++) {
+      ask(['searchPets']);
+      const before = found.length;
+      quotas = new Quotas(DAY, (one) => void found.push(one));
+      for (let j = 0; j < 3; j++) ask(NO_SCOPES);
+      expect(found).toHaveLength(before);
+    }
+    expect(found.map(({ data }) => data.percent)).toEqual([80, 100]);
+  });
+
+  test('whose limit is changed is another one', () => {
+    const [before, after] = [limits([window(10, DAY)]), limits([window(100, DAY)])];
+    const ledger = newLedger(before.windows);
+    const use = (given: Limits, cost: number) => quotas.read(eventOf(admit(ledger, given, cost, T), cost));
+    use(before, 8);
+    use(after, 70);
+    use(after, 5);
+    use(limits([window(50, DAY)]), 1);
+    expect(found.map(({ data }) => [data.limit, data.percent])).toEqual([
+      [10, 80],
+      [100, 80],
+      [50, 100],
+    ]);
+    expect(new Set(found.map(({ once }) => once.name)).size).toBe(3);
+  });
+
+  test('that slides is told once by each process in its span, however often a caller comes back to it', () => {
+    const given = limits([window(10, DAY, 'sliding')]);
+    const ledger = newLedger(given.windows);
+    const use = (at: number) => quotas.read(eventOf(admit(ledger, given, 1, at), 1));
+    for (let i = 0; i < 10; i++) use(T + i);
+    found = [];
+    const admitted = [];
+    for (let i = 1; i < 24; i++) {
+      const admission = admit(ledger, given, 1, T + DAY + (i * DAY) / 24);
+      quotas.read(eventOf(admission, 1));
+      admitted.push(admission.verdict);
+    }
+    expect(admitted.filter((verdict) => verdict === 'admitted').length).toBeGreaterThan(5);
+    expect(found.map(({ data }) => data.percent)).toEqual([100, 80]);
+  });
+
   test('of an account is told by the account', () => {
     const given = limits([window(1, DAY)]);
     quotas.read(eventOf(admit(newLedger(given.windows), given, 1, T), 1, 'account:team:acme'));
@@ -76,7 +126,10 @@ describe('a quota', () => {
 
   test('has another name in the next window, and the same for all who find it', () => {
     const given = limits([window(1, DAY)]);
-    for (const at of [T, T, T + DAY]) told(given, [1], at);
+    for (const at of [T, T, T + DAY]) {
+      quotas = new Quotas(DAY, (one) => void found.push(one));
+      told(given, [1], at);
+    }
     const names = found.map(({ once }) => once.name);
     expect(new Set(names).size).toBe(4);
     expect(names.slice(0, 2)).toEqual(names.slice(2, 4));

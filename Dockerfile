@@ -18,8 +18,12 @@ COPY src ./src
 # `plans put` replaces the plans file and makes files beside it, so the folder is the user's too.
 COPY plans.yaml config/gateway.yaml /config/
 RUN mkdir /data && chown -R node:node /data /config
-# The first command keeps modules compiled, in a folder that the user can only read.
-RUN node --disable-warning=ExperimentalWarning src/main.ts check
+# Modules are compiled here, for each user in a part of the folder of its own. This one can only read its part from then on.
+RUN install -d -o node node_modules/.cache/storegate \
+  && export NODE_COMPILE_CACHE=node_modules/.cache/storegate \
+  && as_node='setpriv --reuid=node --regid=node --clear-groups node --disable-warning=ExperimentalWarning' \
+  && $as_node src/main.ts check && $as_node -e "import('/app/src/cli/serve.ts')" \
+  && chown -R root:root node_modules/.cache && chmod -R a+rX node_modules/.cache
 USER node
 VOLUME /data
 EXPOSE 8080

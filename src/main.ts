@@ -1,4 +1,5 @@
 #!/usr/bin/env -S node --disable-warning=ExperimentalWarning
+import { statSync } from 'node:fs';
 import { constants, enableCompileCache } from 'node:module';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -7,9 +8,12 @@ import { text } from 'node:stream/consumers';
  * Node keeps modules without their types and compiled, which is a third of a start. Whoever could put other code there could change the
  * modules themselves: the folder is beside them. Where it cannot be written, or the environment says otherwise, Node goes without.
  */
-const compiled = resolve(import.meta.dirname, '../node_modules/.cache/storegate');
+const modules = resolve(import.meta.dirname, '../node_modules');
+const compiled = resolve(modules, '.cache/storegate');
+// What root left in the folder of somebody else, they could not remove: their next `npm ci` would fail.
+const isOurs = process.getuid?.() !== 0 || statSync(modules, { throwIfNoEntry: false })?.uid === 0;
 // Processes that this one starts find it too.
-if (enableCompileCache(compiled).status === constants.compileCacheStatus.ENABLED)
+if (isOurs && enableCompileCache(compiled).status === constants.compileCacheStatus.ENABLED)
   process.env.NODE_COMPILE_CACHE = compiled;
 const { run } = await import('./cli/run.ts');
 

@@ -145,6 +145,10 @@ describe('the papers', () => {
     expect(asRoot).toContain('STOREGATE_PLANS=/config/plans.yaml');
     expect(asRoot).toMatch(/^COPY plans\.yaml config\/gateway\.yaml \/config\/\nRUN .*chown -R node:node .*\/config$/m);
     expect(asUser).not.toContain('COPY');
+    // What one user has compiled no other finds, and Node gives files of it to nobody else.
+    expect(asRoot).toMatch(
+      /as_node='setpriv --reuid=node .*\n.*\$as_node .* check && \$as_node .*serve\.ts.*\n.*chmod -R a\+rX/,
+    );
     const compose = parse(read('docker-compose.yml'), { merge: true });
     for (const name of ['gateway-1', 'gateway-2']) expect(compose.services[name].volumes).toContain('config:/config');
     expect(compose.volumes).toHaveProperty('config');

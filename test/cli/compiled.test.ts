@@ -1,15 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { resolve } from 'node:path';
+import { chownSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { COMPILED } from '../support/storegate.ts';
 
 const main = resolve(import.meta.dirname, '../../src/main.ts');
 
 /** What Node tells of compiled modules while it runs the command. */
-function told(env: Readonly<Record<string, string>> = {}): string {
+function told(env: Readonly<Record<string, string>> = {}, file = main): string {
   const { status, stderr, stdout } = spawnSync(
     process.execPath,
-    ['--disable-warning=ExperimentalWarning', main, '--version'],
+    ['--disable-warning=ExperimentalWarning', file, '--version'],
     { env: { PATH: process.env.PATH, NODE_DEBUG_NATIVE: 'COMPILE_CACHE', ...env }, encoding: 'utf8' },
   );
   expect(status).toBe(0);
@@ -25,4 +27,24 @@ test('a command takes modules that an earlier one has compiled, from the folder 
 
 test('and none where the environment says so', () => {
   expect(told({ NODE_DISABLE_COMPILE_CACHE: '1' })).not.toContain('was accepted');
+});
+
+const asRoot = process.getuid?.() === 0 ? test : test.skip;
+asRoot('root leaves nothing in the folder of somebody else, who could not remove it', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'storegate-'));
+  try {
+    for (const name of ['src', 'node_modules']) mkdirSync(join(folder, name));
+    const copy = join(folder, 'src/main.ts');
+    copyFileSync(main, copy);
+    symlinkSync(resolve(main, '../cli'), join(folder, 'src/cli'));
+    const cache = join(folder, 'node_modules/.cache');
+    chownSync(join(folder, 'node_modules'), 65_534, 65_534);
+    told({}, copy);
+    expect(existsSync(cache)).toBe(false);
+    chownSync(join(folder, 'node_modules'), 0, 0);
+    told({}, copy);
+    expect(existsSync(cache)).toBe(true);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

@@ -6,6 +6,7 @@ import { certificatesIn, keyIn, namesIn, UnfitPem } from '../tls/pem.ts';
 import { type Pair, type ServerMaterial, serverTls } from '../tls/server.ts';
 import type { ClientTlsFiles, Config, ServerTlsFiles } from './config.ts';
 import { sourceOf } from './describe.ts';
+import { environmentVariables } from './environment.ts';
 import { ConfigError, type Problem } from './problems/problems.ts';
 import { readTextFile, UnreadableFile } from './yaml/text-file.ts';
 
@@ -97,7 +98,8 @@ class Reader {
     const trusted = clientCa === null ? null : this.#read(`${setting}.clientCa`, clientCa, certificatesIn);
     const pairs = [first, ...more].filter((pair) => pair !== null);
     if (pairs.length === 0) {
-      if (clientCa !== null && cert === null) this.#blame(`${setting}.clientCa`, `needs ${setting}.cert beside it`);
+      if (clientCa !== null && cert === null)
+        this.#blame(`${setting}.clientCa`, `needs ${named(`${setting}.cert`)} beside it`);
       return null;
     }
     const material = { pairs, minVersion, clientCa: trusted?.text ?? null };
@@ -123,7 +125,7 @@ class Reader {
     if (cert === null && key === null) return null;
     if (cert === null || key === null) {
       const [given, missing] = cert === null ? ['key', 'cert'] : ['cert', 'key'];
-      this.#blame(`${setting}.${given}`, `needs ${setting}.${missing} beside it`);
+      this.#blame(`${setting}.${given}`, `needs ${named(`${setting}.${missing}`)} beside it`);
       return null;
     }
     const chain = this.#read(`${setting}.cert`, cert, certificatesIn);
@@ -172,6 +174,12 @@ class Reader {
     const place = { position: inFile ? origin.position : null, path: inFile ? setting : '' };
     this.problems.push({ source, place, message });
   }
+}
+
+/** With the variable that may give it too, for who sets none of it in a file. */
+function named(setting: string): string {
+  const variable = Object.entries(environmentVariables).find(([, its]) => its === setting)?.[0];
+  return variable === undefined ? setting : `${setting} (${variable})`;
 }
 
 function isOpenToAll(file: string): boolean {

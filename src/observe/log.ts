@@ -162,15 +162,22 @@ export function createLog(
         return;
       case 'retry':
         logger.warn(
-          { id: event.id, upstream: event.upstream, store: event.store, reason: reasonOf(event.error) },
+          { id: event.id, upstreamName: event.upstream, store: event.store, reason: reasonOf(event.error) },
           'retry: the request is sent again',
         );
         return;
       case 'store.away': {
-        const { type, error, ...fields } = event;
-        logger.error(error === undefined ? fields : { ...fields, error: reasonOf(error) }, type);
+        // In lines of requests `upstream` is a number, and systems that read logs take one type for each field.
+        const { upstream: upstreamName, store, reason, error } = event;
+        logger.error(
+          { upstreamName, store, reason, ...(error !== undefined && { error: reasonOf(error) }) },
+          event.type,
+        );
         return;
       }
+      case 'store.back':
+        logger.info({ upstreamName: event.upstream, store: event.store, after: event.after }, event.type);
+        return;
       default: {
         const { type, ...fields } = event;
         logger.info(fields, type);
@@ -229,5 +236,7 @@ export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code } = error as NodeJS.ErrnoException;
   const own = code && !error.message.includes(code) ? `${error.message} (${code})` : error.message;
-  return error.cause === undefined ? own : `${own}: ${reasonOf(error.cause)}`;
+  if (error.cause === undefined) return own;
+  const cause = reasonOf(error.cause);
+  return own.includes(cause) ? own : `${own}: ${cause}`;
 }

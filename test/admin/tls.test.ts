@@ -118,6 +118,20 @@ describe('a command', () => {
     expect(err).toContain("name its authority's file in STOREGATE_ADMIN_CA");
   });
 
+  test('is told of the other scheme where its URL has the wrong one', async () => {
+    await open();
+    const plain = await list({ STOREGATE_ADMIN_URL: gateway.adminUrl.replace('https:', 'http:') });
+    expect(plain).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('If it speaks TLS, begin the URL with https'),
+    });
+    const secured = { STOREGATE_ADMIN_URL: gateway.url.replace('http:', 'https:') };
+    for (const ca of [{}, { STOREGATE_ADMIN_CA: authority.file }]) {
+      const { code, err } = await list({ ...secured, ...ca });
+      expect([code, err]).toEqual([3, expect.stringContaining('it speaks no TLS: begin the URL with http\n')]);
+    }
+  });
+
   test('shows its own certificate where the gateway asks for one', async () => {
     await open({ STOREGATE_ADMIN_TLS_CLIENT_CA: authority.file });
     const files = { STOREGATE_ADMIN_CLIENT_CERT: operator.cert, STOREGATE_ADMIN_CLIENT_KEY: operator.key };

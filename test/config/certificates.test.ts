@@ -156,10 +156,10 @@ describe('a listener', () => {
       ),
     ]);
     expect(mistakesOf(() => void listening({}, { STOREGATE_TLS_CERT: good.cert }))).toEqual([
-      'STOREGATE_TLS_CERT: needs listen.tls.key beside it',
+      'STOREGATE_TLS_CERT: needs listen.tls.key (STOREGATE_TLS_KEY) beside it',
     ]);
     expect(mistakesOf(() => void listening({}, { STOREGATE_ADMIN_TLS_CLIENT_CA: authority.file }))).toEqual([
-      'STOREGATE_ADMIN_TLS_CLIENT_CA: needs admin.tls.cert beside it',
+      'STOREGATE_ADMIN_TLS_CLIENT_CA: needs admin.tls.cert (STOREGATE_ADMIN_TLS_CERT) beside it',
     ]);
   });
 

@@ -117,7 +117,7 @@ describe('of two stores', () => {
     expect(answers.length).toBeGreaterThan(0);
     expect(seen).toMatchObject({ upstream: 'default', state: 'away', reason: REASONS[fault], of: 1, away: 1 });
     expect(await told(b)).toMatchObject({ state: 'up', reason: null });
-    expect(events('store.away')[0]).toMatchObject({ upstream: 'default', store: a.label, reason: REASONS[fault] });
+    expect(events('store.away')[0]).toMatchObject({ upstreamName: 'default', store: a.label, reason: REASONS[fault] });
     expect(await metricOf('storegate_store_ejections_total', a)).toBeGreaterThan(0);
     expect(await metricOf('storegate_store_up', b)).toBe(1);
     expect(seen.failures).toBeGreaterThan(0);
@@ -131,7 +131,7 @@ describe('of two stores', () => {
 
     await a.mend();
     await untilBack(a);
-    expect(events('store.back')[0]).toMatchObject({ upstream: 'default', store: a.label });
+    expect(events('store.back')[0]).toMatchObject({ upstreamName: 'default', store: a.label });
     expect(await metricOf('storegate_store_up', a)).toBe(1);
   });
 

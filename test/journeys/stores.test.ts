@@ -75,7 +75,7 @@ describe('a store that hangs', () => {
     await isTold('store.back');
     expect((await ask()).status).toBe(200);
     expect(lines('store.away')).toEqual([
-      expect.objectContaining({ upstream: 'default', store: one.name, reason: 'hanging' }),
+      expect.objectContaining({ upstreamName: 'default', store: one.name, reason: 'hanging' }),
     ]);
   });
 });

@@ -116,6 +116,28 @@ describe('the lines of the log', () => {
     ]);
   });
 
+  test('of stores name the upstream in a field of its own, and an error once', () => {
+    const refused = new Error('connect ECONNREFUSED 192.0.2.1:3000');
+    const error = new Error(refused.message, { cause: Object.assign(refused, { code: 'ECONNREFUSED' }) });
+    const store = { upstream: 'stock', store: '192.0.2.1:3000' };
+    const lines = written(
+      'json',
+      false,
+      { type: 'store.away', ...store, reason: 'unreachable', error },
+      { type: 'retry', id: 'r1', ...store, error },
+      { type: 'store.back', ...store, after: 250 },
+    );
+    const [away, retry, back] = lines
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const named = { upstreamName: 'stock', store: '192.0.2.1:3000' };
+    expect(away).toEqual(expect.objectContaining({ ...named, reason: 'unreachable', error: refused.message }));
+    expect(retry).toEqual(expect.objectContaining({ ...named, reason: refused.message }));
+    expect(back).toEqual(expect.objectContaining({ ...named, after: 250 }));
+    for (const line of [away, retry, back]) expect(line).not.toHaveProperty('upstream');
+  });
+
   test('are none of what happens with each request and is a metric', () => {
     const events: Event[] = [
       { type: 'state.answered', duration: 1 },

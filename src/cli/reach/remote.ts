@@ -109,5 +109,7 @@ function reasonOf(error: unknown): string {
   if (/ALERT.*CERTIFICATE/.test(code)) {
     return `it wants a certificate (${code}): name yours in STOREGATE_ADMIN_CLIENT_CERT and STOREGATE_ADMIN_CLIENT_KEY`;
   }
+  if (/wrong version number/.test(inner.message)) return 'it speaks no TLS: begin the URL with http';
+  if (code === 'UND_ERR_SOCKET') return `${inner.message}. If it speaks TLS, begin the URL with https`;
   return inner.message || code;
 }

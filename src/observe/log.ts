@@ -175,9 +175,11 @@ export function createLog(
         );
         return;
       }
-      case 'store.back':
-        logger.info({ upstreamName: event.upstream, store: event.store, after: event.after }, event.type);
+      case 'store.back': {
+        const { type, upstream: upstreamName, ...fields } = event;
+        logger.info({ upstreamName, ...fields }, type);
         return;
+      }
       default: {
         const { type, ...fields } = event;
         logger.info(fields, type);

@@ -4,7 +4,7 @@ import { createSecureContext } from 'node:tls';
 import { type ClientMaterial, clientTls } from '../tls/client.ts';
 import { certificatesIn, keyIn, namesIn, UnfitPem } from '../tls/pem.ts';
 import { type Pair, type ServerMaterial, serverTls } from '../tls/server.ts';
-import type { ClientTlsFiles, Config, ServerTlsFiles } from './config.ts';
+import type { ClientTlsFiles, Config, ServerTlsFiles, Tracing } from './config.ts';
 import { sourceOf } from './describe.ts';
 import { environmentVariables } from './environment.ts';
 import { ConfigError, type Problem } from './problems/problems.ts';
@@ -39,6 +39,9 @@ export interface Term {
 /** Milliseconds before the end of a certificate from which on it should have been renewed. */
 const SOON = 14 * 86_400_000;
 
+/** Certificates of a file of those that receivers of spans are known by: systems come with some 150. */
+const MOST_TRUSTED = 1_000;
+
 /** What is better told: certificates that do not hold, or soon will not, and the notes. `now` in Unix milliseconds. */
 export function warningsOf({ terms, notes }: Certificates, now: number): string[] {
   const day = (at: number) => new Date(at).toISOString().slice(0, 10);
@@ -69,15 +72,35 @@ export function readCertificates(config: Config): Certificates {
       sameFiles(tls, config.upstream.tls) ? upstream : reader.client(`upstreams.${name}.tls`, tls),
     ]),
   );
-  if (reader.problems.length > 0) throw new ConfigError(reader.problems);
+  const problems = [...reader.problems, ...mistakesOfTracing(config)];
+  if (problems.length > 0) throw new ConfigError(problems);
   const { terms, notes, files } = reader;
   return Object.freeze({ listen, admin, upstream, upstreams, terms, notes, files });
+}
+
+/** What is wrong with the files for the receiver of spans. It reads them itself, once. */
+function mistakesOfTracing(config: Config): Problem[] {
+  const { exporter, endpoint, tracesEndpoint, ...files } = config.tracing;
+  if (exporter === 'none' || (endpoint ?? tracesEndpoint) === null) return [];
+  const reader = new Reader(config);
+  reader.receiver(files);
+  return reader.problems;
 }
 
 const sameFiles = (one: ClientTlsFiles, other: ClientTlsFiles): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
 
 type ServerFiles = ServerTlsFiles & Pick<ServerMaterial, 'minVersion'> & { readonly clientCa: string | null };
+
+type TracingFiles = Pick<Tracing, 'certificate' | 'clientCertificate' | 'clientKey'>;
+
+/** The settings that name the files of a certificate and its key. */
+interface PairSettings {
+  readonly cert: string;
+  readonly key: string;
+}
+
+const pairOf = (setting: string): PairSettings => ({ cert: `${setting}.cert`, key: `${setting}.key` });
 
 /** Collects what is wrong with the files that settings name. */
 class Reader {
@@ -93,8 +116,8 @@ class Reader {
 
   /** `null` if there is no certificate. */
   server(setting: string, { cert, key, certificates, minVersion, clientCa }: ServerFiles): ServerMaterial | null {
-    const first = this.#pair(setting, cert, key);
-    const more = certificates.map((one, i) => this.#pair(`${setting}.certificates[${i}]`, one.cert, one.key));
+    const first = this.#pair(pairOf(setting), cert, key);
+    const more = certificates.map((one, i) => this.#pair(pairOf(`${setting}.certificates[${i}]`), one.cert, one.key));
     const trusted = clientCa === null ? null : this.#read(`${setting}.clientCa`, clientCa, certificatesIn);
     const pairs = [first, ...more].filter((pair) => pair !== null);
     if (pairs.length === 0) {
@@ -114,31 +137,37 @@ class Reader {
   client(setting: string, { ca, cert, key, serverName }: ClientTlsFiles): ClientMaterial | null {
     if (ca === null && cert === null && key === null && serverName === null) return null;
     const trusted = ca === null ? null : this.#read(`${setting}.ca`, ca, certificatesIn);
-    const own = this.#pair(setting, cert, key);
+    const own = this.#pair(pairOf(setting), cert, key);
     const material = { ca: trusted?.text ?? null, cert: own?.cert ?? null, key: own?.key ?? null, serverName };
     this.#tryOut(`${setting}.cert`, () => clientTls(material));
     return material;
   }
 
+  receiver({ certificate, clientCertificate, clientKey }: TracingFiles): void {
+    if (certificate !== null)
+      this.#read('tracing.certificate', certificate, (pem) => certificatesIn(pem, MOST_TRUSTED));
+    this.#pair({ cert: 'tracing.clientCertificate', key: 'tracing.clientKey' }, clientCertificate, clientKey);
+  }
+
   /** A certificate with its key; `null` if there is none, or something is wrong with it. */
-  #pair(setting: string, cert: string | null, key: string | null): Pair | null {
+  #pair(settings: PairSettings, cert: string | null, key: string | null): Pair | null {
     if (cert === null && key === null) return null;
     if (cert === null || key === null) {
-      const [given, missing] = cert === null ? ['key', 'cert'] : ['cert', 'key'];
-      this.#blame(`${setting}.${given}`, `needs ${named(`${setting}.${missing}`)} beside it`);
+      const [given, missing] = cert === null ? [settings.key, settings.cert] : [settings.cert, settings.key];
+      this.#blame(given, `needs ${named(missing)} beside it`);
       return null;
     }
-    const chain = this.#read(`${setting}.cert`, cert, certificatesIn);
-    const own = this.#read(`${setting}.key`, key, keyIn);
+    const chain = this.#read(settings.cert, cert, certificatesIn);
+    const own = this.#read(settings.key, key, keyIn);
     if (chain === null || own === null) return null;
     const [leaf] = chain.value as [X509Certificate];
     if (!leaf.checkPrivateKey(own.value)) {
-      this.#blame(`${setting}.key`, 'the private key in its file does not belong to the certificate beside it');
+      this.#blame(settings.key, 'the private key in its file does not belong to the certificate beside it');
       return null;
     }
     const [notBefore, notAfter] = [Date.parse(leaf.validFrom), Date.parse(leaf.validTo)];
     this.terms.push({ file: cert, notBefore, notAfter });
-    if (isOpenToAll(key)) this.notes.push(`${setting}.key: everybody on this machine can read its file`);
+    if (isOpenToAll(key)) this.notes.push(`${settings.key}: everybody on this machine can read its file`);
     return { file: cert, cert: chain.text, key: own.text, names: namesIn(leaf), notBefore, notAfter };
   }
 
@@ -160,7 +189,7 @@ class Reader {
     } catch (error) {
       if (!(error instanceof UnreadableFile || error instanceof UnfitPem)) throw error;
       // Somebody may have put a key in place of its path.
-      const which = setting.endsWith('.key') ? 'the file that it names' : file;
+      const which = /[.]key$|Key$/.test(setting) ? 'the file that it names' : file;
       this.#blame(setting, `${which} ${error.message}`);
       return null;
     }

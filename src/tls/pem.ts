@@ -5,18 +5,18 @@ export class UnfitPem extends Error {
   override name = 'UnfitPem';
 }
 
-/** More would only slow down each handshake. */
+/** More would only slow down each handshake of a listener. */
 const MOST_CERTIFICATES = 100;
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 
 /** The certificates of a file in their order, at least one. Throws UnfitPem. */
-export function certificatesIn(pem: string): X509Certificate[] {
+export function certificatesIn(pem: string, most = MOST_CERTIFICATES): X509Certificate[] {
   const found = pem.match(CERTIFICATE) ?? [];
   if (found.length === 0) {
     const isKey = pem.includes('PRIVATE KEY-----');
     throw new UnfitPem(isKey ? 'has a private key where a certificate should be' : 'has no certificate in PEM');
   }
-  if (found.length > MOST_CERTIFICATES) throw new UnfitPem(`has more than ${MOST_CERTIFICATES} certificates`);
+  if (found.length > most) throw new UnfitPem(`has more than ${most} certificates`);
   return found.map((text, i) => {
     try {
       return new X509Certificate(text);

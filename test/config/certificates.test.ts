@@ -62,6 +62,35 @@ test('a further upstream has what the first has, or files of its own', () => {
   ]);
 });
 
+test('files for the receiver of spans are told of where there is one, and are not watched', () => {
+  const receiver = (tracing: object, env: Readonly<Record<string, string>> = {}) => {
+    const cwd = folderWith({
+      'gateway.yaml': JSON.stringify({ tracing }),
+      'none.pem': 'nothing',
+      'many.pem': authority.pem.repeat(150),
+    });
+    return readCertificates(loadConfig({ env: { STOREGATE_CONFIG: 'gateway.yaml', ...env }, cwd }));
+  };
+  const mistakes = (tracing: object, env?: Readonly<Record<string, string>>) =>
+    mistakesOf(() => void receiver(tracing, env)).map((line) => line.replace(/^gateway\.yaml:1:\d+ /, ''));
+  const endpoint = 'https://a';
+  const bad = { certificate: 'none.pem', clientCertificate: 'no.crt', clientKey: 'no.key' };
+  expect(mistakes({ endpoint, ...bad })).toEqual([
+    expect.stringMatching(/^tracing\.certificate: .*none\.pem has no certificate/),
+    expect.stringMatching(/^tracing\.clientCertificate: .*no\.crt does not exist$/),
+    'tracing.clientKey: the file that it names does not exist',
+  ]);
+  const traces = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_CLIENT_KEY: good.key };
+  expect(mistakes({}, traces)).toEqual([
+    'OTEL_EXPORTER_OTLP_CLIENT_KEY: needs tracing.clientCertificate (OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE) beside it',
+  ]);
+  const wrong = { endpoint, clientCertificate: good.cert, clientKey: other.key };
+  expect(mistakes(wrong)).toEqual([expect.stringMatching(/^tracing\.clientKey: the private key .* does not belong/)]);
+  const right = { certificate: 'many.pem', clientCertificate: good.cert, clientKey: good.key };
+  expect(receiver({ endpoint, ...right })).toMatchObject({ files: [], terms: [] });
+  for (const off of [bad, { endpoint, exporter: 'none', ...bad }]) expect(receiver(off)).toMatchObject({ files: [] });
+});
+
 describe('is told what is wrong:', () => {
   const mistakes = (tls: Record<string, unknown>, files: Readonly<Record<string, string>> = {}) =>
     mistakesOf(() => void read(tls, files)).map((line) => line.replace(/^gateway\.yaml:1:\d+ /, ''));

@@ -283,6 +283,23 @@ describe('of two stores', () => {
     stores.splice(stores.indexOf(one), 1);
   });
 
+  test('one that answers badly stays while the other returns, which takes a few requests only', async () => {
+    const [one, two] = [await store(), await store()];
+    await one.close();
+    const ejection = 'ejection: { failures: 3, statuses: [503], probe: 50ms, slowReturn: 1h }';
+    await start(`upstream: { url: "${one.url},${two.url}", ${ejection} }`);
+    await until('one is away', async () => (await ask()).status === 200 && lines('store.away').length > 0);
+    await one.open();
+    await until('one returns', async () => (await ask()).status === 200 && one.asked.length > 0);
+    two.act = answers(503, '{}');
+    const [begun, asked] = [performance.now(), two.asked.length];
+    await until('two has failed often enough', async () => {
+      await ask();
+      return two.asked.length > asked + 20 && performance.now() > begun + 1_500;
+    });
+    expect(lines('store.away').map((line) => line.store)).toEqual([one.name]);
+  });
+
   test('both away, everybody is told at once', async () => {
     const [one, two] = [await store(hangs), await store(hangs)];
     await start(`upstream: { url: "${one.url},${two.url}", ${QUICK} }`);

@@ -153,7 +153,8 @@ export class Stores implements Upstream {
 
   /** Stores that answer badly go as long as half of them are left. */
   #mayGo(going: Store): boolean {
-    const away = this.stores.filter((store) => store !== going && store.health.state === 'away').length;
-    return away + 1 <= this.stores.length / 2;
+    // Those that return take a few requests only.
+    const gone = this.stores.filter((store) => store !== going && store.health.state !== 'up').length;
+    return gone + 1 <= this.stores.length / 2;
   }
 }

@@ -93,7 +93,7 @@ describeInBrowser('the view Keys', () => {
     const secret = (await page.locator('code.secret').textContent())!;
     expect(secret).toMatch(/^sg_live_/);
     await dialog.getByRole('button', { name: 'Close' }).click();
-    await dialog.waitFor({ state: 'detached' });
+    await page.locator('dialog').waitFor({ state: 'detached' });
     expect(await page.content()).not.toContain(secret);
     await shows(page, 'made here');
     const [made] = (await stand.admin('GET', '/keys?account=acme')).body.keys;

@@ -118,7 +118,7 @@ describeInBrowser('two gateways on one Redis', () => {
     await dialog.getByText(`${acme.id} is pardoned.`).waitFor();
     await page.getByText(/^No strikes, no ban .* last pardoned by alice/).waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
-    await dialog.waitFor({ state: 'detached' });
+    await page.locator('dialog').waitFor({ state: 'detached' });
     // The button is gone with the ban: who uses the keyboard goes on at the heading.
     expect(await page.evaluate('document.activeElement.textContent')).toBe(acme.id);
     await row('Log of bans', /^\S+ banned .* pardoned by alice/).waitFor();

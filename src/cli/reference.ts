@@ -21,7 +21,8 @@ export function cliReference(): string {
 
 Commands of operators work on a running gateway that \`--url\`, \`STOREGATE_ADMIN_URL\` or a profile names; without any of them
 on the state that the configuration names, with or without a gateway running. Only counters and bans of an embedded gateway
-that runs are its own: commands that need them find it through its folder. A profile is a YAML file with \`url\` and perhaps \`token\`, which nobody else can read.
+that runs are its own: commands that need them find it through its folder. A profile is a YAML file with \`url\`, and
+perhaps \`token\`, \`ca\`, \`cert\` and \`key\`, which nobody else can read.
 
 ${sections(program, '').join('\n')}`;
 }

@@ -151,6 +151,17 @@ describe('a command', () => {
     expect(await finished(['bans', 'list'], { cwd: gateway.folder, env })).toMatchObject({ code: 0, err: '' });
   });
 
+  test('is told in the folder of its gateway that this wants a certificate, and needs no more than that', async () => {
+    const trusted = { STOREGATE_ADMIN_TLS_CLIENT_CA: authority.file, STOREGATE_ADMIN_TOKEN: TOKEN };
+    await open(trusted);
+    const env = { STOREGATE_ADMIN_TLS_CERT: pair.cert, STOREGATE_ADMIN_TLS_KEY: pair.key, ...trusted };
+    const { code, err } = await finished(['bans', 'list'], { cwd: gateway.folder, env });
+    expect([code, err]).toEqual([1, expect.stringContaining('name yours in STOREGATE_ADMIN_CLIENT_CERT and')]);
+    const files = { STOREGATE_ADMIN_CLIENT_CERT: operator.cert, STOREGATE_ADMIN_CLIENT_KEY: operator.key };
+    const own = await finished(['bans', 'list'], { cwd: gateway.folder, env: { ...env, ...files } });
+    expect(own).toMatchObject({ code: 0, err: '' });
+  });
+
   test('does not trust what answers there with another certificate', async () => {
     await open({}, 'DNS:elsewhere.example');
     const other = authority.issue('another', 'DNS:elsewhere.example');

@@ -196,6 +196,15 @@ function ownCertificates({ cert, certificates }: Config['admin']['tls']): string
   return files.map((file) => readFileSync(file, 'utf8'));
 }
 
+/** What to set for commands to reach a gateway that they have not reached by themselves. */
+function wayTo(admin: Config['admin']): string {
+  if (admin.tls.clientCa !== null) {
+    return 'It wants a certificate: name yours in STOREGATE_ADMIN_CLIENT_CERT and STOREGATE_ADMIN_CLIENT_KEY.';
+  }
+  const scheme = isTls(admin) ? 'https' : 'http';
+  return `Ask it: set STOREGATE_ADMIN_URL, such as ${scheme}://${admin.host}:${admin.port}.`;
+}
+
 async function openShared(settings: NonNullable<Config['redis']>, audit: Config['audit']): Promise<Storage> {
   const { state, fleet, close, outbox, ...records } = await openBeside(settings, audit);
   let asked: Fleet | null = null;
@@ -254,7 +263,7 @@ function openFolder({ data, admin, audit }: Config): Storage {
       if (!(error instanceof StateFileError)) throw error;
       throw new AdminError(
         'gateway_running',
-        `A gateway is running on ${data} and has the counters to itself. Ask it: set STOREGATE_ADMIN_URL, such as ${isTls(admin) ? 'https' : 'http'}://${admin.host}:${admin.port}.`,
+        `A gateway is running on ${data} and has the counters to itself. ${wayTo(admin)}`,
       );
     }
   }

@@ -4,7 +4,7 @@ import { readShared } from './accepted.ts';
 import { Opening, type Openings, type Origin } from './opening.ts';
 import type { ServerCall } from './server-call.ts';
 import { type BrokenReply, ServerConnection, type ServerLimits, type ServerShared } from './server-connection.ts';
-import type { TlsServer } from './tls-server.ts';
+import type { HandshakeFailure, TlsServer } from './tls-server.ts';
 import { malformed, type WireError } from './wire-error.ts';
 import { Closing } from './writing.ts';
 
@@ -52,6 +52,8 @@ export class Server {
   readonly #lookEvery: number;
   readonly #options: ServerOptions;
   readonly #openings = new Map<Socket, Opening>();
+  /** Ended before their handshake was done. */
+  readonly #late = new WeakSet<Socket>();
   /** What becomes of a connection that was accepted and is served. */
   #enter: (accepted: Socket) => void = (accepted) => this.#take(readShared(accepted, onRead));
   #accepted = 0;
@@ -111,7 +113,10 @@ export class Server {
         this.#takeBegun(accepted, origin, null).refuse(malformed('This port speaks TLS: the URL begins with https.'));
       },
       unannounced: (accepted, why) => openings?.unannounced(accepted, why),
-      unsecured: (accepted, why) => openings?.unsecured(accepted, why),
+      unsecured: (accepted, why) => {
+        this.#late.add(accepted);
+        openings?.unsecured(accepted, why);
+      },
       closed: (accepted) => this.#openings.delete(accepted),
     };
     this.#enter = (accepted) => {
@@ -124,11 +129,16 @@ export class Server {
     };
   }
 
-  /** A handshake that began on `accepted` is done, or has failed. */
+  /** A handshake that began on `accepted` is done. */
   handshaken(accepted: Socket, secured: TLSSocket): void {
     const opening = this.#openings.get(accepted);
     if (opening === undefined) secured.destroy();
     else opening.secured(secured);
+  }
+
+  /** A handshake that began on `accepted` has failed; also one that was ended here, of which all is told. */
+  unshaken(accepted: Socket, why: HandshakeFailure): void {
+    if (!this.#late.has(accepted)) this.#options.openings?.unsecured(accepted, why);
   }
 
   #take(socket: Socket, origin?: Origin): ServerConnection {

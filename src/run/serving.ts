@@ -109,7 +109,7 @@ export function createServing(parts: ServingParts): Serving {
   };
   const answerUnparsed = createUnparsedAnswers({ guard, observe });
   const limits = new ConnectionLimits(connectionLimits(config), observe);
-  const entrance = createEntrance(ticketSecret, observe);
+  const entrance = createEntrance(ticketSecret);
   const listener = createListener({ config, pipeline: current, limits, answerUnparsed, entrance, observe });
   useEntrance(settings);
 

@@ -207,6 +207,9 @@ describe('a caller that does not finish its handshake', () => {
     expect(await wire.ended()).toBe('');
     await until('it is told', () => told('tls.failed').length > 0);
     expect(told('tls.failed')[0]).toMatchObject({ reason: 'late', address: '127.0.0.1' });
+    await get();
+    const failures = (await metrics()).match(/^storegate_tls_handshake_failures_total\{.*[1-9]$/gm);
+    expect(failures).toEqual(['storegate_tls_handshake_failures_total{reason="late"} 1']);
   });
 
   test('is counted as a connection of its address from the beginning', async () => {

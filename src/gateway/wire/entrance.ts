@@ -22,7 +22,7 @@ export interface Entrance {
 }
 
 /** `ticketSecret`: see TlsServer. */
-export function createEntrance(ticketSecret: Uint8Array, observe: Observe): Entrance {
+export function createEntrance(ticketSecret: Uint8Array): Entrance {
   let tls: TlsServer | null = null;
 
   function tlsFor(server: Server, material: ServerMaterial | null): TlsServer | null {
@@ -34,7 +34,7 @@ export function createEntrance(ticketSecret: Uint8Array, observe: Observe): Entr
     if (tls === null) {
       return new TlsServer(options, ticketSecret, {
         done: (accepted, secured) => server.handshaken(accepted, secured),
-        failed: (accepted, why) => unsecured(observe, accepted, why),
+        failed: (accepted, why) => server.unshaken(accepted, why),
       });
     }
     tls.use(options);

@@ -40,7 +40,7 @@ class Door {
       },
       limits: new ConnectionLimits(DOOR, () => {}),
       answerUnparsed: async () => {},
-      entrance: createEntrance(makeTicketSecret(), () => {}),
+      entrance: createEntrance(makeTicketSecret()),
       observe: () => {},
     });
   }

@@ -13,8 +13,10 @@ import type { EndpointState, Outbox } from './outbox.ts';
 import { createTeller, type Heard } from './teller.ts';
 import { type Data, messageOf, type Told } from './told.ts';
 
-/** Events that wait to be written into the outbox; of more, the newest are lost. */
-const MOST = 1_000;
+/** Events that wait to be written into the outbox; of more, the newest are lost. Some 10 MB: a launch has thousands of first uses at once. */
+const MOST = 10_000;
+/** Events written before others have their turn: an embedded outbox writes on this thread. */
+const AT_ONCE = 10;
 /** Milliseconds between two looks into the audit log and at how receivers stand. */
 const BEAT = 2_000;
 /** Milliseconds from a change of a key to a look into the audit log, for all changes that come meanwhile. */
@@ -129,11 +131,13 @@ export class Webhooks {
   }
 
   async #write(): Promise<void> {
-    // An embedded outbox is written on this thread: the request that an event comes from is answered first.
-    await setImmediate();
-    while (this.#heard.length > 0) {
-      if (await this.#isWritten(this.#heard[0]!)) this.#heard.shift();
-      else if (this.#isClosed) return;
+    // The request that an event comes from is answered first.
+    for (let written = 0; this.#heard.length > 0; ) {
+      if (written % AT_ONCE === 0) await setImmediate();
+      if (await this.#isWritten(this.#heard[0]!)) {
+        this.#heard.shift();
+        written++;
+      } else if (this.#isClosed) return;
       else await this.#pause();
     }
     this.#writing = null;

@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, expect, test } from '@jest/globals';
+import { openOutbox } from '../../src/state/embedded/outbox.ts';
+import { endpointsOf } from '../../src/webhooks/endpoints.ts';
+import type { Outbox } from '../../src/webhooks/outbox.ts';
+import { Webhooks } from '../../src/webhooks/webhooks.ts';
+import { until } from '../support/until.ts';
+
+const settings = {
+  // Nobody is there: all of it waits.
+  url: 'http://127.0.0.1:9/',
+  endpoints: [],
+  events: [],
+  secret: `whsec_${randomBytes(32).toString('base64')}`,
+  previousSecret: null,
+  timeout: 1_000,
+  keep: 86_400_000,
+  waiting: 10_000,
+  expiring: 86_400_000,
+  quota: 86_400_000,
+};
+const [receiver] = endpointsOf(settings);
+
+let webhooks: Webhooks;
+let outbox: Outbox;
+let lost = 0;
+afterEach(async () => {
+  await webhooks.close();
+  outbox.close();
+});
+
+function open(): void {
+  outbox = openOutbox(null);
+  lost = 0;
+  webhooks = new Webhooks({
+    settings,
+    gateway: 'gw-1',
+    outbox,
+    apart: null,
+    keys: { get: () => null, async *read() {}, watch: () => () => {} },
+    auditLog: { list: async () => [] },
+    clock: Date.now,
+    observe: (event) => {
+      if (event.type === 'webhook.told' && event.result === 'lost') lost += event.count;
+    },
+  });
+}
+
+function useForTheFirstTime(keys: number): void {
+  for (let i = 0; i < keys; i++) webhooks.observe({ type: 'key.first_used', keyId: `key_${i}`, at: Date.now() });
+}
+
+const waiting = async () => (await outbox.states([receiver!.id]))[0]!.waiting;
+
+test('thousands of events at once are all written down', async () => {
+  open();
+  useForTheFirstTime(5_000);
+  await until('all are written', async () => (await waiting()) + lost >= 5_000, 15_000);
+  expect(lost).toBe(0);
+});
+
+test('others have their turn while many are written', async () => {
+  open();
+  useForTheFirstTime(500);
+  let turns = 0;
+  while ((await waiting()) < 500) {
+    await new Promise((resolve) => setImmediate(resolve));
+    turns++;
+  }
+  expect(turns).toBeGreaterThan(20);
+});

@@ -64,8 +64,12 @@ function originOf(authority: string, { protocol }: Base): string | null {
   return URL.canParse(url) ? new URL(url).origin : null;
 }
 
+/** Cookies that browsers take with `Path=/` alone (RFC 6265bis section 4.1.3.2); this one comes back to every path. */
+const OF_HOST = /^[ \t]*__Host-/i;
+
 /** `Path` of a cookie (RFC 6265 section 4.1.2.4): with the target's, it would never come back. */
 function returnedCookie(cookie: string, known: string, bases: readonly Base[]): string {
+  if (OF_HOST.test(cookie)) return cookie;
   return cookie.replace(/;([ \t]*path[ \t]*=[ \t]*)([^;]*)/gi, (whole, name: string, value: string) => {
     const path = value.trimEnd();
     for (const { prefix } of bases) {

@@ -133,6 +133,8 @@ describe('places in an answer', () => {
   test.each<[Rewriting, string, string]>([
     [stripped, 'a=/b; Path=/; HttpOnly', 'a=/b; Path=/files; HttpOnly'],
     [stripped, 'a=b; path=/x', 'a=b; path=/files/x'],
+    [stripped, '__Host-a=b; Path=/; Secure', '__Host-a=b; Path=/; Secure'],
+    [stripped, '__Secure-a=b; Path=/; Secure', '__Secure-a=b; Path=/files; Secure'],
     [stripped, 'a=b; Path=/files', 'a=b; Path=/files'],
     [moved, 'a=b;Path = /v2/x ;Secure', 'a=b;Path = /files/x;Secure'],
     [moved, 'a=b; Path=/v2', 'a=b; Path=/files'],

@@ -44,6 +44,13 @@ describe('storegate webhooks', () => {
     expect(await run(remote(), 'test', '--endpoint', 'other')).toMatchObject({ code: 1, out: '' });
   });
 
+  test('asks the gateway that runs in the folder, whatever variables its shell has', async () => {
+    const beside = { STOREGATE_CONFIG: 'gateway.yaml' };
+    expect(await run(beside, 'test')).toMatchObject({ code: 0, out: expect.stringContaining('taken'), err: '' });
+    expect((await run(beside, 'list')).out).toBe((await run(remote(), 'list')).out);
+    expect(receiver.takenOf('test')).toHaveLength(1);
+  });
+
   test('works without a gateway, in the folder of the state', async () => {
     const beside = { ...receiver.env, STOREGATE_CONFIG: 'gateway.yaml' };
     await gateway.close();

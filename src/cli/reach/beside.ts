@@ -48,12 +48,17 @@ export async function reachBeside(load: () => Config, tls: FetchTls | null = nul
   let config = load();
   let scoped: readonly Window[] | null = null;
   const storage = config.redis ? await openShared(config.redis, config.audit) : openFolder(config);
+  const desk = deskOf({ config, gateway: hostname(), outbox: storage.outbox, clock: Date.now });
   const context: AdminContext = {
     ...storage.records,
     uses: { lastUsed: async (ids) => await storage.records.uses.load(ids) },
     state: storage.state,
     fleet: storage.fleet,
-    webhooks: deskOf({ config, gateway: hostname(), outbox: storage.outbox, clock: Date.now }),
+    // Receivers are those of the gateway that runs, which may have other variables than a shell beside it.
+    async webhooks() {
+      storage.refuseRunning();
+      return await desk();
+    },
     config: () => config,
     plans: () => config.plans,
     scoped() {

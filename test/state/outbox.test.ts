@@ -29,6 +29,27 @@ describe('the outbox in a folder', () => {
     return { one: open(), other: open() };
   });
 
+  test('keeps nothing for ever that waits for a receiver of earlier settings', async () => {
+    folder = mkdtempSync(join(tmpdir(), 'storegate-'));
+    const add = (outbox: Outbox, endpoint: string, now: number) => {
+      const message = { id: `msg_${now}`, type: 'test', body: '{}' };
+      const once = { name: `${endpoint} ${now}`, since: 0, until: now + 5 };
+      return outbox.add({ message, endpoints: [endpoint], once, most: 10, now });
+    };
+    const day = 86_400_000;
+    const before = open();
+    await add(before, 'earlier', day);
+    await add(before, 'earlier', 10 * day);
+    const outbox = open();
+    await add(outbox, 'today', 32 * day);
+    expect(await outbox.states(['earlier', 'today'])).toMatchObject([
+      { waiting: 1, lost: 1, oldest: 10 * day },
+      { waiting: 1, lost: 0 },
+    ]);
+    await add(open(), 'today', 50 * day);
+    expect(await outbox.states(['earlier'])).toMatchObject([{ waiting: 0, lost: 2, oldest: null }]);
+  });
+
   test('that is no database is told with its place', () => {
     folder = mkdtempSync(join(tmpdir(), 'storegate-'));
     writeFileSync(join(folder, 'webhooks.db'), 'something else, and long enough to be looked at'.repeat(20));

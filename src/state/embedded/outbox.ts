@@ -17,8 +17,10 @@ import { makeFolder, StateFileError } from './file.ts';
 /** In a file of its own, which holds nothing but what is on its way: to delete it loses that alone. */
 const FILE = 'webhooks.db';
 
-/** Events between two looks at how many names are remembered. */
+/** Events between two looks at how many names are remembered, and for events that nobody delivers any more. */
 const BOUND_EVERY = 1_000;
+/** Milliseconds. Longer than any event is tried; of receivers that are no longer in the settings nothing waits then, as in Redis. */
+const LIFE = 30 * 86_400_000;
 
 const TABLES = `
   PRAGMA journal_mode = WAL;
@@ -74,6 +76,11 @@ function outboxIn(db: DatabaseSync): Outbox {
   const countNames = db.prepare('SELECT count(*) AS count FROM names');
   const forgetFirst = db.prepare('DELETE FROM names WHERE name IN (SELECT name FROM names ORDER BY until LIMIT ?)');
   let added = 0;
+  const abandon = db.prepare('DELETE FROM jobs WHERE at < ?');
+  const countAnew = db.prepare(
+    `UPDATE endpoints SET waiting = (SELECT count(*) FROM jobs WHERE jobs.endpoint = endpoints.endpoint),
+     lost = lost + waiting - (SELECT count(*) FROM jobs WHERE jobs.endpoint = endpoints.endpoint)`,
+  );
   const insert = db.prepare('INSERT INTO jobs (endpoint, id, type, body, at, due) VALUES (?, ?, ?, ?, ?, ?)');
   const drop = db.prepare(
     'DELETE FROM jobs WHERE number IN (SELECT number FROM jobs WHERE endpoint = ? ORDER BY number LIMIT ?)',
@@ -108,8 +115,10 @@ function outboxIn(db: DatabaseSync): Outbox {
     if (known.get(once.name, once.since, now) !== undefined) return null;
     forgetOld.run(now);
     // To find the bound takes a look at all of them.
-    if (added++ % BOUND_EVERY === 0)
+    if (added++ % BOUND_EVERY === 0) {
       forgetFirst.run(Math.max(0, (countNames.get() as unknown as Count).count - MOST_NAMES));
+      if (abandon.run(now - LIFE).changes > 0) countAnew.run();
+    }
     if (once.ends !== undefined) forget.run(once.ends);
     remember.run(once.name, now, once.until);
     let dropped = 0;

@@ -240,5 +240,7 @@ export function reasonOf(error: unknown): string {
   const own = code && !error.message.includes(code) ? `${error.message} (${code})` : error.message;
   if (error.cause === undefined) return own;
   const cause = reasonOf(error.cause);
-  return own.includes(cause) ? own : `${own}: ${cause}`;
+  // Whoever hands an error on may say what it says.
+  if (own.includes(cause)) return own;
+  return cause.startsWith(own) ? cause : `${own}: ${cause}`;
 }

@@ -135,6 +135,11 @@ describe('the lines of the log', () => {
     expect(away).toEqual(expect.objectContaining({ ...named, reason: 'unreachable', error: refused.message }));
     expect(retry).toEqual(expect.objectContaining({ ...named, reason: refused.message }));
     expect(back).toEqual(expect.objectContaining({ ...named, after: 250 }));
+    const bad = Object.assign(new Error('nobody trusted'), { code: 'SELF_SIGNED' });
+    const coded = new Error(bad.message, { cause: bad });
+    expect(JSON.parse(written('json', false, { type: 'retry', id: 'r1', ...store, error: coded }))).toMatchObject({
+      reason: 'nobody trusted (SELF_SIGNED)',
+    });
     for (const line of [away, retry, back]) expect(line).not.toHaveProperty('upstream');
   });
 

@@ -19,7 +19,7 @@ export interface Certificates {
   readonly listen: ServerMaterial | null;
   readonly admin: ServerMaterial | null;
   readonly upstream: ClientMaterial | null;
-  /** Of the others by their names. */
+  /** Of the others by their names, as far as they name any. */
   readonly upstreams: Readonly<Record<string, ClientMaterial | null>>;
   /** When the certificates of the gateway hold: those of listeners, and those by which stores know it. */
   readonly terms: readonly Term[];
@@ -65,13 +65,13 @@ export function readCertificates(config: Config): Certificates {
   const listen = reader.server('listen.tls', { ...config.listen.tls, clientCa: null });
   const admin = reader.server('admin.tls', { ...config.admin.tls, minVersion: 'TLSv1.2' });
   const upstream = reader.client('upstream.tls', config.upstream.tls);
-  const upstreams = Object.fromEntries(
-    Object.entries(config.upstreams).map(([name, { tls }]) => [
-      name,
-      // What is inherited is told once.
-      sameFiles(tls, config.upstream.tls) ? upstream : reader.client(`upstreams.${name}.tls`, tls),
-    ]),
-  );
+  const all = Object.entries(config.upstreams).map(([name, { tls }]): [string, ClientMaterial | null] => [
+    name,
+    // What is inherited is told once.
+    sameFiles(tls, config.upstream.tls) ? upstream : reader.client(`upstreams.${name}.tls`, tls),
+  ]);
+  // An upstream without files that comes or goes is no change of certificates.
+  const upstreams = Object.fromEntries(all.filter(([, material]) => material !== null));
   const problems = [...reader.problems, ...mistakesOfTracing(config)];
   if (problems.length > 0) throw new ConfigError(problems);
   const { terms, notes, files } = reader;

@@ -450,6 +450,12 @@ describe('the contract says which upstream answers', () => {
     );
     expect((await ask('/stock')).status).toBe(200);
     expect(three.requests).toEqual(['GET /base/stock HTTP/1.1']);
+
+    const more = inFolder(settings(three)).replace('upstreams: {', `upstreams: { more: { url: "${two.url}" },`);
+    const done = lines('reload.done').length;
+    writeFileSync(join(gateway.folder, 'gateway.yaml'), more);
+    await until('it is in force', () => lines('reload.done').length > done);
+    expect(lines('reload.done').at(-1)!.changed).toEqual(['upstreams']);
   });
 
   test('a name that the settings do not have ends the start', async () => {

@@ -21,6 +21,8 @@ const AT_ONCE = 10;
 const BEAT = 2_000;
 /** Milliseconds from a change of a key to a look into the audit log, for all changes that come meanwhile. */
 const SOON = 100;
+/** Milliseconds for which a name is remembered at the least: other gateways may find the same event later, however old it is. */
+const REMEMBERED = 3_600_000;
 /** Milliseconds until an outbox that took nothing is tried again. */
 const AGAIN = 1_000;
 
@@ -172,10 +174,11 @@ export class Webhooks {
     const wanting = this.#endpoints.filter(({ wants }) => wants(found.type));
     if (wanting.length === 0) return;
     const message = messageOf({ ...found, data: await this.#whole(found.data) });
-    const { once } = found;
     const { clock, settings, observe } = this.#options;
+    const now = clock();
+    const once = { ...found.once, until: Math.max(found.once.until, now + REMEMBERED) };
     const endpoints = wanting.map(({ id }) => id);
-    const dropped = await outbox.add({ message, endpoints, once, most: settings.waiting, now: clock() });
+    const dropped = await outbox.add({ message, endpoints, once, most: settings.waiting, now });
     if (dropped) observe({ type: 'webhook.told', endpoint: 'any', event: 'any', result: 'lost', count: dropped });
     for (const deliveries of this.#deliveries) deliveries.wake();
   }

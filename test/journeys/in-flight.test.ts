@@ -23,11 +23,14 @@ bans: { strikes: 3, within: 1m, grace: 0ms, lengths: [1m] }
 let store: Server;
 let gateway: TestGateway;
 const held: ServerResponse[] = [];
+/** WebSockets that the store never ends. */
+const deafOnes: Socket[] = [];
 beforeAll(async () => {
   store = createServer((_request, response) => void held.push(response));
-  store.on('upgrade', (_request: IncomingMessage, socket: Socket) => {
+  store.on('upgrade', ({ url }: IncomingMessage, socket: Socket) => {
     socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
-    socket.pipe(socket);
+    if (url === '/live/deaf') deafOnes.push(socket.resume().on('error', () => {}));
+    else socket.pipe(socket);
   });
   store.listen(0, '127.0.0.1');
   await once(store, 'listening');
@@ -132,6 +135,20 @@ describe('a key whose plan allows two requests at once', () => {
     socket.destroy();
     await until('it has ended', async () => (await usage(secret)).inFlight.now === 0);
     expect(await (await inFlight(secret, 1)).answer()).toEqual([200]);
+  });
+
+  test('has it no longer when its caller has ended it, although the target holds its side open', async () => {
+    const { secret } = await gateway.key({ account: 'globex' });
+    const headers = { 'X-API-Key': secret, Connection: 'Upgrade', Upgrade: 'websocket' };
+    const asked = request(`${gateway.url}/live/deaf`, { headers }).end();
+    const [, socket] = (await once(asked, 'upgrade')) as [IncomingMessage, Socket];
+    isTheError(await get(secret), 429, 'too_many_in_flight');
+    const ended = () => gateway.log.filter(({ status }) => status === 101).length;
+    const before = ended();
+    socket.end();
+    await until('it has ended', () => ended() === before + 1);
+    expect(await usage(secret)).toMatchObject({ inFlight: { now: 0 } });
+    for (const deaf of deafOnes.splice(0)) deaf.destroy();
   });
 });
 

@@ -1,0 +1,42 @@
+import { expect, test } from '@jest/globals';
+import type { AuditEntry } from '../../src/operators/audit-log.ts';
+import { openOutbox } from '../../src/state/embedded/outbox.ts';
+import { endpointsOf } from '../../src/webhooks/endpoints.ts';
+import { Webhooks } from '../../src/webhooks/webhooks.ts';
+import { until } from '../support/until.ts';
+
+const DAY = 86_400_000;
+const settings = {
+  // Nobody is there: all of it waits.
+  url: 'http://127.0.0.1:9/',
+  endpoints: [],
+  events: ['key.created'],
+  secret: `whsec_${Buffer.alloc(32).toString('base64')}`,
+  previousSecret: null,
+  timeout: 1_000,
+  keep: DAY,
+  waiting: 100,
+  expiring: DAY,
+  quota: DAY,
+} as const;
+
+test('what was done while no gateway ran is told once by several that start together, however old it is', async () => {
+  const outbox = openOutbox(null);
+  await outbox.move('audit', null, 0);
+  const after = { id: 'key_1', account: 'acme', plan: 'free', expires: null, imported: false, rotation: null };
+  const entry = { number: 1, at: Date.now() - 3 * DAY, actor: 'local', action: 'keys.create', after } as AuditEntry;
+  const auditLog = { list: async ({ above = 0 }) => (above < 1 ? [entry] : []) };
+  const keys = { get: () => null, async *read() {}, watch: () => () => {} };
+  const open = () =>
+    new Webhooks({ settings, gateway: 'gw', outbox, apart: null, keys, auditLog, clock: Date.now, observe: () => {} });
+  const gateways = [open(), open()];
+  try {
+    await Promise.all(gateways.map((gateway) => gateway.begin()));
+    await until('both have read it', async () => (await outbox.mark('expiring')) !== null);
+    await Promise.all(gateways.map((gateway) => gateway.close()));
+    const [state] = await outbox.states(endpointsOf(settings).map(({ id }) => id));
+    expect(state!.waiting).toBe(1);
+  } finally {
+    outbox.close();
+  }
+});

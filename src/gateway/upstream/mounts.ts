@@ -41,6 +41,9 @@ export interface MountsOptions {
   readonly requestFields: RequestFields;
 }
 
+/** Milliseconds: a side that ends nothing itself would hold a WebSocket open whose other side is gone. */
+const SILENCE = 1_000;
+
 /** Where the requests of a mount go. `tunnels`: those for WebSockets, if it takes them. */
 interface Way {
   readonly forward: InnerProxy['forward'];
@@ -112,7 +115,7 @@ export function createMounts(options: MountsOptions): Mounts {
     },
   };
 
-  /** From here on bytes go both ways as they come, until one side ends. */
+  /** From here on bytes go both ways as they come, until one side ends; what the other one still says goes on, but no silence. */
   function join(exchange: Exchange, { reason, fields, socket: far, rest }: Tunnel): void {
     const lines = answer.fields(exchange);
     lines.addRead(returnedHeaders(fields, 101));
@@ -123,6 +126,7 @@ export function createMounts(options: MountsOptions): Mounts {
     if (early !== null) far.write(early);
     near.pipe(far);
     far.pipe(near);
+    for (const side of [near, far]) side.once('end', () => near.setTimeout(SILENCE, () => near.destroy()));
     near.once('close', () => far.destroy());
     far.once('close', () => near.destroy());
   }

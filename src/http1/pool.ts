@@ -83,6 +83,8 @@ export class Pool {
   #isClosed = false;
   /** Connections end with the question that they are used for. */
   #isRetired = false;
+  /** What is late together fails together, before others get its place: they would wait for a server that hangs. */
+  #isLooking = false;
 
   constructor(options: PoolOptions) {
     const { connectTimeout, headTimeout, bodyTimeout, host, basePath = '', open } = options;
@@ -220,6 +222,7 @@ export class Pool {
 
   /** As many connections as there may be, for questions that wait. */
   #openForWaiting(): void {
+    if (this.#isLooking) return;
     while (!this.#isClosed && this.#waiting.size > 0 && this.#all.size < this.#limits.connections)
       this.#lend(this.#open());
   }
@@ -249,8 +252,11 @@ export class Pool {
   #lookAtDeadlines(): void {
     const now = performance.now();
     this.#shared.now = now + this.#look;
+    this.#isLooking = true;
     for (const connection of this.#all) connection.endIfLate(now);
     for (const connection of this.#left) connection.endIfLate(now);
+    this.#isLooking = false;
+    this.#openForWaiting();
     if (this.#all.size + this.#left.size === 0) {
       clearInterval(this.#timer);
       this.#timer = undefined;

@@ -545,6 +545,22 @@ describe('a pool', () => {
     expect(await second).toEqual([200, 'ok']);
   });
 
+  test('gives no place to who waits while others are found late at the same time: the server may be given up for that', async () => {
+    const store = await far((socket, count) => void (count <= 3 && socket.write(OK)));
+    const pool = poolTo(store.url, { connections: 3, headTimeout: 500 });
+    await Promise.all([1, 2, 3].map(() => asked(pool)));
+    await until('all connections are free', () => pool.status.idle === 3);
+    const away = new Error('given up');
+    let failures = 0;
+    for (const connection of [1, 2, 3].map(() => pool.take() as ClientConnection)) {
+      const fail = () => void (++failures === 3 && pool.renew(away));
+      connection.ask(GET, { begun() {}, answer() {}, fail });
+    }
+    const waiting = await Promise.allSettled([pool.take(), pool.take()]);
+    expect(waiting).toEqual(Array(2).fill({ status: 'rejected', reason: away }));
+    expect(store.asked).toBe(6);
+  });
+
   test('lets nobody wait longer than for an answer, nor behind its end', async () => {
     const store = await far(() => {});
     const slow = poolTo(store.url, { headTimeout: 30 });

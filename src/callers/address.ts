@@ -23,6 +23,18 @@ export function plainAddress(address: string | undefined): string {
   return address === undefined ? 'unknown' : unmapped(address);
 }
 
+/** `192.0.2.1:80`, `[2001:db8::1]` or `[2001:db8::1]:80`. */
+const WITH_PORT = /^(?:([\d.]+)|\[([\da-fA-F:.]+)\])(?::\d{1,5})?$/;
+
+/** An address of X-Forwarded-For, as some proxies write it with brackets or the caller's port; `null`: it is none. */
+export function reportedAddress(hop: string): string | null {
+  const text = hop.trim();
+  const [, ipv4, ipv6] = WITH_PORT.exec(text) ?? [];
+  if (ipv6 !== undefined && isIP(ipv6) !== 6) return null;
+  const address = plainAddress(ipv4 ?? ipv6 ?? text);
+  return isIP(address) === 0 ? null : address;
+}
+
 /**
  * The caller's address as the trusted proxies report it: X-Forwarded-For read from the right, up to the first address that
  * is not a trusted proxy. The caller may have forged everything further left.
@@ -31,8 +43,8 @@ export function callerAddress(peer: string, forwardedFor: string, proxies: Trust
   let caller = peer;
   const hops = forwardedFor.split(',');
   while (hops.length > 0 && proxies.has(caller)) {
-    const hop = plainAddress(hops.pop()!.trim());
-    if (isIP(hop) === 0) break;
+    const hop = reportedAddress(hops.pop()!);
+    if (hop === null) break;
     caller = hop;
   }
   return caller;

@@ -1,5 +1,4 @@
-import { isIP } from 'node:net';
-import { plainAddress } from '../../callers/address.ts';
+import { plainAddress, reportedAddress } from '../../callers/address.ts';
 import { withoutFields } from '../../common/field-list.ts';
 import { oneByte } from '../../common/one-byte.ts';
 import { type CheckedLines, checkedLines, FieldLines } from '../../http1/writing.ts';
@@ -80,8 +79,8 @@ function protoOf({ secure }: Call): string {
 function hops(forwardedFor: string): string[] {
   return forwardedFor
     .split(',')
-    .map((hop) => plainAddress(hop.trim()))
-    .filter((hop) => isIP(hop) !== 0);
+    .map(reportedAddress)
+    .filter((hop) => hop !== null);
 }
 
 /** RFC 7239 section 6: an IPv6 address needs brackets and quotes. */

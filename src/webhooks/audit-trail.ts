@@ -16,7 +16,7 @@ export async function readAuditTrail(
   outbox: Outbox,
   add: (told: Told) => Promise<void>,
 ): Promise<void> {
-  const from = await beginAuditTrail(log, outbox);
+  const from = (await outbox.mark(MARK)) ?? (await beginAuditTrail(log, outbox));
   for (let at = from; ; ) {
     const entries = await log.list({ above: at, limit: PART });
     const last = entries.at(-1)?.number;
@@ -31,13 +31,16 @@ export async function readAuditTrail(
   }
 }
 
-/** How far the log was read; up to now, if it never was: what was done before anybody wanted to hear of it is no news. */
+/**
+ * How far the log was read; up to now, if it never was: what was done before anybody wanted to hear of it is no news. The same for a log
+ * that ends before that place: it is another one, such as that of a backup.
+ */
 export async function beginAuditTrail(log: Pick<AuditLog, 'list'>, outbox: Outbox): Promise<number> {
   const before = await outbox.mark(MARK);
-  if (before !== null) return before;
   const [newest] = await log.list({ limit: 1 });
-  const from = newest?.number ?? 0;
-  return (await outbox.move(MARK, null, from)) ? from : ((await outbox.mark(MARK)) ?? from);
+  const end = newest?.number ?? 0;
+  if (before !== null && before <= end) return before;
+  return (await outbox.move(MARK, before, end)) ? end : ((await outbox.mark(MARK)) ?? end);
 }
 
 /** A key as the audit log has it. */

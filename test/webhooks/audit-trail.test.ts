@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { AuditEntry } from '../../src/operators/audit-log.ts';
+import type { AuditEntry, AuditQuery } from '../../src/operators/audit-log.ts';
 import { openOutbox } from '../../src/state/embedded/outbox.ts';
 import { endpointsOf } from '../../src/webhooks/endpoints.ts';
 import { Webhooks } from '../../src/webhooks/webhooks.ts';
@@ -20,13 +20,51 @@ const settings = {
   quota: DAY,
 } as const;
 
+const after = { id: 'key_1', account: 'acme', plan: 'free', expires: null, imported: false, rotation: null };
+const keys = { get: () => null, async *read() {}, watch: () => () => {} };
+
+test('of a log from a backup, which ends before the place up to which it was read, all that is new is told', async () => {
+  const outbox = openOutbox(null);
+  await outbox.move('audit', null, 500);
+  const entry = (number: number) =>
+    ({
+      number,
+      at: Date.now(),
+      actor: 'local',
+      action: 'keys.create',
+      after: { ...after, id: `key_${number}` },
+    }) as AuditEntry;
+  const entries = [entry(1), entry(2)];
+  const auditLog = {
+    list: async ({ above, limit = 100 }: AuditQuery) =>
+      above === undefined ? entries.slice(-limit).reverse() : entries.filter(({ number }) => number > above),
+  };
+  let changed = () => {};
+  const watch = (listener: () => void) => {
+    changed = listener;
+    return () => {};
+  };
+  const parts = { settings, gateway: 'gw', outbox, apart: null, clock: Date.now, observe: () => {} };
+  const gateway = new Webhooks({ ...parts, keys: { ...keys, watch }, auditLog });
+  try {
+    await gateway.begin();
+    entries.push(entry(3));
+    changed();
+    const [receiver] = endpointsOf(settings);
+    await until('it is told', async () => (await outbox.states([receiver!.id]))[0]!.waiting > 0);
+    expect((await outbox.take(receiver!.id, Number.MAX_SAFE_INTEGER))!.body).toContain('key_3');
+    expect((await outbox.states([receiver!.id]))[0]!.waiting).toBe(1);
+  } finally {
+    await gateway.close();
+    outbox.close();
+  }
+});
+
 test('what was done while no gateway ran is told once by several that start together, however old it is', async () => {
   const outbox = openOutbox(null);
   await outbox.move('audit', null, 0);
-  const after = { id: 'key_1', account: 'acme', plan: 'free', expires: null, imported: false, rotation: null };
   const entry = { number: 1, at: Date.now() - 3 * DAY, actor: 'local', action: 'keys.create', after } as AuditEntry;
   const auditLog = { list: async ({ above = 0 }) => (above < 1 ? [entry] : []) };
-  const keys = { get: () => null, async *read() {}, watch: () => () => {} };
   const open = () =>
     new Webhooks({ settings, gateway: 'gw', outbox, apart: null, keys, auditLog, clock: Date.now, observe: () => {} });
   const gateways = [open(), open()];

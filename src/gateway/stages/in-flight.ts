@@ -120,7 +120,7 @@ function tooMany(most: number, ofAccount: boolean): Refusal {
   const requests = most === 1 ? 'One request' : `${most} requests`;
   const whose = ofAccount ? 'all keys of this account' : 'this key';
   return new Refusal('too_many_in_flight', {
-    message: `${requests} of ${whose} may be in flight at once, and so many are. Wait for an answer before you send the next one. This is no strike.`,
+    message: `${requests} of ${whose} may be in flight at once, and no more. Wait for an answer before you send the next one. This is no strike.`,
     headers: ['Retry-After', '1'],
   });
 }

@@ -128,8 +128,9 @@ interface WrongValue {
 function given(env: Environment, cwd: string): { values: Map<string, Variable>; unread: readonly WrongValue[] } {
   const values = new Map<string, Variable>();
   const unread: WrongValue[] = [];
+  const isOff = isMeant(DISABLED, env[DISABLED] ?? '');
   for (const [name, setting] of Object.entries(environmentVariables)) {
-    if (setting === null) continue;
+    if (setting === null || (isOff && name !== DISABLED && name.startsWith('OTEL_'))) continue;
     const text = env[name];
     const secret = mayBeInFile(name) ? readSecret(env, cwd, name) : null;
     if (secret?.value === null) unread.push({ setting, problem: problem(secret.name, secret.message) });
@@ -143,14 +144,17 @@ function mayBeInFile(name: string): boolean {
   return Object.hasOwn(environmentVariables, `${name}_FILE`);
 }
 
+/** Where it is true nothing asks for the other variables of OpenTelemetry, which may be set for all programs of a cluster. */
+const DISABLED = 'OTEL_SDK_DISABLED';
+
 /** The specification knows one value of OTEL_SDK_DISABLED that says something. */
 function isMeant(name: string, text: string): boolean {
-  return name !== 'OTEL_SDK_DISABLED' || text.toLowerCase() === 'true';
+  return name !== DISABLED || text.toLowerCase() === 'true';
 }
 
 /** Text that is no number stays text, so that the schema refuses it. */
 function toValue(setting: string, name: string, text: string): number | string {
-  if (name === 'OTEL_SDK_DISABLED') return 'none';
+  if (name === DISABLED) return 'none';
   if (milliseconds.has(setting)) return /^[0-9]+$/.test(text) ? `${text}ms` : text;
   return numbers.has(setting) && /^(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?$/.test(text) ? Number(text) : text;
 }

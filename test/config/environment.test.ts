@@ -250,6 +250,17 @@ test('of two variables of OpenTelemetry that for traces counts, and only one val
   expect(tracing).toMatchObject({ timeout: 1, exporter: 'otlp' });
 });
 
+test('where the SDK of OpenTelemetry is off, its other variables say nothing, whatever is in them', () => {
+  const { load } = setUp('tracing: { endpoint: "http://a:1", sampler: always_off }');
+  const off = {
+    OTEL_SDK_DISABLED: 'true',
+    OTEL_EXPORTER_OTLP_HEADERS_FILE: 'nowhere',
+    OTEL_TRACES_EXPORTER: 'console',
+  };
+  const { tracing } = load({ ...off, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_TRACES_SAMPLER: 'always_on' });
+  expect(tracing).toMatchObject({ exporter: 'none', protocol: 'http/protobuf', sampler: 'always_off', headers: {} });
+});
+
 test('STOREGATE_CONFIG names the settings file, relative to the working folder', () => {
   const cwd = folderWith({ 'conf/mine.yaml': 'listen: { port: 1234 }' });
   const config = loadConfig({ env: { STOREGATE_CONFIG: 'conf/mine.yaml' }, cwd });

@@ -100,6 +100,16 @@ describe('a store that hangs and answers its probes', () => {
   });
 });
 
+test('an operation that hangs, asked again and again, does not keep others from showing that the store is well', async () => {
+  const one = await store((socket, request) => !request.startsWith('GET /categories') && answers()(socket, request));
+  await start(`upstream: { url: "${one.url}", headersTimeout: 3s, ejection: { probe: 50ms } }`);
+  await Promise.all(Array.from({ length: 3 }, () => ask('/categories')));
+  await isTold('store.away');
+  const tried = one.asked.length + 1;
+  await until('it is tried', async () => (await ask('/categories')).code !== null && one.asked.length === tried);
+  expect((await ask('/pets')).status).toBe(200);
+});
+
 test('WebSockets take a store away that hangs, and nobody waits for it any more; and one that they find well is back', async () => {
   const one = await store((socket, request) => request.startsWith('GET / ') && answers()(socket, request));
   await start(

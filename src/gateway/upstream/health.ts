@@ -60,6 +60,8 @@ export class Health {
   /** Of this return: requests under way, good answers, and how many may be under way. */
   #under = 0;
   #good = 0;
+  /** The operations of those under way that are the first. */
+  readonly #trying = new Set<string>();
   /** Returns that failed in a row. */
   #failedReturns = 0;
 
@@ -93,10 +95,12 @@ export class Health {
   }
 
   /** Whether it takes one more request. `safe`: it may be given up and asked again elsewhere without harm. */
-  takes(safe: boolean, now: number): boolean {
+  takes(safe: boolean, now: number, operation = ''): boolean {
     if (this.#state !== 'returning') return this.#state === 'up';
-    if (this.#isTrial()) return this.#under === 0 && (safe || now - this.#since >= ONLY_SAFE);
-    return this.#under < FIRST + this.#good;
+    if (!this.#isTrial()) return this.#under < FIRST + this.#good;
+    if (this.#under === 0) return safe || now - this.#since >= ONLY_SAFE;
+    // One operation that hangs, asked again and again, would have every trial.
+    return safe && this.#under < FIRST && !this.#trying.has(operation);
   }
 
   /** The share of its weight that it has, above 0 to 1. */
@@ -112,8 +116,11 @@ export class Health {
   }
 
   /** A request begins; returns what its end is told with. */
-  begin(): number {
-    if (this.#state === 'returning') this.#under++;
+  begin(operation = ''): number {
+    if (this.#state !== 'returning') return this.#epoch;
+    if (this.#under === 0) this.#trying.clear();
+    if (this.#isTrial()) this.#trying.add(operation);
+    this.#under++;
     return this.#epoch;
   }
 
@@ -224,6 +231,7 @@ export class Health {
     this.#badChecks = 0;
     this.#under = 0;
     this.#good = 0;
+    this.#trying.clear();
     this.#last.clear();
   }
 }

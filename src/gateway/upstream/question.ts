@@ -60,7 +60,7 @@ class Question implements AnswerTaker, Waiter {
     const { upstream, exchange } = this.#parts;
     const now = this.#tried === NONE ? exchange.forwardedAt : performance.now();
     try {
-      this.#giveTo(upstream.choose(now, this.#isSafe, this.#tried));
+      this.#giveTo(upstream.choose(now, this.#isSafe, this.#tried, this.#operation));
     } catch (error) {
       this.#lose(error);
     }
@@ -138,7 +138,7 @@ class Question implements AnswerTaker, Waiter {
     }
     const { isTrial } = store;
     const { span } = exchange;
-    const epoch = store.begin();
+    const epoch = store.begin(this.#operation);
     this.#epoch = epoch;
     exchange.store = store.told;
     exchange.cancel = () => {
@@ -174,7 +174,7 @@ class Question implements AnswerTaker, Waiter {
   #loseOr(error: unknown): void {
     let store: AskedStore;
     try {
-      store = this.#parts.upstream.choose(performance.now(), this.#isSafe, this.#tried);
+      store = this.#parts.upstream.choose(performance.now(), this.#isSafe, this.#tried, this.#operation);
     } catch (away) {
       this.#reject(error instanceof StoreWentAway ? away : outageOf(error));
       return;
@@ -184,6 +184,10 @@ class Question implements AnswerTaker, Waiter {
     } catch (again) {
       this.#lose(again);
     }
+  }
+
+  get #operation(): string {
+    return this.#parts.exchange.route ?? '';
   }
 
   /** Whether it may be given up while it is under way, and asked again, without harm. */
@@ -212,7 +216,7 @@ class Question implements AnswerTaker, Waiter {
     this.#tried = [...this.#tried, store];
     let next: AskedStore;
     try {
-      next = upstream.choose(now, this.#isSafe, this.#tried);
+      next = upstream.choose(now, this.#isSafe, this.#tried, this.#operation);
     } catch {
       // There is no other one: what this one did is what the caller is told.
       this.#reject(outageOf(error));

@@ -123,9 +123,9 @@ export class Store implements AskedStore {
     };
   }
 
-  begin(): number {
+  begin(operation: string): number {
     this.#requests++;
-    return this.health.begin();
+    return this.health.begin(operation);
   }
 
   answered(status: number, epoch: number, now: number): void {
@@ -209,7 +209,7 @@ export class Store implements AskedStore {
       get isTrial() {
         return store.isTrial;
       },
-      begin: () => this.begin(),
+      begin: (operation) => this.begin(operation),
       answered: (status, epoch, now) => this.answered(status, epoch, now),
       failed: (error, epoch) => this.failed(error, epoch),
       forgone: (epoch) => this.forgone(epoch),

@@ -111,11 +111,11 @@ export class Stores implements Upstream {
     this.#only = this.stores.length === 1 ? this.stores[0]! : null;
   }
 
-  choose(now: number, safe: boolean, tried: readonly AskedStore[]): Store {
+  choose(now: number, safe: boolean, tried: readonly AskedStore[], operation: string): Store {
     if (tried.length === 0) this.#retries.count(now);
     const only = this.#only;
-    if (only === null) return this.#chooseOf(now, safe, tried);
-    if (only.health.takes(safe, now)) return only;
+    if (only === null) return this.#chooseOf(now, safe, tried, operation);
+    if (only.health.takes(safe, now, operation)) return only;
     throw this.#away;
   }
 
@@ -133,18 +133,19 @@ export class Stores implements Upstream {
   forTunnels(): Upstream {
     const behind = (tunnels: readonly AskedStore[]) => this.stores.filter(({ tunnel }) => tunnels.includes(tunnel));
     return {
-      choose: (now, safe, tried) => this.choose(now, safe, tried.length === 0 ? tried : behind(tried)).tunnel,
+      choose: (now, safe, tried, operation) =>
+        this.choose(now, safe, tried.length === 0 ? tried : behind(tried), operation).tunnel,
       mayRetry: (error, method, times) => error.failure === 'unreachable' && this.mayRetry(error, method, times),
       takeRetry: (now) => this.takeRetry(now),
     };
   }
 
-  #chooseOf(now: number, safe: boolean, tried: readonly AskedStore[]): Store {
+  #chooseOf(now: number, safe: boolean, tried: readonly AskedStore[], operation: string): Store {
     const { stores } = this;
     if (tried.length === 0 && stores.every(({ health }) => health.state === 'up')) return chosen(stores, Math.random);
     const able: (Choosable & { readonly store: Store })[] = [];
     for (const store of stores) {
-      if (tried.includes(store) || !store.health.takes(safe, now)) continue;
+      if (tried.includes(store) || !store.health.takes(safe, now, operation)) continue;
       able.push({ store, weight: store.weight * store.health.share(now), load: store.load });
     }
     if (able.length === 0) throw this.#away;

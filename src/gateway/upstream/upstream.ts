@@ -8,7 +8,7 @@ export interface Upstream {
    * The store to be asked, none of those that were tried. `safe`: the request may be given up without harm. Throws Outage if no
    * store takes it.
    */
-  choose(now: number, safe: boolean, tried: readonly AskedStore[]): AskedStore;
+  choose(now: number, safe: boolean, tried: readonly AskedStore[], operation: string): AskedStore;
   /** Whether a request may be sent again that failed before a byte of an answer, and was sent again `times` times. */
   mayRetry(error: ClientError, method: string, times: number): boolean;
   /** Takes a retry out of the budget; `false`: it is spent. */
@@ -26,7 +26,7 @@ export interface AskedStore {
   /** Whether the next request that begins shows if it answers at all; a caller does not wait for that. */
   readonly isTrial: boolean;
   /** Returns what the end of the request is told with. */
-  begin(): number;
+  begin(operation: string): number;
   /** The head of an answer has come. */
   answered(status: number, epoch: number, now: number): void;
   failed(error: ClientError, epoch: number): void;

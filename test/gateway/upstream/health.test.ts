@@ -161,6 +161,28 @@ describe('a store that returns', () => {
     expect(health.takes(false, now)).toBe(false);
   });
 
+  test('takes a first request of each of a few operations, and one that hangs leaves it to the others', () => {
+    return_();
+    const hanging = health.begin('a');
+    expect(['a', 'b'].map((operation) => health.takes(true, now, operation))).toEqual([false, true]);
+    expect(health.takes(false, now + 1_000, 'b')).toBe(false);
+    const epochs = ['b', 'c', 'd'].map((operation) => health.begin(operation));
+    expect(health.takes(true, now, 'e')).toBe(false);
+    for (const epoch of epochs) health.forgone(epoch);
+    expect(['b', 'e'].map((operation) => health.takes(true, now, operation))).toEqual([false, true]);
+    health.good(health.begin('e'), now);
+    expect([health.isTrial, health.takes(false, now, 'a')]).toEqual([false, true]);
+    expect(health.bad('hanging', hanging, now, nobody)).toBe(false);
+  });
+
+  test('tries an operation again whose first request was given up', () => {
+    return_();
+    health.forgone(health.begin('a'));
+    expect(health.takes(true, now, 'a')).toBe(true);
+    health.begin('a');
+    expect(health.takes(true, now, 'a')).toBe(false);
+  });
+
   test('takes any request once no safe one came for a second', () => {
     return_();
     now += 1_000;

@@ -83,7 +83,7 @@ export class Pool {
   #isClosed = false;
   /** Connections end with the question that they are used for. */
   #isRetired = false;
-  /** What is late together fails together, before others get its place: they would wait for a server that hangs. */
+  /** While connections that are late fail, nobody gets their places. */
   #isLooking = false;
 
   constructor(options: PoolOptions) {
@@ -171,7 +171,7 @@ export class Pool {
     if (this.#isClosed) throw new PoolBusy();
     const idle = this.#idle.pop();
     if (idle !== undefined) return idle;
-    if (this.#all.size < this.#limits.connections) return this.#open();
+    if (this.#all.size < this.#limits.connections && this.#waiting.size === 0) return this.#open();
     return new Promise((resolve, reject) => {
       const waiting = { take: resolve, refuse: (reason = new PoolBusy()) => reject(reason) };
       waiter?.waits(() => this.#waiting.leave(waiting, party));
@@ -221,10 +221,9 @@ export class Pool {
   }
 
   /** As many connections as there may be, for questions that wait. */
-  #openForWaiting(): void {
+  #openForWaiting(most = this.#limits.connections): void {
     if (this.#isLooking) return;
-    while (!this.#isClosed && this.#waiting.size > 0 && this.#all.size < this.#limits.connections)
-      this.#lend(this.#open());
+    while (!this.#isClosed && this.#waiting.size > 0 && this.#all.size < most) this.#lend(this.#open());
   }
 
   #free(connection: ClientConnection): void {
@@ -252,12 +251,14 @@ export class Pool {
   #lookAtDeadlines(): void {
     const now = performance.now();
     this.#shared.now = now + this.#look;
+    const before = this.#all.size;
     this.#isLooking = true;
     for (const connection of this.#all) connection.endIfLate(now);
     for (const connection of this.#left) connection.endIfLate(now);
     this.#isLooking = false;
-    this.#openForWaiting();
-    if (this.#all.size + this.#left.size === 0) {
+    // The next look may find more that are late: whoever got a place now would wait for a server that hangs.
+    this.#openForWaiting(this.#limits.connections - (before - this.#all.size));
+    if (this.#all.size + this.#left.size + this.#waiting.size === 0) {
       clearInterval(this.#timer);
       this.#timer = undefined;
     }

@@ -545,6 +545,18 @@ describe('a pool', () => {
     expect(await second).toEqual([200, 'ok']);
   });
 
+  test('gives the place of a connection that is late to who waits', async () => {
+    const store = await far((socket, count) => void (count !== 2 && socket.write(OK)));
+    const limits = { connections: 1, mostWaiting: 8, connectTimeout: HOUR, bodyTimeout: HOUR };
+    const pool = poolTo(store.url, { ...limits, headTimeout: 1_000 });
+    await asked(pool);
+    const { answer } = await begin(pool);
+    pool.use({ ...limits, headTimeout: HOUR });
+    const next = asked(pool);
+    expect(await failure(answer)).toMatchObject({ failure: 'too_slow' });
+    expect(await next).toEqual([200, 'ok']);
+  });
+
   test('gives no place to who waits while others are found late at the same time: the server may be given up for that', async () => {
     const store = await far((socket, count) => void (count <= 3 && socket.write(OK)));
     const pool = poolTo(store.url, { connections: 3, headTimeout: 500 });

@@ -1,3 +1,4 @@
+import { Outage } from '../../errors/outage.ts';
 import { BodyStream } from '../../http1/body-stream.ts';
 import type { ClientConnection } from '../../http1/client-connection.ts';
 import type { ClientError } from '../../http1/client-error.ts';
@@ -59,11 +60,7 @@ class Question implements AnswerTaker, Waiter {
   begin(): void {
     const { upstream, exchange } = this.#parts;
     const now = this.#tried === NONE ? exchange.forwardedAt : performance.now();
-    try {
-      this.#giveTo(upstream.choose(now, this.#isSafe, this.#tried, this.#operation));
-    } catch (error) {
-      this.#lose(error);
-    }
+    this.#giveToOr(upstream.choose(now, this.#isSafe, this.#tried, this.#operation));
   }
 
   /** The store has had the request, so it is not sent again. */
@@ -172,17 +169,21 @@ class Question implements AnswerTaker, Waiter {
 
   /** Another store takes it, or the caller is told why this one did not. */
   #loseOr(error: unknown): void {
-    let store: AskedStore;
-    try {
-      store = this.#parts.upstream.choose(performance.now(), this.#isSafe, this.#tried, this.#operation);
-    } catch (away) {
-      this.#reject(error instanceof StoreWentAway ? away : outageOf(error));
+    const next = this.#parts.upstream.choose(performance.now(), this.#isSafe, this.#tried, this.#operation);
+    if (next instanceof Outage && !(error instanceof StoreWentAway)) this.#reject(outageOf(error));
+    else this.#giveToOr(next);
+  }
+
+  /** An outage: no store takes it. */
+  #giveToOr(next: AskedStore | Outage): void {
+    if (next instanceof Outage) {
+      this.#lose(next);
       return;
     }
     try {
-      this.#giveTo(store);
-    } catch (again) {
-      this.#lose(again);
+      this.#giveTo(next);
+    } catch (error) {
+      this.#lose(error);
     }
   }
 
@@ -214,10 +215,8 @@ class Question implements AnswerTaker, Waiter {
     const { upstream, observe } = this.#parts;
     const now = performance.now();
     this.#tried = [...this.#tried, store];
-    let next: AskedStore;
-    try {
-      next = upstream.choose(now, this.#isSafe, this.#tried, this.#operation);
-    } catch {
+    const next = upstream.choose(now, this.#isSafe, this.#tried, this.#operation);
+    if (next instanceof Outage) {
       // There is no other one: what this one did is what the caller is told.
       this.#reject(outageOf(error));
       return;
@@ -235,11 +234,7 @@ class Question implements AnswerTaker, Waiter {
   #askAgain(next: AskedStore, error: Error, failed = next): void {
     const { exchange, observe } = this.#parts;
     observe({ type: 'retry', id: exchange.id, upstream: failed.upstream, store: failed.name, error });
-    try {
-      this.#giveTo(next);
-    } catch (error) {
-      this.#lose(error);
-    }
+    this.#giveToOr(next);
   }
 
   /** A change of the protocol is a good answer too. */

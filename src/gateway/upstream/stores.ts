@@ -111,12 +111,11 @@ export class Stores implements Upstream {
     this.#only = this.stores.length === 1 ? this.stores[0]! : null;
   }
 
-  choose(now: number, safe: boolean, tried: readonly AskedStore[], operation: string): Store {
+  choose(now: number, safe: boolean, tried: readonly AskedStore[], operation: string): Store | Outage {
     if (tried.length === 0) this.#retries.count(now);
     const only = this.#only;
     if (only === null) return this.#chooseOf(now, safe, tried, operation);
-    if (only.health.takes(safe, now, operation)) return only;
-    throw this.#away;
+    return only.health.takes(safe, now, operation) ? only : this.#away;
   }
 
   mayRetry(error: ClientError, method: string, times: number): boolean {
@@ -133,14 +132,16 @@ export class Stores implements Upstream {
   forTunnels(): Upstream {
     const behind = (tunnels: readonly AskedStore[]) => this.stores.filter(({ tunnel }) => tunnels.includes(tunnel));
     return {
-      choose: (now, safe, tried, operation) =>
-        this.choose(now, safe, tried.length === 0 ? tried : behind(tried), operation).tunnel,
+      choose: (now, safe, tried, operation) => {
+        const chosen = this.choose(now, safe, tried.length === 0 ? tried : behind(tried), operation);
+        return chosen instanceof Outage ? chosen : chosen.tunnel;
+      },
       mayRetry: (error, method, times) => error.failure === 'unreachable' && this.mayRetry(error, method, times),
       takeRetry: (now) => this.takeRetry(now),
     };
   }
 
-  #chooseOf(now: number, safe: boolean, tried: readonly AskedStore[], operation: string): Store {
+  #chooseOf(now: number, safe: boolean, tried: readonly AskedStore[], operation: string): Store | Outage {
     const { stores } = this;
     if (tried.length === 0 && stores.every(({ health }) => health.state === 'up')) return chosen(stores, Math.random);
     const able: (Choosable & { readonly store: Store })[] = [];
@@ -148,7 +149,7 @@ export class Stores implements Upstream {
       if (tried.includes(store) || !store.health.takes(safe, now, operation)) continue;
       able.push({ store, weight: store.weight * store.health.share(now), load: store.load });
     }
-    if (able.length === 0) throw this.#away;
+    if (able.length === 0) return this.#away;
     return able.length === 1 ? able[0]!.store : chosen(able, Math.random).store;
   }
 

@@ -1,3 +1,4 @@
+import type { Outage } from '../../errors/outage.ts';
 import type { ClientError } from '../../http1/client-error.ts';
 import type { Pool } from '../../http1/pool.ts';
 import type { StoreName } from '../../observe/events.ts';
@@ -5,10 +6,10 @@ import type { StoreName } from '../../observe/events.ts';
 /** A set of stores that answer the same, as requests see it. Times are those of `performance.now()`. */
 export interface Upstream {
   /**
-   * The store to be asked, none of those that were tried. `safe`: the request may be given up without harm. Throws Outage if no
-   * store takes it.
+   * The store to be asked, none of those that were tried. `safe`: the request may be given up without harm. The outage if no store takes
+   * it; not thrown, because floods get it.
    */
-  choose(now: number, safe: boolean, tried: readonly AskedStore[], operation: string): AskedStore;
+  choose(now: number, safe: boolean, tried: readonly AskedStore[], operation: string): AskedStore | Outage;
   /** Whether a request may be sent again that failed before a byte of an answer, and was sent again `times` times. */
   mayRetry(error: ClientError, method: string, times: number): boolean;
   /** Takes a retry out of the budget; `false`: it is spent. */

@@ -3,8 +3,8 @@ import { copyFileSync, readFileSync } from 'node:fs';
 import { connect } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { httpsFetch } from '../../src/common/https-fetch.ts';
+import { Authority } from '../support/certificates.ts';
 import { TestGateway } from '../support/gateway.ts';
-import { Authority } from '../support/redis/certificates.ts';
 import { finished } from '../support/storegate.ts';
 import { until } from '../support/until.ts';
 

@@ -3,7 +3,7 @@ import { chmodSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { firstEnd, readCertificates, warningsOf } from '../../src/config/certificates.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { Authority } from '../support/redis/certificates.ts';
+import { Authority } from '../support/certificates.ts';
 import { folderWith } from './folder.ts';
 import { mistakesOf } from './mistakes.ts';
 

@@ -8,8 +8,8 @@ import type { ClientConnection } from '../../src/http1/client-connection.ts';
 import type { ClientError } from '../../src/http1/client-error.ts';
 import { openerTo, Pool, PoolBusy, type PoolOptions } from '../../src/http1/pool.ts';
 import type { ClientAnswer, Question, StreamedBody, Tunnel } from '../../src/http1/question.ts';
+import { Authority } from '../support/certificates.ts';
 import { lines } from '../support/lines.ts';
-import { Authority } from '../support/redis/certificates.ts';
 import { until } from '../support/until.ts';
 
 const HOUR = 3_600_000;

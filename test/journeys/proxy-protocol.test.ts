@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Wire } from '../hostile/wire.ts';
+import { Authority } from '../support/certificates.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { installed } from '../support/installed.ts';
 import { binary, field } from '../support/proxy-protocol.ts';
-import { Authority } from '../support/redis/certificates.ts';
+import { freePort } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
 import { type FakeStore, fakeStore } from '../support/upstream.ts';
 
@@ -221,15 +221,6 @@ describe('behind a real HAProxy', () => {
     }
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 async function reached(port: number, address: string): Promise<Wire> {
   let wire: Wire | null = null;

@@ -1,8 +1,8 @@
 import { copyFileSync, readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { Authority } from '../support/certificates.ts';
 import { isTheError } from '../support/expect-headers.ts';
 import { TestGateway } from '../support/gateway.ts';
-import { Authority } from '../support/redis/certificates.ts';
 import { type TlsStore, tlsStore } from '../support/tls-store.ts';
 import { until } from '../support/until.ts';
 

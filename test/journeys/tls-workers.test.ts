@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { copyFileSync } from 'node:fs';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { Authority } from '../support/redis/certificates.ts';
+import { Authority } from '../support/certificates.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
 import { type FakeStore, fakeStore } from '../support/upstream.ts';

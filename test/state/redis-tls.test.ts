@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { RedisSettings } from '../../src/config/config.ts';
-import { Authority } from '../support/redis/certificates.ts';
+import { Authority } from '../support/certificates.ts';
 import { openShared } from '../support/redis/gateway.ts';
 import { clusterPort, freePort, type RedisServer, startRedis } from '../support/redis/server.ts';
 

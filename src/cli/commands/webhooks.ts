@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import type { Tested } from '../../webhooks/desk.ts';
 import { type Common, changingCommand, onceOption, operatorCommand, perform } from '../command.ts';
 import { table, textOf } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
@@ -14,15 +15,6 @@ interface Endpoint {
   readonly error: string | null;
   readonly delivered: string | null;
   readonly lost: number;
-}
-
-interface Tested {
-  readonly id: string;
-  readonly host: string;
-  readonly delivered: boolean;
-  readonly status: number | null;
-  readonly error: string | null;
-  readonly duration: number;
 }
 
 const COLUMNS = ['id', 'host', 'standing', 'waiting', 'lost', 'delivered', 'failing since', 'error'] as const;

@@ -1,17 +1,16 @@
 import { availableParallelism } from 'node:os';
 
-/** Tests are TypeScript modules; swc only strips the types, as Node itself does when the product runs. */
+/** Tests are TypeScript modules that Node loads by itself, as it does when the product runs (test/runner/). */
 export default {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/runner/environment.ts',
+  testRunner: '<rootDir>/test/runner/run-suite.ts',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  extensionsToTreatAsEsm: ['.ts'],
-  transform: {
-    '\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' } }],
-  },
+  transform: {},
   injectGlobals: false,
-  globalSetup: '<rootDir>/test/support/run-folder.ts',
+  globalSetup: '<rootDir>/test/runner/setup.ts',
+  globalTeardown: '<rootDir>/test/runner/teardown.ts',
   // A fresh clone knows no durations: Jest would go by the size of files, and end with a long suite alone.
-  testSequencer: '<rootDir>/test/support/order.js',
+  testSequencer: '<rootDir>/test/runner/order.js',
   // Twice the processors, because suites wait: for servers to start and stop, for deadlines, for bans. Not more, because each
   // takes up to 1 GB with its browser, servers and gateways. A number, because Jest takes '150%' as 150.
   maxWorkers: Math.min(2 * availableParallelism(), 8),

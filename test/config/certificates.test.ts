@@ -3,6 +3,7 @@ import { chmodSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { firstEnd, readCertificates, warningsOf } from '../../src/config/certificates.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { program } from '../runner/programs.ts';
 import { Authority } from '../support/certificates.ts';
 import { folderWith } from './folder.ts';
 import { mistakesOf } from './mistakes.ts';
@@ -132,7 +133,7 @@ describe('is told what is wrong:', () => {
     ['PKCS #8', ['pkcs8', '-topk8', '-passout', 'pass:secret']],
     ['the old form', ['ec', '-aes128', '-passout', 'pass:secret']],
   ])('a key with a passphrase, in %s', (_, args) => {
-    const key = execFileSync('openssl', [...args, '-in', good.key], { encoding: 'utf8', stdio: 'pipe' });
+    const key = execFileSync(program('openssl'), [...args, '-in', good.key], { encoding: 'utf8', stdio: 'pipe' });
     expect(mistakes({ cert: good.cert, key: 'it.key' }, { 'it.key': key })).toEqual([
       'upstream.tls.key: the file that it names is encrypted with a passphrase, which nobody could type in: decrypt it (openssl pkey)',
     ]);

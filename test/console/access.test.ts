@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { makeToken } from '../../src/operators/tokens.ts';
 import { accessibilityFindings, RULES_OF_LOOKS } from '../support/axe.ts';
 import { TestBrowser } from '../support/browser.ts';
-import { describeInBrowser } from '../support/browser-tests.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { OPERATED_PLANS, operate } from '../support/operated.ts';
 
@@ -16,7 +15,7 @@ const PHONE = {
   isMobile: true,
 } as const;
 
-describeInBrowser('an operator without a mouse or without eyes', () => {
+describe('an operator without a mouse or without eyes', () => {
   let browser: TestBrowser;
   let gateway: TestGateway;
   let screen: Page;

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { describeInBrowser } from '../support/browser-tests.ts';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ConsoleStand } from '../support/console-stand.ts';
 
-describeInBrowser('the view Bans', () => {
+describe('the view Bans', () => {
   let stand: ConsoleStand;
   let one: string;
   let other: string;

@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { describeInBrowser } from '../support/browser-tests.ts';
 import { ConsoleStand } from '../support/console-stand.ts';
 import { until } from '../support/until.ts';
 
-describeInBrowser('the view Keys', () => {
+describe('the view Keys', () => {
   let stand: ConsoleStand;
   beforeAll(async () => {
     stand = await ConsoleStand.start();

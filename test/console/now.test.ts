@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { TestBrowser } from '../support/browser.ts';
-import { describeInBrowser } from '../support/browser-tests.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { freePort } from '../support/redis/server.ts';
 import { fakeStore } from '../support/upstream.ts';
 
-describeInBrowser('the view Now', () => {
+describe('the view Now', () => {
   let browser: TestBrowser;
   let store: Awaited<ReturnType<typeof fakeStore>>;
   let gateway: TestGateway;

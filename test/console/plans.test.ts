@@ -3,7 +3,6 @@ import type { Page } from 'playwright-core';
 import { draftOf } from '../../src/console/browser/views/plans/draft.ts';
 import { adminOf } from '../support/admin.ts';
 import { TestBrowser } from '../support/browser.ts';
-import { describeInBrowser } from '../support/browser-tests.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { MINUTE } from '../support/limits.ts';
 import { until } from '../support/until.ts';
@@ -27,7 +26,7 @@ describe('a plan as it is written in the field', () => {
   });
 });
 
-describeInBrowser('the view of plans', () => {
+describe('the view of plans', () => {
   let browser: TestBrowser;
   let gateway: TestGateway;
   let page: Page;

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ADMIN_CODES } from '../../src/admin/admin-error.ts';
 import { accessibilityFindings } from '../support/axe.ts';
 import { TestBrowser } from '../support/browser.ts';
-import { describeInBrowser } from '../support/browser-tests.ts';
 import { ConsoleCaller } from '../support/console-caller.ts';
 import { TestGateway } from '../support/gateway.ts';
 
@@ -53,7 +52,7 @@ describe('the reference of the admin API', () => {
   });
 });
 
-describeInBrowser('an operator who reads it', () => {
+describe('an operator who reads it', () => {
   let browser: TestBrowser;
   beforeAll(async () => {
     browser = await TestBrowser.start();

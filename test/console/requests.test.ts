@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { TestBrowser } from '../support/browser.ts';
-import { describeInBrowser } from '../support/browser-tests.ts';
 import { TestGateway } from '../support/gateway.ts';
 
 const PLANS = 'plans:\n  free: { windows: [{ limit: 2, per: minute }] }\n';
 
-describeInBrowser('the view Requests', () => {
+describe('the view Requests', () => {
   let browser: TestBrowser;
   let gateway: TestGateway;
   let page: Page;

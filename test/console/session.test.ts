@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { makeToken } from '../../src/operators/tokens.ts';
 import { adminOf } from '../support/admin.ts';
 import { TestBrowser } from '../support/browser.ts';
-import { describeInBrowser } from '../support/browser-tests.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
 
 const root = makeToken();
 
-describeInBrowser('who uses the console', () => {
+describe('who uses the console', () => {
   let browser: TestBrowser;
   let gateway: TestGateway;
   beforeAll(async () => {

@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { accessibilityFindings, RULES_OF_LOOKS } from '../support/axe.ts';
 import { TestBrowser } from '../support/browser.ts';
-import { describeInBrowser } from '../support/browser-tests.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { NginxStore } from '../support/nginx-store.ts';
 import { until } from '../support/until.ts';
 
-describeInBrowser('stores in the console', () => {
+describe('stores in the console', () => {
   let browser: TestBrowser;
   let stores: NginxStore[];
   let gateway: TestGateway;

@@ -5,7 +5,6 @@ import type { Page } from 'playwright-core';
 import { inWords, whatChanged } from '../../src/console/browser/views/audit/changes.ts';
 import { adminOf } from '../support/admin.ts';
 import { TestBrowser } from '../support/browser.ts';
-import { describeInBrowser } from '../support/browser-tests.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { Receiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
@@ -39,7 +38,7 @@ describe('what an entry of the audit log changed', () => {
   });
 });
 
-describeInBrowser('the console', () => {
+describe('the console', () => {
   let browser: TestBrowser;
   let gateway: TestGateway;
   let receiver: Receiver;

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { makeSecret } from '../../src/keys/secret.ts';
-import { describeInBrowser } from '../support/browser-tests.ts';
 import { ConsoleStand } from '../support/console-stand.ts';
 
 const PLANS = `
@@ -9,7 +8,7 @@ plans:
   team: { count: account, windows: [{ limit: 40, per: minute }] }
 `;
 
-describeInBrowser('the view Who', () => {
+describe('the view Who', () => {
   let stand: ConsoleStand;
   beforeAll(async () => {
     stand = await ConsoleStand.start({ plans: PLANS });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { describeWithPromtool, promtool } from './promtool.ts';
+import { promtool } from './promtool.ts';
 import { alerts, alertTests, root, ruleFiles } from './shipped.ts';
 
 interface Expectation {
@@ -16,7 +16,7 @@ const expectations = alertTests.flatMap((file) => {
   return tests.flatMap(({ promql_expr_test }) => promql_expr_test);
 });
 
-describeWithPromtool('promtool', () => {
+describe('promtool', () => {
   test('takes the configuration and the rules that it loads', () => {
     const folder = mkdtempSync(join(tmpdir(), 'prometheus-'));
     cpSync(join(root, 'deploy'), folder, { recursive: true });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse, stringify } from 'yaml';
-import { describeWithPromtool, promtool } from './promtool.ts';
+import { promtool } from './promtool.ts';
 import { dashboard, dashboardExpressions, panels, root } from './shipped.ts';
 
 /** Panel types that come with Grafana and are not deprecated. */
@@ -68,7 +68,7 @@ function selectorsIn(expr: string): number {
   return expr.split('{').length - 1;
 }
 
-describeWithPromtool('promtool', () => {
+describe('promtool', () => {
   test('takes every expression of the dashboard', () => {
     const rules = dashboardExpressions.map(([, expr], i) => ({ record: `panel:${i}`, expr }));
     expect(rules.length).toBeGreaterThan(30);

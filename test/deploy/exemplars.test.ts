@@ -1,17 +1,14 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { program } from '../runner/programs.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
-
-const hasPrometheus = spawnSync('prometheus', ['--version'], { stdio: 'ignore' }).status === 0;
-if (!hasPrometheus)
-  process.stderr.write('A test with Prometheus is left out: there is none (`apt-get install prometheus`)\n');
 
 let gateway: TestGateway | null = null;
 let prometheus: ChildProcess | null = null;
@@ -38,7 +35,7 @@ async function startPrometheus(adminUrl: string): Promise<string> {
     }),
   );
   prometheus = spawn(
-    'prometheus',
+    program('prometheus'),
     [
       `--config.file=${file}`,
       `--storage.tsdb.path=${join(folder, 'data')}`,
@@ -56,7 +53,7 @@ async function startPrometheus(adminUrl: string): Promise<string> {
   return `http://${listening.exec(said)![1]}`;
 }
 
-(hasPrometheus ? describe : describe.skip)('a real Prometheus', () => {
+describe('a real Prometheus', () => {
   test('takes the metrics of a gateway with tracing as OpenMetrics, and leads from a bucket to a trace', async () => {
     gateway = await TestGateway.start({
       env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TIMEOUT: '100' },

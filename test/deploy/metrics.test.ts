@@ -3,7 +3,7 @@ import { CATALOGUE } from '../../src/errors/refusals.ts';
 import { type Exposition, expositionOf } from './exposition.ts';
 import { ofOneProcess, ofTwoWorkers } from './gateways.ts';
 import { namesIn, type Selector } from './promql.ts';
-import { describeWithPromtool, promtoolReading } from './promtool.ts';
+import { promtoolReading } from './promtool.ts';
 import { alerts, dashboardExpressions, recordings } from './shipped.ts';
 
 type Labels = ReadonlyMap<string, ReadonlySet<string>>;
@@ -109,7 +109,7 @@ describe('what a gateway exposes', () => {
   });
 });
 
-describeWithPromtool('promtool', () => {
+describe('promtool', () => {
   test('finds nothing to criticise in what a gateway exposes', () => {
     expect(texts).toHaveLength(4);
     for (const text of texts) promtoolReading(text, 'check', 'metrics');

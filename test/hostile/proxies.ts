@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { installed } from '../support/installed.ts';
+import { type Program, program } from '../runner/programs.ts';
 import { freePort } from '../support/redis/server.ts';
 
 /** A proxy that many people use, in a process of its own. */
@@ -75,10 +75,10 @@ backend gateway
   });
 }
 
-async function start(name: string, argumentsOf: (folder: string, port: number) => string[]): Promise<Proxy> {
+async function start(name: Program, argumentsOf: (folder: string, port: number) => string[]): Promise<Proxy> {
   const folder = mkdtempSync(join(tmpdir(), `${name}-`));
   const port = await freePort();
-  const child = spawn(installed(name), argumentsOf(folder, port), { stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(program(name), argumentsOf(folder, port), { stdio: ['ignore', 'ignore', 'pipe'] });
   let output = '';
   child.stderr.on('data', (data) => {
     output = (output + data).slice(-4_000);

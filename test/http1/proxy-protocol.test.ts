@@ -136,7 +136,10 @@ test('any two addresses of IPv4 and IPv6 are read as they were sent', () => {
   fc.assert(
     fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), fc.nat(65_535), (address, port) => {
       const family = address.includes(':') ? 'TCP6' : 'TCP4';
-      const read = readProxyHeader(text(`PROXY ${family} ${address} ${address} ${port} ${port}\r\n`));
+      const line = `PROXY ${family} ${address} ${address} ${port} ${port}\r\n`;
+      // An address of IPv6 that is written with more zeros than it needs makes a line longer than the protocol allows.
+      fc.pre(line.length <= 107);
+      const read = readProxyHeader(text(line));
       const spelt = family === 'TCP6' ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address;
       // One of IPv4.
       fc.pre(!spelt.startsWith('::ffff:'));

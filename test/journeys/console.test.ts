@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { makeToken } from '../../src/operators/tokens.ts';
 import { adminOf } from '../support/admin.ts';
 import { TestBrowser } from '../support/browser.ts';
-import { describeInBrowser } from '../support/browser-tests.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
@@ -15,7 +14,7 @@ bans: { strikes: 2, within: 1m, grace: 0s, lengths: [1h], forget: 1d }
 const root = makeToken();
 const REASON = 'acme calls: their job looped, „mended“ now';
 
-describeInBrowser('two gateways on one Redis', () => {
+describe('two gateways on one Redis', () => {
   let redis: RedisServer;
   let browser: TestBrowser;
   /** Its console is open; the client is refused at the other one. */

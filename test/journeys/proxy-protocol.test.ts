@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Wire } from '../hostile/wire.ts';
+import { program } from '../runner/programs.ts';
 import { Authority } from '../support/certificates.ts';
 import { TestGateway } from '../support/gateway.ts';
-import { installed } from '../support/installed.ts';
 import { binary, field } from '../support/proxy-protocol.ts';
 import { freePort } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
@@ -206,7 +206,7 @@ describe('behind a real HAProxy', () => {
       `backend out\n source 127.0.0.1\n server one ${host} ${how}`,
     ];
     writeFileSync(join(folder, 'haproxy.cfg'), `${lines.join('\n')}\n`);
-    const child = spawn(installed('haproxy'), ['-f', join(folder, 'haproxy.cfg'), '-db'], { stdio: 'ignore' });
+    const child = spawn(program('haproxy'), ['-f', join(folder, 'haproxy.cfg'), '-db'], { stdio: 'ignore' });
     try {
       const wire = await reached(port, '127.0.0.7');
       expect((await wire.send(get()).answer()).status).toBe(200);

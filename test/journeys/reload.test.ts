@@ -3,6 +3,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { shippedFiles } from '../../src/config/load.ts';
+import { program } from '../runner/programs.ts';
 import { type AdminCall, adminOf } from '../support/admin.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
@@ -167,7 +168,8 @@ test('a stop ends the reading of a contract', async () => {
   writeFileSync(file('large.json'), JSON.stringify({ openapi: '3.0.3', info: { title: 'x', version: '1' }, paths }));
   writeFileSync(file('gateway.yaml'), 'contract: { file: large.json }\n');
   // A thread starts the process, so Node's list of what is active here does not have it.
-  const isReading = () => spawnSync('pgrep', ['-P', `${process.pid}`, '-f', 'contracts/reader.ts']).status === 0;
+  const isReading = () =>
+    spawnSync(program('pgrep'), ['-P', `${process.pid}`, '-f', 'contracts/reader.ts']).status === 0;
   await until('the contract is being read', isReading);
   await gateway.close();
   await until('nothing is read any more', () => told('reload.refused').length > 0 && !isReading());

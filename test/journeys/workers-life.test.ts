@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { program } from '../runner/programs.ts';
 import { freePort, type RedisServer, startRedis } from '../support/redis/server.ts';
 import { finished, type Running, storegate } from '../support/storegate.ts';
 import { until } from '../support/until.ts';
@@ -223,7 +224,7 @@ async function clientsOfRedis(): Promise<number> {
 
 /** The running processes of a group. */
 function processesOf(group: number): string[] {
-  const lines = execFileSync('ps', ['-A', '-o', 'pgid=,stat='], { encoding: 'utf8' }).split('\n');
+  const lines = execFileSync(program('ps'), ['-A', '-o', 'pgid=,stat='], { encoding: 'utf8' }).split('\n');
   return lines.filter((line) => new RegExp(`^\\s*${group}\\s+[^Z]`).test(line));
 }
 

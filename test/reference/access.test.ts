@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestBrowser } from '../support/browser.ts';
-import { describeInBrowser } from '../support/browser-tests.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { Reader } from '../support/reader.ts';
 
@@ -19,7 +18,7 @@ const PET_ID = '[data-param-name=petId] input';
 const DESKTOP = { viewport: { width: 1280, height: 900 } };
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true };
 
-describeInBrowser('a reader without a mouse or without eyes', () => {
+describe('a reader without a mouse or without eyes', () => {
   let browser: TestBrowser;
   let gateway: TestGateway;
   beforeAll(async () => {

@@ -1,13 +1,12 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Stand } from '../hostile/stand.ts';
 import { TestBrowser } from '../support/browser.ts';
-import { describeInBrowser } from '../support/browser-tests.ts';
 import { Reader } from '../support/reader.ts';
 
 const contract = join(import.meta.dirname, '../contract/fixtures/garden/openapi.yaml');
 
-describeInBrowser('a reader of a contract in OpenAPI 3.1', () => {
+describe('a reader of a contract in OpenAPI 3.1', () => {
   let browser: TestBrowser;
   let stand: Stand;
   beforeAll(async () => {

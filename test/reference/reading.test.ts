@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { TestBrowser } from '../support/browser.ts';
-import { describeInBrowser } from '../support/browser-tests.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { Reader } from '../support/reader.ts';
 
-describeInBrowser('a reader of the page', () => {
+describe('a reader of the page', () => {
   let browser: TestBrowser;
   let gateway: TestGateway;
   /** One page for tests that only read, because opening a page takes longer than reading it. */

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { TestBrowser } from '../support/browser.ts';
-import { describeInBrowser } from '../support/browser-tests.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { Reader } from '../support/reader.ts';
 
@@ -11,7 +10,7 @@ plans:
   tiny: { windows: [{ limit: 3, per: minute }] }
 `;
 
-describeInBrowser('a reader with a key', () => {
+describe('a reader with a key', () => {
   let browser: TestBrowser;
   let gateway: TestGateway;
   beforeAll(async () => {

@@ -1,10 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RecordingStore } from '../hostile/recording-store.ts';
 import { TestBrowser } from '../support/browser.ts';
-import { describeInBrowser } from '../support/browser-tests.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { Reader } from '../support/reader.ts';
 
@@ -41,7 +40,7 @@ const DOCUMENT = {
   },
 };
 
-describeInBrowser('a reader with a file', () => {
+describe('a reader with a file', () => {
   let folder: string;
   let store: RecordingStore;
   let gateway: TestGateway;

@@ -1,8 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+import { program } from '../runner/programs.ts';
 
 const ARGUMENTS = [
   '--headless',
@@ -43,7 +40,7 @@ export class TestBrowser {
   }
 
   static async start(): Promise<TestBrowser> {
-    return new TestBrowser(await chromium.launch({ executablePath: chromiumPath()!, args: ARGUMENTS }));
+    return new TestBrowser(await chromium.launch({ executablePath: program('chromium'), args: ARGUMENTS }));
   }
 
   /** A page with an empty cache and storage. */
@@ -59,31 +56,4 @@ export class TestBrowser {
   async stop(): Promise<void> {
     await this.#browser.close();
   }
-}
-
-/** Installs a browser if needed; returns the reason in one line if there is none. */
-export function whyNoBrowser(): string | null {
-  if (chromiumPath() !== null) return null;
-  try {
-    install(['update', '-qq']);
-    install(['install', '-y', '-qq', '--no-install-recommends', 'chromium', 'fonts-dejavu-core']);
-    return null;
-  } catch (error) {
-    const [reason] = String((error as { stderr?: unknown }).stderr || error).split('\n');
-    return `there is no Chromium, and it cannot be installed: ${reason}`;
-  }
-}
-
-function chromiumPath(): string | null {
-  return PLACES.find((path) => existsSync(path)) ?? null;
-}
-
-/** Test files run side by side, so the second waits until the first has installed the browser. */
-function install(args: readonly string[]): void {
-  const settings = {
-    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-    stdio: 'pipe',
-    timeout: 300_000,
-  } as const;
-  execFileSync('apt-get', ['-o', 'DPkg::Lock::Timeout=240', ...args], settings);
 }

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { program } from '../runner/programs.ts';
 
 /** A private certificate authority for tests, which nothing on the machine trusts. Remove it after use. */
 export class Authority {
@@ -40,6 +41,8 @@ export class Authority {
   #make(name: string, args: readonly string[]): void {
     const pair = ['-keyout', join(this.#folder, `${name}.key`), '-out', join(this.#folder, `${name}.crt`)];
     const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1'];
-    execFileSync('openssl', ['req', '-x509', ...kind, ...pair, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
+    execFileSync(program('openssl'), ['req', '-x509', ...kind, ...pair, ...args], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
   }
 }

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { installed } from './installed.ts';
+import { program } from '../runner/programs.ts';
 import { freePort } from './redis/server.ts';
 import { until } from './until.ts';
 
@@ -94,7 +94,7 @@ export class NginxStore {
   async #begin(): Promise<void> {
     const file = join(this.#folder, 'nginx.conf');
     const args = ['-p', this.#folder, '-e', 'stderr', '-c', file];
-    const child = spawn(installed('nginx'), args, { stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn(program('nginx'), args, { stdio: ['ignore', 'ignore', 'pipe'] });
     let said = '';
     child.stderr.on('data', (data) => {
       said = (said + data).slice(-4_000);

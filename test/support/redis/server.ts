@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { installed } from '../installed.ts';
+import { program } from '../../runner/programs.ts';
 
 /** A separate redis-server on a free port with a temporary folder, which `stop` removes. */
 export interface RedisServer {
@@ -48,7 +48,7 @@ async function startOn(bound: number, { args = [], sentinel, password }: RedisSe
   const common = ['--port', `${bound}`, '--bind', '127.0.0.1', '--dir', folder, '--daemonize', 'no'];
   const own = sentinel ? [] : ['--save', '', '--appendonly', 'no', ...(password ? ['--requirepass', password] : [])];
   const child = spawn(
-    installed('redis-server'),
+    program('redis-server'),
     [...(sentinel ? [sentinel, '--sentinel'] : []), ...common, ...own, ...args],
     {
       stdio: ['ignore', 'pipe', 'pipe'],

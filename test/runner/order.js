@@ -37,7 +37,7 @@ const LONG = [
 export default class LongestFirst extends Sequencer {
   async sort(tests) {
     const gone = LONG.filter((path) => !existsSync(path));
-    if (gone.length > 0) throw new Error(`test/support/order.js names suites that are gone: ${gone.join(', ')}`);
+    if (gone.length > 0) throw new Error(`test/runner/order.js names suites that are gone: ${gone.join(', ')}`);
     const place = ({ path }) => (LONG.includes(path) ? LONG.indexOf(path) : LONG.length);
     return [...(await super.sort(tests))].sort((a, b) => place(a) - place(b));
   }

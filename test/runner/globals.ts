@@ -1,0 +1,25 @@
+import { jestExpect } from '@jest/expect';
+import { ModernFakeTimers } from '@jest/fake-timers';
+import { ModuleMocker } from 'jest-mock';
+
+export { afterAll, afterEach, beforeAll, beforeEach, describe, test } from 'jest-circus';
+export { jestExpect as expect };
+
+const mocker = new ModuleMocker(globalThis);
+const noTimers = { fakeTimers: {}, rootDir: import.meta.dirname, testMatch: [] };
+const timers = new ModernFakeTimers({ config: noTimers as never, global: globalThis });
+
+/** The part of Jest's `jest` that tests use. */
+export const jest = {
+  spyOn: mocker.spyOn.bind(mocker),
+  restoreAllMocks: () => mocker.restoreAllMocks(),
+  useFakeTimers: (config?: Parameters<ModernFakeTimers['useFakeTimers']>[0]) => timers.useFakeTimers(config),
+  useRealTimers: () => timers.useRealTimers(),
+  advanceTimersByTimeAsync: (milliseconds: number) => timers.advanceTimersByTimeAsync(milliseconds),
+};
+
+/** Takes back what a suite may have left replaced. */
+export function restoreAll(): void {
+  timers.useRealTimers();
+  mocker.restoreAllMocks();
+}

@@ -1,0 +1,75 @@
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const FOLDERS = ['/usr/bin', '/usr/sbin', '/usr/local/bin', '/usr/local/sbin', '/opt/homebrew/bin'];
+
+interface Known {
+  /** Debian packages that bring the program. */
+  readonly packages: readonly string[];
+  /** Other names of the same program. */
+  readonly aliases?: readonly string[];
+}
+
+/** The programs that tests start, beside Node. */
+const PROGRAMS = {
+  'redis-server': { packages: ['redis-server'] },
+  nginx: { packages: ['nginx'] },
+  haproxy: { packages: ['haproxy'] },
+  chromium: { packages: ['chromium', 'fonts-dejavu-core'], aliases: ['chromium-browser', 'google-chrome'] },
+  prometheus: { packages: ['prometheus'] },
+  promtool: { packages: ['prometheus'] },
+  openssl: { packages: ['openssl'] },
+  ps: { packages: ['procps'] },
+  pgrep: { packages: ['procps'] },
+} as const satisfies Readonly<Record<string, Known>>;
+
+export type Program = keyof typeof PROGRAMS;
+
+/** The path of a program, or null if it is not installed. */
+function find(name: Program): string | null {
+  const { aliases = [] }: Known = PROGRAMS[name];
+  const paths = [name, ...aliases].flatMap((name) => FOLDERS.map((folder) => join(folder, name)));
+  return paths.find((path) => existsSync(path)) ?? null;
+}
+
+/** The programs that are not installed. */
+export function missingPrograms(): Program[] {
+  return (Object.keys(PROGRAMS) as Program[]).filter((name) => find(name) === null);
+}
+
+/** The Debian packages that bring `programs`. */
+export function packagesOf(programs: readonly Program[]): string[] {
+  return [...new Set(programs.flatMap((name): readonly string[] => PROGRAMS[name].packages))];
+}
+
+/** Programs that the suite of now needs and that are not installed. */
+const missingOfSuite = new Set<Program>();
+
+/**
+ * The path of a program.
+ *
+ * @throws if it is not installed. The runner then skips the suite, and the run ends with a line about it.
+ */
+export function program(name: Program): string {
+  const path = find(name);
+  if (path !== null) return path;
+  missingOfSuite.add(name);
+  throw new Error(`${name} is not installed: apt-get install ${packagesOf([name]).join(' ')}`);
+}
+
+const skippedFile = () => join(tmpdir(), 'skipped-suites');
+
+/** Notes for the end of the run that this suite could not run; false if it could. */
+export function noteSkipped(): boolean {
+  if (missingOfSuite.size === 0) return false;
+  appendFileSync(skippedFile(), `${[...missingOfSuite].join(' ')}\n`);
+  missingOfSuite.clear();
+  return true;
+}
+
+/** How many suites of this run were skipped, and the programs that they need. */
+export function skippedSuites(): { readonly suites: number; readonly programs: Program[] } {
+  const lines = existsSync(skippedFile()) ? readFileSync(skippedFile(), 'utf8').trim().split('\n') : [];
+  return { suites: lines.length, programs: [...new Set(lines.flatMap((line) => line.split(' ')))] as Program[] };
+}

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { fsyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -22,12 +22,11 @@ const LOADS = {
     const file = openSync(join(folder, 'file'), 'w');
     const kept: Buffer[] = [];
     setInterval(() => {
-      kept.push(Buffer.alloc(16 * MEGABYTE, 1));
-      if (kept.length > 32) kept.length = 0;
-      writeSync(file, kept.at(-1) ?? '', 0, MEGABYTE, 0);
+      const piece = Buffer.alloc(16 * MEGABYTE, 1);
+      if (kept.push(piece) > 32) kept.length = 0;
+      writeSync(file, piece, 0, MEGABYTE, 0);
       fsyncSync(file);
-    }, 10).ref();
-    process.once('exit', () => closeSync(file));
+    }, 10);
   },
 } as const;
 

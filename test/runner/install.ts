@@ -9,21 +9,15 @@ const POLICY = '/usr/sbin/policy-rc.d';
 const LOCKED = /Could not get lock|Unable to (?:acquire|lock)/;
 const TEN_MINUTES = 600;
 
-/** `apt-get install` for what is missing, or null if nothing is. */
-export function installCommand(): string | null {
-  const missing = missingPrograms();
-  return missing.length === 0 ? null : `apt-get install --no-install-recommends ${packagesOf(missing).join(' ')}`;
-}
-
 /**
  * Installs the programs that tests start and that are missing, in one call of apt-get, where it may: as root on Debian or Ubuntu.
- * It starts no service of theirs.
+ * It starts no service of theirs. Returns a line about what was installed, or null if nothing was.
  *
  * @throws with the output of apt-get if it fails.
  */
-export async function installMissing(): Promise<void> {
+export async function installMissing(): Promise<string | null> {
   const missing = missingPrograms();
-  if (missing.length === 0 || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return;
+  if (missing.length === 0 || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return null;
   const packages = packagesOf(missing);
   const began = Date.now();
   process.stderr.write(`Installing what the tests start: apt-get install ${packages.join(' ')}\n`);
@@ -36,7 +30,7 @@ export async function installMissing(): Promise<void> {
       await mustSucceed(install);
     }
   });
-  process.stderr.write(`Installed ${packages.join(', ')} in ${Math.round((Date.now() - began) / 1000)} s.\n`);
+  return `Installed ${packages.join(', ')} in ${Math.round((Date.now() - began) / 1000)} s.`;
 }
 
 const hasLists = () => existsSync(LISTS) && readdirSync(LISTS).some((name) => name.includes('_Packages'));

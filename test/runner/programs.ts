@@ -55,21 +55,29 @@ export function program(name: Program): string {
   const path = find(name);
   if (path !== null) return path;
   missingOfSuite.add(name);
-  throw new Error(`${name} is not installed: apt-get install ${packagesOf([name]).join(' ')}`);
+  throw new Error(`${name} is not installed: ${installCommand([name])}`);
 }
 
 const skippedFile = () => join(tmpdir(), 'skipped-suites');
 
-/** Notes for the end of the run that this suite could not run; false if it could. */
+/** Notes for the end of the run that this suite could not run; returns false if it could. */
 export function noteSkipped(): boolean {
   if (missingOfSuite.size === 0) return false;
-  appendFileSync(skippedFile(), `${[...missingOfSuite].join(' ')}\n`);
+  appendFileSync(skippedFile(), [...missingOfSuite].map((name) => `${name}\n`).join(''));
   missingOfSuite.clear();
   return true;
 }
 
-/** How many suites of this run were skipped, and the programs that they need. */
-export function skippedSuites(): { readonly suites: number; readonly programs: Program[] } {
-  const lines = existsSync(skippedFile()) ? readFileSync(skippedFile(), 'utf8').trim().split('\n') : [];
-  return { suites: lines.length, programs: [...new Set(lines.flatMap((line) => line.split(' ')))] as Program[] };
+/** The programs for want of which suites of this run were skipped, with the number of suites. */
+export function skippedSuites(): ReadonlyMap<Program, number> {
+  const counts = new Map<Program, number>();
+  if (!existsSync(skippedFile())) return counts;
+  for (const name of readFileSync(skippedFile(), 'utf8').trim().split('\n') as Program[])
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
+}
+
+/** The command that installs `programs` on Debian and Ubuntu. */
+export function installCommand(programs: readonly Program[]): string {
+  return `apt-get install --no-install-recommends ${packagesOf(programs).join(' ')}`;
 }

@@ -17,10 +17,10 @@ registerHooks({
     specifier === '@jest/globals' ? { url: GLOBALS, shortCircuit: true } : next(specifier, context),
 });
 
-addEventHandler((event) => {
+addEventHandler(async (event) => {
   if (event.name === 'test_start') jestExpect.setState({ currentTestName: nameOf(event.test) });
-  if (event.name === 'test_done') event.test.errors.push(...unseenErrors(), ...unhandledRejections());
-  if (event.name === 'run_finish') getState().unhandledErrors.push(...unhandledRejections());
+  if (event.name === 'test_done') event.test.errors.push(...unseenErrors(), ...(await unhandledRejections()));
+  if (event.name === 'run_finish') getState().unhandledErrors.push(...(await unhandledRejections()));
 });
 
 /** Runs one suite with jest-circus, in the realm and with the modules of the worker. */
@@ -59,13 +59,19 @@ function fails(error: unknown): void {
   (currentlyRunningTest?.errors ?? unhandledErrors).push(error as Circus.Exception);
 }
 
+// Tests may replace the timers.
+const { setImmediate } = globalThis;
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
 /** Errors of promises that nobody waits for yet. Who waits for one before its test ends has handled it. */
 const unhandled = new Map<Promise<unknown>, Circus.Exception>();
 const isUnhandled = (error: unknown, promise: Promise<unknown>) =>
   void unhandled.set(promise, error as Circus.Exception);
 const isHandled = (promise: Promise<unknown>) => void unhandled.delete(promise);
 
-function unhandledRejections(): Circus.Exception[] {
+async function unhandledRejections(): Promise<Circus.Exception[]> {
+  // Node reports after the microtasks of now that a rejection has been handled in one of them.
+  if (unhandled.size > 0) await nextTurn();
   const errors = [...unhandled.values()];
   unhandled.clear();
   return errors;

@@ -1,0 +1,56 @@
+import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+
+const root = resolve(import.meta.dirname, '../..');
+
+interface Report {
+  readonly success: boolean;
+  readonly testResults: readonly {
+    readonly message: string;
+    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+  }[];
+}
+
+let report: Report;
+beforeAll(() => {
+  const config = {
+    rootDir: root,
+    testMatch: ['<rootDir>/test/runner/fixtures/*.ts'],
+    testEnvironment: '<rootDir>/test/runner/environment.ts',
+    testRunner: '<rootDir>/test/runner/run-suite.ts',
+    transform: {},
+  };
+  const jest = resolve(root, 'node_modules/jest/bin/jest.js');
+  const args = [jest, '--json', '--config', JSON.stringify(config)];
+  report = JSON.parse(spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' }).stdout);
+});
+
+describe('a suite with failures', () => {
+  test('has the status of each of its tests', () => {
+    const statuses = report.testResults[0]!.assertionResults.map(({ fullName, status }) => `${status}: ${fullName}`);
+    expect(statuses).toEqual([
+      'passed: passes',
+      'failed: fails an expectation',
+      'failed: throws after waiting',
+      'failed: has an error that nobody catches',
+      'failed: has a promise that nobody waits for',
+      'passed: waits late for a promise that was rejected',
+      'failed: never ends',
+      'failed: announces an assertion that does not come',
+      'passed: leaves fake timers',
+      'pending: is skipped',
+      'failed: with a hook that fails fails without being run',
+      'passed: with an end that fails passes nevertheless',
+      'passed: finds a program that is installed',
+    ]);
+  });
+
+  test('fails the run, with each error and its line', () => {
+    expect(report.success).toBe(false);
+    const { message } = report.testResults[0]!;
+    for (const error of ['late', 'uncaught', 'unhandled', 'hook', 'end']) expect(message).toContain(error);
+    expect(message).toContain('Exceeded timeout of 20 ms');
+    expect(message).toContain('fixtures/failures.ts:6:');
+  });
+});

@@ -1,5 +1,5 @@
+import { freePort } from '../test/support/free-port.ts';
 import type { Children } from './children.ts';
-import { freePort } from './free-port.ts';
 import { startNginx } from './nginx.ts';
 
 /** An nginx that answers with the same small documents as a store, and is never the bottleneck. */

@@ -12,7 +12,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { freePort } from './free-port.ts';
+import { freePort } from '../test/support/free-port.ts';
 import { writeState } from './moving/made.ts';
 
 const { values } = parseArgs({ options: { keys: { type: 'string', default: '1000000' } } });

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
+import { freePort } from '../test/support/free-port.ts';
 import type { Children } from './children.ts';
-import { freePort } from './free-port.ts';
 
 /** The number of calls to Redis so far. */
 export interface RedisCalls {

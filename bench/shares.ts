@@ -15,9 +15,9 @@ import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
+import { freePort } from '../test/support/free-port.ts';
 import { Children } from './children.ts';
 import { Connection, OK } from './connection.ts';
-import { freePort } from './free-port.ts';
 import { stepAside } from './processors.ts';
 import { percentile } from './statistics.ts';
 

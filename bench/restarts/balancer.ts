@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '../../test/support/free-port.ts';
 import type { Children } from '../children.ts';
-import { freePort } from '../free-port.ts';
 
 export interface Balanced {
   readonly name: string;

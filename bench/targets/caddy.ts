@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../free-port.ts';
+import { freePort } from '../../test/support/free-port.ts';
 import { missingExecutable } from './executable.ts';
 import type { Target } from './target.ts';
 

@@ -1,4 +1,4 @@
-import { freePort } from '../free-port.ts';
+import { freePort } from '../../test/support/free-port.ts';
 import { PROXY_PASS, startNginx, upstream } from '../nginx.ts';
 import { nothingMissing, type Target } from './target.ts';
 

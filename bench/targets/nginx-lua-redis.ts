@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { freePort } from '../free-port.ts';
+import { freePort } from '../../test/support/free-port.ts';
 import { lua } from '../load.ts';
 import { hasNginxModules, PROXY_PASS, startNginx, upstream } from '../nginx.ts';
 import type { Keys } from '../work.ts';

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from '../../test/support/free-port.ts';
 import type { Command } from '../children.ts';
-import { freePort } from '../free-port.ts';
 import type { Keys } from '../work.ts';
 import type { Running, Surroundings } from './target.ts';
 

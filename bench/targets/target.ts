@@ -1,6 +1,6 @@
+import { freePort } from '../../test/support/free-port.ts';
 import type { Backend } from '../backend.ts';
 import type { Children } from '../children.ts';
-import { freePort } from '../free-port.ts';
 import type { RedisServer } from '../redis-server.ts';
 import type { Keys, Work } from '../work.ts';
 

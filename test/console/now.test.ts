@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { TestBrowser } from '../support/browser.ts';
+import { freePort } from '../support/free-port.ts';
 import { TestGateway } from '../support/gateway.ts';
-import { freePort } from '../support/redis/server.ts';
 import { fakeStore } from '../support/upstream.ts';
 
 describe('the view Now', () => {

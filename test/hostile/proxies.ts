@@ -5,7 +5,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Program, program } from '../runner/programs.ts';
-import { freePort } from '../support/redis/server.ts';
+import { freePort } from '../support/free-port.ts';
+import { until } from '../support/until.ts';
 
 /** A proxy that many people use, in a process of its own. */
 export interface Proxy {
@@ -89,8 +90,8 @@ async function start(name: Program, argumentsOf: (folder: string, port: number) 
     if (!isGone(child)) await exited;
     rmSync(folder, { recursive: true, force: true });
   };
-  while (!(await accepts(port))) {
-    if (!isGone(child)) continue;
+  await until(`${name} listens or has ended`, async () => isGone(child) || (await accepts(port)));
+  if (isGone(child)) {
     await stop();
     throw new Error(`${name} ended:\n${output}`);
   }

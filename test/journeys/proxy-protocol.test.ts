@@ -8,9 +8,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { Wire } from '../hostile/wire.ts';
 import { program } from '../runner/programs.ts';
 import { Authority } from '../support/certificates.ts';
+import { freePort } from '../support/free-port.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { binary, field } from '../support/proxy-protocol.ts';
-import { freePort } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
 import { type FakeStore, fakeStore } from '../support/upstream.ts';
 

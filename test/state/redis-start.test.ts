@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { RedisError } from '../../src/state/redis/client.ts';
+import { freePort } from '../support/free-port.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
-import { freePort, type RedisServer, startRedis } from '../support/redis/server.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
 
 const PASSWORD = `p${Math.random()}`;

@@ -5,8 +5,9 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { RedisSettings } from '../../src/config/config.ts';
 import { Authority } from '../support/certificates.ts';
+import { freePort } from '../support/free-port.ts';
 import { openShared } from '../support/redis/gateway.ts';
-import { clusterPort, freePort, type RedisServer, startRedis } from '../support/redis/server.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
 
 import { finished } from '../support/storegate.ts';
 import { until } from '../support/until.ts';
@@ -58,7 +59,7 @@ describe('a gateway that trusts the CA', () => {
 
   test('reaches all nodes of a Cluster, which are known by address, under the name of the URL', async () => {
     const args = ['--cluster-enabled', 'yes', '--tls-cluster', 'yes', '--cluster-announce-ip', '127.0.0.1'];
-    const port = await startTls('DNS:localhost', { args, port: await clusterPort() });
+    const port = await startTls('DNS:localhost', { args, port: await freePort() });
     const { admin } = servers[0]!;
     await admin.cluster('ADDSLOTSRANGE', 0, 16_383);
     await until('the Cluster serves', async () =>

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
+import { freePort } from './free-port.ts';
 
 /** What a store does with a request, given as text. */
 export type Fault = (socket: Socket, request: string) => void;
@@ -24,14 +25,15 @@ export class FaultyStore {
   act: Fault = answers();
   readonly #sockets = new Set<Socket>();
   #server: Server;
-  #port = 0;
+  readonly #port: number;
 
-  private constructor() {
+  private constructor(port: number) {
+    this.#port = port;
     this.#server = this.#create();
   }
 
   static async start(act: Fault = answers()): Promise<FaultyStore> {
-    const store = new FaultyStore();
+    const store = new FaultyStore(await freePort());
     store.act = act;
     await store.open();
     return store;
@@ -55,12 +57,11 @@ export class FaultyStore {
     return this.requests.filter((line) => !/^GET (\/|\/health) /.test(line));
   }
 
-  /** Takes connections, at the port that it had before. */
+  /** Takes connections, always at the same port. */
   async open(): Promise<void> {
     this.#server = this.#create();
     this.#server.listen(this.#port, '127.0.0.1');
     await once(this.#server, 'listening');
-    this.#port = (this.#server.address() as AddressInfo).port;
   }
 
   /** Refuses connections, and ends those that there are. */

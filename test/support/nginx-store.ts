@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { program } from '../runner/programs.ts';
-import { freePort } from './redis/server.ts';
+import { freePort } from './free-port.ts';
 import { until } from './until.ts';
 
 /**

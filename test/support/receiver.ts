@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Ajv } from 'ajv';
+import { freePort } from './free-port.ts';
 
 const schema = JSON.parse(readFileSync(resolve(import.meta.dirname, '../../config/webhooks.schema.json'), 'utf8'));
 const ajv = new Ajv({ allErrors: true, strict: false });
@@ -67,9 +68,9 @@ export class Receiver {
     });
   }
 
-  static async start(secret = makeWebhookSecret(), port = 0): Promise<Receiver> {
+  static async start(secret = makeWebhookSecret(), port?: number): Promise<Receiver> {
     const receiver = new Receiver(secret);
-    receiver.#server.listen(port, '127.0.0.1');
+    receiver.#server.listen(port ?? (await freePort()), '127.0.0.1');
     await once(receiver.#server, 'listening');
     return receiver;
   }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
+import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
+import { freePort } from './free-port.ts';
 
 /** A fake store on a free port. */
 export interface FakeStore {
@@ -16,9 +17,8 @@ export async function fakeStore(listener: RequestListener): Promise<FakeStore> {
     seen.push(request);
     listener(request, response);
   });
-  await listening(server);
   return {
-    url: urlOf(server),
+    url: await listening(server),
     seen,
     async close() {
       server.close();
@@ -43,9 +43,8 @@ export async function rawStore(
       onRequest(socket, data.toString('latin1'), requests.length);
     });
   });
-  await listening(server);
   return {
-    url: urlOf(server),
+    url: await listening(server),
     seen: [],
     requests,
     async close() {
@@ -56,11 +55,10 @@ export async function rawStore(
   };
 }
 
-async function listening(server: Server | TcpServer): Promise<void> {
-  server.listen(0, '127.0.0.1');
+/** Returns its URL, where nobody else listens once it is closed. */
+async function listening(server: Server | TcpServer): Promise<string> {
+  const port = await freePort();
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
-}
-
-function urlOf(server: Server | TcpServer): string {
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${port}`;
 }

@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { send } from '../../src/webhooks/send.ts';
+import { freePort } from '../support/free-port.ts';
 import { Receiver } from '../support/receiver.ts';
-import { freePort } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
 
 const EVENT = {

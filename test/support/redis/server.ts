@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { program } from '../../runner/programs.ts';
+import { freePort } from '../free-port.ts';
 
 /** A separate redis-server on a free port with a temporary folder, which `stop` removes. */
 export interface RedisServer {
@@ -24,28 +24,20 @@ export interface RedisServerOptions {
   /** Settings of the configuration file as arguments: `['--maxmemory', '2mb']`. */
   readonly args?: readonly string[];
   readonly port?: number;
-  /** A node of a Cluster, whose bus needs the port 10000 above too. */
-  readonly cluster?: boolean;
   /** Runs as a Sentinel on this configuration file. */
   readonly sentinel?: string;
   readonly password?: string;
 }
 
-/** Another process may take a free port, or that of the Cluster bus, before redis-server does: then another one is tried. */
-export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await startOn(options.port ?? (await (options.cluster ? clusterPort() : freePort())), options);
-    } catch (error) {
-      const taken = error instanceof Error && error.message.includes('Address already in use');
-      if (!taken || options.port !== undefined || tries === 5) throw error;
-    }
-  }
-}
-
-async function startOn(bound: number, { args = [], sentinel, password }: RedisServerOptions): Promise<RedisServer> {
+export async function startRedis({
+  args = [],
+  port: given,
+  sentinel,
+  password,
+}: RedisServerOptions = {}): Promise<RedisServer> {
+  const port = given ?? (await freePort());
   const folder = await mkdtemp(join(tmpdir(), 'redis-'));
-  const common = ['--port', `${bound}`, '--bind', '127.0.0.1', '--dir', folder, '--daemonize', 'no'];
+  const common = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--daemonize', 'no'];
   const own = sentinel ? [] : ['--save', '', '--appendonly', 'no', ...(password ? ['--requirepass', password] : [])];
   const child = spawn(
     program('redis-server'),
@@ -62,7 +54,7 @@ async function startOn(bound: number, { args = [], sentinel, password }: RedisSe
   // Not `exit`, which may come before the last of the output.
   const exited = once(child, 'close');
   const admin = new Redis({
-    port: bound,
+    port,
     host: '127.0.0.1',
     ...(password ? { password } : {}),
     retryStrategy: () => 20,
@@ -87,8 +79,8 @@ async function startOn(bound: number, { args = [], sentinel, password }: RedisSe
     throw error;
   }
   return {
-    port: bound,
-    url: `redis://${password ? `:${password}@` : ''}127.0.0.1:${bound}`,
+    port,
+    url: `redis://${password ? `:${password}@` : ''}127.0.0.1:${port}`,
     process: child,
     admin,
     signal: (signal) => void child.kill(signal),
@@ -124,23 +116,6 @@ export async function orStop<T>(servers: readonly RedisServer[], setUp: () => Pr
     await stopAll(servers);
     throw error;
   }
-}
-
-/** Free, and low enough for the bus of a Cluster node, which has the port 10000 above. */
-export async function clusterPort(): Promise<number> {
-  for (;;) {
-    const port = await freePort();
-    if (port < 55_000) return port;
-  }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 export async function stopAll(servers: readonly RedisServer[]): Promise<void> {

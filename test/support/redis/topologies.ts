@@ -88,7 +88,7 @@ export async function startCluster({ replicas = false } = {}): Promise<ClusterSe
     '--cluster-replica-validity-factor',
     '0',
   ];
-  const start = () => startRedis({ args, cluster: true });
+  const start = () => startRedis({ args });
   const servers = await startTogether(Array.from({ length: replicas ? 6 : 3 }, () => start));
   const masters = servers.slice(0, 3);
   const followers = servers.slice(3);

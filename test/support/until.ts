@@ -1,3 +1,9 @@
+import { failure } from './failure.ts';
+
+/** Milliseconds between two looks: few at first, for what is there in a moment, and more for what takes its time. */
+const FIRST = 5;
+const LONGEST = 50;
+
 /**
  * Resolves once `condition` holds. Fails with `what` after `patience` milliseconds, which no healthy run needs, on however busy
  * a machine.
@@ -8,8 +14,8 @@ export async function until(
   patience = 30_000,
 ): Promise<void> {
   const deadline = performance.now() + patience;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`never happened: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+  for (let pause = FIRST; !(await condition()); pause = Math.min(pause * 1.5, LONGEST)) {
+    if (performance.now() > deadline) throw failure(`never happened: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }

@@ -1,0 +1,28 @@
+/** Frames of helpers in this folder. */
+const HELPERS = /^ +at .*\/test\/support\/.*\n?/gm;
+
+/** An error whose place is the line of the test that called a helper. */
+export function failure(message: string): Error {
+  const error = new Error(message);
+  error.stack = error.stack!.replace(HELPERS, '');
+  return error;
+}
+
+/** The body of an answer. Fails with the answer unless it is a good one. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was answered.
+export function bodyOf<B = any>({ status, body }: { readonly status: number; readonly body: B }): B {
+  if (status >= 200 && status < 300) return body;
+  throw failure(`answered ${status}: ${JSON.stringify(body)}`);
+}
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** What a command printed with `--json`. Fails with its output unless it succeeded. */
+export function jsonOf({ code, out, err }: Ended) {
+  if (code === 0) return JSON.parse(out);
+  throw failure(`ended with ${code}: ${out}${err}`);
+}

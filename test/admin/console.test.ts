@@ -464,10 +464,7 @@ describe('sessions', () => {
   let two: TestGateway;
   beforeAll(async () => {
     redis = await startRedis();
-    const options = {
-      settings: 'redis: { deadline: 10s }\n',
-      env: { REDIS_URL: redis.url, STOREGATE_ADMIN_TOKEN: root },
-    };
+    const options = { env: { REDIS_URL: redis.url, STOREGATE_ADMIN_TOKEN: root } };
     one = await TestGateway.start(options);
     two = await TestGateway.start(options);
   });

@@ -9,7 +9,7 @@ import { TestGateway } from '../support/gateway.ts';
 import { Receiver } from '../support/receiver.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
-import { GatewayWithWorkers, PATIENT } from '../support/workers.ts';
+import { GatewayWithWorkers } from '../support/workers.ts';
 import { scraped } from './exposition.ts';
 
 const PLANS = `plans:
@@ -77,7 +77,7 @@ export async function ofTwoWorkers(): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'storegate-'));
   const { store, url: storeUrl } = await startStore(join(folder, 'store.db'), { host: '127.0.0.1', port: 0 });
   const redis = await startRedis();
-  const files = { 'gateway.yaml': PATIENT, 'plans.yaml': PLANS };
+  const files = { 'plans.yaml': PLANS };
   const receiver = await Receiver.start();
   const env = { STOREGATE_PLANS: 'plans.yaml', ...TRACED, ...receiver.env };
   const gateway = await GatewayWithWorkers.start({ redisUrl: redis.url, storeUrl, files, env });
@@ -95,7 +95,7 @@ export async function ofTwoWorkers(): Promise<string[]> {
 async function afterCrashes(gateway: GatewayWithWorkers): Promise<string> {
   // An alert counts ended workers: a counter that began at 1 would hide the first one.
   await scraped(gateway.adminUrl, ['\nstoregate_worker_exits_total 0\n', '\nstoregate_workers 2\n']);
-  await letHappen(gateway, PATIENT);
+  await letHappen(gateway, '');
   // A crash loses the counts of a worker since its last scrape.
   await scraped(gateway.adminUrl, HAPPENED);
   let text = '';

@@ -22,10 +22,8 @@ describe('two gateways on one Redis', () => {
   let there: TestGateway;
   beforeAll(async () => {
     redis = await startRedis();
-    // All share the processors of the test machine, and a delay is no outage.
     const options = {
       plans: PLANS,
-      settings: 'redis: { deadline: 10s }\n',
       env: { REDIS_URL: redis.url, STOREGATE_ADMIN_TOKEN: root },
     };
     [browser, here, there] = await Promise.all([

@@ -366,7 +366,7 @@ describe('gateways that share a Redis', () => {
     redis = await startRedis();
     stops.push(() => redis.stop());
   };
-  const shared = () => gateway({ plans: PLANS, settings: 'redis: { deadline: 10s }\n', env: { REDIS_URL: redis.url } });
+  const shared = () => gateway({ plans: PLANS, env: { REDIS_URL: redis.url } });
 
   test('are all asked, by each of them and by a command beside them, and one that is silent is named', async () => {
     await start();

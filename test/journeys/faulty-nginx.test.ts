@@ -4,7 +4,7 @@ import { TestGateway } from '../support/gateway.ts';
 import { type Fault, NginxStore } from '../support/nginx-store.ts';
 import { startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
-import { GatewayWithWorkers, PATIENT } from '../support/workers.ts';
+import { GatewayWithWorkers } from '../support/workers.ts';
 
 /** How long the first callers wait for a store that hangs, and how soon one that is away is asked whether it is back. */
 const short = (ejection = 'share: 1') =>
@@ -238,7 +238,7 @@ describe('readiness, while all stores of an upstream are away,', () => {
   test('is that of all workers, and counts by worker are told together', async () => {
     const store = await NginxStore.start('a');
     const redis = await startRedis();
-    const files = { 'gateway.yaml': `${PATIENT}upstream: { ${UNREADY}, ${CHECKED} }\n` };
+    const files = { 'gateway.yaml': `upstream: { ${UNREADY}, ${CHECKED} }\n` };
     const workers = await GatewayWithWorkers.start({ redisUrl: redis.url, storeUrl: store.url, files });
     try {
       const listed = async () => (await adminOf(workers.adminUrl)('GET', '/stores')).body.stores;

@@ -7,7 +7,7 @@ import { TestGateway } from '../support/gateway.ts';
 import { HOUR, MINUTE } from '../support/limits.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
-import { GatewayWithWorkers, PATIENT } from '../support/workers.ts';
+import { GatewayWithWorkers } from '../support/workers.ts';
 
 const PLANS =
   'plans:\n  free: { windows: [{ limit: 10, per: minute }] }\n  pro: { windows: [{ limit: 1000, per: minute }] }\n';
@@ -159,7 +159,7 @@ describe('gateways that share a Redis', () => {
   afterAll(() => redis.stop());
 
   test('are added minute by minute, and one that answers what is no history is silent', async () => {
-    const shared = () => gateway({ settings: PATIENT, env: { REDIS_URL: redis.url } });
+    const shared = () => gateway({ env: { REDIS_URL: redis.url } });
     const [one, two] = [await shared(), await shared()];
     two.clock.now = one.clock.now;
     const { body } = await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' });
@@ -195,7 +195,7 @@ describe('gateways that share a Redis', () => {
     stops.push(() => away.stop());
     const one = await gateway({
       env: { REDIS_URL: away.url },
-      settings: 'redis: { whenAway: local, deadline: 100ms }\n',
+      settings: 'redis: { whenAway: local }\n',
     });
     const { body } = await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' });
     await send(one.url, body.key, 1);

@@ -8,7 +8,7 @@ import { TestGateway } from '../support/gateway.ts';
 import { startRedis } from '../support/redis/server.ts';
 import { finished, storegate } from '../support/storegate.ts';
 import { until } from '../support/until.ts';
-import { GatewayWithWorkers, PATIENT } from '../support/workers.ts';
+import { GatewayWithWorkers } from '../support/workers.ts';
 
 const PLANS = 'plans:\n  free: { windows: [{ limit: 2, per: minute }] }\n';
 
@@ -104,7 +104,7 @@ describe('gateways that share a Redis', () => {
     stops.push(() => redis.stop());
     const many = await GatewayWithWorkers.start({ redisUrl: redis.url, workers: 2 });
     stops.push(() => many.stop());
-    const one = await gateway({ settings: PATIENT, env: { REDIS_URL: redis.url } });
+    const one = await gateway({ env: { REDIS_URL: redis.url } });
     const { key } = await many.key('100000/minute');
     const send = (url: string) =>
       fetch(`${url}/pets`, { headers: { 'X-API-Key': key } }).then((answer) => answer.text());

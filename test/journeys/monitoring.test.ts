@@ -7,7 +7,7 @@ import { TestGateway } from '../support/gateway.ts';
 import { startRedis } from '../support/redis/server.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
-import { GatewayWithWorkers, PATIENT } from '../support/workers.ts';
+import { GatewayWithWorkers } from '../support/workers.ts';
 
 const plans = (limit: number) =>
   `plans:\n  free: { windows: [{ limit: ${limit}, per: hour }, { limit: 1000, per: day }] }\n`;
@@ -98,7 +98,7 @@ test('of several workers limits are added up, and the state is timed where it is
   const redis = await startRedis();
   stops.push(() => redis.stop());
   const files = {
-    'gateway.yaml': `${PATIENT}upstream: { connections: 10 }\n`,
+    'gateway.yaml': `upstream: { connections: 10 }\n`,
     'plans.yaml': `${plans(1000)}  enterprise: { custom: true }\n`,
   };
   const gateway = await GatewayWithWorkers.start({

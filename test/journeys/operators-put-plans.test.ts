@@ -24,10 +24,9 @@ afterAll(() => redis.stop());
 beforeEach(async () => {
   await redis.admin.flushall();
   const env = { REDIS_URL: redis.url };
-  const settings = 'redis: { deadline: 10s }\n';
-  one = await TestGateway.start({ settings, plans: PLANS, env });
+  one = await TestGateway.start({ plans: PLANS, env });
   file = join(one.folder, 'plans.yaml');
-  two = await TestGateway.start({ settings, env: { ...env, STOREGATE_PLANS: file } });
+  two = await TestGateway.start({ env: { ...env, STOREGATE_PLANS: file } });
   calls = [adminOf(one.adminUrl), adminOf(two.adminUrl)];
 });
 afterEach(async () => {

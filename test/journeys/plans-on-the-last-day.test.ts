@@ -5,7 +5,6 @@ import { TestGateway } from '../support/gateway.ts';
 import { HOUR, MINUTE, window } from '../support/limits.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
-import { PATIENT } from '../support/workers.ts';
 
 const PLANS = `plans:
   free: { windows: [{ limit: 10, per: minute }, { limit: 40, per: day }] }
@@ -129,7 +128,7 @@ describe('gateways that share a Redis', () => {
   afterAll(() => redis.stop());
 
   test('know together what a key or an account used in the same window', async () => {
-    const shared = () => gateway({ settings: PATIENT, env: { REDIS_URL: redis.url } });
+    const shared = () => gateway({ env: { REDIS_URL: redis.url } });
     const [one, two] = [await shared(), await shared()];
     const [first, second] = [await one.key({ plan: 'team' }), await one.key({ plan: 'team' })];
     await send(one.url, first.secret, 3);

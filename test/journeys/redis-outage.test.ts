@@ -19,7 +19,7 @@ afterEach(async () => {
 
 async function start(settings: string): Promise<string> {
   gateway = await TestGateway.start({
-    settings: `redis: { deadline: 1s, misses: 1, ${settings} }`,
+    settings: `redis: { misses: 1, ${settings} }`,
     env: { REDIS_URL: redis.url },
   });
   return (await gateway.key()).secret;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startStore } from '../../src/cli/store.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { contractWith } from '../support/scoped.ts';
-import { beside, flood, GatewayWithWorkers, PATIENT } from '../support/workers.ts';
+import { beside, flood, GatewayWithWorkers } from '../support/workers.ts';
 
 let folder: string;
 let redis: RedisServer;
@@ -16,7 +16,7 @@ beforeAll(async () => {
   redis = await startRedis();
   store = await startStore(join(folder, 'store.db'), { host: '127.0.0.1', port: 0 });
   const files = {
-    'gateway.yaml': `${PATIENT}plans: { file: plans.yaml }\ncontract: { file: own.yaml }\n`,
+    'gateway.yaml': `plans: { file: plans.yaml }\ncontract: { file: own.yaml }\n`,
     'plans.yaml':
       'plans:\n  free: { windows: [{ limit: 1000, per: day }] }\n  enterprise: { custom: true }\nbans: { strikes: 100000 }\n',
     'own.yaml': contractWith({ operations: { listCategories: '30/hour' }, tags: { Animals: '5/hour:sliding' } }),

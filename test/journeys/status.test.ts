@@ -9,7 +9,6 @@ import { until } from '../support/until.ts';
 import { GatewayWithWorkers } from '../support/workers.ts';
 
 /** The gateways share a busy machine with Redis, and a delay is no outage. */
-const PATIENT = 'redis: { deadline: 10s }\n';
 const PLANS = 'plans:\n  free: { windows: [{ limit: 60, per: minute }] }\n';
 const OTHER_PLANS = PLANS.replace('60', '61');
 
@@ -111,7 +110,7 @@ describe('gateways that share a Redis', () => {
   });
   afterAll(() => redis.stop());
 
-  const shared = (plans: string, settings = PATIENT) => gateway({ plans, settings, env: { REDIS_URL: redis.url } });
+  const shared = (plans: string) => gateway({ plans, env: { REDIS_URL: redis.url } });
   const all = (url: string, count: number) =>
     until(`${count} gateways are seen`, async () => {
       const { gateways, silent } = await statusAt(url);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { FaultyStore, hangs } from '../support/faulty-store.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
-import { flood, GatewayWithWorkers, PATIENT } from '../support/workers.ts';
+import { flood, GatewayWithWorkers } from '../support/workers.ts';
 
 const QUICK = 'headersTimeout: 500ms, ejection: { probe: 50ms, slowReturn: 100ms }';
 
@@ -13,7 +13,7 @@ beforeAll(async () => {
   redis = await startRedis();
   stores = [await FaultyStore.start(), await FaultyStore.start()];
   const urls = stores.map(({ url }) => url).join(',');
-  const files = { 'gateway.yaml': `${PATIENT}upstream: { url: "${urls}", ${QUICK} }\n` };
+  const files = { 'gateway.yaml': `upstream: { url: "${urls}", ${QUICK} }\n` };
   gateway = await GatewayWithWorkers.start({ redisUrl: redis.url, files });
 });
 afterAll(async () => {
@@ -36,7 +36,7 @@ test('every worker finds out by itself that a store hangs, and that it is back; 
     return workersThatTold('store.away', one) === 2;
   });
   expect(new Set((await load()).map(({ status }) => status))).toEqual(new Set([200]));
-  gateway.write('gateway.yaml', `${PATIENT}upstream: { url: "${two.url}", ${QUICK} }\n`);
+  gateway.write('gateway.yaml', `upstream: { url: "${two.url}", ${QUICK} }\n`);
   await until('a reload has put it in force', () => gateway.told('reload.done').length > 0);
   const before = one.requests.length;
   expect(new Set((await load()).map(({ status }) => status))).toEqual(new Set([200]));

@@ -5,7 +5,7 @@ import { TestGateway } from '../support/gateway.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../support/limits.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
-import { GatewayWithWorkers, PATIENT } from '../support/workers.ts';
+import { GatewayWithWorkers } from '../support/workers.ts';
 
 const PLANS =
   'plans:\n  free: { windows: [{ limit: 10, per: minute }] }\n  pro: { windows: [{ limit: 1000, per: minute }] }\n';
@@ -146,7 +146,7 @@ describe('gateways that share a Redis', () => {
   afterAll(() => redis.stop());
 
   test('are counted together, by each of them and by a command beside them', async () => {
-    const shared = () => gateway({ settings: PATIENT, env: { REDIS_URL: redis.url } });
+    const shared = () => gateway({ env: { REDIS_URL: redis.url } });
     const [one, two] = [await shared(), await shared()];
     const { body } = await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' });
     await send(one.url, body.key, 3);
@@ -161,7 +161,7 @@ describe('gateways that share a Redis', () => {
   });
 
   test('tell who is silent, and of a question or an answer that is none', async () => {
-    const one = await gateway({ settings: PATIENT, env: { REDIS_URL: redis.url } });
+    const one = await gateway({ env: { REDIS_URL: redis.url } });
     const { body } = await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' });
     await send(one.url, body.key, 1);
     await counted(one.adminUrl, '', 1);

@@ -11,7 +11,7 @@ import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { finished, type Running, storegate } from '../support/storegate.ts';
 import { until } from '../support/until.ts';
 import { type FakeStore, fakeStore } from '../support/upstream.ts';
-import { type Answered, allGone, GatewayWithWorkers, get, isAlive, PATIENT } from '../support/workers.ts';
+import { type Answered, allGone, GatewayWithWorkers, get, isAlive } from '../support/workers.ts';
 
 /** So long that no test sees its end: a process that stops sooner has another reason. */
 const PATIENT_DRAIN = 'door: { drainTimeout: 10m }\n';
@@ -45,7 +45,7 @@ function answer(response: ServerResponse): void {
 }
 
 async function start(more = '', env: Readonly<Record<string, string>> = {}): Promise<GatewayWithWorkers> {
-  const files = { 'gateway.yaml': PATIENT + more };
+  const files = { 'gateway.yaml': more };
   const gateway = await GatewayWithWorkers.start({ redisUrl: redis.url, storeUrl: store.url, files, env });
   gateways.push(gateway);
   return gateway;

@@ -7,10 +7,10 @@ import { shippedFiles } from '../../src/config/load.ts';
 import { Wire } from '../hostile/wire.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
-import { beside, flood, GatewayWithWorkers, PATIENT } from '../support/workers.ts';
+import { beside, flood, GatewayWithWorkers } from '../support/workers.ts';
 
 const FAILURES = 20;
-const settings = (more = '') => `${PATIENT}plans: { file: plans.yaml }
+const settings = (more = '') => `plans: { file: plans.yaml }
 contract: { file: openapi.yaml }
 door: { trustedProxies: [127.0.0.0/8], guard: { failures: ${FAILURES}, span: 1h } }
 ${more}`;

@@ -11,9 +11,10 @@ import { createKey, type KeyDraft } from '../../src/keys/manage.ts';
 import { createLog } from '../../src/observe/log.ts';
 import { createGateway, type Gateway } from '../../src/run/gateway.ts';
 import { TestClock } from './limits.ts';
+import { patientConfig } from './patience.ts';
 
 export interface GatewayOptions {
-  /** Text of gateway.yaml; settings left out have the shipped defaults. */
+  /** Text of gateway.yaml; settings left out have the shipped defaults, deadlines aside (`patience.ts`). */
   readonly settings?: string;
   /** Text of plans.yaml; the shipped plans by default. */
   readonly plans?: string;
@@ -51,7 +52,7 @@ export class TestGateway {
         ...env,
       },
     };
-    this.#load = () => loadConfig(options);
+    this.#load = () => patientConfig(loadConfig(options), this.folder);
     this.config = this.#load();
   }
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { AdminCall } from './admin.ts';
 import { adminOf } from './admin.ts';
+import { patientText } from './patience.ts';
 import { finished, type Running, storegate } from './storegate.ts';
 import { until } from './until.ts';
 
@@ -19,11 +20,6 @@ export interface WorkersOptions {
   /** The folder of a gateway before it, which was killed. */
   readonly folder?: string;
 }
-
-/**
- * A long deadline for gateway.yaml: all processes share the processors of the test machine, and a delay is no outage.
- */
-export const PATIENT = 'redis: { deadline: 10s }\n';
 
 /** A line of the log. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was said.
@@ -46,7 +42,7 @@ export class GatewayWithWorkers {
 
   private constructor({ redisUrl, storeUrl, workers = 2, files = {}, env = {}, folder }: WorkersOptions) {
     this.folder = folder ?? mkdtempSync(join(tmpdir(), 'storegate-'));
-    for (const [name, text] of Object.entries({ 'gateway.yaml': PATIENT, ...files })) this.write(name, text);
+    for (const [name, text] of Object.entries({ 'gateway.yaml': '', ...files })) this.write(name, text);
     this.env = {
       REDIS_URL: redisUrl,
       ...(storeUrl === undefined ? {} : { STORE_URL: storeUrl }),
@@ -83,7 +79,7 @@ export class GatewayWithWorkers {
   }
 
   write(file: string, text: string): void {
-    writeFileSync(join(this.folder, file), text);
+    writeFileSync(join(this.folder, file), file === 'gateway.yaml' ? patientText(text) : text);
   }
 
   /** Every line of the log so far. */

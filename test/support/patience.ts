@@ -1,0 +1,60 @@
+import { parse, stringify } from 'yaml';
+import { deepFreeze } from '../../src/common/freeze.ts';
+import type { Config } from '../../src/config/config.ts';
+import { remember, settingsBehind } from '../../src/config/describe.ts';
+import { putAt, SettingsReader, valueAt } from '../../src/config/settings.ts';
+import { upstreamOf, upstreamsOf } from '../../src/config/upstreams.ts';
+
+/** A minute: no healthy run needs so long, on however busy a machine. */
+const LONG = 60_000;
+
+/** Deadlines of every gateway that tests start, except those that a test sets because it is about them. */
+const PATIENT: readonly (readonly [setting: string, value: number, written: string | number])[] = [
+  ...[
+    'redis.deadline',
+    'upstream.connectTimeout',
+    'upstream.headersTimeout',
+    'upstream.bodyTimeout',
+    'upstream.checks.timeout',
+    'door.headersTimeout',
+    'door.requestTimeout',
+    'door.stallTimeout',
+    'door.drainTimeout',
+    'webhooks.timeout',
+  ].map((setting) => [setting, LONG, `${LONG}ms`] as const),
+  ['door.minBodyRate', 0, 0],
+];
+
+/** The text of gateway.yaml with these deadlines, where it sets none. */
+export function patientText(text: string): string {
+  const document = (parse(text) ?? {}) as Record<string, unknown>;
+  for (const [setting, , written] of PATIENT)
+    if (valueAt(document, setting) === undefined) putAt(document, setting, written);
+  return stringify(document);
+}
+
+/** The configuration with these deadlines, where nothing sets them. It describes itself as if it had none of them. */
+export function patientConfig(config: Config, cwd: string): Config {
+  const settings = settingsBehind(config);
+  const added = PATIENT.filter(([setting]) => settings.get(setting)?.origin.kind === 'default');
+  const read = new SettingsReader(settings).with((name, setting) => {
+    const [, , value] = added.find(([setting]) => setting === name) ?? [];
+    return value === undefined ? null : { ...setting, value };
+  });
+  const addedTo = (section: 'redis' | 'door' | 'webhooks') =>
+    Object.fromEntries(
+      added
+        .filter(([setting]) => setting.startsWith(`${section}.`))
+        .map(([setting, value]) => [setting.slice(section.length + 1), value]),
+    );
+  const patient = deepFreeze({
+    ...config,
+    redis: config.redis && { ...config.redis, ...addedTo('redis') },
+    upstream: upstreamOf(read, cwd),
+    upstreams: upstreamsOf(read, cwd),
+    door: { ...config.door, ...addedTo('door') },
+    webhooks: { ...config.webhooks, ...addedTo('webhooks') },
+  });
+  remember(patient, settings);
+  return patient;
+}

@@ -4,17 +4,24 @@ import { EMPTY_LIST } from './recording-store.ts';
 import { PET, Stand } from './stand.ts';
 import type { Wire } from './wire.ts';
 
+const plans = 'plans: { free: { windows: [{ limit: 1000, per: minute }], concurrency: 1 } }\n';
+const HASTY =
+  'upstream: { headersTimeout: 300ms, bodyTimeout: 300ms }\ndoor: { headersTimeout: 1s, requestTimeout: 1s, stallTimeout: 300ms }';
+
+let patient: Stand;
+let hasty: Stand;
 let stand: Stand;
 beforeAll(async () => {
-  stand = await Stand.start({
-    settings:
-      'upstream: { headersTimeout: 300ms, bodyTimeout: 300ms }\ndoor: { headersTimeout: 1s, requestTimeout: 1s, stallTimeout: 300ms }',
-    plans: 'plans: { free: { windows: [{ limit: 1000, per: minute }], concurrency: 1 } }\n',
-  });
+  patient = await Stand.start({ plans });
+  hasty = await Stand.start({ plans, settings: HASTY });
 });
-afterAll(() => stand.stop());
+afterAll(async () => {
+  await patient.stop();
+  await hasty.stop();
+});
 beforeEach(() => {
-  stand.store.respond = (socket) => void socket.write(EMPTY_LIST);
+  stand = patient;
+  for (const { store } of [patient, hasty]) store.respond = (socket) => void socket.write(EMPTY_LIST);
 });
 
 /** Of all requests. `GET /usage` would tell those of the key, but not so often. */
@@ -45,7 +52,19 @@ const answered = async (wire: Wire) => void (await wire.answer());
 const cutOff = async (wire: Wire) => void (await wire.ended());
 
 describe('a request of a key that may have one in flight makes room for the next, however it ends:', () => {
-  test.each<[what: string, bytes: () => string, end: (wire: Wire) => Promise<void>, prepare?: () => void]>([
+  type Case = [what: string, bytes: () => string, end: (wire: Wire) => Promise<void>, prepare?: () => void];
+
+  async function endOne(bytes: Case[1], end: Case[2], prepare: () => void): Promise<void> {
+    prepare();
+    const wire = await stand.connect();
+    wire.send(bytes());
+    await end(wire);
+    wire.close();
+    await until('it is not in flight any more', async () => (await inFlight()) === 0);
+    stand.store.respond = (socket) => void socket.write(EMPTY_LIST);
+  }
+
+  test.each<Case>([
     ['a good answer', () => stand.request('GET /pets'), answered],
     ['HEAD', () => stand.request('HEAD /pets'), async (wire) => void (await wire.answer({ head: true }))],
     ['no such path', () => stand.request('GET /nowhere'), answered],
@@ -53,14 +72,12 @@ describe('a request of a key that may have one in flight makes room for the next
     ['a body that does not fit', () => stand.post(['Content-Length: 2'], '{}'), answered],
     ['a body of another type', () => stand.request('POST /pets', ['Content-Length: 1'], 'x'), answered],
     ['chunks that are none', () => stand.post(['Transfer-Encoding: chunked'], 'zz\r\n'), answered],
-    ['a body that is too slow', () => stand.post(['Content-Length: 99'], '{'), answered],
     [
       'a caller that leaves in its body',
       () => stand.post([`Content-Length: ${PET.length}`, 'Expect: 100-continue'], ''),
       leavesInBody,
     ],
     ['a caller that leaves before its answer', () => '', leavesTheStore, hangs],
-    ['a store that hangs', () => stand.request('GET /pets'), answered, hangs],
     ['a store that answers garbage', () => stand.request('GET /pets'), answered, store('nonsense\r\n\r\n', true)],
     [
       'half an answer',
@@ -68,6 +85,14 @@ describe('a request of a key that may have one in flight makes room for the next
       cutOff,
       store('HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nhalf', true),
     ],
+  ])('%s', async (_what, bytes, end, prepare = () => {}) => {
+    await endOne(bytes, end, prepare);
+    expect((await stand.ask(stand.probe)).status).toBe(200);
+  });
+
+  test.each<Case>([
+    ['a body that is too slow', () => stand.post(['Content-Length: 99'], '{'), answered],
+    ['a store that hangs', () => stand.request('GET /pets'), answered, hangs],
     [
       'an answer that drips and stops',
       () => stand.request('GET /pets'),
@@ -88,14 +113,10 @@ describe('a request of a key that may have one in flight makes room for the next
       },
     ],
   ])('%s', async (_what, bytes, end, prepare = () => {}) => {
-    prepare();
-    const wire = await stand.connect();
-    wire.send(bytes());
-    await end(wire);
-    wire.close();
-    await until('it is not in flight any more', async () => (await inFlight()) === 0);
-    stand.store.respond = (socket) => void socket.write(EMPTY_LIST);
-    expect((await stand.ask(stand.probe)).status).toBe(200);
+    stand = hasty;
+    await endOne(bytes, end, prepare);
+    // The deadlines that ended it hold for the next too, on a busy machine.
+    await until('the next is answered', async () => (await stand.ask(stand.probe)).status === 200);
   });
 });
 

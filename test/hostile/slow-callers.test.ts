@@ -6,16 +6,13 @@ import { until } from '../support/until.ts';
 import { isAnError, PET, Stand } from './stand.ts';
 import { Wire, type WireAnswer } from './wire.ts';
 
-let stand: Stand;
-beforeAll(async () => {
-  stand = await Stand.start({
-    settings:
-      'door: {headersTimeout: 300ms, requestTimeout: 500ms, keepAliveTimeout: 200ms, stallTimeout: 200ms, maxConnections: 1200, maxConnectionsPerAddress: 1200}',
-  });
-});
-afterAll(() => stand.stop());
-
 describe('a caller that is slow', () => {
+  let stand: Stand;
+  beforeAll(async () => {
+    stand = await Stand.start({ settings: 'door: {headersTimeout: 300ms, requestTimeout: 500ms}' });
+  });
+  afterAll(() => stand.stop());
+
   test('with its head gets 408', async () => {
     const wire = await stand.connect();
     const drip = setInterval(() => wire.send('X'), 50);
@@ -43,6 +40,14 @@ describe('a caller that is slow', () => {
     expect((await wire.answer()).status).toBe(408);
     expect(await wire.ended()).toBe('');
   });
+});
+
+describe('a caller that is slow', () => {
+  let stand: Stand;
+  beforeAll(async () => {
+    stand = await Stand.start({ settings: 'door: {keepAliveTimeout: 200ms, stallTimeout: 200ms}' });
+  });
+  afterAll(() => stand.stop());
 
   test('to ask again is let go without a word', async () => {
     const wire = await stand.connect();
@@ -74,14 +79,6 @@ describe('a caller that is slow', () => {
   });
 });
 
-test('a thousand idle connections disturb nobody', async () => {
-  const idle = await Promise.all(Array.from({ length: 1_000 }, () => Wire.open(stand.gateway.url)));
-  const wire = await stand.connect();
-  for (let i = 0; i < 20; i++) expect((await wire.send(stand.probe).answer()).status).toBe(200);
-  wire.close();
-  for (const one of idle) one.close();
-});
-
 describe('connections beyond the limit are turned away, and those within it go on', () => {
   let capped: Stand;
   afterEach(() => capped.stop());
@@ -99,6 +96,15 @@ describe('connections beyond the limit are turned away, and those within it go o
     (await capped.gateway.admin.get('/metrics')).text.match(
       new RegExp(`storegate_connections_refused_total{reason="${reason}"} (.*)`),
     )?.[1];
+
+  test('though a thousand of them are idle', async () => {
+    capped = await Stand.start({ settings: 'door: {maxConnections: 1200, maxConnectionsPerAddress: 1200}' });
+    const idle = await Promise.all(Array.from({ length: 1_000 }, () => Wire.open(capped.gateway.url)));
+    const wire = await capped.connect();
+    for (let i = 0; i < 20; i++) expect((await wire.send(capped.probe).answer()).status).toBe(200);
+    wire.close();
+    for (const one of idle) one.close();
+  });
 
   test('if all callers together have that many', async () => {
     capped = await Stand.start({ settings: 'door: {maxConnections: 3, maxConnectionsPerAddress: 3}' });

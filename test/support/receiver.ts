@@ -57,7 +57,9 @@ export class Receiver {
     this.#server = createServer((request, response) => {
       const { headers, url: path = '' } = request;
       void (async () => {
-        const body = await text(request);
+        const body = await text(request).catch(() => null);
+        // The sender has given up before all of it was here.
+        if (body === null) return;
         const { type, data } = this.#read(headers, body);
         const attempt = { id: `${headers['webhook-id']}`, type, data, path, headers, body };
         const { status, headers: sent = {}, cut = false } = await this.answer(attempt);

@@ -5,6 +5,7 @@ import { openStateFile } from '../../src/state/embedded/file.ts';
 import { recordsInFile } from '../../src/state/embedded/open.ts';
 import { type AdminCall, adminOf } from '../support/admin.ts';
 import { KEPT } from '../support/audit.ts';
+import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 
 const PLANS = `# Kept by hand.
@@ -24,7 +25,7 @@ afterEach(() => gateway.stop());
 
 const file = (name: string) => join(gateway.folder, name);
 const create = async (draft: object = {}): Promise<{ id: string; key: string }> =>
-  (await admin('POST', '/keys', { account: 'acme', plan: 'free', ...draft })).body;
+  bodyOf(await admin('POST', '/keys', { account: 'acme', plan: 'free', ...draft }));
 const actions = async (query = '') =>
   (await admin('GET', `/audit${query}`)).body.entries.map(({ action }: { action: string }) => action);
 

@@ -11,6 +11,7 @@ import { createSessions } from '../../src/admin/sessions.ts';
 import { makeToken } from '../../src/operators/tokens.ts';
 import { adminOf } from '../support/admin.ts';
 import { ConsoleCaller, OWN } from '../support/console-caller.ts';
+import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 
@@ -32,7 +33,7 @@ let made = 0;
 /** A token with its name. */
 async function issue(role = 'admin') {
   const name = `operator-${++made}`;
-  const { body } = await asRoot()('POST', '/tokens', { name, role });
+  const body = bodyOf(await asRoot()('POST', '/tokens', { name, role }));
   return { name, token: body.token as string };
 }
 
@@ -434,7 +435,7 @@ test('where no token was ever set, nobody signs in, and other pages are kept out
   expect((await it.call('POST', '/keys', { account: 'a', plan: 'free' })).status).toBe(201);
   const json = { 'Content-Type': 'application/json', 'Sec-Fetch-Site': 'same-site' };
   expect((await it.ask('POST', '/console/api/keys', json, '{"account":"a","plan":"free"}')).status).toBe(403);
-  const { token } = (await it.call('POST', '/tokens', { name: 'first', role: 'admin' })).body;
+  const { token } = bodyOf(await it.call('POST', '/tokens', { name: 'first', role: 'admin' }));
   expect((await it.call('GET', '/keys')).status).toBe(401);
   expect((await it.signIn(token)).body).toMatchObject({ operator: { name: 'first' }, open: false });
   await open.stop();
@@ -476,7 +477,7 @@ describe('sessions', () => {
 
   test('end when their token is revoked at another gateway of the Redis', async () => {
     const atTwo = adminOf(two.adminUrl, { Authorization: `Bearer ${root}` });
-    const { token } = (await atTwo('POST', '/tokens', { name: 'anna', role: 'read' })).body;
+    const { token } = bodyOf(await atTwo('POST', '/tokens', { name: 'anna', role: 'read' }));
     const it = new ConsoleCaller(one.adminUrl);
     await it.signIn(token);
     expect(await it.who()).toBe('anna');

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { makeToken } from '../../src/operators/tokens.ts';
 import { adminOf } from '../support/admin.ts';
+import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 
 let gateway: TestGateway;
@@ -66,7 +67,7 @@ describe('tokens', () => {
     gateway = await TestGateway.start();
     const open = adminOf(gateway.adminUrl);
     expect((await open('GET', '/keys')).status).toBe(200);
-    const { token } = (await open('POST', '/tokens', { name: 'first', role: 'admin' })).body;
+    const { token } = bodyOf(await open('POST', '/tokens', { name: 'first', role: 'admin' }));
     expect((await open('GET', '/keys')).status).toBe(401);
     expect((await adminOf(gateway.adminUrl, bearer(token))('GET', '/keys')).status).toBe(200);
   });
@@ -114,7 +115,7 @@ describe('the token of the run', () => {
     const anna = { 'X-Storegate-User': 'cli:anna' };
     expect((await reload(anna)).status).toBe(200);
     const call = adminOf(gateway.adminUrl);
-    const { token } = (await call('POST', '/tokens', { name: 'deploy', role: 'admin' })).body;
+    const { token } = bodyOf(await call('POST', '/tokens', { name: 'deploy', role: 'admin' }));
     expect((await reload({ ...bearer(token), ...anna })).status).toBe(200);
     expect((await reload(anna)).status).toBe(401);
     expect(await actors()).toEqual(['deploy', 'local', 'local']);

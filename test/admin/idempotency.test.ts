@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openStateFile } from '../../src/state/embedded/file.ts';
 import { type AdminCall, adminOf } from '../support/admin.ts';
+import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 
 let gateway: TestGateway;
@@ -42,14 +43,14 @@ describe('a call with an Idempotency-Key', () => {
   });
 
   test('rotates once', async () => {
-    const { id } = (await admin('POST', '/keys', NEW)).body;
+    const { id } = bodyOf(await admin('POST', '/keys', NEW));
     const once = { 'Idempotency-Key': randomUUID() };
     const answers = await Promise.all([1, 2].map(() => admin('POST', `/keys/${id}/rotate`, undefined, once)));
     expect(answers[0]!.body.key).toBe(answers[1]!.body.key);
   });
 
   test('gives units back once', async () => {
-    const { id, key } = (await admin('POST', '/keys', NEW)).body;
+    const { id, key } = bodyOf(await admin('POST', '/keys', NEW));
     for (let i = 0; i < 5; i++) await gateway.client.get('/pets').set('X-API-Key', key);
     const once = { 'Idempotency-Key': randomUUID() };
     for (let i = 0; i < 3; i++) await admin('POST', `/usage/${id}/grant`, { units: 2 }, once);
@@ -58,7 +59,7 @@ describe('a call with an Idempotency-Key', () => {
 
   test('leaves no secret in the state', async () => {
     const once = { 'Idempotency-Key': randomUUID() };
-    const { key } = (await admin('POST', '/keys', NEW, once)).body;
+    const { key } = bodyOf(await admin('POST', '/keys', NEW, once));
     const db = openStateFile(gateway.config.data);
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     db.close();
@@ -74,7 +75,7 @@ describe('a call with an Idempotency-Key', () => {
 });
 
 test('two changes at once are both made', async () => {
-  const { id } = (await admin('POST', '/keys', NEW)).body;
+  const { id } = bodyOf(await admin('POST', '/keys', NEW));
   await Promise.all([
     admin('PATCH', `/keys/${id}`, { label: 'both' }),
     admin('PATCH', `/keys/${id}`, { metadata: { made: 'too' } }),

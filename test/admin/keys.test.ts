@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { makeToken } from '../../src/operators/tokens.ts';
 import { type AdminCall, adminOf } from '../support/admin.ts';
+import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { DAY, HOUR } from '../support/limits.ts';
 import { until } from '../support/until.ts';
@@ -15,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 const NEW = { account: 'acme', plan: 'business' };
-const create = async (draft: object = {}) => (await admin('POST', '/keys', { ...NEW, ...draft })).body;
+const create = async (draft: object = {}) => bodyOf(await admin('POST', '/keys', { ...NEW, ...draft }));
 const pets = (key: string) => gateway.client.get('/pets').set('X-API-Key', key);
 
 describe('a key', () => {
@@ -157,7 +158,7 @@ describe('a key', () => {
 
   test('is known by its secret to who asks whose it is', async () => {
     const { id, key } = await create();
-    expect((await admin('POST', '/keys/whoami', { key })).body.id).toBe(id);
+    expect(bodyOf(await admin('POST', '/keys/whoami', { key })).id).toBe(id);
     expect((await admin('POST', '/keys/whoami', { key: `${key}x` })).status).toBe(404);
   });
 });
@@ -183,7 +184,7 @@ describe('a rotation', () => {
 
   test('shares one count between both secrets', async () => {
     const { id, key: old } = await create({ limits: '2/minute' });
-    const { key } = (await admin('POST', `/keys/${id}/rotate`)).body;
+    const { key } = bodyOf(await admin('POST', `/keys/${id}/rotate`));
     expect([(await pets(old)).status, (await pets(key)).status, (await pets(old)).status]).toEqual([200, 200, 429]);
   });
 
@@ -201,7 +202,7 @@ describe('a rotation', () => {
 
   test('without an overlap ends the old secret at once', async () => {
     const { id, key: old } = await create();
-    const { key } = (await admin('POST', `/keys/${id}/rotate`, { overlap: '0s' })).body;
+    const { key } = bodyOf(await admin('POST', `/keys/${id}/rotate`, { overlap: '0s' }));
     expect((await pets(old)).body.code).toBe('invalid_api_key');
     expect((await pets(key)).status).toBe(200);
   });

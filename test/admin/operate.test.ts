@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type AdminCall, adminOf } from '../support/admin.ts';
+import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { DAY, HOUR, MINUTE } from '../support/limits.ts';
 
@@ -26,7 +27,7 @@ beforeEach(async () => {
 afterEach(() => gateway.stop());
 
 const create = async (draft: object = {}): Promise<{ id: string; key: string }> =>
-  (await admin('POST', '/keys', { account: 'acme', plan: 'free', ...draft })).body;
+  bodyOf(await admin('POST', '/keys', { account: 'acme', plan: 'free', ...draft }));
 const status = async (key: string) => (await gateway.client.get('/pets').set('X-API-Key', key)).status;
 
 /** The time so many milliseconds from now. */
@@ -276,7 +277,7 @@ describe('the audit log', () => {
   test('holds no secret', async () => {
     const { id, key } = await create();
     const rotated = (await admin('POST', `/keys/${id}/rotate`)).body;
-    const { token } = (await admin('POST', '/tokens', { name: 'ops', role: 'admin' })).body;
+    const { token } = bodyOf(await admin('POST', '/tokens', { name: 'ops', role: 'admin' }));
     const text = JSON.stringify(
       (await adminOf(gateway.adminUrl, { Authorization: `Bearer ${token}` })('GET', '/audit')).body,
     );

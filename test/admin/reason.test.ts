@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { makeSecret } from '../../src/keys/secret.ts';
 import { makeToken } from '../../src/operators/tokens.ts';
 import { type AdminCall, adminOf } from '../support/admin.ts';
+import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 
 let gateway: TestGateway;
@@ -14,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 beforeEach(async () => {
-  ({ id } = (await admin('POST', '/keys', { account: 'acme', plan: 'free' })).body);
+  ({ id } = bodyOf(await admin('POST', '/keys', { account: 'acme', plan: 'free' })));
 });
 
 const because = (reason: string) => ({ 'X-Storegate-Reason': encodeURIComponent(reason) });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
+import { jsonOf } from '../support/failure.ts';
 import { finished, storegate } from '../support/storegate.ts';
 import { until } from '../support/until.ts';
 
@@ -65,7 +66,7 @@ describe('storegate serve', () => {
     expect(running.out()).toMatch(/^\{.*"msg":"started"\}$/m);
     expect(running.out()).toMatch(/^storegate answers at .*\n.*keys create --plan free/m);
     expect(running.out()).not.toContain('sg_');
-    expect(JSON.parse((await finished(['keys', 'list', '--json'], { cwd, env })).out)).toEqual([]);
+    expect(jsonOf(await finished(['keys', 'list', '--json'], { cwd, env }))).toEqual([]);
   });
 
   describe('says in one line which port is taken, and where it comes from', () => {
@@ -261,7 +262,7 @@ describe('storegate keys', () => {
     expect(list.out).toContain(id);
     expect(list.out).not.toContain(key);
     expect((await finished(['keys', 'revoke', id], { cwd, env })).code).toBe(0);
-    const rows = JSON.parse((await finished(['keys', 'list', '--json'], { cwd, env })).out);
+    const rows = jsonOf(await finished(['keys', 'list', '--json'], { cwd, env }));
     expect(rows).toEqual([expect.objectContaining({ id, account: 'acme', plan: 'free', status: 'revoked' })]);
     expect(JSON.stringify(rows)).not.toContain('hash');
   });
@@ -277,7 +278,7 @@ describe('storegate keys', () => {
   ])('refuses %j', async (args, code, message) => {
     const run = await here(['keys', 'create', ...args], { env: untouched });
     expect(run).toMatchObject({ code, err: expect.stringContaining(message) });
-    expect(JSON.parse((await here(['keys', 'list', '--json'], { env: untouched })).out)).toEqual([]);
+    expect(jsonOf(await here(['keys', 'list', '--json'], { env: untouched }))).toEqual([]);
   });
 
   test('helps after a typo', async () => {
@@ -291,8 +292,8 @@ test('a key made beside a running gateway works at once, and a revoked one stops
   const gateway = storegate(['serve', '--no-demo-keys'], { cwd, env });
   await until('the gateway is up', () => gateway.out().includes('answers at'));
   const url = /answers at (http:\S+)/.exec(gateway.out())![1]!;
-  const { id, key } = JSON.parse(
-    (await finished(['keys', 'create', '--plan', 'business', '--account', 'acme', '--json'], { cwd, env })).out,
+  const { id, key } = jsonOf(
+    await finished(['keys', 'create', '--plan', 'business', '--account', 'acme', '--json'], { cwd, env }),
   );
   const status = async () => {
     const response = await fetch(`${url}/pets`, { headers: { 'X-API-Key': key } });

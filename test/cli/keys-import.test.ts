@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
+import { jsonOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
@@ -57,7 +58,7 @@ describe.each([
     return name;
   }
   const importing = (file: string, ...more: string[]) => run(['keys', 'import', '--file', file, ...more]);
-  const listed = async () => JSON.parse((await run(['keys', 'list', '--account', account, '--json'])).out);
+  const listed = async () => jsonOf(await run(['keys', 'list', '--account', account, '--json']));
   const status = async (secret: string) => (await gateway.client.get('/pets').set('X-API-Key', secret)).status;
 
   test('they work with their old secrets, and who imported each can be told', async () => {

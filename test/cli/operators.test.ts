@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { makeSecret } from '../../src/keys/secret.ts';
 import { commandLine, type Surroundings } from '../support/command-line.ts';
+import { jsonOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { finished } from '../support/storegate.ts';
 
@@ -369,10 +370,9 @@ describe('the gateway that is meant', () => {
 
     test('and tell it who runs them, so that the audit log has one name for whoever changes keys and bans', async () => {
       const user = `cli:${userInfo().username}`;
-      const made = await storegate(['keys', 'create', '--plan', 'free', '--account', 'named', '--json'], {
-        env: beside(),
-      });
-      const { id } = JSON.parse(made.out) as { id: string };
+      const { id } = jsonOf(
+        await storegate(['keys', 'create', '--plan', 'free', '--account', 'named', '--json'], { env: beside() }),
+      );
       for (const command of [
         ['bans', 'impose', id, '--length', '1h', '--reason', 'test'],
         ['usage', 'reset', id],

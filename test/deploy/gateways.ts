@@ -5,6 +5,7 @@ import { startStore } from '../../src/cli/store.ts';
 import { shippedFiles } from '../../src/config/load.ts';
 import { Wire } from '../hostile/wire.ts';
 import { adminOf } from '../support/admin.ts';
+import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { Receiver } from '../support/receiver.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
@@ -136,7 +137,7 @@ async function letHappen(
   write('plans.yaml', 'plans: []\n');
   await admin('POST', '/reload');
 
-  const { id, key } = (await admin('POST', '/keys', { account: 'acme', plan: 'free' })).body;
+  const { id, key } = bodyOf(await admin('POST', '/keys', { account: 'acme', plan: 'free' }));
   await admin('POST', `/keys/${id}/rotate`, { overlap: '1h' });
   const ask = async (headers: Readonly<Record<string, string>>, init: RequestInit = {}) => {
     const response = await fetch(`${url}/pets`, { ...init, headers });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type AdminCall, adminOf } from '../support/admin.ts';
 import { isTheError } from '../support/expect-headers.ts';
+import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
@@ -67,7 +68,7 @@ describe.each(BACKENDS)('with keys in %s', (backend) => {
   });
 
   const key = async (...scopes: string[]) =>
-    (await admin('POST', '/keys', { account: 'acme', plan: 'free', scopes })).body as { id: string; key: string };
+    bodyOf(await admin('POST', '/keys', { account: 'acme', plan: 'free', scopes })) as { id: string; key: string };
   const ask = (method: 'get' | 'head' | 'post' | 'put' | 'patch', path: string, secret: string) =>
     gateway.client[method](path).set('X-API-Key', secret);
   const statuses = async (secret: string) =>
@@ -134,7 +135,7 @@ describe.each(BACKENDS)('with keys in %s', (backend) => {
   });
 
   test('a refusal is charged as every other, so a flood of them ends in 429', async () => {
-    const { key: secret } = (await admin('POST', '/keys', { account: 'flood', plan: 'small' })).body;
+    const { key: secret } = bodyOf(await admin('POST', '/keys', { account: 'flood', plan: 'small' }));
     const answers = [];
     for (let i = 0; i < 4; i++) answers.push(await ask('get', '/items', secret));
     expect(answers.map(({ status, headers }) => [status, headers['x-ratelimit-remaining']])).toEqual([
@@ -170,7 +171,7 @@ describe.each(BACKENDS)('with keys in %s', (backend) => {
     await becomes(secret, 403);
     await admin('PATCH', `/keys/${id}`, { scopes: ['items:read'] });
     await becomes(secret, 200);
-    const rotated = (await admin('POST', `/keys/${id}/rotate`, { overlap: '1h' })).body.key;
+    const rotated = bodyOf(await admin('POST', `/keys/${id}/rotate`, { overlap: '1h' })).key;
     await becomes(rotated, 200);
     await becomes(secret, 200);
     await admin('PATCH', `/keys/${id}`, { scopes: [] });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type AdminCall, adminOf } from '../support/admin.ts';
+import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
@@ -219,7 +220,7 @@ describe('gateways on one Redis', () => {
     try {
       const keys: { id: string; key: string }[] = [];
       for (let i = 0; i < 3; i++) {
-        const { body } = await gateway.admin('POST', '/keys', { account: `a${i}`, plan: 'free' });
+        const body = bodyOf(await gateway.admin('POST', '/keys', { account: `a${i}`, plan: 'free' }));
         keys.push(body);
       }
       await Promise.all(keys.map(({ key }) => getBanned(key, [gateway])));

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { makeToken } from '../../src/operators/tokens.ts';
 import { adminOf } from '../support/admin.ts';
 import { TestBrowser } from '../support/browser.ts';
+import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
@@ -39,9 +40,9 @@ describe('two gateways on one Redis', () => {
 
   test('a complaint is followed to its cause, mended, and the mending proven, in the console of another gateway', async () => {
     const admin = adminOf(here.adminUrl, { Authorization: `Bearer ${root}` });
-    const { token } = (await admin('POST', '/tokens', { name: 'alice', role: 'operate' })).body;
+    const { token } = bodyOf(await admin('POST', '/tokens', { name: 'alice', role: 'operate' }));
     const make = async (account: string): Promise<{ id: string; key: string }> =>
-      (await admin('POST', '/keys', { account, plan: 'free' })).body;
+      bodyOf(await admin('POST', '/keys', { account, plan: 'free' }));
     const [acme, umbrella] = [await make('acme'), await make('umbrella')];
     const get = ({ key }: { key: string }) => there.client.get('/pets').set('X-API-Key', key);
     /** Asks until it is answered so: what is known of a refusal, and of a pardon, may be a moment old at a gateway. */

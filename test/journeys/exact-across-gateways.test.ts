@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startStore } from '../../src/cli/store.ts';
+import { jsonOf } from '../support/failure.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { finished, type Running, storegate } from '../support/storegate.ts';
 import { until } from '../support/until.ts';
@@ -88,8 +89,8 @@ test('a key that the command line revokes is refused by every gateway', async ()
   const statuses = () =>
     Promise.all(urls.map(async (url) => (await fetch(`${url}/categories`, { headers: { 'X-API-Key': key } })).status));
   expect(await statuses()).toEqual([200, 200, 200, 200]);
-  const { out } = await finished(['keys', 'list', '--json'], where);
-  const { id } = (JSON.parse(out) as { id: string; limits: string }[]).find(({ limits }) => limits === '500/hour')!;
+  const listed = jsonOf(await finished(['keys', 'list', '--json'], where)) as { id: string; limits: string }[];
+  const { id } = listed.find(({ limits }) => limits === '500/hour')!;
   await finished(['keys', 'revoke', id], where);
   await until('all of them refuse it', async () => (await statuses()).every((status) => status === 401));
 });

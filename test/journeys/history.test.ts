@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
+import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { HOUR, MINUTE } from '../support/limits.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
@@ -162,7 +163,7 @@ describe('gateways that share a Redis', () => {
     const shared = () => gateway({ env: { REDIS_URL: redis.url } });
     const [one, two] = [await shared(), await shared()];
     two.clock.now = one.clock.now;
-    const { body } = await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' });
+    const body = bodyOf(await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' }));
     await send(one.url, body.key, 3);
     await send(two.url, body.key, 4);
     await told(one, 3);
@@ -197,7 +198,7 @@ describe('gateways that share a Redis', () => {
       env: { REDIS_URL: away.url },
       settings: 'redis: { whenAway: local }\n',
     });
-    const { body } = await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' });
+    const body = bodyOf(await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' }));
     await send(one.url, body.key, 1);
     await away.stop();
     await until('it decides alone', async () => {

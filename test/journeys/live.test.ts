@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { ADMIN_CONTRACT } from '../../src/admin/api.ts';
 import { adminOf } from '../support/admin.ts';
+import { bodyOf } from '../support/failure.ts';
 import { type FollowedLive, followLive } from '../support/followed.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { startRedis } from '../support/redis/server.ts';
@@ -71,10 +72,10 @@ describe('a gateway that shares its state with nobody', () => {
     const one = await gateway();
     const call = adminOf(one.adminUrl);
     const open = await follow(one.adminUrl);
-    const { token } = (await call('POST', '/tokens', { name: 'first', role: 'admin' })).body;
+    const { token } = bodyOf(await call('POST', '/tokens', { name: 'first', role: 'admin' }));
     const as = { Authorization: `Bearer ${token}` };
-    const second = await call('POST', '/tokens', { name: 'second', role: 'read' }, as);
-    const revoked = await follow(one.adminUrl, '', { Authorization: `Bearer ${second.body.token}` });
+    const second = bodyOf(await call('POST', '/tokens', { name: 'second', role: 'read' }, as));
+    const revoked = await follow(one.adminUrl, '', { Authorization: `Bearer ${second.token}` });
     const kept = await follow(one.adminUrl, '?event=now', as);
     const page = { 'Sec-Fetch-Site': 'same-origin' };
     const session = {

@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type AdminCall, adminOf } from '../support/admin.ts';
+import { bodyOf, jsonOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { finished } from '../support/storegate.ts';
@@ -26,7 +27,7 @@ afterAll(async () => {
 });
 
 const create = async (draft: object = {}) =>
-  (await atOne('POST', '/keys', { account: 'acme', plan: 'business', ...draft })).body;
+  bodyOf(await atOne('POST', '/keys', { account: 'acme', plan: 'business', ...draft }));
 const status = async (gateway: TestGateway, key: string) =>
   (await gateway.client.get('/pets').set('X-API-Key', key)).status;
 const bothAnswer = (key: string, expected: number) =>
@@ -44,8 +45,7 @@ test('a key that one issues is good at both, and stops at both when the other re
 
 test('a key that the command line revokes, beside the gateways, stops at both', async () => {
   const where = { cwd: one.folder, env: { REDIS_URL: redis.url } };
-  const { out } = await finished(['keys', 'create', '--plan', 'pro', '--account', 'cli', '--json'], where);
-  const { id, key } = JSON.parse(out);
+  const { id, key } = jsonOf(await finished(['keys', 'create', '--plan', 'pro', '--account', 'cli', '--json'], where));
   await bothAnswer(key, 200);
   expect(await finished(['keys', 'revoke', id], where)).toMatchObject({ code: 0, err: '' });
   await bothAnswer(key, 401);
@@ -54,7 +54,7 @@ test('a key that the command line revokes, beside the gateways, stops at both', 
 test('a rotation holds at both: old and new secret, then the new one alone', async () => {
   const { id, key: old } = await create();
   await bothAnswer(old, 200);
-  const { key } = (await atTwo('POST', `/keys/${id}/rotate`, { overlap: '1h' })).body;
+  const { key } = bodyOf(await atTwo('POST', `/keys/${id}/rotate`, { overlap: '1h' }));
   await bothAnswer(key, 200);
   await until('the old one is told', async () => {
     const { headers, status } = await one.client.get('/pets').set('X-API-Key', old);
@@ -146,7 +146,7 @@ test('the audit log, tokens, and when keys were last used, are one for both', as
   expect((await atTwo('GET', `/audit?target=${id}`)).body.entries).toEqual([
     expect.objectContaining({ action: 'keys.create' }),
   ]);
-  const { token } = (await atOne('POST', '/tokens', { name: 'shared', role: 'admin' })).body;
+  const { token } = bodyOf(await atOne('POST', '/tokens', { name: 'shared', role: 'admin' }));
   const good = adminOf(two.adminUrl, { Authorization: `Bearer ${token}` });
   expect((await atTwo('GET', '/keys')).status).toBe(401);
   expect((await good('DELETE', '/tokens/shared')).status).toBe(200);

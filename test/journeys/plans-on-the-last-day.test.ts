@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
+import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { HOUR, MINUTE, window } from '../support/limits.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
@@ -34,7 +35,7 @@ async function send(url: string, secret: string, times: number): Promise<number[
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was said.
 async function tried(url: string, limits: string, plan = 'free'): Promise<any> {
-  return (await adminOf(url)('POST', `/plans/${plan}/try`, { limits })).body.lastDay;
+  return bodyOf(await adminOf(url)('POST', `/plans/${plan}/try`, { limits })).lastDay;
 }
 
 /** Requests are told when their answers have ended, which may be after the caller has them. */

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
+import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../support/limits.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
@@ -148,7 +149,7 @@ describe('gateways that share a Redis', () => {
   test('are counted together, by each of them and by a command beside them', async () => {
     const shared = () => gateway({ env: { REDIS_URL: redis.url } });
     const [one, two] = [await shared(), await shared()];
-    const { body } = await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' });
+    const body = bodyOf(await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' }));
     await send(one.url, body.key, 3);
     await send(two.url, body.key, 4);
     for (const { adminUrl } of [one, two]) {
@@ -162,7 +163,7 @@ describe('gateways that share a Redis', () => {
 
   test('tell who is silent, and of a question or an answer that is none', async () => {
     const one = await gateway({ env: { REDIS_URL: redis.url } });
-    const { body } = await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' });
+    const body = bodyOf(await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' }));
     await send(one.url, body.key, 1);
     await counted(one.adminUrl, '', 1);
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startStore } from '../../src/cli/store.ts';
 import { shippedFiles } from '../../src/config/load.ts';
 import { Wire } from '../hostile/wire.ts';
+import { bodyOf } from '../support/failure.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
 import { beside, flood, GatewayWithWorkers } from '../support/workers.ts';
@@ -150,7 +151,8 @@ describe('a reload', () => {
     const answers = await gateway.fromEveryWorker('/categories', withKey(key));
     return new Set(answers.map(({ headers }) => headers['x-ratelimit-limit']));
   };
-  const free = async () => (await gateway.admin('POST', '/keys', { account: 'acme', plan: 'free' })).body.key as string;
+  const free = async () =>
+    bodyOf(await gateway.admin('POST', '/keys', { account: 'acme', plan: 'free' })).key as string;
 
   test('holds at every worker once it is answered, and is told once', async () => {
     const key = await free();

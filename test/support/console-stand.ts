@@ -3,6 +3,7 @@ import { makeSecret } from '../../src/keys/secret.ts';
 import type { Role } from '../../src/operators/tokens.ts';
 import { type AdminCall, adminOf } from './admin.ts';
 import { TestBrowser } from './browser.ts';
+import { bodyOf } from './failure.ts';
 import { type GatewayOptions, TestGateway } from './gateway.ts';
 
 /** A gateway whose console operators of each role use in a browser. */
@@ -50,7 +51,7 @@ export class ConsoleStand {
   async #tokenOf(role: Role): Promise<string> {
     const known = this.#tokens.get(role);
     if (known !== undefined) return known;
-    const { token } = (await this.admin('POST', '/tokens', { name: `${role}er`, role })).body;
+    const { token } = bodyOf(await this.admin('POST', '/tokens', { name: `${role}er`, role }));
     this.#tokens.set(role, token);
     return token;
   }

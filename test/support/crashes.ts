@@ -3,6 +3,7 @@ import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeSecret } from '../../src/keys/secret.ts';
+import { bodyOf } from './failure.ts';
 import { type Running, storegate } from './storegate.ts';
 import { until } from './until.ts';
 
@@ -103,14 +104,12 @@ export class CrashingGateway {
   }
 
   async key(limits: string): Promise<{ id: string; key: string }> {
-    const { status, body } = await this.admin('POST', '/keys', { account: 'acme', plan: 'enterprise', limits });
-    if (status !== 201) throw new Error(`no key: ${JSON.stringify(body)}`);
-    return body;
+    return bodyOf(await this.admin('POST', '/keys', { account: 'acme', plan: 'enterprise', limits }));
   }
 
   /** Units used in the first window of a key. */
   async used(id: string): Promise<number> {
-    return (await this.admin('GET', `/usage/${id}`)).body.usage[0].windows[0].used;
+    return bodyOf(await this.admin('GET', `/usage/${id}`)).usage[0].windows[0].used;
   }
 }
 

@@ -1,3 +1,4 @@
+import { bodyOf } from './failure.ts';
 import type { TestGateway } from './gateway.ts';
 
 /** Plans under which a few requests show everything that operators look at. */
@@ -13,8 +14,8 @@ bans: { strikes: 3, within: 1m, grace: 0s, lengths: [5m, 1h], forget: 1d }
 export async function operate(gateway: TestGateway, token: string) {
   const admitted = { Authorization: `Bearer ${token}` };
   const issue = async (account: string, plan: string, label: string) => {
-    const { body } = await gateway.admin.post('/keys').set(admitted).send({ account, plan, label });
-    return body as { id: string; key: string };
+    const answer = await gateway.admin.post('/keys').set(admitted).send({ account, plan, label });
+    return bodyOf(answer) as { id: string; key: string };
   };
   const shop = await issue('acme', 'pro', 'web shop');
   const mobile = await issue('acme', 'free', 'mobile app');

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { AdminCall } from './admin.ts';
 import { adminOf } from './admin.ts';
+import { bodyOf } from './failure.ts';
 import { patientText } from './patience.ts';
 import { finished, type Running, storegate } from './storegate.ts';
 import { until } from './until.ts';
@@ -104,9 +105,7 @@ export class GatewayWithWorkers {
   }
 
   async key(limits: string, plan = 'enterprise'): Promise<{ id: string; key: string }> {
-    const { status, body } = await this.admin('POST', '/keys', { account: 'acme', plan, limits });
-    if (status !== 201) throw new Error(JSON.stringify(body));
-    return body;
+    return bodyOf(await this.admin('POST', '/keys', { account: 'acme', plan, limits }));
   }
 
   /** A request on a new connection, which may reach any worker. */

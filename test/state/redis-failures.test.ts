@@ -63,7 +63,12 @@ async function left(subject: string, given = LENIENT): Promise<number | null> {
 }
 
 /** Every kind of outage, with its begin and its end. */
-const FAILURES: readonly (readonly [name: string, begin: () => unknown, end: () => unknown])[] = [
+const FAILURES: readonly (readonly [
+  name: string,
+  begin: () => unknown,
+  end: () => unknown,
+  settings?: Partial<RedisSettings>,
+])[] = [
   ['refuses connections', () => proxy.shut(), () => proxy.admit()],
   [
     'answers nothing',
@@ -73,6 +78,7 @@ const FAILURES: readonly (readonly [name: string, begin: () => unknown, end: () 
     () => {
       proxy.replies = 'pass';
     },
+    { deadline: 250 },
   ],
   [
     'answers too slowly',
@@ -82,6 +88,7 @@ const FAILURES: readonly (readonly [name: string, begin: () => unknown, end: () 
     () => {
       proxy.replies = 'pass';
     },
+    { deadline: 250 },
   ],
   [
     'closes connections in the middle of a command',
@@ -92,7 +99,7 @@ const FAILURES: readonly (readonly [name: string, begin: () => unknown, end: () 
       proxy.replies = 'pass';
     },
   ],
-  ['is stopped (SIGSTOP)', () => server.signal('SIGSTOP'), () => server.signal('SIGCONT')],
+  ['is stopped (SIGSTOP)', () => server.signal('SIGSTOP'), () => server.signal('SIGCONT'), { deadline: 250 }],
   [
     'takes no writes, as after a failover (READONLY)',
     () => server.admin.replicaof('127.0.0.1', '1'),
@@ -114,9 +121,9 @@ const FAILURES: readonly (readonly [name: string, begin: () => unknown, end: () 
   ],
 ];
 
-describe.each(FAILURES)('a Redis that %s', (_name, begin, end) => {
+describe.each(FAILURES)('a Redis that %s', (_name, begin, end, settings = {}) => {
   test('stops nobody: counting goes on here from what was known, and is added on return', async () => {
-    await open();
+    await open(settings);
     const subject = fresh();
     expect(await times(3, subject)).toEqual(admitted(3));
     await begin();

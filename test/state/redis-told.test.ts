@@ -31,7 +31,7 @@ beforeEach(async () => {
   );
   metrics = createMetrics({ ...CARRYING, subjects: () => gateway.state.size });
   const observe = toAll(metrics.observe, log.observe);
-  gateway = await openRedis({ ...DEFAULTS, url: proxy.url, deadline: 250 }, { observe, audit: KEPT });
+  gateway = await openRedis({ ...DEFAULTS, url: proxy.url, deadline: 60_000 }, { observe, audit: KEPT });
 });
 afterEach(async () => {
   await gateway.close();

@@ -15,7 +15,7 @@ export async function openRecords(
   const bus = await openBus(redis, () => {});
   const breakers = createCircuitBreakers(shardsOf(redis), settings, () => {});
   return {
-    records: (audit) => recordsInRedis(redis, { bus, breakers, deadline: 5_000, audit }),
+    records: (audit) => recordsInRedis(redis, { bus, breakers, deadline: 60_000, audit }),
     close() {
       breakers.close();
       bus.close();

@@ -128,6 +128,9 @@ export type Event =
   | { readonly type: 'stopping'; readonly inFlight: number }
   | { readonly type: 'stopped'; readonly cutOff: number };
 
+/** The events of these types. `Extract` would drop types that share one shape, such as outage and bug. */
+export type EventOf<T extends Event['type']> = Event & { readonly type: T };
+
 /**
  * Why a store is away: requests in a row found no connection, got no usable answer, or none in time; too large a share of them
  * failed; its answers had statuses that count as failures; or the gateway's own checks failed.

@@ -1,5 +1,5 @@
 import type { LabelNames, LabelValue } from './cells.ts';
-import type { Event } from './events.ts';
+import type { Event, EventOf } from './events.ts';
 
 /** The gauges of a process that carries requests, read when Prometheus asks. */
 export interface RequestGauges {
@@ -75,8 +75,6 @@ export type GaugeName =
 
 type EventType = Event['type'];
 
-/** The events of these types. `Extract` would drop types that share one shape, such as outage and bug. */
-type EventOf<T extends EventType> = Event & { readonly type: T };
 /**
  * A function of the events of these types. Method parameters are bivariant, so rows of different events fit into one list; each
  * function gets only its own events.

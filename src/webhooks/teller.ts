@@ -1,7 +1,7 @@
 import { formatLimit } from '../config/windows.ts';
 import { targetIn } from '../keys/counting.ts';
 import type { Event, Observe } from '../observe/events.ts';
-import { reasonOf } from '../observe/log.ts';
+import { reasonOf } from '../observe/log-table.ts';
 import type { Sighting } from './incidents.ts';
 import { Quotas } from './quotas.ts';
 import { type Told, timeOf, told } from './told.ts';

@@ -1,8 +1,9 @@
-import { stripVTControlCharacters } from 'node:util';
+import { inspect, stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Config } from '../../src/config/config.ts';
 import type { Event, RequestEvent, RequestTrace } from '../../src/observe/events.ts';
 import { createLog } from '../../src/observe/log.ts';
+import { createLogTable } from '../../src/observe/log-table.ts';
 
 const STARTED: Event = { type: 'started', url: 'http://a:1', adminUrl: 'http://a:2', state: 'embedded' };
 const COLOUR = '\u001b[';
@@ -150,6 +151,19 @@ describe('the lines of the log', () => {
       { type: 'key.retiring', id: 'r1', keyId: 'k1', plan: 'free' },
     ];
     expect(written('json', false, ...events)).toBe('');
+  });
+
+  test('have no field that the row of the event does not name', () => {
+    const unnamed = 'a secret';
+    // Has every field that a row may read, and lists only those of this object.
+    const eventOf = (type: string, result: string) =>
+      new Proxy({ type, result, trace: undefined, unnamed } as object, {
+        get: (own, name) => (name in own ? Reflect.get(own, name) : 1),
+      }) as Event;
+    const leaking = Object.entries(createLogTable({ requests: true })).filter(([type, row]) =>
+      ['lost', 'dropped'].some((result) => inspect(row(eventOf(type, result))).includes(unnamed)),
+    );
+    expect(leaking.map(([type]) => type)).toEqual([]);
   });
 
   test('never let a caller control the terminal', () => {

@@ -1,8 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { Event } from '../../src/observe/events.ts';
 import { counter } from '../../src/observe/metric-rows.ts';
+import { METRICS } from '../../src/observe/metric-table.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
+import { namesIn } from '../deploy/promql.ts';
+import { alerts, dashboardExpressions, recordings, root } from '../deploy/shipped.ts';
 import { CARRYING } from '../support/gauges.ts';
 import { requestEvent } from '../support/request-event.ts';
 
@@ -158,6 +162,23 @@ describe('what happened is counted', () => {
   test.each(counted)('%s', async (_, events, samples) => {
     expect(await changedBy(events)).toEqual(samples);
   });
+});
+
+test('the table has every metric that the dashboard, the rules and docs name, and no other', () => {
+  const expressions = [
+    ...dashboardExpressions.map(([, expr]) => expr),
+    ...[...alerts, ...recordings].map(({ expr }) => expr),
+  ];
+  const docs = readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md'));
+  const named = [
+    ...expressions.flatMap((expr) => namesIn(expr).selectors.map(({ metric }) => metric)),
+    ...docs.flatMap(
+      (file) => readFileSync(join(root, 'docs', file), 'utf8').match(/(?<=`)storegate_[a-z_]*[a-z]\b/g) ?? [],
+    ),
+  ]
+    .filter((name) => name.startsWith('storegate_'))
+    .map((name) => name.replace(/_(bucket|sum|count)$/, ''));
+  expect([...new Set(named)].sort()).toEqual(METRICS.map(({ name }) => name).sort());
 });
 
 test('workers are the business of the process above them, and what is held of requests that of the others', async () => {

@@ -3,10 +3,16 @@ import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
-import { environmentVariables } from '../../src/config/environment.ts';
+import { assemble } from '../../src/config/assemble.ts';
+import { environmentVariables, readEnvironment } from '../../src/config/environment.ts';
+import { shippedFiles } from '../../src/config/load.ts';
+import { mergeSettings } from '../../src/config/merge.ts';
+import { loadPlans } from '../../src/config/plans.ts';
 import { schemaFlaws } from '../../src/config/schema/flaws.ts';
 import { type Schema, schemaOf } from '../../src/config/schema/schema.ts';
-import { settingsOf } from '../../src/config/settings.ts';
+import { type Setting, SettingsReader, settingsOf } from '../../src/config/settings.ts';
+import { readYamlFile } from '../../src/config/yaml/file.ts';
+import { FILES, textOf } from '../support/imports.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const settings = [...settingsOf(schemaOf('gateway'))];
@@ -48,6 +54,32 @@ describe('the schema that editors show', () => {
       expect(schema.description).toContain(name);
       expect(text).toContain(name);
     }
+  });
+
+  test('has no setting that no code reads', () => {
+    const read = new Set<string>();
+    class Noting extends Map<string, Setting> {
+      override get(name: string): Setting | undefined {
+        read.add(name);
+        return super.get(name);
+      }
+    }
+    const environment = readEnvironment({ REDIS_URL: 'redis://127.0.0.1' }, root);
+    const merged = mergeSettings(environment, readYamlFile(shippedFiles.gateway, root), shippedFiles);
+    assemble(new SettingsReader(new Noting(merged.settings)), {
+      plans: loadPlans(shippedFiles.plans),
+      gateway: shippedFiles.gateway,
+      cwd: root,
+      lists: { settings: merged.settings, paths: [], problems: [], listsOf: () => ({ allow: [], deny: [] }) },
+    });
+    const names = settings.map(([name]) => name);
+    expect(names.filter((name) => !read.has(name))).toEqual([]);
+    // The Config is of no use to anybody where it is made.
+    const code = FILES.filter((file) => !file.startsWith('config/'))
+      .map(textOf)
+      .join('\n');
+    const words = new Set(code.match(/\w+/g));
+    expect(names.filter((name) => !words.has(name.split('.').at(-1)!))).toEqual([]);
   });
 
   test('accepts the shipped plans', () => {

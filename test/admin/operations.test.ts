@@ -2,9 +2,10 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ADMIN_CONTRACT, createAdminApi } from '../../src/admin/api.ts';
+import { ADMIN_CONTRACT, adminContract, createAdminApi } from '../../src/admin/api.ts';
 import type { AdminContext } from '../../src/admin/context.ts';
-import { type Contract, loadContract } from '../../src/contract/contract.ts';
+import { type Contract, loadContract, type Operation } from '../../src/contract/contract.ts';
+import { ROLES, type Role } from '../../src/operators/tokens.ts';
 
 let folder: string;
 beforeAll(() => {
@@ -61,5 +62,54 @@ describe('the admin API does not start', () => {
     expect(() => createAdminApi(context, contract)).toThrow(
       /^The contract of the admin API and its code differ: operation another has no code; the code of grantUsage/,
     );
+  });
+});
+
+/** Every operation under the lowest role that may call it. A second time beside the contract: who may do what changes on purpose only. */
+const LOWEST: Readonly<Record<Role, readonly string[]>> = {
+  read: [
+    ...['listKeys', 'showKey', 'whoami', 'listAccounts', 'showAccount', 'listKeysOfAccount'],
+    ...['listPlans', 'showPlan', 'tryPlan', 'listBans', 'listBanHistory', 'showUsage'],
+    ...['showStatus', 'listStores', 'showTop', 'showHistory', 'followLive', 'listRequests', 'explainRequest'],
+    ...['showConfig', 'diffConfig', 'listAudit', 'listWebhooks', 'showWebhookSchema'],
+  ],
+  operate: [
+    ...['createKey', 'importKey', 'importKeys', 'updateKey', 'disableKey', 'enableKey', 'rotateKey', 'revokeKey'],
+    ...['imposeBan', 'extendBan', 'pardon', 'resetUsage', 'grantUsage', 'testWebhooks'],
+  ],
+  admin: ['putPlan', 'reload', 'listTokens', 'createToken', 'revokeToken'],
+};
+
+describe('the role of a token', () => {
+  const letIn = new Error('asked after the role');
+  const asking: Pick<AdminContext, 'clock'> = {
+    clock: () => {
+      throw letIn;
+    },
+  };
+  /** Takes any parameters and no body: only the role decides. */
+  const lenient = (operation: Operation): Operation =>
+    Object.create(operation, { checkParameters: { value: () => [] }, body: { value: null } });
+  const contract = adminContract();
+  const api = createAdminApi(asking as AdminContext, {
+    ...contract,
+    match(method, path) {
+      const match = contract.match(method, path);
+      return match.operation ? { ...match, operation: lenient(match.operation) } : match;
+    },
+  });
+
+  async function isLetIn({ method, path }: Operation, role: Role): Promise<boolean> {
+    const call = { id: '', operator: { name: 'anna', role }, method, path: path.replaceAll(/[{}]/g, '') };
+    const refusal: unknown = await api.call({ ...call, query: '', headers: [], body: null }).catch((error) => error);
+    if (refusal !== letIn) expect(refusal).toMatchObject({ code: 'role_too_low' });
+    return refusal === letIn;
+  }
+
+  test.each(ROLES)('%s is enough for exactly its own operations and those of the roles before it', async (role) => {
+    const enough: string[] = [];
+    for (const operation of contract.operations) if (await isLetIn(operation, role)) enough.push(operation.id);
+    const before = ROLES.slice(0, ROLES.indexOf(role) + 1);
+    expect(enough.sort()).toEqual(before.flatMap((one) => LOWEST[one]).sort());
   });
 });

@@ -7,26 +7,18 @@ import { type LiveAnswer, readLiveQuestion } from '../fleet/live.ts';
 import { type PeaksAnswer, readPeaksQuestion } from '../fleet/peaks.ts';
 import type { GatewayStatus } from '../fleet/status.ts';
 import { readTopQuestion, type TopAnswer } from '../fleet/top.ts';
-import { toAll } from '../observe/events.ts';
-import { Recorder } from '../observe/history/recorder.ts';
 import { createLog, type Log } from '../observe/log.ts';
-import { createMetrics } from '../observe/metrics.ts';
-import { oneMoment } from '../observe/moment.ts';
-import { Peaks } from '../observe/peaks/peaks.ts';
-import { Top } from '../observe/top/top.ts';
 import { makeToken } from '../operators/tokens.ts';
-import { RecentRequests } from '../requests/recent.ts';
 import { openEmbedded } from '../state/embedded/open.ts';
 import { openRedis } from '../state/redis/open.ts';
 import { makeTicketSecret } from '../tls/server.ts';
-import { receiverOf } from '../tracing/receiver.ts';
-import { openTracing } from '../tracing/tracing.ts';
 import { abilityOf } from './ability.ts';
 import { ContractLoader } from './contracts/loader.ts';
 import { CountedSince } from './counted-since.ts';
 import { operatingGauges, requestGauges } from './gauges.ts';
 import { GatewayHistory } from './history.ts';
 import { type LeftBehind, tellLeftBehind } from './left-behind.ts';
+import { openListeners } from './listeners.ts';
 import { liveAnswer, liveProcess } from './live.ts';
 import { createOperating, type Operating } from './operating.ts';
 import { requestAnswers } from './request-answers.ts';
@@ -84,28 +76,27 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
     ...(config.redis?.keyCopy.enabled ? { keyCopyAge: () => (storage.keyCopyAge?.() ?? 0) / 1_000 } : {}),
     ...webhooks.gauges,
   };
-  const metrics = createMetrics(gauges, () => serving.stores, { exemplars: receiverOf(config.tracing) !== null });
-  const moment = oneMoment(clock);
-  const recent = new RecentRequests(config.explain, { worker: null });
-  const counted = new Top(moment.clock);
-  const peaks = new Peaks(moment.clock);
   const windowsSince = new CountedSince(config.plans, clock);
   const past = new GatewayHistory();
-  const recorder = new Recorder(moment.clock, past.add);
-  const tracing = await openTracing(config.tracing, { worker: null, observe: (event) => observe(event) });
-  const observe = moment.of(
-    toAll(
-      metrics.observe,
-      log.observe,
-      standing.observe,
-      recent.observe,
-      counted.observe,
-      peaks.observe,
-      recorder.observe,
-      ...(tracing === null ? [] : [tracing.observe]),
-      ...webhooks.listeners,
-    ),
-  );
+  const {
+    metrics,
+    recent,
+    top: counted,
+    peaks,
+    recorder,
+    tracing,
+    observe,
+  } = await openListeners({
+    config,
+    worker: null,
+    clock,
+    log,
+    standing,
+    gauges,
+    stores: () => serving.stores,
+    minute: past.add,
+    others: webhooks.listeners,
+  });
 
   const storage = config.redis
     ? await openRedis(config.redis, { observe, audit: config.audit, folder: config.data })

@@ -1,16 +1,11 @@
 import type { LiveOfProcess, LiveQuestion } from '../fleet/live.ts';
 import type { ProcessStatus } from '../fleet/status.ts';
 import type { DrainOptions } from '../gateway/wire/listener.ts';
-import { type Event, type Observe, toAll } from '../observe/events.ts';
-import { Recorder } from '../observe/history/recorder.ts';
+import type { Event, Observe } from '../observe/events.ts';
 import { createLog } from '../observe/log.ts';
-import { createMetrics, type Metrics } from '../observe/metrics.ts';
-import { oneMoment } from '../observe/moment.ts';
-import { Peaks } from '../observe/peaks/peaks.ts';
-import { Top } from '../observe/top/top.ts';
-import { RecentRequests } from '../requests/recent.ts';
 import { abilityOf } from '../run/ability.ts';
 import { requestGauges } from '../run/gauges.ts';
+import { type Listeners, openListeners } from '../run/listeners.ts';
 import { liveProcess } from '../run/live.ts';
 import { createServing, type Serving } from '../run/serving.ts';
 import { Standing } from '../run/standing.ts';
@@ -18,8 +13,6 @@ import { processStatus } from '../run/status.ts';
 import { urlOf } from '../run/url.ts';
 import { openRedis } from '../state/redis/open.ts';
 import type { Storage } from '../state/storage.ts';
-import { receiverOf } from '../tracing/receiver.ts';
-import { openTracing } from '../tracing/tracing.ts';
 import { hasReceivers } from '../webhooks/endpoints.ts';
 import type { Heard } from '../webhooks/teller.ts';
 import { Channel, type ChannelOptions, type Handlers, NoAnswer } from './channel.ts';
@@ -37,20 +30,15 @@ const ABANDONED = 30_000;
 const TELLING_OF_ABILITY: ReadonlySet<Event['type']> = new Set(['state.outage', 'state.recovered', 'store.state']);
 
 /** What a serving worker holds. */
-interface Work {
+interface Work extends Pick<Listeners, 'metrics' | 'recent' | 'top' | 'peaks' | 'observe'> {
   readonly url: string;
   /** Where the primary process answers operators, and a new one will; `null`: the system chooses its port each time. */
   readonly adminUrl: string | null;
   /** Those of that listener, in PEM; none if it does not speak TLS. */
   readonly certificates: () => readonly string[];
   readonly serving: Serving;
-  readonly metrics: Metrics;
-  readonly observe: Observe;
   readonly status: () => ProcessStatus;
   readonly live: (question: LiveQuestion) => LiveOfProcess;
-  readonly top: Top;
-  readonly peaks: Peaks;
-  readonly recent: RecentRequests;
   use: Handlers<WorkerCalls>['use'];
   close(): Promise<void>;
 }
@@ -144,37 +132,30 @@ async function begin(
 ): Promise<Work> {
   let settings = unpacked(sent);
   const { config } = settings;
-  const log = createLog(config.log, { worker });
-  const metrics = createMetrics(
-    requestGauges(
-      () => serving,
-      () => storage,
-    ),
-    () => serving.stores,
-    { exemplars: receiverOf(config.tracing) !== null },
-  );
   // A failed call does not matter: a primary process that is gone needs no news.
   const tellAbility = () => void primary.call('able', abilityOf(storage, standing, serving), TELLING).catch(() => {});
   let isOpen = false;
   const standing = new Standing();
-  const moment = oneMoment(Date.now);
-  const recent = new RecentRequests(config.explain, { worker });
-  const top = new Top(moment.clock);
-  const peaks = new Peaks(moment.clock);
-  const recorder = new Recorder(
-    moment.clock,
-    // Without a primary process nobody keeps it.
-    (minute) => void primary.call('minute', minute, TELLING).catch(() => {}),
-  );
-  const tracing = await openTracing(config.tracing, { worker, observe: (event) => observe(event) });
-  const listeners = [metrics, log, standing, recent, top, peaks, recorder, ...(tracing === null ? [] : [tracing])];
-  const counting = listeners.map(({ observe }) => observe);
   const isTold = hasReceivers(config.webhooks);
   const tellers = isTold ? [await tellerOf(config.webhooks.quota, primary)] : [];
   const telling: Observe = ({ type }) => {
     if (isOpen && TELLING_OF_ABILITY.has(type)) tellAbility();
   };
-  const observe = moment.of(toAll(...counting, ...tellers, telling));
+  const { metrics, recent, top, peaks, recorder, tracing, observe } = await openListeners({
+    config,
+    worker,
+    clock: Date.now,
+    log: createLog(config.log, { worker }),
+    standing,
+    gauges: requestGauges(
+      () => serving,
+      () => storage,
+    ),
+    stores: () => serving.stores,
+    // Without a primary process nobody keeps it.
+    minute: (minute) => void primary.call('minute', minute, TELLING).catch(() => {}),
+    others: [...tellers, telling],
+  });
   const storage: Storage = await openRedis(config.redis!, {
     observe,
     audit: config.audit,

@@ -1,0 +1,42 @@
+import { expect, test } from '@jest/globals';
+import { loadConfig } from '../../src/config/load.ts';
+import { admit } from '../../src/limits/admission.ts';
+import { newLedger } from '../../src/limits/ledger.ts';
+import type { Event, RequestTrace } from '../../src/observe/events.ts';
+import { openListeners } from '../../src/run/listeners.ts';
+import { Standing } from '../../src/run/standing.ts';
+import { CARRYING } from '../support/gauges.ts';
+import { limits, MINUTE, window } from '../support/limits.ts';
+import { requestEvent } from '../support/request-event.ts';
+
+test('every listener of a process hears of a request', async () => {
+  const logged: Event[] = [];
+  const others: Event[] = [];
+  const standing = new Standing();
+  const { metrics, recent, top, peaks, recorder, observe } = await openListeners({
+    config: loadConfig({ env: {}, cwd: import.meta.dirname }),
+    worker: 2,
+    clock: Date.now,
+    log: { observe: (event) => void logged.push(event) },
+    standing,
+    gauges: CARRYING,
+    stores: () => [],
+    minute: () => {},
+    others: [(event) => void others.push(event)],
+  });
+  const windows = [window(5, MINUTE)];
+  const admission = admit(newLedger(windows), limits(windows), 1, Date.now());
+  const trace = { subject: 'key:key_1', admission, standing: admission, cost: 1, scopes: [] };
+  const request = requestEvent({ id: 'r1', trace: trace as unknown as RequestTrace });
+  observe(request);
+  observe({ type: 'state.answered', duration: 1 });
+
+  expect(logged[0]).toBe(request);
+  expect(others[0]).toBe(request);
+  expect(standing.ofState.stateTime).toBe(1);
+  expect(await metrics.text()).toContain('storegate_requests_total{operation="listPets",method="GET",status="200"} 1');
+  expect(recent.explain('r1')).not.toBeNull();
+  expect(top.counts('minute', 'requests').summary.total).toBe(1);
+  expect(peaks.counts('free', []).costliest).toBe(1);
+  expect(recorder.total[0]).toBe(1);
+});

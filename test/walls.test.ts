@@ -175,6 +175,12 @@ const words: readonly {
     ],
   },
   {
+    name: 'only one place makes what listens to requests, the same for workers as for the only process',
+    pattern: /\bnew (?:RecentRequests|Top|Peaks|Recorder)\(/,
+    allowed: (file) => file === 'run/listeners.ts',
+    planted: 'const peaks = new Peaks(moment.clock);',
+  },
+  {
     name: 'the gateway writes no answer of a server of Node',
     pattern: /\bresponse\.(end|writeHead|write|setHeader)\(/,
     allowed: (file) => !inside('gateway')(file),

@@ -14,7 +14,6 @@ import { openRedis } from '../state/redis/open.ts';
 import { makeTicketSecret } from '../tls/server.ts';
 import { abilityOf } from './ability.ts';
 import { ContractLoader } from './contracts/loader.ts';
-import { CountedSince } from './counted-since.ts';
 import { operatingGauges, requestGauges } from './gauges.ts';
 import { GatewayHistory } from './history.ts';
 import { type LeftBehind, tellLeftBehind } from './left-behind.ts';
@@ -76,7 +75,6 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
     ...(config.redis?.keyCopy.enabled ? { keyCopyAge: () => (storage.keyCopyAge?.() ?? 0) / 1_000 } : {}),
     ...webhooks.gauges,
   };
-  const windowsSince = new CountedSince(config.plans, clock);
   const past = new GatewayHistory();
   const {
     metrics,
@@ -136,7 +134,6 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
       swap(settings) {
         serving.use(settings);
         recent.use(settings.config.explain);
-        windowsSince.use(settings.config.plans);
       },
       records: storage,
       state: storage.state,
@@ -180,7 +177,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
     const question = readPeaksQuestion(asked);
     if (question === null) return null;
     const { plan, windows } = question;
-    const countedSince = windows.map((window) => windowsSince.of(plan, window));
+    const countedSince = windows.map((window) => operating.windowsSince.of(plan, window));
     return { ...peaks.counts(plan, windows), missing: 0, countedSince };
   }
 

@@ -17,6 +17,7 @@ import { createOperatorsReference } from '../reference/operators.ts';
 import type { State } from '../state/state.ts';
 import type { Records } from '../state/storage.ts';
 import type { ContractLoader } from './contracts/loader.ts';
+import { CountedSince } from './counted-since.ts';
 import { type ActiveConfig, createReloader, FILE_CHANGED, type ReloaderParts, ReloadRefused } from './reload.ts';
 import { configurationStatus, digestsOf } from './status.ts';
 import { urlOf } from './url.ts';
@@ -56,6 +57,8 @@ export interface Operating {
   /** When the first of the gateway's certificates ends, Unix milliseconds. */
   readonly certificateEnd: number;
   readonly configuration: ConfigurationStatus;
+  /** Since when plans have their windows. */
+  readonly windowsSince: Pick<CountedSince, 'of'>;
   /** Resolves with the URL for operators. Rejects with ListenError. */
   listen(): Promise<string>;
   /** All of the files holds from the next request on, or nothing changes. Rejects with ReloadRefused. */
@@ -86,6 +89,7 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
   } = parts;
   const { config } = initial;
   const { keys, auditLog, banLog, tokens } = records;
+  const windowsSince = new CountedSince(config.plans, clock);
   const reloader = createReloader({
     initial,
     load: load ?? (() => config),
@@ -95,6 +99,7 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
     prepare,
     async swap(settings) {
       await swap(settings);
+      windowsSince.use(settings.config.plans);
       admin.use(settings.certificates.admin);
       tellUsed(settings);
       warn(settings);
@@ -161,6 +166,7 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
     get configuration() {
       return configurationStatus(reloader.current, reloader.waiting, lastReload());
     },
+    windowsSince,
     listen: async () => urlOf(config.admin.host, await admin.listen(), initial.certificates.admin !== null),
     reload: (reason) => reloader.reload(reason),
     async close() {

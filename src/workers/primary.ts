@@ -12,7 +12,6 @@ import { totalOpenMetrics, totalText } from '../observe/figures.ts';
 import { createLog } from '../observe/log.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { ContractLoader } from '../run/contracts/loader.ts';
-import { CountedSince } from '../run/counted-since.ts';
 import type { Gateway, Overrides } from '../run/gateway.ts';
 import { operatingGauges } from '../run/gauges.ts';
 import { GatewayHistory } from '../run/history.ts';
@@ -56,7 +55,6 @@ export async function createPrimary(
     audit: config.audit,
     folder: config.data,
   });
-  const windowsSince = new CountedSince(config.plans, clock);
   const past = new GatewayHistory();
   past.open(config.data, observe);
   const pool = new WorkerPool({
@@ -83,10 +81,7 @@ export async function createPrimary(
       contracts,
       // The workers prepare what they serve.
       prepare: async () => {},
-      async swap(settings) {
-        await pool.use(settings);
-        windowsSince.use(settings.config.plans);
-      },
+      swap: (settings) => pool.use(settings),
       records,
       state,
       uses: { lastUsed: async (ids) => await records.uses.load(ids) },
@@ -146,7 +141,10 @@ export async function createPrimary(
     const question = readPeaksQuestion(asked);
     const known = question && (await pool.peaks(question));
     return (
-      known && { ...known, countedSince: question.windows.map((window) => windowsSince.of(question.plan, window)) }
+      known && {
+        ...known,
+        countedSince: question.windows.map((window) => operating.windowsSince.of(question.plan, window)),
+      }
     );
   }
 

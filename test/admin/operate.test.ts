@@ -201,12 +201,16 @@ describe('plans', () => {
   test('are put in force at once, into a file that keeps its comments', async () => {
     const { key } = await create();
     await status(key);
-    expect((await admin('PUT', '/plans/free', { limits: '10/minute', drop: ['day'] })).status).toBe(200);
+    const put = gateway.clock.now;
+    expect((await admin('PUT', '/plans/free', { limits: '10/minute,90/hour', drop: ['day'] })).status).toBe(200);
     const answer = await gateway.client.get('/pets').set('X-API-Key', key);
     expect(answer.headers['x-ratelimit-limit']).toBe('10');
     expect(answer.headers['x-ratelimit-remaining']).toBe('8');
     const text = readFileSync(join(gateway.folder, 'plans.yaml'), 'utf8');
     expect(text).toContain('# Kept by hand.');
+    gateway.clock.pass(5);
+    const { body } = await admin('POST', '/plans/free/try', { limits: '9/hour' });
+    expect(body.lastDay.windows[1]).toMatchObject({ name: 'hour', since: new Date(put).toISOString() });
     expect((await admin('PUT', '/plans/gold', { limits: '99/minute', count: 'account' })).status).toBe(200);
     expect((await admin('GET', '/plans')).body.plans.map(({ name }: { name: string }) => name)).toContain('gold');
   });

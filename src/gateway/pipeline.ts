@@ -79,7 +79,7 @@ export function createPipeline(parts: Parts): Pipeline {
       const inspected = inspect(exchange, checked, stored);
       relay(exchange, inspected instanceof Promise ? await inspected : inspected);
     } catch (error) {
-      answer.fail(exchange, error);
+      void answer.fail(exchange, error);
     }
   }
 

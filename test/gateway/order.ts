@@ -27,31 +27,31 @@ export async function mistakes(
   relay(exchange, await inspect(exchange, checked, stored));
 
   // @ts-expect-error authenticate before the door: the exchange alone does not say that it was found well-formed
-  authenticate(exchange);
+  void authenticate(exchange);
   // @ts-expect-error authenticate before the door: a target that was parsed beside it
-  authenticate(exchange, parseTarget('/pets'));
+  void authenticate(exchange, parseTarget('/pets'));
   // @ts-expect-error a refusal taken for a client
-  admit(exchange, await authenticate(exchange, target), 1);
+  void admit(exchange, await authenticate(exchange, target), 1);
   // @ts-expect-error admission of a client that was found, but whose key was not judged
-  admit(exchange, found, 1);
+  void admit(exchange, found, 1);
   // @ts-expect-error a client that was admitted already is not charged again
-  admit(exchange, admitted, 1);
+  void admit(exchange, admitted, 1);
   // @ts-expect-error without admit, or with admit behind the contract
-  contract(exchange, client, target, route);
+  void contract(exchange, client, target, route);
   // @ts-expect-error a copy of the target, with another path
-  contract(exchange, admitted, { ...target, path: '/other' }, route);
+  void contract(exchange, admitted, { ...target, path: '/other' }, route);
   // @ts-expect-error the contract before the door
-  contract(exchange, admitted, parseTarget('/pets'), route);
+  void contract(exchange, admitted, parseTarget('/pets'), route);
   // @ts-expect-error a refusal of admission taken for an admission
-  contract(exchange, await admit(exchange, client, 1), target, route);
+  void contract(exchange, await admit(exchange, client, 1), target, route);
   // @ts-expect-error an unchecked object, though it has all that is needed
-  forward(exchange, { client: admitted, target, operation, body: null });
+  void forward(exchange, { client: admitted, target, operation, body: null });
   // @ts-expect-error a copy of what was checked, with another body
-  forward(exchange, { ...checked, body: Buffer.from('other') });
+  void forward(exchange, { ...checked, body: Buffer.from('other') });
   // @ts-expect-error the store's answer before there is one
   relay(exchange, forward(exchange, checked));
   // @ts-expect-error a mount without admission
-  mounts.forward(exchange, client, target, route.mount);
+  void mounts.forward(exchange, client, target, route.mount);
   // @ts-expect-error /usage for a client that was found, but whose key was not judged
-  usage.serve(exchange, found);
+  void usage.serve(exchange, found);
 }

@@ -34,7 +34,7 @@ describe('the embedded state', () => {
     forgetAll();
     expect(state.size).toBe(2_000);
     state.admit('key:late', minute, 1);
-    state.ban('key:8', minute, DAY);
+    void state.ban('key:8', minute, DAY);
     clock.pass(2_001);
     forgetAll();
     expect(state.size).toBe(2);

@@ -104,9 +104,9 @@ export class MemoryBackend implements SharedBackend, Shards, Bus {
       const scopes = limits.windows.flatMap(({ scope }) => scope ?? []);
       this.#state.admit(subject, wide, most, scopes);
       for (const [i, window] of limits.windows.entries())
-        this.#state.grant(subject, limits, most - windows[i]!.units, fullNameOf(window));
+        void this.#state.grant(subject, limits, most - windows[i]!.units, fullNameOf(window));
       const left = (ban?.until ?? 0) - this.#clock.now;
-      if (left > 0) this.#state.ban(subject, limits, left);
+      if (left > 0) void this.#state.ban(subject, limits, left);
     });
   }
 

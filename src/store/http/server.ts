@@ -28,7 +28,7 @@ export function createServer(routes: readonly Route[], log: StoreLog): StoreServ
   const server = createHttpServer(timeouts, (request, response) => {
     const exchanged = exchange(request, response, { route, log, isClosing });
     inFlight.add(exchanged);
-    exchanged.finally(() => inFlight.delete(exchanged));
+    void exchanged.finally(() => inFlight.delete(exchanged));
     request.once('close', () => {
       // The store answered before the body had arrived and before it was closing, so nothing else ends this connection.
       if (isClosing() && response.writableFinished) request.socket.destroySoon();

@@ -120,7 +120,7 @@ describe('a banned request', () => {
     const { admitted, events, begun } = admitting(
       admission({ verdict: 'banned', bannedUntil: until, retryAt: until, banBegins: true }),
     );
-    admitted();
+    void admitted();
     expect(events).toEqual([{ type: 'ban', id: 'request-1', keyId: 'key_1', plan: 'free', until }]);
     // The state tells by itself of a ban that began with strikes that were sent on.
     expect(begun).toEqual([]);
@@ -131,7 +131,7 @@ describe('a banned request', () => {
       admission({ verdict: 'banned', bannedUntil: until, retryAt: until, violated: minute, banBegins: true, rung: 2 }),
     );
     exchange.route = 'listPets';
-    admitted();
+    void admitted();
     const { subject, limits } = knownClient();
     expect(begun).toEqual([
       [

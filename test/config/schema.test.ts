@@ -10,12 +10,22 @@ import { mergeSettings } from '../../src/config/merge.ts';
 import { loadPlans } from '../../src/config/plans.ts';
 import { schemaFlaws } from '../../src/config/schema/flaws.ts';
 import { type Schema, schemaOf } from '../../src/config/schema/schema.ts';
+import { isValid } from '../../src/config/schema/valid.ts';
+import { validator } from '../../src/config/schema/validators.ts';
 import { type Setting, SettingsReader, settingsOf } from '../../src/config/settings.ts';
 import { readYamlFile } from '../../src/config/yaml/file.ts';
 import { FILES, textOf } from '../support/imports.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const settings = [...settingsOf(schemaOf('gateway'))];
+const withValue = (name: string, value: unknown) =>
+  name.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
+
+function* schemasIn(value: unknown): Generator<Schema> {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) yield value as Schema;
+  for (const member of Object.values(value)) yield* schemasIn(member);
+}
 
 describe('the schema that editors show', () => {
   test.each([
@@ -33,16 +43,33 @@ describe('the schema that editors show', () => {
 
   test.each(settings)('explains %s and has a default that it accepts', (name, schema) => {
     expect((schema as Schema & { description?: string }).description).toMatch(/^\S.+\.$/);
-    const document = name.split('.').reduceRight<unknown>((value, key) => ({ [key]: value }), schema.default);
-    expect(schemaFlaws(document, 'gateway')).toEqual([]);
+    expect(validator('gateway')(withValue(name, schema.default))).toBe(true);
+  });
+
+  test.each(['gateway', 'plans'] as const)('accepts every default by the very schema that has it: %s', (name) => {
+    for (const schema of schemasIn(schemaOf(name))) {
+      if (schema.default !== undefined)
+        expect([schema, validator(name, schema)(schema.default)]).toEqual([schema, true]);
+    }
   });
 
   test.each(settings)('says what would be right for %s', (name, schema) => {
     // A map of names takes any map.
     const value = schema.properties === undefined && [schema.type].flat().includes('object') ? 'text' : { not: 'this' };
-    const wrong = name.split('.').reduceRight<unknown>((value, key) => ({ [key]: value }), value);
-    const [flaw] = schemaFlaws(wrong, 'gateway');
+    const [flaw] = schemaFlaws(withValue(name, value), 'gateway');
     expect(flaw?.message).toMatch(/^must be (?!a map,).+, (is a map|is "text"|and is not \(the value is not shown\))$/);
+  });
+
+  test.each(settings)('judges %s and its section alone as in a whole document', (name, { default: usual }) => {
+    const around = name.split('.').slice(0, -1).join('.');
+    const values = [null, true, 0, 1, -1, 1e9, '', 'text', '5s', '1d', '1KiB', [], ['text'], {}, { not: 'this' }];
+    const others =
+      around === ''
+        ? [{ unknown: 1 }, null, 'text']
+        : [{ unknown: 1 }, null, 'text', []].map((value) => withValue(around, value));
+    for (const document of [...values.map((value) => withValue(name, value)), withValue(name, [usual]), ...others]) {
+      expect([document, isValid(document, 'gateway')]).toEqual([document, validator('gateway')(document)]);
+    }
   });
 
   test('tells of every variable that beats a setting', () => {

@@ -1,9 +1,11 @@
 /** The known word that the user probably meant, at most `slips` letters away, or `null` if none is near. */
 export function suggest(word: string, known: readonly string[], slips = Number.POSITIVE_INFINITY): string | null {
   if (word.length > 64) return null;
+  const most = ({ length }: string) => Math.min(slips, Math.max(1, Math.floor(length / 3)));
   const near = known
+    .filter((candidate) => Math.abs(candidate.length - word.length) <= most(candidate))
     .map((candidate) => ({ candidate, distance: distance(word.toLowerCase(), candidate.toLowerCase()) }))
-    .filter(({ candidate, distance }) => distance <= Math.min(slips, Math.max(1, Math.floor(candidate.length / 3))))
+    .filter(({ candidate, distance }) => distance <= most(candidate))
     .sort((a, b) => a.distance - b.distance);
   return near[0]?.candidate ?? null;
 }

@@ -3,6 +3,7 @@ import { step } from '../problems/pointers.ts';
 import { quote } from '../problems/quote.ts';
 import { suggest } from '../problems/suggest.ts';
 import { expectation, flatten, type Schema, type SchemaName, schemaOf } from './schema.ts';
+import { isValid } from './valid.ts';
 import { validator } from './validators.ts';
 
 /** A mistake inside one document. */
@@ -20,7 +21,8 @@ export interface Flaw {
  * @param definition a definition of the schema, if the value is not a whole document
  */
 export function schemaFlaws(value: unknown, name: SchemaName, definition?: string): readonly Flaw[] {
-  const validate = validator(name, definition);
+  if (definition === undefined && isValid(value, name)) return [];
+  const validate = validator(name, definition === undefined ? undefined : schemaOf(name).definitions?.[definition]);
   if (validate(value)) return [];
   const flaws = new Map<string, Flaw>();
   const errors = (validate.errors ?? []).filter((error) => !isEcho(error));

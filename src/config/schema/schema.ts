@@ -7,6 +7,8 @@ export interface Schema {
   readonly allOf?: readonly Schema[];
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: boolean | Schema;
+  readonly required?: readonly string[];
   readonly definitions?: Readonly<Record<string, Schema>>;
   readonly enum?: readonly unknown[];
   readonly minimum?: number;

@@ -1,0 +1,67 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Schema, type SchemaName, schemaOf } from './schema.ts';
+import { validator } from './validators.ts';
+
+/** Keywords that judge no value. */
+const ANNOTATIONS = [
+  'title',
+  'description',
+  'default',
+  'errorMessage',
+  'x-restart',
+  '$schema',
+  '$comment',
+  'definitions',
+];
+/** `pattern` judges texts alone. */
+const SECTION = new Set([...ANNOTATIONS, 'type', 'pattern', 'properties', 'additionalProperties', 'required']);
+const REFERENCE = new Set([...ANNOTATIONS, 'allOf', '$ref']);
+
+/**
+ * Whether a whole document is valid. To compile the whole schema takes longer than all other work on a configuration, so only
+ * what differs from the defaults is checked, by its own part of the schema: a test holds that every default is valid.
+ */
+export function isValid(document: unknown, name: SchemaName): boolean {
+  const root = schemaOf(name);
+
+  function visit(value: unknown, schema: Schema): boolean {
+    if (isDefault(value, schema)) return true;
+    const only = soleTarget(schema, root);
+    if (only !== null) return visit(value, only);
+    const { properties } = schema;
+    if (properties === undefined || !isSection(schema) || !isObject(value)) return validator(name, schema)(value);
+    return (
+      (schema.required ?? []).every((key) => Object.hasOwn(value, key)) &&
+      Object.entries(value).every(([key, member]) => Object.hasOwn(properties, key) && visit(member, properties[key]!))
+    );
+  }
+
+  return visit(document, root);
+}
+
+/** Objects that were read have no prototype. */
+function isDefault(value: unknown, schema: Schema): boolean {
+  const plain = isObject(value) ? { ...value } : value;
+  return schema.default !== undefined && isDeepStrictEqual(plain, schema.default);
+}
+
+/** The one schema that decides in the place of this one; `null` if there is none. */
+function soleTarget(schema: Schema, root: Schema): Schema | null {
+  const { allOf = [], $ref } = schema;
+  const parts = $ref === undefined ? allOf : [...allOf, root.definitions?.[$ref.replace('#/definitions/', '')]];
+  const [only, ...more] = parts;
+  return only !== undefined && more.length === 0 && hasOnly(schema, REFERENCE) ? only : null;
+}
+
+/** Whether objects are valid if they have all that is required, no unknown key, and valid members alone. */
+function isSection(schema: Schema): boolean {
+  return [schema.type].flat().includes('object') && schema.additionalProperties === false && hasOnly(schema, SECTION);
+}
+
+function hasOnly(schema: Schema, keywords: ReadonlySet<string>): boolean {
+  return Object.keys(schema).every((keyword) => keywords.has(keyword));
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -13,7 +13,7 @@ import {
 import { keysLeftBehind, leftBehindText } from '../run/left-behind.ts';
 import { refuseUnknownUpstreams } from '../run/upstream-names.ts';
 import { peekKeys } from '../state/embedded/peek.ts';
-import { RedisError } from '../state/redis/client.ts';
+import { RedisError } from '../state/redis/error.ts';
 import type { Terminal } from './terminal.ts';
 import { withKeys } from './with-keystore.ts';
 

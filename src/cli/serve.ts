@@ -2,16 +2,14 @@ import type { Config, ServedConfig } from '../config/config.ts';
 import { namesStores, withStore } from '../config/describe.ts';
 import { loadConfig } from '../config/load.ts';
 import { tuneEngine } from '../run/engine.ts';
-import { createGateway, type Gateway } from '../run/gateway.ts';
+import type { Gateway } from '../run/gateway.ts';
 import { ReloadRefused } from '../run/reload.ts';
-import { RedisError } from '../state/redis/client.ts';
-import { redisName } from '../state/redis/open.ts';
-import { createPrimary } from '../workers/primary.ts';
+import { RedisError } from '../state/redis/error.ts';
 import { storeFile } from './commands/store.ts';
-import { makeDemoKeys, welcome } from './demo.ts';
+import type { DemoKey } from './demo.ts';
 import { withOrigin } from './origin.ts';
-import { startStore } from './store.ts';
 import { type Terminal, untilStopped } from './terminal.ts';
+import { welcome } from './welcome.ts';
 
 export interface ServeOptions {
   /** Whether a first start in a terminal makes and shows a key for each plan. */
@@ -29,21 +27,27 @@ export async function serve(terminal: Terminal, options: ServeOptions): Promise<
   }
 }
 
-async function serveConfig(terminal: Terminal, config: Config, { demoKeys }: ServeOptions): Promise<void> {
+async function serveConfig(terminal: Terminal, config: Config, options: ServeOptions): Promise<void> {
   const { served, stopStore } = await findStore(config);
   try {
     const load = () => loadConfig(terminal);
-    const create = config.workers === 1 ? createGateway : createPrimary;
+    const create = await maker(config);
     const gateway = await create(served, { load });
     const stopListening = terminal.onHangup(() => {
       if (!terminal.stop.aborted) void reload(gateway);
     });
     const { url, adminUrl, leftBehind } = await gateway.start();
     // Anywhere but on a terminal the secrets would end up in a file or in the log of a service.
-    const isWanted = demoKeys && terminal.isTerminal && leftBehind === null;
-    const keys = isWanted ? await makeDemoKeys(config).catch(noneWhileAway) : null;
+    const isWanted = options.demoKeys && terminal.isTerminal && leftBehind === null;
+    const keys = isWanted ? await demoKeys(config) : null;
     terminal.out(
-      welcome({ url, adminUrl, place: placeOf(config), leftBehind: terminal.isTerminal ? leftBehind : null, keys }),
+      welcome({
+        url,
+        adminUrl,
+        place: await placeOf(config),
+        leftBehind: terminal.isTerminal ? leftBehind : null,
+        keys,
+      }),
     );
     await untilStopped(terminal);
     await gateway.stop();
@@ -56,22 +60,35 @@ async function serveConfig(terminal: Terminal, config: Config, { demoKeys }: Ser
 /** The stores that the configuration names, or a store started here on a loopback port that only the gateway knows. */
 async function findStore(config: Config): Promise<{ served: ServedConfig; stopStore: () => Promise<void> }> {
   if (namesStores(config)) return { served: config, stopStore: async () => {} };
+  const { startStore } = await import('./store.ts');
   const { store, url } = await startStore(storeFile(config.data), { host: '127.0.0.1', port: 0 });
   return { served: withStore(config, url), stopStore: () => store.close() };
 }
 
+/** What makes the gateway. Of one process and several, and with Redis and without, each loads what it needs alone. */
+async function maker({ workers }: Config) {
+  if (workers === 1) return (await import('../run/gateway.ts')).createGateway;
+  return (await import('../workers/primary.ts')).createPrimary;
+}
+
 /** Where keys and data are, in a sentence without a password. */
-function placeOf(config: Config): string {
+async function placeOf(config: Config): Promise<string> {
   const { redis, data } = config;
   if (redis === null) return `Keys and data are in ${data}.`;
+  const { redisName } = await import('../state/redis/open.ts');
   const store = namesStores(config) ? '' : ` The data of the store is in ${data}.`;
   return `Keys, counters and bans are in ${redisName(redis)}.${store}`;
 }
 
 /** A gateway that started without Redis has started before, and the keys of a first start can wait. */
-function noneWhileAway(error: unknown): null {
-  if (error instanceof RedisError && error.isAway) return null;
-  throw error;
+async function demoKeys(config: Config): Promise<DemoKey[] | null> {
+  const { makeDemoKeys } = await import('./demo.ts');
+  try {
+    return await makeDemoKeys(config);
+  } catch (error) {
+    if (error instanceof RedisError && error.isAway) return null;
+    throw error;
+  }
 }
 
 /** Reloads on SIGHUP. The log has the mistakes. */

@@ -2,7 +2,6 @@ import type { Config } from '../config/config.ts';
 import type { KeyStore } from '../keys/store.ts';
 import { openStateFile } from '../state/embedded/file.ts';
 import { recordsInFile } from '../state/embedded/open.ts';
-import { openBeside } from '../state/redis/open.ts';
 
 /** Opens the keys of the gateway, in Redis or in its folder, while `work` runs; running gateways notice changes. */
 export async function withKeys<T>(
@@ -10,6 +9,7 @@ export async function withKeys<T>(
   work: (store: KeyStore) => Promise<T>,
 ): Promise<T> {
   if (redis) {
+    const { openBeside } = await import('../state/redis/open.ts');
     const { keys, close } = await openBeside(redis, audit);
     return await work(keys).finally(close);
   }

@@ -10,7 +10,6 @@ import { readTopQuestion, type TopAnswer } from '../fleet/top.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { makeToken } from '../operators/tokens.ts';
 import { openEmbedded } from '../state/embedded/open.ts';
-import { openRedis } from '../state/redis/open.ts';
 import { makeTicketSecret } from '../tls/server.ts';
 import { abilityOf } from './ability.ts';
 import { ContractLoader } from './contracts/loader.ts';
@@ -97,7 +96,11 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   });
 
   const storage = config.redis
-    ? await openRedis(config.redis, { observe, audit: config.audit, folder: config.data })
+    ? await (await import('../state/redis/open.ts')).openRedis(config.redis, {
+        observe,
+        audit: config.audit,
+        folder: config.data,
+      })
     : openEmbedded(config.data, { clock, audit: config.audit, observe });
   past.open(config.data, observe);
   recorder.watch();

@@ -14,11 +14,20 @@ test('the command line alone loads only commander: what a command needs is loade
 });
 
 test('what is loaded on start is followed through every file, and not into types or what is imported later', () => {
-  const loaded = importsOnLoad('cli/serve.ts');
-  for (const name of ['run/gateway.ts', 'ajv', 'ioredis', 'pino', 'http1/server.ts', 'yaml'])
+  const loaded = importsOnLoad('run/gateway.ts');
+  for (const name of ['state/embedded/open.ts', 'ajv', 'pino', 'http1/server.ts', 'yaml'])
     expect([...loaded]).toContain(name);
   expect([...importsOnLoad('cli/commands/serve.ts')]).toEqual([]);
 });
+
+test.each(['cli/serve.ts', 'run/gateway.ts', 'cli/check.ts', 'cli/reach/beside.ts'])(
+  '%s loads on start nothing that only some need: Redis, workers, the store, mounts with a target',
+  (file) => {
+    const loaded = [...importsOnLoad(file)];
+    const rare = /^(state\/redis\/(?!error\.ts)|workers\/|store\/|ioredis$|http-proxy-middleware$)/;
+    expect(loaded.filter((name) => rare.test(name))).toEqual([]);
+  },
+);
 
 test.each([
   ['run/gateway.ts', ['admin/operations/webhooks.ts', 'run/webhooks.ts', 'webhooks/endpoints.ts']],

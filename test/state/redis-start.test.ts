@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { RedisError } from '../../src/state/redis/client.ts';
+import { RedisError } from '../../src/state/redis/error.ts';
 import { freePort } from '../support/free-port.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';

@@ -20,7 +20,6 @@ import { announcedIn, type FolderLock, lockFolder } from '../../state/embedded/l
 import { recordsInFile } from '../../state/embedded/open.ts';
 import { openOutbox } from '../../state/embedded/outbox.ts';
 import { type Damage, inWords } from '../../state/journal/read.ts';
-import { openBeside } from '../../state/redis/open.ts';
 import type { State } from '../../state/state.ts';
 import type { Records } from '../../state/storage.ts';
 import type { Outbox } from '../../webhooks/outbox.ts';
@@ -211,6 +210,7 @@ function wayTo(admin: Config['admin']): string {
 }
 
 async function openShared(settings: NonNullable<Config['redis']>, audit: Config['audit']): Promise<Storage> {
+  const { openBeside } = await import('../../state/redis/open.ts');
   const { state, fleet, close, outbox, ...records } = await openBeside(settings, audit);
   let asked: Fleet | null = null;
   return {

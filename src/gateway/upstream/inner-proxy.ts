@@ -1,7 +1,7 @@
 import { type ClientRequest, createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
-import { createProxyMiddleware } from 'http-proxy-middleware';
 import type { Upstream } from '../../config/config.ts';
 import { storeLabel } from '../../config/upstreams.ts';
 import { Outage } from '../../errors/outage.ts';
@@ -18,6 +18,9 @@ export interface InnerProxy {
   /** Resolves with the answer of the mount's target. Rejects with Outage, Refusal or CallerLeft. */
   forward(exchange: Exchange, asked: Question, observe: Observe): Promise<StoreAnswer>;
 }
+
+/** For what most gateways do without: the first mount with a target loads it. */
+const load = createRequire(import.meta.url);
 
 /** Bytes of a head inside: those of the door, and our own headers. */
 const MOST_HEAD_BYTES = 128 * 1024;
@@ -44,6 +47,7 @@ export function createInnerProxy(
   const passageOf = (request: IncomingMessage) => passages.get(`${request.headers['x-request-id']}`);
   const server = createServer({ maxHeaderSize: MOST_HEAD_BYTES, requestTimeout: 0, headersTimeout: 0 });
   server.maxHeadersCount = 0;
+  const { createProxyMiddleware } = load('http-proxy-middleware') as typeof import('http-proxy-middleware');
   const proxy = createProxyMiddleware<IncomingMessage, ServerResponse>({
     target,
     changeOrigin: true,

@@ -1,23 +1,11 @@
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
-import { ExpectedError } from '../../common/expected-error.ts';
 import type { RedisSettings } from '../../config/config.ts';
+import { RedisError } from './error.ts';
 import { disconnect, keepConnected } from './lasting.ts';
 
 export type Connection = Redis | Cluster;
-
-/** Redis cannot be used as it is set up. The message says in one sentence what to change. */
-export class RedisError extends ExpectedError {
-  override name = 'RedisError';
-  /** Redis does not answer, or not now; otherwise it refuses, and will until somebody changes something. */
-  readonly isAway: boolean;
-
-  constructor(message: string, { isAway = false, ...options }: ErrorOptions & { readonly isAway?: boolean } = {}) {
-    super(message, options);
-    this.isAway = isAway;
-  }
-}
 
 /** Milliseconds. */
 const CONNECT_TIMEOUT = 1_000;

@@ -1,7 +1,8 @@
 import type { RedisSettings } from '../../config/config.ts';
 import type { Shards } from '../shared/backend.ts';
 import { checkRedis } from './checks.ts';
-import { type Connection, RedisError, refusalOf } from './client.ts';
+import { type Connection, refusalOf } from './client.ts';
+import { RedisError } from './error.ts';
 
 /** Milliseconds until Redis is asked again. */
 const ASK_AGAIN = 200;

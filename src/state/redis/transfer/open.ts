@@ -1,7 +1,8 @@
 import type { RedisSettings } from '../../../config/config.ts';
 import type { Source, Target, TargetOptions } from '../../transfer/port.ts';
 import { checkRedis, unusable } from '../checks.ts';
-import { type Connection, connect, RedisError } from '../client.ts';
+import { type Connection, connect } from '../client.ts';
+import { RedisError } from '../error.ts';
 import { disconnect } from '../lasting.ts';
 import { kindOf, redisName } from '../open.ts';
 import { redisSource } from './source.ts';

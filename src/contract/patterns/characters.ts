@@ -8,6 +8,7 @@ export const TEXT_END = -2;
 const LAST_CHARACTER = 0x10ffff;
 const FIRST_SURROGATE = 0xd800;
 const LAST_SURROGATE = 0xdfff;
+const PAGE = 0x100;
 
 /** A class that names single characters or the ends of ranges, plain or escaped such as `\]`. */
 const NAMED_CLASS = /^\[(?:[^\\]|\\[-^$\\.*+?()[\]{}|/])*\]$/u;
@@ -56,11 +57,14 @@ function lastToAsk(source: string): number {
   return behind < FIRST_SURROGATE ? behind : LAST_CHARACTER;
 }
 
+/** Page by page in plain loops: closures over a million characters take five times as long. */
 function charactersUpTo(end: number): string {
-  const pages = Array.from({ length: (end >> 8) + 1 }, (_, page) => {
-    const characters = Array.from({ length: 0x100 }, (_, i) => page * 0x100 + i);
-    return String.fromCodePoint(...characters.filter((c) => c <= end && (c < FIRST_SURROGATE || c > LAST_SURROGATE)));
-  });
+  const pages: string[] = [];
+  for (let start = 0; start <= end; start += PAGE) {
+    const page: number[] = [];
+    for (let c = start; c < start + PAGE && c <= end; c++) if (c < FIRST_SURROGATE || c > LAST_SURROGATE) page.push(c);
+    pages.push(String.fromCodePoint(...page));
+  }
   return pages.join('');
 }
 

@@ -172,5 +172,5 @@ test('what the gateway takes, busboy reads as the gateway does, and Node reads s
     }),
     { numRuns: 4000 },
   );
-  expect(Math.min(taken, refused)).toBeGreaterThan(500);
+  expect(Math.min(taken, refused) / (taken + refused)).toBeGreaterThan(0.125);
 });

@@ -208,11 +208,11 @@ describe('what is remembered of a value changes nothing of its judgement', () =>
       }),
       { seed: SEED, numRuns: 100 },
     );
-    expect(Math.min(tally.good, tally.bad)).toBeGreaterThan(60);
+    expect(Math.min(tally.good, tally.bad) / (tally.good + tally.bad)).toBeGreaterThan(0.12);
   });
 
   test('where its faults are', () => {
-    let compared = 0;
+    let [compared, all] = [0, 0];
     fc.assert(
       fc.property(schemasWith(), fc.array(values, { minLength: 5, maxLength: 5 }), (schemas, values) => {
         const check = judge(schemas);
@@ -222,6 +222,7 @@ describe('what is remembered of a value changes nothing of its judgement', () =>
         });
         for (const value of values) {
           const faults = check(value);
+          all++;
           if (faults.length === 0 || faults.length >= 50 || faults.some(({ rule }) => rule === 'more')) continue;
           other(value);
           const places = other.errors!.map(({ instancePath, params }) =>
@@ -233,7 +234,7 @@ describe('what is remembered of a value changes nothing of its judgement', () =>
       }),
       { seed: SEED, numRuns: 100 },
     );
-    expect(compared).toBeGreaterThan(40);
+    expect(compared / all).toBeGreaterThan(0.08);
   });
 });
 

@@ -39,7 +39,7 @@ test('requests that ours accepts llhttp understands in the same way', async () =
   );
   expectVariety(tally);
   for (const fault of ['version', 'coding', 'method'])
-    expect([fault, (tally.faults[fault] ?? 0) > 10]).toEqual([fault, true]);
+    expect([fault, (tally.faults[fault] ?? 0) > tally.cases / 1_000]).toEqual([fault, true]);
 });
 
 test('answers that ours accepts llhttp understands in the same way', async () => {

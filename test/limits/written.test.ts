@@ -5,6 +5,7 @@ import { parseWindows } from '../../src/config/windows.ts';
 import { readWindows } from '../../src/limits/written.ts';
 
 const per = fc.oneof(
+  fc.constantFrom('minute', 'hour', 'day', '90s'),
   fc.constantFrom(
     'second',
     'minute',
@@ -24,8 +25,11 @@ const per = fc.oneof(
   ),
   fc.nat(400).map((n) => `${n}d`),
 );
-const limit = fc.oneof(fc.nat(100), fc.constantFrom(1e12, 1e12 + 1, -1, 1.5, '5', null, undefined));
-const kind = fc.constantFrom(undefined, 'fixed', 'sliding', 'leaky', null);
+const limit = fc.oneof(
+  { weight: 6, arbitrary: fc.nat(100) },
+  fc.constantFrom(1e12, 1e12 + 1, -1, 1.5, '5', null, undefined),
+);
+const kind = fc.constantFrom(undefined, undefined, 'fixed', 'sliding', 'fixed', 'sliding', 'leaky', null);
 const entry = fc.oneof(
   {
     weight: 9,
@@ -58,5 +62,5 @@ test('a contract takes the windows that plans take, and no others', () => {
     }),
     { numRuns: 2_000 },
   );
-  expect(Math.min(met.good, met.bad)).toBeGreaterThan(50);
+  expect(Math.min(met.good, met.bad) / (met.good + met.bad)).toBeGreaterThan(0.025);
 });

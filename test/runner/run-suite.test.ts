@@ -23,7 +23,8 @@ beforeAll(() => {
   };
   const jest = resolve(root, 'node_modules/jest/bin/jest.js');
   const args = [jest, '--json', '--config', JSON.stringify(config)];
-  report = JSON.parse(spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' }).stdout);
+  const env = { ...process.env, STOREGATE_TEST_DEPTH: '', STOREGATE_TEST_SEED: '20260101' };
+  report = JSON.parse(spawnSync(process.execPath, args, { cwd: root, env, encoding: 'utf8' }).stdout);
 });
 
 describe('a suite with failures', () => {
@@ -36,6 +37,8 @@ describe('a suite with failures', () => {
       'failed: has an error that nobody catches',
       'failed: has a promise that nobody waits for',
       'passed: waits late for a promise that was rejected',
+      'failed: fails a property',
+      'passed: does a tenth of the random runs',
       'failed: never ends',
       'failed: announces an assertion that does not come',
       'passed: leaves fake timers',
@@ -51,6 +54,12 @@ describe('a suite with failures', () => {
     const { message } = report.testResults[0]!;
     for (const error of ['late', 'uncaught', 'unhandled', 'hook', 'end']) expect(message).toContain(error);
     expect(message).toContain('Exceeded timeout of 20 ms');
-    expect(message).toContain('fixtures/failures.ts:6:');
+    expect(message).toContain('fixtures/failures.ts:7:');
+  });
+
+  test('shows the seed of a random failure, taken from STOREGATE_TEST_SEED, and the line of the property', () => {
+    const { message } = report.testResults[0]!;
+    expect(message).toContain('{ seed: 20260101, ');
+    expect(message).toMatch(/> 2\d \| {3}fc\.assert\(fc\.property\(fc\.nat\(\)/);
   });
 });

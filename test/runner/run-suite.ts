@@ -10,11 +10,15 @@ import { restoreAll } from './globals.ts';
 import { noteSkipped } from './programs.ts';
 
 const GLOBALS = new URL('./globals.ts', import.meta.url).href;
+const FAST_CHECK = new URL('./fast-check.ts', import.meta.url).href;
 
-/** Node loads tests and what they test; what they import of Jest is the same for all suites of a worker. */
+/** Node loads tests and what they test; what they import of Jest and fast-check is the same for all suites of a worker. */
 registerHooks({
-  resolve: (specifier, context, next) =>
-    specifier === '@jest/globals' ? { url: GLOBALS, shortCircuit: true } : next(specifier, context),
+  resolve(specifier, context, next) {
+    if (specifier === '@jest/globals') return { url: GLOBALS, shortCircuit: true };
+    if (specifier === 'fast-check' && context.parentURL !== FAST_CHECK) return { url: FAST_CHECK, shortCircuit: true };
+    return next(specifier, context);
+  },
 });
 
 addEventHandler(async (event) => {

@@ -1,0 +1,28 @@
+import fc from 'fast-check';
+
+/** Runs of a property that asks for no number, as fast-check has it. */
+const USUAL = 100;
+/** The least runs of a property that asks for as many. */
+const LEAST = 20;
+
+const isDeep = process.env.STOREGATE_TEST_DEPTH === 'deep';
+const seed = process.env.STOREGATE_TEST_SEED;
+
+/** `npm test` does a tenth of the random runs, `npm run test:deep` does all. */
+function runsOf(all: number): number {
+  return isDeep ? all : Math.max(Math.ceil(all / 10), Math.min(all, LEAST));
+}
+
+function assert<T>(property: fc.IRawProperty<T>, { numRuns = USUAL, ...parameters }: fc.Parameters<T> = {}) {
+  const given = { ...parameters, numRuns: runsOf(numRuns), ...(seed && { seed: Number(seed) }) };
+  try {
+    return fc.assert(property, given);
+  } catch (error) {
+    // Jest shows the first line outside of node_modules, which shall be that of the test.
+    Error.captureStackTrace(error as Error, assert);
+    throw error;
+  }
+}
+
+/** What tests import as `fast-check`: `assert` decides how many runs there are, and takes the seed from STOREGATE_TEST_SEED. */
+export default { ...fc, assert };

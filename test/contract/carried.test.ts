@@ -38,16 +38,18 @@ describe.each(files)('%s', (file) => {
 
   test('is judged in the same way', () => {
     const text = fc.oneof(fc.string(), fc.constantFrom('1', '-1', 'true', '9223372036854775808', 'a,b'));
+    const words = fc.array(fc.constantFrom('limit', 'status', 'q', '=', '=', '&', '1', 'x', ',', '%20', '%', '+'));
     for (const [i, operation] of one.operations.entries()) {
       const same = other.operations[i]!;
       fc.assert(
         fc.property(
           fc.json(),
           fc.array(text),
-          fc.webQueryParameters(),
+          words,
           fc.integer({ min: 99, max: 599 }),
-          (body, path, query, status) => {
+          (body, path, words, status) => {
             const segments = Array.from({ length: 5 }, (_, n) => encodeURIComponent(path[n] ?? 'x'));
+            const query = words.join('');
             const bytes = new TextEncoder().encode(body);
             expect(same.checkParameters(segments, query, [])).toEqual(operation.checkParameters(segments, query, []));
             const rule = operation.body?.media(operation.body.accepted[0]);

@@ -12,7 +12,10 @@ export default class NodeRealm implements JestEnvironment {
   readonly fakeTimersModern = null;
   readonly moduleMocker = new ModuleMocker(globalThis);
 
-  async setup(): Promise<void> {}
+  /** Jest has 100 frames recorded for each error, and for each call of `expect`. */
+  async setup(): Promise<void> {
+    Error.stackTraceLimit = 20;
+  }
 
   async teardown(): Promise<void> {}
 

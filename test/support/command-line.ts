@@ -16,8 +16,8 @@ export interface Surroundings {
 
 export type CommandLine = (args: readonly string[], surroundings?: Surroundings) => Promise<Result>;
 
-/** The command line in this process, without `main.ts`; its data folder is `data` in `cwd`. */
-export function commandLine(cwd: string): CommandLine {
+/** The command line in this process, without `main.ts`; its data folder is `data` in `cwd`. `onOut` gets what it prints, at once. */
+export function commandLine(cwd: string, onOut: (text: string) => void = () => {}): CommandLine {
   return async (args, surroundings = {}) => {
     const { env = {}, input = '', isTerminal = false, errIsTerminal = false } = surroundings;
     let out = '';
@@ -27,6 +27,7 @@ export function commandLine(cwd: string): CommandLine {
       cwd,
       out: (text) => {
         out += text;
+        onOut(text);
       },
       err: (text) => {
         err += text;

@@ -40,6 +40,9 @@ export class GatewayWithWorkers {
   readonly running: Running;
   url = '';
   adminUrl = '';
+  readonly #log: Line[] = [];
+  /** Characters of its output that `#log` has. */
+  #read = 0;
 
   private constructor({ redisUrl, storeUrl, workers = 2, files = {}, env = {}, folder }: WorkersOptions) {
     this.folder = folder ?? mkdtempSync(join(tmpdir(), 'storegate-'));
@@ -84,9 +87,13 @@ export class GatewayWithWorkers {
   }
 
   /** Every line of the log so far. */
-  get log(): Line[] {
-    const lines = this.running.out().split('\n').slice(0, -1);
-    return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Line);
+  get log(): readonly Line[] {
+    const out = this.running.out();
+    const end = out.lastIndexOf('\n') + 1;
+    const lines = out.slice(this.#read, end).split('\n');
+    this.#read = end;
+    this.#log.push(...lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Line));
+    return this.#log;
   }
 
   told(type: string): Line[] {

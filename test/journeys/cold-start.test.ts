@@ -1,40 +1,46 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { hashSecret } from '../../src/keys/secret.ts';
 import { readJournal } from '../../src/state/journal/read.ts';
 import { KeyCopyReader } from '../../src/state/shared/key-copy/reader.ts';
 import { KEY_COPY } from '../../src/state/shared/key-copy/standing.ts';
 import type { Kept } from '../../src/state/shared/standings/kept.ts';
 import { unpackStandings } from '../../src/state/shared/standings/packing.ts';
+import { adminOf } from '../support/admin.ts';
+import { commandLine } from '../support/command-line.ts';
+import { TestGateway } from '../support/gateway.ts';
 import { freePort } from '../support/free-port.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
 import { type FakeStore, fakeStore } from '../support/upstream.ts';
-import { beside, GatewayWithWorkers, type WorkersOptions } from '../support/workers.ts';
+import { GatewayWithWorkers, get, type Line, metricOf } from '../support/workers.ts';
+
+const SETTINGS = 'redis: { deadline: 1s }\n';
 
 let store: FakeStore;
 let port: number;
 let redis: RedisServer;
 /** Where Redis keeps its data, for the next process on it. */
 let disk: string;
-const gateways: GatewayWithWorkers[] = [];
+/** Running ones, as processes and in this one. */
+const gateways: { stop(): Promise<void> }[] = [];
+const folder = temporaryFolders({ keep: true });
 
 beforeAll(async () => {
   store = await fakeStore((_request, response) =>
     response.writeHead(200, { 'Content-Type': 'application/json' }).end('[]'),
   );
-});
-afterAll(() => store.close());
-beforeEach(async () => {
   disk = mkdtempSync(join(tmpdir(), 'redis-disk-'));
   port = await freePort();
   redis = await startAgain();
 });
-afterEach(async () => {
-  await Promise.all(gateways.splice(0).map((gateway) => gateway.stop()));
+afterEach(() => Promise.all(gateways.splice(0).map((gateway) => gateway.stop())));
+afterAll(async () => {
   await redis.stop();
+  await store.close();
   rmSync(disk, { recursive: true, force: true });
 });
 
@@ -43,91 +49,215 @@ async function startAgain(password?: string): Promise<RedisServer> {
   return startRedis({ port, args, ...(password ? { password } : {}) });
 }
 
-async function start(
-  options: Partial<WorkersOptions> & { readonly settings?: string } = {},
-): Promise<GatewayWithWorkers> {
-  const { settings = '', ...more } = options;
-  const gateway = await GatewayWithWorkers.start({
-    redisUrl: `redis://127.0.0.1:${port}`,
-    storeUrl: store.url,
-    workers: 1,
-    files: { 'gateway.yaml': `redis: { deadline: 1s${settings} }\n` },
-    ...more,
-  });
+/** A gateway of processes of its own, which can be killed. */
+async function start(folder: string, workers: number): Promise<GatewayWithWorkers> {
+  const files = { 'gateway.yaml': SETTINGS };
+  const redisUrl = `redis://127.0.0.1:${port}`;
+  const gateway = await GatewayWithWorkers.start({ redisUrl, storeUrl: store.url, workers, files, folder });
   gateways.push(gateway);
   return gateway;
 }
 
-/** A key that the copy in the gateway's folder has. */
-async function copiedKey(gateway: GatewayWithWorkers): Promise<{ id: string; key: string }> {
-  const made = await gateway.key('100/day');
-  await untilCopied(gateway, made.key, (record) => record !== null);
-  return made;
+const environment = (data: string) => ({
+  REDIS_URL: `redis://127.0.0.1:${port}`,
+  STORE_URL: store.url,
+  STOREGATE_HOST: '127.0.0.1',
+  STOREGATE_PORT: '0',
+  STOREGATE_ADMIN_PORT: '0',
+  STOREGATE_DATA: data,
+});
+
+/** A gateway in this process on the data of another. */
+async function startHere(data: string): Promise<TestGateway> {
+  const gateway = await TestGateway.start({ settings: SETTINGS, env: environment(data) });
+  gateways.push(gateway);
+  return gateway;
+}
+
+/** The data of a gateway as a crash at this moment leaves them. */
+function copyOf(folderOfGateway: string): string {
+  const data = join(folder(), 'data');
+  cpSync(join(folderOfGateway, 'data'), data, { recursive: true });
+  return data;
+}
+
+interface Called {
+  readonly url: string;
+  readonly adminUrl: string;
+}
+
+const categories = ({ url }: Called, key: string) => get(`${url}/categories`, { 'X-API-Key': key });
+const limitOf = async (gateway: Called, key: string) => (await categories(gateway, key)).headers['x-ratelimit-limit'];
+const left = async (gateway: Called, key: string) => (await categories(gateway, key)).headers['x-ratelimit-remaining'];
+const statusOf = async (gateway: Called, key: string) => (await categories(gateway, key)).status;
+
+async function makeKey({ adminUrl }: Called, limits: string): Promise<{ id: string; key: string }> {
+  const { status, body } = await adminOf(adminUrl)('POST', '/keys', { account: 'acme', plan: 'enterprise', limits });
+  if (status !== 201) throw new Error(JSON.stringify(body));
+  return body;
 }
 
 type Copied = NonNullable<ReturnType<KeyCopyReader['find']>>['record'];
 
 async function untilCopied(
-  { folder }: GatewayWithWorkers,
+  data: string,
   key: string,
-  condition: (record: Copied | null) => boolean,
+  condition: (record: Copied | null) => boolean = (record) => record !== null,
 ): Promise<void> {
-  const reader = new KeyCopyReader(join(folder, 'data'), (error) => expect(error).toBeUndefined());
+  const reader = new KeyCopyReader(data, (error) => expect(error).toBeUndefined());
   const isThere = () => condition(reader.find(hashSecret(key))?.record ?? null);
   await until('the copy has it', () => (reader.standing?.swept ?? 0) > 0 && isThere());
   reader.close();
 }
 
-const get = (gateway: GatewayWithWorkers, key: string) => gateway.get('/categories', { 'X-API-Key': key });
+const told = (log: readonly Line[], type: string) => log.filter(({ msg }) => msg === type);
 
-describe.each([1, 2])('a gateway of %s workers that died while Redis was away', (workers) => {
-  test('starts, serves the keys of its copy, and takes Redis up when that is back', async () => {
-    const first = await start({ workers });
-    const { key } = await copiedKey(first);
-    const unseen = await copiedKey(first);
-    const revoked = await copiedKey(first);
-    expect((await get(first, key)).headers['x-ratelimit-remaining']).toBe('99');
-    expect((await first.admin('DELETE', `/keys/${revoked.id}`)).status).toBe(200);
-    await untilCopied(first, revoked.key, (record) => typeof record?.revokedAt === 'number');
-    await redis.stop();
-    await first.kill();
+test('a start without Redis is refused where there is no copy yet', async () => {
+  await redis.stop();
+  const ended = await commandLine(folder())(['serve'], { env: environment('data') });
+  const message = /^cannot use Redis at .*ECONNREFUSED.*; there is no copy of its keys in .*data yet/;
+  expect(ended).toEqual({ code: 1, out: '', err: expect.stringMatching(message) });
+  redis = await startAgain();
+});
 
-    const second = await start({ workers, folder: first.folder });
-    expect(second.told('state.absent')).toEqual([
+describe('a gateway that was killed', () => {
+  /** What the gateway left that was killed while Redis was away. */
+  let crashed: string;
+  const keys = { served: '', unseen: '', revoked: '' };
+
+  /** A gateway that has just started without Redis, on what was left. */
+  async function servesItsCopy(gateway: Called, log: readonly Line[]): Promise<void> {
+    expect(told(log, 'state.absent')).toEqual([
       expect.objectContaining({ level: 40, reason: expect.stringContaining('ECONNREFUSED') }),
     ]);
-    for (const { status, headers } of await second.fromEveryWorker('/categories', { 'X-API-Key': unseen.key })) {
-      expect(status).toBe(200);
-      expect(Number(headers['x-ratelimit-limit'])).toBe(100);
-    }
-    expect((await get(second, revoked.key)).status).toBe(401);
-    expect((await fetch(`${second.adminUrl}/health/ready`)).status).toBe(200);
-    expect((await second.admin('GET', '/keys')).status).toBe(503);
-    expect((await beside(second, 'keys', 'list')).code).not.toBe(0);
-    expect(await second.metric('storegate_state_mode', { mode: 'local' })).toBeGreaterThan(0);
-    expect(await second.metric('storegate_key_copy_age_seconds')).toBeLessThan(3_600);
+    expect(await limitOf(gateway, keys.unseen)).toBe('100');
+    expect(await statusOf(gateway, keys.unseen)).toBe(200);
+    expect(await statusOf(gateway, keys.revoked)).toBe(401);
+    expect((await fetch(`${gateway.adminUrl}/health/ready`)).status).toBe(200);
+    expect((await adminOf(gateway.adminUrl)('GET', '/keys')).status).toBe(503);
+    expect(await metricOf(gateway.adminUrl, 'storegate_state_mode', { mode: 'local' })).toBeGreaterThan(0);
+    expect(await metricOf(gateway.adminUrl, 'storegate_key_copy_age_seconds')).toBeLessThan(3_600);
+  }
 
-    redis = await startAgain();
-    await until('the outage is over', () => second.told('state.recovered').length === workers);
+  /** It has taken Redis up. */
+  async function hasRedis(gateway: Called, data: string): Promise<void> {
+    const admin = adminOf(gateway.adminUrl);
     // With workers the primary has a connection of its own, which may come back later than theirs.
-    await until('operators are served', async () => (await second.admin('GET', '/keys')).status === 200);
-    const made = await second.key('7/day');
-    expect((await get(second, made.key)).headers['x-ratelimit-limit']).toBe('7');
-    expect((await get(second, revoked.key)).status).toBe(401);
-    await untilCopied(second, made.key, (record) => record !== null);
-    expect(second.told('state.unfit')).toEqual([]);
+    await until('operators are served', async () => (await admin('GET', '/keys')).status === 200);
+    const made = await makeKey(gateway, '7/day');
+    expect(await limitOf(gateway, made.key)).toBe('7');
+    expect(await statusOf(gateway, keys.revoked)).toBe(401);
+    await untilCopied(data, made.key);
+  }
+
+  test('while Redis is well finds its counters and bans in Redis; only its owner may read its copy, which has no secret', async () => {
+    const first = await start(folder(), 1);
+    const limited = await first.key('2/hour');
+    const banned = await first.key('2/hour');
+    for (const units of ['1', '0']) expect(await left(first, limited.key)).toBe(units);
+    expect((await first.admin('PUT', `/bans/${banned.id}`, { length: '1h', reason: 'a test' })).status).toBe(200);
+    const data = join(first.folder, 'data');
+    await untilCopied(data, banned.key);
+    for (const end of ['', '-wal', '-shm']) expect(statSync(join(data, `${KEY_COPY}${end}`)).mode & 0o777).toBe(0o600);
+    await first.kill();
+    const written = readFileSync(join(data, `${KEY_COPY}-wal`));
+    expect(written.includes('"plan"')).toBe(true);
+    for (const { key } of [limited, banned]) expect(written.includes(key)).toBe(false);
+
+    const second = await startHere(data);
+    expect(await statusOf(second, limited.key)).toBe(429);
+    expect(await statusOf(second, banned.key)).toBe(403);
+  });
+
+  test('while Redis was away starts with its workers, as one of them does that is replaced meanwhile; it tells that Redis refuses it, and takes it up later', async () => {
+    const workers = 2;
+    const first = await start(folder(), workers);
+    const data = join(first.folder, 'data');
+    const made = await Promise.all([first.key('100/day'), first.key('100/day'), first.key('100/day')]);
+    [keys.served, keys.unseen, keys.revoked] = made.map(({ key }) => key) as [string, string, string];
+    expect(await left(first, keys.served)).toBe('99');
+    expect((await first.admin('DELETE', `/keys/${made[2]!.id}`)).status).toBe(200);
+    for (const key of [keys.served, keys.unseen]) await untilCopied(data, key);
+    await untilCopied(data, keys.revoked, (record) => typeof record?.revokedAt === 'number');
+    await redis.stop();
+    const [killed, other] = first.pids;
+    process.kill(killed!, 'SIGKILL');
+    await until('there is another one', () => first.told('worker.started').length === 3);
+    expect(first.pids).not.toContain(killed);
+    expect(first.pids).toContain(other);
+    for (const { status } of await first.fromEveryWorker('/categories', { 'X-API-Key': keys.served }))
+      expect(status).toBe(200);
+    await first.kill();
+    crashed = copyOf(first.folder);
+
+    const second = await start(first.folder, workers);
+    await servesItsCopy(second, second.log);
+    for (const { status, headers } of await second.fromEveryWorker('/categories', { 'X-API-Key': keys.unseen }))
+      expect([status, headers['x-ratelimit-limit']]).toEqual([200, '100']);
+    expect((await commandLine(first.folder)(['keys', 'list'], { env: environment('data') })).code).not.toBe(0);
+
+    redis = await startAgain('secret');
+    await until('it is told', () => second.told('state.unfit').length > 0);
+    expect(second.told('state.unfit')).toEqual([
+      expect.objectContaining({ level: 50, reason: expect.stringContaining('wants a password') }),
+    ]);
+    expect(await statusOf(second, keys.served)).toBe(200);
+    expect(second.told('state.recovered')).toEqual([]);
+    await redis.admin.config('SET', 'requirepass', '');
+    await until('the outage is over', () => second.told('state.recovered').length === workers);
+    expect(await statusOf(second, keys.served)).toBe(200);
+    await hasRedis(second, data);
+  });
+
+  test('while Redis was away starts without workers too, also in another folder with its data', async () => {
+    await redis.stop();
+    const data = copyOf(join(crashed, '..'));
+    const second = await startHere(data);
+    await servesItsCopy(second, second.log);
+    redis = await startAgain();
+    await until('the outage is over', () => told(second.log, 'state.recovered').length === 1);
+    await hasRedis(second, data);
+    expect(told(second.log, 'state.unfit')).toEqual([]);
+  });
+
+  describe('does not start', () => {
+    async function refusal(settings: string): Promise<string> {
+      const cwd = folder();
+      writeFileSync(join(cwd, 'gateway.yaml'), settings);
+      const env = { ...environment(copyOf(join(crashed, '..'))), STOREGATE_CONFIG: 'gateway.yaml' };
+      const { code, out, err } = await commandLine(cwd)(['serve'], { env });
+      expect([code, out]).toEqual([1, '']);
+      return err;
+    }
+
+    test('where the copy is too old, or is switched off', async () => {
+      await redis.stop();
+      const { mtimeMs } = statSync(join(crashed, KEY_COPY));
+      await until('it is older than a second', () => Date.now() - mtimeMs > 1_000);
+      expect(await refusal('redis: { keyCopy: { maxAge: 1s } }\n')).toMatch(
+        /the copy of its keys in .*data is .* h old, and redis.keyCopy.maxAge is 0 h/,
+      );
+      expect(await refusal('redis: { keyCopy: { enabled: false } }\n')).not.toMatch(/copy/);
+    });
+
+    test('where Redis answers, and refuses the password', async () => {
+      redis = await startAgain('secret');
+      expect(await refusal('')).toMatch(/wants a password/);
+      await redis.stop();
+      redis = await startAgain();
+    });
   });
 });
 
-describe('under local, a gateway that is killed in an outage and started again', () => {
-  type Window = { readonly remaining: number };
-  const usage = async (gateway: GatewayWithWorkers, key: string) =>
-    (JSON.parse((await gateway.get('/usage', { 'X-API-Key': key })).body) as { windows?: Window[] }).windows?.[0];
+test('under local, a gateway that is killed in an outage and started again gives out nothing twice, and charges all of it once Redis is back', async () => {
+  const usage = async ({ url }: Called, key: string) =>
+    (JSON.parse((await get(`${url}/usage`, { 'X-API-Key': key })).body) as { windows?: { remaining: number }[] })
+      .windows?.[0];
 
   /** What is left of the key in the files of the folder. */
-  function keptOf({ folder }: GatewayWithWorkers, id: string): number | undefined {
+  function keptOf(data: string, id: string): number | undefined {
     let kept: Kept | undefined;
-    readJournal(join(folder, 'data'), 'standings.1', () => ({
+    readJournal(data, 'standings.1', () => ({
       batch: (payload, file) =>
         unpackStandings(payload, file, (subject, one) => {
           if (subject === `key:${id}`) kept = one;
@@ -136,137 +266,28 @@ describe('under local, a gateway that is killed in an outage and started again',
     return kept?.known?.admission.readings[0]?.remaining;
   }
 
-  test('gives out nothing twice, and charges all of it once Redis is back', async () => {
-    const first = await start();
-    const made = await first.key('5/hour');
-    await untilCopied(first, made.key, (record) => record !== null);
-    for (let left = 4; left >= 3; left--) expect((await get(first, made.key)).status).toBe(200);
-    await redis.stop();
-    for (let left = 2; left >= 1; left--) expect((await get(first, made.key)).status).toBe(200);
-    await until('it is written', () => keptOf(first, made.id) === 1);
-    await first.kill();
-
-    const second = await start({ folder: first.folder });
-    expect((await get(second, made.key)).headers['x-ratelimit-remaining']).toBe('0');
-    expect((await get(second, made.key)).status).toBe(429);
-    await until('it is written', () => keptOf(second, made.id) === 0);
-    await second.kill();
-
-    const third = await start({ folder: first.folder });
-    expect((await get(third, made.key)).status).toBe(429);
-    redis = await startAgain();
-    await until('the outage is over', () => third.told('state.recovered').length === 1);
-    await until('Redis knows all of it', async () => (await usage(third, made.key))?.remaining === 0);
-  });
-});
-
-test('a worker that is replaced while Redis is away serves the keys of the copy', async () => {
-  const gateway = await start({ workers: 2 });
-  const { key } = await copiedKey(gateway);
+  // Killed gateways are known there for a while, and would have shares.
+  await redis.admin.flushall();
+  const first = await start(folder(), 1);
+  const made = await first.key('5/hour');
+  const data = join(first.folder, 'data');
+  await untilCopied(data, made.key);
+  for (let units = 4; units >= 3; units--) expect(await statusOf(first, made.key)).toBe(200);
   await redis.stop();
-  const [first, other] = gateway.pids;
-  process.kill(first!, 'SIGKILL');
-  await until('there is another one', () => gateway.told('worker.started').length === 3);
-  expect(gateway.pids).not.toContain(first);
-  expect(gateway.pids).toContain(other);
-  for (const { status } of await gateway.fromEveryWorker('/categories', { 'X-API-Key': key })) expect(status).toBe(200);
-});
-
-test('a gateway that is added while Redis is away starts from a folder that was copied', async () => {
-  const one = await start();
-  const { key } = await copiedKey(one);
-  await redis.stop();
-  const folder = mkdtempSync(join(tmpdir(), 'storegate-'));
-  await one.kill();
-  cpSync(join(one.folder, 'data'), join(folder, 'data'), { recursive: true });
-  const added = await start({ folder });
-  expect((await get(added, key)).status).toBe(200);
-});
-
-test('only its owner may read the copy, which has no secret', async () => {
-  const gateway = await start();
-  const { key } = await copiedKey(gateway);
-  for (const end of ['', '-wal', '-shm']) {
-    const { mode } = statSync(join(gateway.folder, 'data', `${KEY_COPY}${end}`));
-    expect(mode & 0o777).toBe(0o600);
-  }
-  await gateway.kill();
-  const written = readFileSync(join(gateway.folder, 'data', `${KEY_COPY}-wal`));
-  expect(written.includes('"plan"')).toBe(true);
-  expect(written.includes(key)).toBe(false);
-});
-
-test('a gateway that is killed while Redis is well finds its counters and bans in Redis', async () => {
-  const first = await start();
-  const limited = await first.key('2/hour');
-  const banned = await first.key('2/hour');
-  for (const left of ['1', '0']) expect((await get(first, limited.key)).headers['x-ratelimit-remaining']).toBe(left);
-  expect((await first.admin('PUT', `/bans/${banned.id}`, { length: '1h', reason: 'a test' })).status).toBe(200);
+  for (let units = 2; units >= 1; units--) expect(await statusOf(first, made.key)).toBe(200);
+  await until('it is written', () => keptOf(data, made.id) === 1);
   await first.kill();
 
-  const second = await start({ folder: first.folder });
-  expect((await get(second, limited.key)).status).toBe(429);
-  expect((await get(second, banned.key)).status).toBe(403);
-});
+  const second = await startHere(data);
+  expect(await left(second, made.key)).toBe('0');
+  expect(await statusOf(second, made.key)).toBe(429);
+  await until('it is written', () => keptOf(data, made.id) === 0);
+  const copy = copyOf(join(data, '..'));
+  await second.stop();
 
-describe('a start without Redis is refused', () => {
-  async function refusal(options: Parameters<typeof start>[0]): Promise<string> {
-    const error = await start(options).then(
-      () => null,
-      (reason: Error) => reason.message,
-    );
-    expect(error).not.toBeNull();
-    return error!;
-  }
-
-  test('where there is no copy yet', async () => {
-    await redis.stop();
-    expect(await refusal({})).toMatch(
-      /cannot use Redis at .*ECONNREFUSED.*; there is no copy of its keys in .*data yet/,
-    );
-  });
-
-  test('where the copy is too old, or is switched off', async () => {
-    const first = await start();
-    await copiedKey(first);
-    await redis.stop();
-    await first.kill();
-    const [folder, other] = [0, 1].map(() => mkdtempSync(join(tmpdir(), 'storegate-')));
-    for (const copy of [folder!, other!]) cpSync(join(first.folder, 'data'), join(copy, 'data'), { recursive: true });
-    await until(
-      'it is older than a second',
-      () => Date.now() - statSync(join(folder!, 'data', KEY_COPY)).mtimeMs > 1_000,
-    );
-    const old = { files: { 'gateway.yaml': 'redis: { keyCopy: { maxAge: 1s } }\n' }, folder: folder! };
-    expect(await refusal(old)).toMatch(/the copy of its keys in .*data is .* h old, and redis.keyCopy.maxAge is 0 h/);
-    const off = { files: { 'gateway.yaml': 'redis: { keyCopy: { enabled: false } }\n' }, folder: other! };
-    expect(await refusal(off)).not.toMatch(/copy/);
-  });
-
-  test('where Redis answers, and refuses the password', async () => {
-    const first = await start();
-    await copiedKey(first);
-    await redis.stop();
-    await first.kill();
-    redis = await startAgain('secret');
-    expect(await refusal({ folder: first.folder })).toMatch(/wants a password/);
-  });
-});
-
-test('a Redis that comes back and refuses is told, and taken up once that is mended', async () => {
-  const first = await start();
-  const { key } = await copiedKey(first);
-  await redis.stop();
-  await first.kill();
-  const second = await start({ folder: first.folder });
-  redis = await startAgain('secret');
-  await until('it is told', () => second.told('state.unfit').length > 0);
-  expect(second.told('state.unfit')).toEqual([
-    expect.objectContaining({ level: 50, reason: expect.stringContaining('wants a password') }),
-  ]);
-  expect((await get(second, key)).status).toBe(200);
-  expect(second.told('state.recovered')).toEqual([]);
-  await redis.admin.config('SET', 'requirepass', '');
-  await until('the outage is over', () => second.told('state.recovered').length === 1);
-  expect((await get(second, key)).status).toBe(200);
+  const third = await startHere(copy);
+  expect(await statusOf(third, made.key)).toBe(429);
+  redis = await startAgain();
+  await until('the outage is over', () => told(third.log, 'state.recovered').length === 1);
+  await until('Redis knows all of it', async () => (await usage(third, made.key))?.remaining === 0);
 });

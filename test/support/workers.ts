@@ -135,17 +135,8 @@ export class GatewayWithWorkers {
     return answers;
   }
 
-  /** The sum of the metric in `/metrics` now, over all lines whose labels fit. */
-  async metric(name: string, labels: Readonly<Record<string, string>> = {}): Promise<number> {
-    const exposition = await (await fetch(`${this.adminUrl}/metrics`)).text();
-    const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
-    const lines = exposition
-      .split('\n')
-      .filter(
-        (line) =>
-          (line.startsWith(`${name} `) || line.startsWith(`${name}{`)) && wanted.every((one) => line.includes(one)),
-      );
-    return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+  metric(name: string, labels: Readonly<Record<string, string>> = {}): Promise<number> {
+    return metricOf(this.adminUrl, name, labels);
   }
 
   /** Ends all its processes at once, as a crash of the machine would, and keeps the folder. */
@@ -159,6 +150,23 @@ export class GatewayWithWorkers {
     await this.kill();
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+/** The sum of the metric in `/metrics` now, over all lines whose labels fit. */
+export async function metricOf(
+  adminUrl: string,
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): Promise<number> {
+  const exposition = await (await fetch(`${adminUrl}/metrics`)).text();
+  const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+  const lines = exposition
+    .split('\n')
+    .filter(
+      (line) =>
+        (line.startsWith(`${name} `) || line.startsWith(`${name}{`)) && wanted.every((one) => line.includes(one)),
+    );
+  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
 }
 
 /** Runs a command beside the gateway, in its folder. */

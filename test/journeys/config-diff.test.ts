@@ -1,4 +1,4 @@
-import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { shippedFiles } from '../../src/config/load.ts';
@@ -6,6 +6,7 @@ import { type AdminCall, adminOf } from '../support/admin.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { temporaryFolders } from '../support/temporary.ts';
+import { writeUnnoticed } from '../support/unnoticed.ts';
 import { until } from '../support/until.ts';
 
 const [FIRST, SECOND] = ['first-secret-of-sentinels', 'second-secret-of-sentinels'];
@@ -49,20 +50,12 @@ afterAll(() => gateway?.stop());
 
 const standing = async () => (await admin('GET', '/status')).body.gateways[0].configuration;
 
-/** Writes a file such that a gateway that looks out for changes sees none: of the same size, and as old. */
-function writeQuietly(file: string, text: string): void {
-  const bytes = Buffer.alloc(Buffer.byteLength(CONTRACT) + 5_000, '\n');
-  bytes.write(text);
-  writeFileSync(file, bytes);
-  utimesSync(file, 1_900_000_000, 1_900_000_000);
-}
-
-const write = (name: 'gateway.yaml' | 'plans.yaml', text: string) => writeQuietly(join(gateway.folder, name), text);
+const write = (name: 'gateway.yaml' | 'plans.yaml', text: string) => writeUnnoticed(join(gateway.folder, name), text);
 
 function unchanged(): void {
   write('gateway.yaml', `${SETTINGS}${MARK}`);
   write('plans.yaml', PLANS);
-  writeQuietly(contractFile, CONTRACT);
+  writeUnnoticed(contractFile, CONTRACT);
 }
 
 const diff = async () => {
@@ -170,7 +163,7 @@ bans: { strikes: 4, lengths: [1m] }
       described,
       '$&      title: Something else\n',
     );
-    writeQuietly(contractFile, changed);
+    writeUnnoticed(contractFile, changed);
     const { contract } = await diff();
     expect(contract).toMatchObject({ added: ['addPet'], removed: ['createPet'] });
     expect(contract.changed).toEqual(expect.arrayContaining(['getCategory']));
@@ -210,7 +203,7 @@ test('files that a reload would refuse are told with every mistake', async () =>
   expect(code).toBe(1);
   expect(err).toContain('plans.free.windows[0].limit');
   unchanged();
-  writeQuietly(contractFile, 'openapi: 3.0.3\ninfo: { title: x }\npaths: {}\n');
+  writeUnnoticed(contractFile, 'openapi: 3.0.3\ninfo: { title: x }\npaths: {}\n');
   expect((await diff()).message).toMatch(/own\.yaml.*version/);
   unchanged();
   expect(await traces()).toEqual(before);
@@ -235,7 +228,7 @@ describe('a dry run of a reload', () => {
     const before = await traces();
     write('gateway.yaml', `${SETTINGS}${MARK}cors: { maxAge: 3m }\n`);
     write('plans.yaml', PLANS.replace('60', '2'));
-    writeQuietly(contractFile, CONTRACT.replace('operationId: createPet\n', 'operationId: addPet\n'));
+    writeUnnoticed(contractFile, CONTRACT.replace('operationId: createPet\n', 'operationId: addPet\n'));
     const { status, body } = await admin('POST', '/reload?dryRun=true');
     expect([status, body]).toEqual([
       200,

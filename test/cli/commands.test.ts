@@ -5,12 +5,11 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
-import { jsonOf } from '../support/failure.ts';
 import { finished, storegate } from '../support/storegate.ts';
 import { until } from '../support/until.ts';
 
 let cwd: string;
-/** The same commands without a process of their own, which most of them take longer to start than to run. */
+/** Commands without a process of their own, which takes longer to start than most of them to run. */
 let here: CommandLine;
 beforeAll(() => {
   cwd = mkdtempSync(join(tmpdir(), 'storegate-cli-'));
@@ -18,7 +17,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
-const PORTS = { STOREGATE_PORT: '0', STOREGATE_ADMIN_PORT: '0' };
+const PORTS = { STOREGATE_HOST: '127.0.0.1', STOREGATE_PORT: '0', STOREGATE_ADMIN_PORT: '0' };
 
 describe('storegate serve', () => {
   test('shows demo keys on the first start only, serves what it shows, drains on a signal, and finds its data again', async () => {
@@ -40,10 +39,14 @@ describe('storegate serve', () => {
     first.child.kill('SIGINT');
     expect(await first.exit).toBe(0);
 
-    const second = storegate(['serve'], { cwd, env: PORTS, onTerminal: true });
-    await until('the gateway is up again', () => second.out().includes('answers at'));
-    expect(second.out()).not.toContain('sg_demo_');
-    const again = /answers at (http:\S+)/.exec(second.out())![1]!;
+    const stop = new AbortController();
+    let printed = '';
+    const second = commandLine(cwd, (text) => {
+      printed += text;
+    })(['serve'], { env: { ...PORTS, LOG_LEVEL: 'silent' }, isTerminal: true, stop: stop.signal });
+    await until('the gateway is up again', () => printed.includes('answers at'));
+    expect(printed).not.toContain('sg_demo_');
+    const again = /answers at (http:\S+)/.exec(printed)![1]!;
     const half = await fetch(`${again}/pets`, { headers: { 'X-API-Key': key } });
     expect(half.headers.get('x-ratelimit-remaining')).toBe('58');
     await half.text();
@@ -53,20 +56,32 @@ describe('storegate serve', () => {
       code: 1,
       err: expect.stringMatching(/^another gateway is running on the data folder .*\n$/),
     });
-    second.child.kill('SIGTERM');
-    expect(await second.exit).toBe(0);
+    stop.abort();
+    expect((await second).code).toBe(0);
   });
 
-  test('makes no key where its output goes to a file, and says how to make one', async () => {
+  test('makes no key where its output goes to a file, and says how; a key that is made beside it works at once, and a revoked one stops within a second', async () => {
     const env = { ...PORTS, STOREGATE_DATA: 'unseen' };
     const running = storegate(['serve'], { cwd, env });
     await until('the gateway is up', () => running.out().includes('answers at'));
-    running.child.kill('SIGINT');
+    expect(running.out()).toMatch(/^storegate answers at .*\n.*keys create --plan free/m);
+    expect(JSON.parse((await here(['keys', 'list', '--json'], { env })).out)).toEqual([]);
+
+    const url = /answers at (http:\S+)/.exec(running.out())![1]!;
+    const create = ['keys', 'create', '--plan', 'business', '--account', 'acme', '--json'];
+    const { id, key } = JSON.parse((await here(create, { env })).out);
+    const status = async () => {
+      const response = await fetch(`${url}/pets`, { headers: { 'X-API-Key': key } });
+      await response.text();
+      return response.status;
+    };
+    expect(await status()).toBe(200);
+    await here(['keys', 'revoke', id], { env });
+    await until('the key is refused', async () => (await status()) === 401);
+    running.child.kill('SIGTERM');
     expect(await running.exit).toBe(0);
     expect(running.out()).toMatch(/^\{.*"msg":"started"\}$/m);
-    expect(running.out()).toMatch(/^storegate answers at .*\n.*keys create --plan free/m);
     expect(running.out()).not.toContain('sg_');
-    expect(jsonOf(await finished(['keys', 'list', '--json'], { cwd, env }))).toEqual([]);
   });
 
   describe('says in one line which port is taken, and where it comes from', () => {
@@ -81,7 +96,7 @@ describe('storegate serve', () => {
 
     test.each(['STOREGATE_PORT', 'STOREGATE_ADMIN_PORT'])('%s', async (name) => {
       const env = { ...PORTS, [name]: port, STOREGATE_DATA: 'elsewhere' };
-      expect(await finished(['serve'], { cwd, env })).toMatchObject({
+      expect(await here(['serve'], { env })).toMatchObject({
         code: 1,
         err: `cannot listen on 127.0.0.1:${port}: another program is using it (${name})\n`,
       });
@@ -89,8 +104,13 @@ describe('storegate serve', () => {
 
     test('a file', async () => {
       writeFileSync(join(cwd, 'taken.yaml'), `admin:\n  port: ${port}\n`);
-      const env = { STOREGATE_PORT: '0', STOREGATE_CONFIG: 'taken.yaml', STOREGATE_DATA: 'elsewhere' };
-      const { err } = await finished(['serve'], { cwd, env });
+      const env = {
+        STOREGATE_HOST: '127.0.0.1',
+        STOREGATE_PORT: '0',
+        STOREGATE_CONFIG: 'taken.yaml',
+        STOREGATE_DATA: 'elsewhere',
+      };
+      const { err } = await here(['serve'], { env });
       expect(err).toBe(
         `cannot listen on 127.0.0.1:${port}: another program is using it (admin.port in taken.yaml:2:9)\n`,
       );
@@ -99,20 +119,19 @@ describe('storegate serve', () => {
 
   test('says that an address is not of this machine, and where it comes from', async () => {
     const env = { ...PORTS, STOREGATE_HOST: '192.0.2.1', STOREGATE_DATA: 'elsewhere' };
-    const { err } = await finished(['serve'], { cwd, env });
+    const { err } = await here(['serve'], { env });
     expect(err).toBe('cannot listen on 192.0.2.1:0: this machine does not have that address (STOREGATE_HOST)\n');
   });
 
   test('says in one line that its folder cannot be used', async () => {
     writeFileSync(join(cwd, 'file'), '');
-    const run = await finished(['serve'], { cwd, env: { ...PORTS, STOREGATE_DATA: 'file' } });
+    const run = await here(['serve'], { env: { ...PORTS, STOREGATE_DATA: 'file' } });
     expect(run.code).toBe(1);
     expect(run.err).toMatch(/^[^\n]*file[^\n]* \(STOREGATE_DATA\)\n$/);
   });
 
   test('says what is wrong with its configuration, every mistake in a line', async () => {
-    const run = await finished(['serve'], {
-      cwd,
+    const run = await here(['serve'], {
       env: { STOREGATE_PORT: 'many', STOREGATE_PLANS: 'nowhere.yaml', LOG_LEVEL: 'loud' },
     });
     expect(run.code).toBe(1);
@@ -155,7 +174,7 @@ describe('storegate itself', () => {
 
 describe('storegate check', () => {
   test('is content with what is shipped', async () => {
-    expect(await finished(['check'], { cwd })).toEqual({
+    expect(await here(['check'])).toEqual({
       code: 0,
       out: 'All is well: 4 plans, 17 operations (OpenAPI 3.0.3).\n',
       err: '',
@@ -258,11 +277,11 @@ describe('storegate keys', () => {
     expect(created.code).toBe(0);
     const { id, key } = JSON.parse(created.out);
     expect(key).toMatch(/^sg_live_/);
-    const list = await finished(['keys', 'list'], { cwd, env });
+    const list = await here(['keys', 'list'], { env });
     expect(list.out).toContain(id);
     expect(list.out).not.toContain(key);
-    expect((await finished(['keys', 'revoke', id], { cwd, env })).code).toBe(0);
-    const rows = jsonOf(await finished(['keys', 'list', '--json'], { cwd, env }));
+    expect((await here(['keys', 'revoke', id], { env })).code).toBe(0);
+    const rows = JSON.parse((await here(['keys', 'list', '--json'], { env })).out);
     expect(rows).toEqual([expect.objectContaining({ id, account: 'acme', plan: 'free', status: 'revoked' })]);
     expect(JSON.stringify(rows)).not.toContain('hash');
   });
@@ -278,31 +297,11 @@ describe('storegate keys', () => {
   ])('refuses %j', async (args, code, message) => {
     const run = await here(['keys', 'create', ...args], { env: untouched });
     expect(run).toMatchObject({ code, err: expect.stringContaining(message) });
-    expect(jsonOf(await here(['keys', 'list', '--json'], { env: untouched }))).toEqual([]);
+    expect(JSON.parse((await here(['keys', 'list', '--json'], { env: untouched })).out)).toEqual([]);
   });
 
   test('helps after a typo', async () => {
     const run = await here(['kyes']);
     expect(run).toMatchObject({ code: 2, err: expect.stringContaining('keys') });
   });
-});
-
-test('a key made beside a running gateway works at once, and a revoked one stops within a second', async () => {
-  const env = { ...PORTS, STOREGATE_DATA: 'beside' };
-  const gateway = storegate(['serve', '--no-demo-keys'], { cwd, env });
-  await until('the gateway is up', () => gateway.out().includes('answers at'));
-  const url = /answers at (http:\S+)/.exec(gateway.out())![1]!;
-  const { id, key } = jsonOf(
-    await finished(['keys', 'create', '--plan', 'business', '--account', 'acme', '--json'], { cwd, env }),
-  );
-  const status = async () => {
-    const response = await fetch(`${url}/pets`, { headers: { 'X-API-Key': key } });
-    await response.text();
-    return response.status;
-  };
-  expect(await status()).toBe(200);
-  await finished(['keys', 'revoke', id], { cwd, env });
-  await until('the key is refused', async () => (await status()) === 401);
-  gateway.child.kill('SIGINT');
-  expect(await gateway.exit).toBe(0);
 });

@@ -7,7 +7,8 @@ import { makeSecret } from '../../src/keys/secret.ts';
 import { commandLine, type Surroundings } from '../support/command-line.ts';
 import { jsonOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
-import { finished } from '../support/storegate.ts';
+import { storegate as start } from '../support/storegate.ts';
+import { until } from '../support/until.ts';
 
 let cwd: string;
 let gateway: TestGateway;
@@ -454,8 +455,6 @@ describe('what is printed', () => {
 });
 
 test('SIGHUP has a running gateway read its files again', async () => {
-  const { storegate: start } = await import('../support/storegate.ts');
-  const { until } = await import('../support/until.ts');
   const plans = readFileSync(join(import.meta.dirname, '../../plans.yaml'), 'utf8');
   writeFileSync(join(cwd, 'plans.yaml'), plans);
   const env = {
@@ -470,6 +469,6 @@ test('SIGHUP has a running gateway read its files again', async () => {
   await until('it has read its files', () => running.out().includes('"reason":"SIGHUP"'));
   running.child.kill('SIGTERM');
   expect(await running.exit).toBe(0);
-  const list = await finished(['keys', 'list'], { cwd, env: { STOREGATE_DATA: 'hangup' } });
+  const list = await storegate(['keys', 'list'], { env: { STOREGATE_DATA: 'hangup' } });
   expect(list).toMatchObject({ code: 0, out: 'None.\n' });
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { commandLine } from '../support/command-line.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { Receiver } from '../support/receiver.ts';
-import { finished } from '../support/storegate.ts';
 
 let receiver: Receiver;
 let gateway: TestGateway;
@@ -16,7 +16,7 @@ afterEach(async () => {
 });
 
 const run = (env: Record<string, string>, ...args: string[]) =>
-  finished(['webhooks', ...args], { cwd: gateway.folder, env });
+  commandLine(gateway.folder)(['webhooks', ...args], { env });
 const remote = () => ({ STOREGATE_ADMIN_URL: gateway.adminUrl });
 
 describe('storegate webhooks', () => {

@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { program } from '../runner/programs.ts';
 import { commandLine } from '../support/command-line.ts';
 import { freePort } from '../support/free-port.ts';
+import { patientText } from '../support/patience.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { finished, storegate } from '../support/storegate.ts';
 import { until } from '../support/until.ts';
@@ -102,7 +103,7 @@ describe('a worker', () => {
   let key: string;
   beforeAll(async () => {
     const guard = 'guard: { failures: 6, span: 1h }';
-    gateway = await start(`${PATIENT}door: { drainDelay: 2s, ${DRAIN}, ${guard} }\n`, { env: await ports() });
+    gateway = await start(`door: { drainDelay: 2s, ${DRAIN}, ${guard} }\n`, { env: await ports() });
     ({ key } = await gateway.key('1000000/day'));
   });
   afterAll(stopAll);
@@ -212,7 +213,7 @@ describe('when the primary process is killed', () => {
 
   test('its workers go on, one until a SIGTERM and one until there is a new gateway, and finish what they have begun', async () => {
     const env = await ports();
-    const settings = `${PATIENT}door: { ${DRAIN} }\n`;
+    const settings = `door: { ${DRAIN} }\n`;
     const gateway = await start(settings, { env });
     const [one, other] = gateway.pids;
     const { key } = await gateway.key('1000/day');
@@ -354,7 +355,7 @@ describe('the start', () => {
   });
 
   test('has a store of its own, shows demo keys that are good, and a stop waits for the balancer until the second signal', async () => {
-    writeFileSync(join(cwd, 'gateway.yaml'), `${PATIENT}door: { drainDelay: 1d }\n`);
+    writeFileSync(join(cwd, 'gateway.yaml'), patientText('door: { drainDelay: 1d }\n'));
     const more = { LOG_LEVEL: 'silent', STOREGATE_CONFIG: 'gateway.yaml' };
     const running = storegate(['serve'], { cwd, env: env(more), ownGroup: true, onTerminal: true });
     const group = running.child.pid!;

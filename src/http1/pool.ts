@@ -198,7 +198,12 @@ export class Pool {
 
   #startTimer(): void {
     clearInterval(this.#timer);
-    this.#timer = setInterval(() => this.#lookAtDeadlines(), this.#look).unref();
+    this.#timer = setInterval(() => {
+      const now = performance.now();
+      this.#shared.now = now + this.#look;
+      // This process may have stood still: first it reads the answers that have arrived meanwhile.
+      setImmediate(() => this.#lookAtDeadlines(now));
+    }, this.#look).unref();
   }
 
   #open(): ClientConnection {
@@ -248,9 +253,7 @@ export class Pool {
     this.#waiting.end(lent.turn, isUsed ? performance.now() - lent.since : null);
   }
 
-  #lookAtDeadlines(): void {
-    const now = performance.now();
-    this.#shared.now = now + this.#look;
+  #lookAtDeadlines(now: number): void {
     const before = this.#all.size;
     this.#isLooking = true;
     for (const connection of this.#all) connection.endIfLate(now);

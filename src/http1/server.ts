@@ -78,7 +78,12 @@ export class Server {
       if (options.takes(accepted)) this.#enter(accepted);
     });
     this.#timers = [
-      setInterval(() => this.#look(), this.#lookEvery).unref(),
+      setInterval(() => {
+        const now = performance.now();
+        this.#shared.now = now + this.#lookEvery;
+        // This process may have stood still: first it reads what callers have sent meanwhile.
+        setImmediate(() => this.#look(now));
+      }, this.#lookEvery).unref(),
       setInterval(() => this.#lookForStalled(), options.stallTimeout).unref(),
     ];
   }
@@ -181,9 +186,7 @@ export class Server {
     for (const timer of this.#timers) clearInterval(timer);
   }
 
-  #look(): void {
-    const now = performance.now();
-    this.#shared.now = now + this.#lookEvery;
+  #look(now: number): void {
     for (const connection of this.connections) connection.endIfLate(now);
     for (const opening of this.#openings.values()) opening.endIfLate(now);
   }

@@ -8,6 +8,7 @@ import { WireError } from '../../src/http1/wire-error.ts';
 import { Wire } from '../hostile/wire.ts';
 import { lines } from '../support/lines.ts';
 import { type Served, serve } from '../support/serve.ts';
+import { standStill } from '../support/stand-still.ts';
 import { until } from '../support/until.ts';
 
 const GET = 'GET /a HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -326,10 +327,7 @@ describe('a body', () => {
     const other = await stage.connect();
     for (let i = 0; i < 5; i++) await other.send(GET).answer();
     expect(size).toBe(before);
-    await until('it is whole', () => {
-      call.resumeBody();
-      return whole;
-    });
+    for (; !whole; await new Promise(setImmediate)) call.resumeBody();
     expect(size).toBe(MUCH);
     call.answer(200, '', lines(), 'good');
     expect((await wire.answer()).body).toBe('good');
@@ -526,6 +524,14 @@ describe('what comes too late', () => {
     call.answer(200, '', lines(), 'no');
     expect((await wire.answer()).body).toBe('no');
     expect(await wire.ended()).toBe('');
+  });
+
+  test('is no request that came while this process stood still', async () => {
+    const wire = await (await Stage.open({ idleTimeout: 1_000 })).connect();
+    expect((await wire.send(GET).answer()).status).toBe(200);
+    wire.send(GET);
+    standStill(1_500);
+    expect((await wire.answer()).status).toBe(200);
   });
 
   test('is no answer: it takes the time it needs', async () => {

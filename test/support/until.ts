@@ -14,7 +14,7 @@ export async function until(
   patience = 30_000,
 ): Promise<void> {
   const deadline = performance.now() + patience;
-  for (let pause = FIRST; !(await condition()); pause = Math.min(pause * 1.5, LONGEST)) {
+  for (let pause = FIRST; !(await condition()); pause = Math.min(pause * 1.25, LONGEST)) {
     if (performance.now() > deadline) throw failure(`never happened: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, pause));
   }

@@ -10,7 +10,7 @@ beforeAll(async () => {
   hole = await startBlackHole();
   stand = await Stand.start({
     settings:
-      'door: {maxBodyBytes: 64KiB, drainTimeout: 200ms}\nupstream: {connectTimeout: 100ms, headersTimeout: 300ms, bodyTimeout: 300ms}',
+      'door: {maxBodyBytes: 64KiB, drainTimeout: 200ms}\nupstream: {connectTimeout: 1s, headersTimeout: 1s, bodyTimeout: 300ms}',
     mounts: (url) =>
       `mounts: [{path: /files, target: "${url}"}, {path: /live, target: "${url}", websocket: true}, {path: /hole, target: "${hole.url}", websocket: true}]`,
   });
@@ -120,7 +120,7 @@ describe('a mount', () => {
     wire.close();
     expect(stand.gateway.log.filter(({ msg }) => msg === 'outage').at(-1)).toMatchObject({
       id: answer.headers['x-request-id'],
-      reason: expect.stringContaining('no connection within 100 ms'),
+      reason: expect.stringContaining('no connection within 1000 ms'),
     });
   });
 

@@ -3,16 +3,22 @@ import { until } from '../support/until.ts';
 import { EMPTY_LIST, RecordingStore } from './recording-store.ts';
 import { isAnError, PET, Stand } from './stand.ts';
 
+let patient: Stand;
+let hasty: Stand;
 let stand: Stand;
 beforeAll(async () => {
-  stand = await Stand.start({
-    settings:
-      'upstream: {headersTimeout: 300ms, bodyTimeout: 300ms, connectTimeout: 300ms, connections: 2, ejection: {enabled: false}}',
-  });
+  const start = (deadlines = '') =>
+    Stand.start({ settings: `upstream: {connections: 2, ejection: {enabled: false}${deadlines}}` });
+  patient = await start();
+  hasty = await start(', headersTimeout: 1s, bodyTimeout: 300ms');
 });
-afterAll(() => stand.stop());
+afterAll(async () => {
+  await patient.stop();
+  await hasty.stop();
+});
 beforeEach(() => {
-  stand.store.respond = (socket) => void socket.write(EMPTY_LIST);
+  stand = patient;
+  for (const { store } of [patient, hasty]) store.respond = (socket) => void socket.write(EMPTY_LIST);
 });
 
 const get = () => stand.request('GET /pets');
@@ -100,6 +106,10 @@ describe('an odd answer that is still one', () => {
 });
 
 describe('an answer that breaks off is cut off, never completed', () => {
+  beforeEach(() => {
+    stand = hasty;
+  });
+
   test.each<[what: string, head: string]>([
     ['of known length', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[1,'],
     ['in chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n[1,\r\n'],
@@ -173,6 +183,10 @@ describe('a request is sent again', () => {
 });
 
 describe('a store that hangs', () => {
+  beforeEach(() => {
+    stand = hasty;
+  });
+
   test('is told 504, and its requests are given up', async () => {
     stand.store.respond = () => {};
     expect(await stand.ask(get())).toMatchObject({ status: 504, code: 'upstream_timeout' });

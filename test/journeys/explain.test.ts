@@ -227,7 +227,7 @@ describe('a request that was refused', () => {
       }
     });
     stops.push(() => flaky.close());
-    const one = await gateway({ storeUrl: flaky.url, settings: 'upstream: { headersTimeout: 300ms }\n' });
+    const one = await gateway({ storeUrl: flaky.url });
     const { secret } = await one.key();
     const get = () => one.client.get('/pets').set('X-API-Key', secret);
     expect(await explained(one, await get())).toMatchObject({ status: 200, store: { attempts: 1 } });

@@ -3,7 +3,7 @@ import { isTheError } from '../support/expect-headers.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type FakeStore, fakeStore, rawStore } from '../support/upstream.ts';
 
-const SHORT = 'upstream: {headersTimeout: 300ms, bodyTimeout: 300ms, connectTimeout: 300ms}';
+const SHORT = 'upstream: {headersTimeout: 1s, bodyTimeout: 1s}';
 const OK = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]';
 
 let gateway: TestGateway;
@@ -14,9 +14,9 @@ afterEach(async () => {
   store = null;
 });
 
-async function behind(fake: FakeStore): Promise<string> {
+async function behind(fake: FakeStore, settings = ''): Promise<string> {
   store = fake;
-  gateway = await TestGateway.start({ settings: SHORT, storeUrl: fake.url });
+  gateway = await TestGateway.start({ settings, storeUrl: fake.url });
   return (await gateway.key()).secret;
 }
 
@@ -27,14 +27,14 @@ describe('a store that', () => {
   test('is not there: 502, and the next request works once it is', async () => {
     const fake = await rawStore((socket) => socket.end(OK));
     await fake.close();
-    gateway = await TestGateway.start({ settings: SHORT, storeUrl: fake.url });
+    gateway = await TestGateway.start({ storeUrl: fake.url });
     const { secret } = await gateway.key();
     isTheError(await get(secret), 502, 'upstream_unavailable');
     isTheError(await post(secret), 502, 'upstream_unavailable');
   });
 
   test('never answers: 504', async () => {
-    const key = await behind(await rawStore(() => {}));
+    const key = await behind(await rawStore(() => {}), SHORT);
     isTheError(await get(key), 504, 'upstream_timeout');
   });
 
@@ -62,6 +62,7 @@ describe('a store that', () => {
   test('stalls in the middle of its answer: the answer is cut off', async () => {
     const key = await behind(
       await rawStore((socket) => socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n[{"\r\n')),
+      SHORT,
     );
     await expect(get(key)).rejects.toThrow(/aborted|hang up|terminated/);
   });
@@ -88,7 +89,7 @@ describe('a store that', () => {
     'hangs on a connection that it answered on before: 504, asked once (%s)',
     async (method) => {
       const fake = await rawStore((socket, _request, count) => void (count === 1 && socket.write(OK)));
-      const key = await behind(fake);
+      const key = await behind(fake, SHORT);
       expect((await get(key)).status).toBe(200);
       isTheError(await gateway.client[method]('/pets/1').set('X-API-Key', key), 504, 'upstream_timeout');
       expect(fake.requests.length).toBe(2);

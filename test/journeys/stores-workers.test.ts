@@ -4,7 +4,7 @@ import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
 import { flood, GatewayWithWorkers } from '../support/workers.ts';
 
-const QUICK = 'headersTimeout: 500ms, ejection: { probe: 50ms, slowReturn: 100ms }';
+const QUICK = 'headersTimeout: 1s, ejection: { probe: 50ms, slowReturn: 100ms }';
 
 let redis: RedisServer;
 let stores: FaultyStore[];

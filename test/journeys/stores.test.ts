@@ -20,8 +20,9 @@ afterEach(async () => {
 });
 
 const PLANS = 'plans: { free: { windows: [{ limit: 100000, per: minute }] } }\n';
-const QUICK =
-  'headersTimeout: 400ms, connectTimeout: 400ms, ejection: { probe: 50ms, slowReturn: 100ms }, checks: { timeout: 200ms }';
+const PROBED = 'ejection: { probe: 50ms, slowReturn: 100ms }, checks: { timeout: 200ms }';
+/** For stores that hang. */
+const QUICK = `headersTimeout: 1s, ${PROBED}`;
 
 const UPGRADE = {
   ...{ Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' },
@@ -217,7 +218,7 @@ describe('of two stores', () => {
       await store(hangs),
       await store((socket, request) => void setTimeout(() => answers()(socket, request), 50)),
     ];
-    const settings = 'connections: 2, headersTimeout: 1s, ejection: { timeouts: 2, probe: 50ms }';
+    const settings = 'connections: 2, headersTimeout: 2s, ejection: { timeouts: 2, probe: 50ms }';
     await start(`upstream: { url: "${one.url},${two.url}", ${settings} }`);
     const outcomes = (await Promise.all(Array.from({ length: 20 }, () => ask()))).map(
       ({ status, code }) => code ?? status,
@@ -266,7 +267,7 @@ describe('of two stores', () => {
     ['answers garbage', garbles, 'broken'],
   ])('one that %s goes, and what may be repeated is answered by the other', async (what, act, reason) => {
     const [one, two] = [await store(act), await store()];
-    await start(`upstream: { url: "${one.url},${two.url}", ${QUICK} }`);
+    await start(`upstream: { url: "${one.url},${two.url}", ${PROBED} }`);
     const codes: string[] = [];
     await until('it is away', async () => {
       codes.push((await ask()).code);
@@ -281,7 +282,7 @@ describe('of two stores', () => {
   test('one that refuses connections is noticed by nobody, and a POST is answered by the other', async () => {
     const [one, two] = [await store(), await store(answers(201, '{}'))];
     await one.close();
-    await start(`upstream: { url: "${one.url},${two.url}", ${QUICK} }`);
+    await start(`upstream: { url: "${one.url},${two.url}", ${PROBED} }`);
     const body = JSON.stringify({ name: 'Rex', categoryId: 1 });
     const headers = { 'content-type': 'application/json' };
     const all = await Promise.all(Array.from({ length: 16 }, () => ask('/pets', { method: 'POST', body, headers })));
@@ -323,7 +324,7 @@ describe('of two stores', () => {
 
 test('a reload changes stores under load without a lost request, and leaves those that stay as they are', async () => {
   const [one, two, three] = [await store(), await store(), await store()];
-  await start(`upstream: { url: "${one.url},${two.url}", ${QUICK} }`);
+  await start(`upstream: { url: "${one.url},${two.url}", ${PROBED} }`);
   let going = true;
   const outcomes = new Map<number, number>();
   const caller = async () => {
@@ -338,7 +339,7 @@ test('a reload changes stores under load without a lost request, and leaves thos
   const file = join(gateway.folder, 'gateway.yaml');
   for (const weight of [5, 1]) {
     const stores = `[{ url: "${two.url}" }, { url: "${three.url}", weight: ${weight} }]`;
-    writeFileSync(file, `upstream: { stores: ${stores}, ${QUICK} }\n`);
+    writeFileSync(file, `upstream: { stores: ${stores}, ${PROBED} }\n`);
     const done = lines('reload.done').length;
     await until('it is in force', () => lines('reload.done').length > done);
   }
@@ -357,13 +358,13 @@ test('a store that is away and leaves the settings is told as back, and again as
   const [one, two] = [await store(), await store()];
   await one.close();
   stores.splice(stores.indexOf(one), 1);
-  const both = `upstream: { url: "${one.url},${two.url}", ${QUICK} }`;
+  const both = `upstream: { url: "${one.url},${two.url}", ${PROBED} }`;
   await start(both);
   const isAway = (times: number) =>
     until('it is away', async () => (await ask()).status === 200 && lines('store.away').length === times);
   await isAway(1);
   const file = join(gateway.folder, 'gateway.yaml');
-  writeFileSync(file, `upstream: { url: "${two.url}", ${QUICK} }\n`);
+  writeFileSync(file, `upstream: { url: "${two.url}", ${PROBED} }\n`);
   await isTold('store.back');
   expect(lines('store.back')).toEqual([expect.objectContaining({ store: one.name, removed: true })]);
   writeFileSync(file, `${both}\n`);
@@ -390,7 +391,7 @@ test('a mount of an upstream takes bodies as they come, and WebSockets', async (
   try {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/base`;
     const mounts = 'mounts: [{ path: /live, upstream: default, websocket: true }]';
-    await start(`upstream: { url: "${url},${gone.url}", ${QUICK} }\n${mounts}`);
+    await start(`upstream: { url: "${url},${gone.url}", ${PROBED} }\n${mounts}`);
     const opening = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13', 'X-API-Key': key };
     const open = async () => {
       const call = request(`${gateway.url}/live`, { headers: { ...opening, 'Sec-WebSocket-Key': 'x'.repeat(24) } });
@@ -436,7 +437,7 @@ describe('the contract says which upstream answers', () => {
   test('by operation, path or tag, and a mount by its name; a reload puts all in force, or names what is wrong', async () => {
     const [one, two, three] = [await store(answers(200, '"one"')), await store(answers(200, '"two"')), await store()];
     const settings = (second: FaultyStore) =>
-      `contract: { file: api.json }\nupstream: { url: "${one.url}", ${QUICK} }\n` +
+      `contract: { file: api.json }\nupstream: { url: "${one.url}", ${PROBED} }\n` +
       `upstreams: { stock: { url: "${second.url}/base" } }\nmounts: [{ path: /files, upstream: stock }]\n`;
     const folder = temporary();
     writeFileSync(join(folder, 'api.json'), contract('stock'));

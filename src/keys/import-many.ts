@@ -66,7 +66,7 @@ export async function importPlanned(
   store: KeyStore,
   { fresh }: Pick<ImportPlan, 'fresh'>,
   now: number,
-  noteOf: (ids: readonly string[]) => AuditNote | null = () => null,
+  noteOf: (ids: readonly string[]) => AuditNote,
 ): Promise<void> {
   const records = fresh.map((key) => ({
     ...newRecord(key, key.hash, true, now),

@@ -14,10 +14,8 @@ export interface KeyChange {
   readonly secret: string | null;
 }
 
-/** Makes the note that the store keeps with a change; `null`: none. */
-export type AuditNoteOf = (change: KeyChange) => AuditNote | null;
-
-const NO_NOTE: AuditNoteOf = () => null;
+/** Makes the note that the store keeps with a change. */
+export type AuditNoteOf = (change: KeyChange) => AuditNote;
 
 /** How often a change is tried while others change the same key. */
 const TRIES = 5;
@@ -28,7 +26,7 @@ export async function createKey(
   plans: Plans,
   draft: KeyDraft,
   now: number,
-  auditNoteOf: AuditNoteOf = NO_NOTE,
+  auditNoteOf: AuditNoteOf,
 ): Promise<{ secret: string; record: KeyRecord }> {
   checkDraft(plans, draft, now);
   const secret = makeSecret(draft.env ?? 'live');
@@ -43,7 +41,7 @@ export async function importKey(
   plans: Plans,
   draft: KeyDraft & { readonly hash: string },
   now: number,
-  auditNoteOf: AuditNoteOf = NO_NOTE,
+  auditNoteOf: AuditNoteOf,
 ): Promise<KeyRecord> {
   checkDraft(plans, draft, now);
   const record = newRecord(draft, draft.hash, true, now);
@@ -63,7 +61,7 @@ export function updateKey(
   id: string,
   patch: Partial<Omit<KeyDraft, 'account' | 'env'>>,
   now: number,
-  auditNoteOf: AuditNoteOf = NO_NOTE,
+  auditNoteOf: AuditNoteOf,
 ): Promise<KeyRecord> {
   return change(store, id, auditNoteOf, (record) => {
     refuseRevoked(record);
@@ -80,7 +78,7 @@ export function setDisabled(
   id: string,
   disabled: boolean,
   now: number,
-  auditNoteOf: AuditNoteOf = NO_NOTE,
+  auditNoteOf: AuditNoteOf,
 ): Promise<KeyRecord> {
   return change(store, id, auditNoteOf, (record) => {
     refuseRevoked(record);
@@ -90,12 +88,7 @@ export function setDisabled(
 }
 
 /** Ends a key for good; its record stays. Revoking twice changes nothing. Throws KeyError for an unknown id. */
-export function revokeKey(
-  store: KeyStore,
-  id: string,
-  now: number,
-  auditNoteOf: AuditNoteOf = NO_NOTE,
-): Promise<KeyRecord> {
+export function revokeKey(store: KeyStore, id: string, now: number, auditNoteOf: AuditNoteOf): Promise<KeyRecord> {
   return change(store, id, auditNoteOf, (record) =>
     record.revokedAt === null ? { after: { ...record, revokedAt: now, previous: null }, secret: null } : null,
   );
@@ -118,7 +111,7 @@ export async function rotateKey(
   id: string,
   { overlap, env = 'live', force = false }: Rotation,
   now: number,
-  auditNoteOf: AuditNoteOf = NO_NOTE,
+  auditNoteOf: AuditNoteOf,
 ): Promise<{ secret: string; record: KeyRecord }> {
   let secret = '';
   const record = await change(store, id, auditNoteOf, (before) => {

@@ -32,17 +32,17 @@ export interface KeyStore {
   /** Whether no key was ever issued. Cheap, however many there are. */
   isEmpty(): Eventually<boolean>;
   /** Throws IdempotencyConflict before all else, and KeyTaken where another key has the id or the hash. */
-  add(record: KeyRecord, note?: AuditNote | null): Eventually<void>;
+  add(record: KeyRecord, note: AuditNote): Eventually<void>;
   /**
    * Adds all of them or none, with one note for all; throws as `add`. A thousand at the most: others wait meanwhile. After
    * an `Outage` some may be there and others not.
    */
-  addMany(records: readonly KeyRecord[], note?: AuditNote | null): Eventually<void>;
+  addMany(records: readonly KeyRecord[], note: AuditNote): Eventually<void>;
   /**
    * Puts `record` in the place of the one with its id. Throws IdempotencyConflict before all else; where there is no such
    * key; KeyConflict where the stored record is not of the version before; KeyTaken where another key has the hash.
    */
-  replace(record: KeyRecord, note?: AuditNote | null): Eventually<void>;
+  replace(record: KeyRecord, note: AuditNote): Eventually<void>;
   /** Whether any key was imported from another system. */
   hasImported(): Eventually<boolean>;
   /**

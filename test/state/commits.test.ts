@@ -43,7 +43,7 @@ describe('a change in the state file', () => {
     ['an entry', ({ auditLog }) => auditLog.append(note())],
     ['an answer that is forgotten', ({ auditLog }) => auditLog.forget('call')],
   ])('resolves once it is synced, and not before: %s', async (_, make) => {
-    await recordsInFile(db, KEPT).keys.add(first);
+    await recordsInFile(db, KEPT).keys.add(first, note());
     let synced = () => {};
     const syncing = new Promise<void>((resolve) => {
       synced = resolve;
@@ -61,7 +61,7 @@ describe('a change in the state file', () => {
 
   test('rejects where it cannot be synced', async () => {
     const failing = records(() => Promise.reject(new Error('the disk is gone')));
-    await expect(failing.keys.add(keyRecord())).rejects.toThrow('the disk is gone');
+    await expect(failing.keys.add(keyRecord(), note())).rejects.toThrow('the disk is gone');
     await expect(failing.tokens.add(token, note())).rejects.toThrow('the disk is gone');
     await expect(failing.auditLog.append(note())).rejects.toThrow('the disk is gone');
   });

@@ -11,6 +11,7 @@ import { announcedIn } from '../../src/state/embedded/lock.ts';
 import { openEmbedded } from '../../src/state/embedded/open.ts';
 import { KEPT } from '../support/audit.ts';
 import { HOUR, limits, MINUTE, TestClock, window } from '../support/limits.ts';
+import { note } from '../support/records.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -83,7 +84,9 @@ describe('keys in the file', () => {
 
   test('leave their secret nowhere in the folder', async () => {
     const opened = openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} });
-    const { secret, record } = await createKey(opened.keys, plans, { account: 'acme', plan: 'pro' }, Date.now());
+    const { secret, record } = await createKey(opened.keys, plans, { account: 'acme', plan: 'pro' }, Date.now(), () =>
+      note(),
+    );
     await opened.close();
     const file = readFileSync(join(folder, 'state.db'));
     expect([file.includes(record.id), file.includes(secret)]).toEqual([true, false]);
@@ -91,10 +94,12 @@ describe('keys in the file', () => {
 
   test('are revoked once and for all', async () => {
     const opened = openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} });
-    const { record } = await createKey(opened.keys, plans, { account: 'acme', plan: 'pro' }, 1000);
-    expect(await revokeKey(opened.keys, record.id, 2000)).toMatchObject({ revokedAt: 2000 });
-    expect(await revokeKey(opened.keys, record.id, 3000)).toMatchObject({ revokedAt: 2000 });
-    await expect(revokeKey(opened.keys, 'key_nobody', 1)).rejects.toThrow('there is no key with the id "key_nobody"');
+    const { record } = await createKey(opened.keys, plans, { account: 'acme', plan: 'pro' }, 1000, () => note());
+    expect(await revokeKey(opened.keys, record.id, 2000, () => note())).toMatchObject({ revokedAt: 2000 });
+    expect(await revokeKey(opened.keys, record.id, 3000, () => note())).toMatchObject({ revokedAt: 2000 });
+    await expect(revokeKey(opened.keys, 'key_nobody', 1, () => note())).rejects.toThrow(
+      'there is no key with the id "key_nobody"',
+    );
     await opened.close();
   });
 });

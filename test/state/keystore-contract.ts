@@ -3,7 +3,7 @@ import type { KeyRecord } from '../../src/keys/key.ts';
 import type { KeyQuery, KeyStore } from '../../src/keys/store.ts';
 import type { Records } from '../../src/state/storage.ts';
 import { MINUTE, window } from '../support/limits.ts';
-import { changed, keyRecord, type OpenRecords } from '../support/records.ts';
+import { changed, keyRecord, note, type OpenRecords } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
 /** What `KeyStore` promises of finding, listing and watching, held against whatever implements it. */
@@ -18,13 +18,13 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
 
   async function added(changes: Partial<KeyRecord> = {}): Promise<KeyRecord> {
     const record = keyRecord(changes);
-    await keys.add(record);
+    await keys.add(record, note());
     return record;
   }
 
   async function addedMany(count: number, changes: Partial<KeyRecord> = {}): Promise<KeyRecord[]> {
     const records = Array.from({ length: count }, () => keyRecord(changes));
-    await keys.addMany(records);
+    await keys.addMany(records, note());
     return records;
   }
 
@@ -50,7 +50,7 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
   test('finds many by their hashes, in the order asked for', async () => {
     const many = await addedMany(250);
     const rotated = changed(many[0]!, { hash: 'second', previous: { hash: many[0]!.hash, until: 9_000 } });
-    await keys.replace(rotated);
+    await keys.replace(rotated, note());
     const asked = [...many.map(({ hash }) => hash), 'nobody', 'second', many[3]!.hash].reverse();
     const expected = [rotated, ...many.slice(1), null, rotated, many[3]!].reverse();
     expect(await other.keys.findMany(asked)).toEqual(expected);
@@ -65,7 +65,7 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
       expect(await other.keys.get(record.id)).toEqual(record);
     }
     expect(await other.keys.hasImported()).toBe(true);
-    await keys.addMany([]);
+    await keys.addMany([], note());
     expect(await other.keys.list()).toHaveLength(250);
   });
 
@@ -77,7 +77,7 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
     const before = (await keys.list()).map(({ id }) => id);
     expect(before.slice(0, 3).sort()).toEqual(early.map(({ id }) => id).sort());
     expect(before.slice(3)).toEqual([middle.id, late.id]);
-    await keys.replace(changed(early[0]!, { label: 'changed' }));
+    await keys.replace(changed(early[0]!, { label: 'changed' }), note());
     expect((await other.keys.list()).map(({ id }) => id)).toEqual(before);
   });
 
@@ -89,7 +89,7 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
       all = [1, 2, 3].flatMap((createdAt) =>
         Array.from({ length: createdAt === 2 ? 600 : 150 }, (_, i) => keyRecord({ createdAt, account: `a${i % 3}` })),
       );
-      for (const from of [450, 0]) await keys.addMany(all.slice(from, from + 450));
+      for (const from of [450, 0]) await keys.addMany(all.slice(from, from + 450), note());
     });
 
     test('has each key once, in the order of the list or the other way round', async () => {
@@ -133,11 +133,11 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
     test('is found by both hashes until the record forgets the older one', async () => {
       const record = await added();
       const next = rotated(record, `${record.hash}-2`);
-      await keys.replace(next);
+      await keys.replace(next, note());
       for (const hash of [record.hash, next.hash]) expect(await other.keys.find(hash)).toEqual(next);
       expect(await other.keys.get(record.id)).toEqual(next);
       const ended = changed(next, { previous: null });
-      await keys.replace(ended);
+      await keys.replace(ended, note());
       expect(await other.keys.find(record.hash)).toBeNull();
       expect(await other.keys.find(next.hash)).toEqual(ended);
     });
@@ -145,9 +145,9 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
     test('shows a change under both', async () => {
       const record = await added();
       const next = rotated(record, `${record.hash}-2`);
-      await keys.replace(next);
+      await keys.replace(next, note());
       const labelled = changed(next, { label: 'between two secrets' });
-      await keys.replace(labelled);
+      await keys.replace(labelled, note());
       for (const hash of [record.hash, next.hash]) expect(await other.keys.find(hash)).toEqual(labelled);
     });
 
@@ -155,8 +155,8 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
       const record = await added();
       const second = rotated(record, `${record.hash}-2`);
       const third = rotated(second, `${record.hash}-3`);
-      await keys.replace(second);
-      await keys.replace(third);
+      await keys.replace(second, note());
+      await keys.replace(third, note());
       expect(await other.keys.find(record.hash)).toBeNull();
       for (const hash of [second.hash, third.hash]) expect(await other.keys.find(hash)).toEqual(third);
     });
@@ -164,7 +164,7 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
     test('without an overlap is found by the new hash alone, and the old one is free', async () => {
       const record = await added();
       const next = changed(record, { hash: `${record.hash}-2` });
-      await keys.replace(next);
+      await keys.replace(next, note());
       expect(await other.keys.find(record.hash)).toBeNull();
       expect(await other.keys.find(next.hash)).toEqual(next);
       const heir = await added({ hash: record.hash });
@@ -187,7 +187,7 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
       const record = await added();
       await heardOf(record.hash);
       told = [];
-      await keys.replace(changed(record, { label: 'new' }));
+      await keys.replace(changed(record, { label: 'new' }), note());
       await heardOf(record.hash);
       told = [];
       const next = changed(record, {
@@ -195,7 +195,7 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
         hash: `${record.hash}-2`,
         previous: { hash: record.hash, until: 9_000 },
       });
-      await keys.replace(next);
+      await keys.replace(next, note());
       await heardOf(record.hash);
       await heardOf(next.hash);
       stop();
@@ -209,7 +209,7 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
 
     test('of its own changes too', async () => {
       const record = keyRecord();
-      await other.keys.add(record);
+      await other.keys.add(record, note());
       await heardOf(record.hash);
       stop();
     });

@@ -6,7 +6,7 @@ import type { RedisSettings } from '../../src/config/config.ts';
 import { Outage } from '../../src/errors/outage.ts';
 import type { KeyRecord } from '../../src/keys/key.ts';
 import { KeyCopyReader } from '../../src/state/shared/key-copy/reader.ts';
-import { changed, keyRecord } from '../support/records.ts';
+import { changed, keyRecord, note } from '../support/records.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { startCluster, startSentinelSet } from '../support/redis/topologies.ts';
@@ -103,10 +103,10 @@ describe.each(topologies)('without %s', (_, startSet) => {
     const folder = newFolder();
     const first = await openShared(set.settings, { folder });
     const [record, plain] = [keyRecord(), keyRecord()];
-    await first.keys.add(record);
-    await first.keys.add(plain);
+    await first.keys.add(record, note());
+    await first.keys.add(plain, note());
     const revoked = changed(record, { revokedAt: 5 });
-    await first.keys.replace(revoked);
+    await first.keys.replace(revoked, note());
     for (const one of [revoked, plain]) await untilCopied(folder, one);
     await first.close();
 
@@ -134,7 +134,7 @@ describe.each(topologies)('without %s', (_, startSet) => {
     });
     expect(second.told('state.unfit')).toBe(0);
     const made = keyRecord();
-    await second.keys.add(made);
+    await second.keys.add(made, note());
     await untilCopied(folder, made);
   });
 });

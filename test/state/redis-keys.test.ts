@@ -7,7 +7,7 @@ import type { Connection } from '../../src/state/redis/client.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { keysInRedis } from '../../src/state/redis/keystore.ts';
 import { DAY, HOUR, LADDER, limits, MINUTE, window } from '../support/limits.ts';
-import { keyRecord } from '../support/records.ts';
+import { keyRecord, note } from '../support/records.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
@@ -42,7 +42,7 @@ afterEach(async () => {
   await proxy.stop();
 });
 
-const create = () => createKey(one.keys, PLANS, { account: 'acme', plan: 'free' }, Date.now());
+const create = () => createKey(one.keys, PLANS, { account: 'acme', plan: 'free' }, Date.now(), () => note());
 const found = async (secret: string) => await keyring.find(hashSecret(secret));
 
 test('a key made by one gateway is known to the other', async () => {
@@ -53,7 +53,7 @@ test('a key made by one gateway is known to the other', async () => {
 test('a revocation reaches every gateway', async () => {
   const { secret, record } = await create();
   await found(secret);
-  await revokeKey(one.keys, record.id, Date.now());
+  await revokeKey(one.keys, record.id, Date.now(), () => note());
   await until('the other gateway knows', async () => (await found(secret))?.revoked === true);
 });
 
@@ -61,7 +61,7 @@ test('a revocation told while the listener was cut off is learnt when it is back
   const { secret, record } = await create();
   await found(secret);
   proxy.shut();
-  await revokeKey(one.keys, record.id, Date.now());
+  await revokeKey(one.keys, record.id, Date.now(), () => note());
   proxy.admit();
   await until('the other gateway knows', async () => (await found(secret).catch(() => null))?.revoked === true);
 });
@@ -70,7 +70,7 @@ test('a key that was unknown is known as soon as it is made', async () => {
   const { record, secret } = await create();
   await server.admin.del(keyOf.apiKey(record.hash));
   expect(await found(secret)).toBeNull();
-  await one.keys.add({ ...record, id: 'key_again' });
+  await one.keys.add({ ...record, id: 'key_again' }, note());
   await until('it is known', async () => (await found(secret)) !== null);
 });
 
@@ -84,7 +84,7 @@ async function gets(): Promise<number> {
   return Number(/cmdstat_get:calls=(\d+)/.exec(await server.admin.info('commandstats'))?.[1] ?? 0);
 }
 
-test('keys do not expire, and everything else does', async () => {
+test('keys and the audit log do not expire, and everything else does', async () => {
   const { record } = await create();
   const given = limits([window(1, HOUR, 'sliding'), window(2, DAY)]);
   await one.state.admit('key:1', given, 1);
@@ -92,7 +92,10 @@ test('keys do not expire, and everything else does', async () => {
   await one.state.ban('key:3', given, MINUTE);
   const lasting: string[] = [];
   for (const name of await server.admin.keys('*')) if ((await server.admin.pttl(name)) === -1) lasting.push(name);
-  expect(lasting.sort()).toEqual([keyOf.apiKey(record.hash), keyOf.apiKeyId(record.id), keyOf.apiKeys].sort());
+  const { apiKeys, audit, auditDropped } = keyOf;
+  expect(lasting.sort()).toEqual(
+    [keyOf.apiKey(record.hash), keyOf.apiKeyId(record.id), apiKeys, audit, auditDropped].sort(),
+  );
 });
 
 describe('what one gateway does to a subject, the other answers', () => {
@@ -139,7 +142,7 @@ test.each([0, 1, 499, 500, 501])(
   'keys read in parts come once each, though %d are added while they are read',
   async (more) => {
     const all = Array.from({ length: 1_200 }, (_, i) => keyRecord({ createdAt: 2_000 + i }));
-    for (const from of [0, 400, 800]) await one.keys.addMany(all.slice(from, from + 400));
+    for (const from of [0, 400, 800]) await one.keys.addMany(all.slice(from, from + 400), note());
     let added = false;
     const redis = new Proxy(server.admin as Connection, {
       get(target, name) {
@@ -149,7 +152,10 @@ test.each([0, 1, 499, 500, 501])(
           const answer: unknown = await found.apply(target, given);
           if (name === 'zrank' && !added) {
             added = true;
-            await one.keys.addMany(Array.from({ length: more }, () => keyRecord({ createdAt: 1_000 })));
+            await one.keys.addMany(
+              Array.from({ length: more }, () => keyRecord({ createdAt: 1_000 })),
+              note(),
+            );
           }
           return answer;
         };

@@ -3,7 +3,7 @@ import { KeyTaken } from '../../src/keys/store.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { applyNewKeys } from '../../src/state/redis/new-keys.ts';
 import { KEPT } from '../support/audit.ts';
-import { keyRecord } from '../support/records.ts';
+import { keyRecord, note } from '../support/records.ts';
 import { openRecords } from '../support/redis/records.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { DEFAULTS } from '../support/redis/settings.ts';
@@ -50,7 +50,7 @@ test('whoever makes the change anew after one that died imports what is missing 
   const { keys } = gateway.records(KEPT);
   expect(await keys.findMany([first.hash, second.hash])).toEqual([first, null]);
   const again = keyRecord({ hash: second.hash, imported: true });
-  await keys.addMany([again]);
+  await keys.addMany([again], note());
   expect(await keys.list()).toEqual([first, again]);
   expect(await keys.get(second.id)).toBeNull();
 });

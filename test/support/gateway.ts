@@ -12,6 +12,7 @@ import { createLog } from '../../src/observe/log.ts';
 import { createGateway, type Gateway } from '../../src/run/gateway.ts';
 import { TestClock } from './limits.ts';
 import { patientConfig } from './patience.ts';
+import { note } from './records.ts';
 
 export interface GatewayOptions {
   /** Text of gateway.yaml; settings left out have the shipped defaults, deadlines aside (`patience.ts`). */
@@ -105,7 +106,7 @@ export class TestGateway {
   async key(draft: Partial<KeyDraft> = {}): Promise<{ secret: string; id: string }> {
     const full = { account: 'acme', plan: 'free', env: 'test', ...draft };
     const { secret, record } = await withKeys(this.config, (store) =>
-      createKey(store, this.config.plans, full, this.clock.now),
+      createKey(store, this.config.plans, full, this.clock.now, () => note()),
     );
     return { secret, id: record.id };
   }

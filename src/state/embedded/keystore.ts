@@ -40,11 +40,11 @@ export function keysInFile(db: DatabaseSync, audit: AuditWriter, sync: SyncCommi
     }
   }
 
-  async function change(note: AuditNote | null, work: () => void): Promise<void> {
+  async function change(note: AuditNote, work: () => void): Promise<void> {
     inChange(db, () => {
-      if (note) audit.refuseAnswered(note);
+      audit.refuseAnswered(note);
       work();
-      if (note) audit.write(note);
+      audit.write(note);
     });
     for (const listener of listeners) listener();
     await sync();
@@ -63,13 +63,13 @@ export function keysInFile(db: DatabaseSync, audit: AuditWriter, sync: SyncCommi
     read,
     list: async () => (await Array.fromAsync(read())).flat(),
     isEmpty: () => any.get() === undefined,
-    add(record, note = null) {
+    add(record, note) {
       return change(note, () => addInside(record));
     },
-    addMany(records, note = null) {
+    addMany(records, note) {
       return change(note, () => records.forEach(addInside));
     },
-    replace(record, note = null) {
+    replace(record, note) {
       return change(note, () => {
         const stored = get(record.id);
         if (!stored) throw new Error(`there is no key ${record.id}`);

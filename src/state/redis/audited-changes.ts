@@ -15,7 +15,7 @@ import { exclusively } from './lock.ts';
 
 /** A change, with the note that is kept with it. */
 export interface AuditedChange<C> {
-  readonly note: AuditNote | null;
+  readonly note: AuditNote;
   /** Names of what nobody else may change meanwhile. */
   readonly locks: readonly string[];
   /** Reads what is there and answers the change, or throws why it is refused. Writes nothing. */
@@ -55,18 +55,18 @@ export class AuditedChanges<C> {
 
   /** Throws IdempotencyConflict, before anything that `plan` or `apply` throw. */
   async make({ note, locks, plan }: AuditedChange<C>): Promise<void> {
-    const idempotent = note?.idempotent ?? null;
+    const { entry, idempotent } = note;
     const all = idempotent ? [...locks, idempotent.name] : locks;
     await exclusively(this.#redis, all, async () => {
       if (idempotent && (await this.#read(idempotent.name))) throw conflict();
       const change = await plan();
-      if (note && idempotent) await this.#claim({ ...idempotent, pending: change, entry: note.entry, locks: all });
+      if (idempotent) await this.#claim({ ...idempotent, pending: change, entry, locks: all });
       try {
-        if (note) await this.#entries.append(note.entry);
+        await this.#entries.append(entry);
         await this.#apply(change);
       } catch (error) {
         // After an outage nobody knows what was done. The change stays pending, and the next call finishes it.
-        if (note && !(error instanceof Outage)) await this.#takeBack(note);
+        if (!(error instanceof Outage)) await this.#takeBack(note);
         throw error;
       }
       if (idempotent) await this.#settle(idempotent);

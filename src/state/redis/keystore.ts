@@ -74,15 +74,15 @@ export function keysInRedis(
     read,
     list: async () => (await Array.fromAsync(read())).flat(),
     isEmpty: async () => (await asked(redis.zcard(keyOf.apiKeys))) === 0,
-    add: (record, note = null) =>
+    add: (record, note) =>
       auditedChanges.make({ note, locks: [record.id, record.hash], plan: () => planNewKey(redis, record) }),
-    addMany: (records, note = null) =>
+    addMany: (records, note) =>
       auditedChanges.make({
         note,
         locks: records.map(({ hash }) => hash),
         plan: () => planNewKeys(redis, records),
       }),
-    replace: (record, note = null) =>
+    replace: (record, note) =>
       auditedChanges.make({ note, locks: [record.id, record.hash], plan: () => planNextRecord(redis, record) }),
     hasImported: async () => (await asked(redis.exists(keyOf.imported))) === 1,
     watch: (changed) =>

@@ -1,5 +1,5 @@
-import type { Fault } from '../errors/fault.ts';
-import { maskSecrets } from '../keys/secret.ts';
+import { maskSecrets } from '../common/secret-mask.ts';
+import { type Fault, maskedFault } from '../errors/fault.ts';
 
 /** Every error code of the admin API, with its status. Codes are for programs and never change their meaning. */
 export const ADMIN_CODES = {
@@ -42,13 +42,9 @@ export class AdminError extends Error {
     super(maskSecrets(message));
     this.code = code;
     this.status = ADMIN_CODES[code];
-    this.details = details?.map(masked) ?? null;
+    this.details = details?.map(maskedFault) ?? null;
     this.headers = headers;
   }
-}
-
-function masked(fault: Fault): Fault {
-  return { ...fault, pointer: maskSecrets(fault.pointer), message: maskSecrets(fault.message) };
 }
 
 /** The Error object of the contract; without `details` if there are none. */

@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
+import { holdsSecret } from '../common/secret-mask.ts';
 import { ConfigError } from '../config/problems/problems.ts';
 import { type Contract, loadContract, type Operation } from '../contract/contract.ts';
 import type { Fault } from '../errors/fault.ts';
 import { Outage } from '../errors/outage.ts';
 import { KeyError } from '../keys/manage.ts';
-import { GIVE_THE_ID, holdsSecret } from '../keys/secret.ts';
+import { GIVE_THE_ID } from '../keys/secret.ts';
 import { KeyConflict } from '../keys/store.ts';
 import { REASON_HEADER } from '../operators/reason.ts';
 import { holdsToken, mayActAs, type Role } from '../operators/tokens.ts';

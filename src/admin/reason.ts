@@ -1,4 +1,4 @@
-import { holdsSecret } from '../keys/secret.ts';
+import { holdsSecret } from '../common/secret-mask.ts';
 import { REASON_HEADER } from '../operators/reason.ts';
 import { holdsToken } from '../operators/tokens.ts';
 import { AdminError } from './admin-error.ts';

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { holdsSecret } from '../common/secret-mask.ts';
 import { parseDuration } from '../config/units.ts';
-import { GIVE_THE_ID, holdsSecret } from '../keys/secret.ts';
+import { GIVE_THE_ID } from '../keys/secret.ts';
 import { type Api, CallError } from './reach/api.ts';
 import type { Reach } from './reach/reach.ts';
 import type { Terminal } from './terminal.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
+import { maskSecrets } from '../common/secret-mask.ts';
 import { readVersion } from '../common/version.ts';
-import { maskSecrets } from '../keys/secret.ts';
 import { accountsCommand } from './commands/accounts.ts';
 import { auditCommand } from './commands/audit.ts';
 import { bansCommand } from './commands/bans.ts';

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { ExpectedError } from '../common/expected-error.ts';
-import { maskSecrets } from '../keys/secret.ts';
+import { maskSecrets } from '../common/secret-mask.ts';
 import { createProgram } from './program.ts';
 import { CallError } from './reach/api.ts';
 import type { Terminal } from './terminal.ts';

@@ -1,5 +1,6 @@
 import { CONTRACT_JSON_PATH, REFERENCE_PATH, USAGE_PATH } from '../common/own-paths.ts';
-import type { Fault } from './fault.ts';
+import { maskSecrets } from '../common/secret-mask.ts';
+import { type Fault, maskedFault } from './fault.ts';
 
 /**
  * Every code an answer of the gateway can carry. Codes are for programs: a code never changes its meaning, and a retired one
@@ -204,7 +205,7 @@ interface Particulars {
 
 /**
  * Refuses a request; the caller must act. Stages throw or return it, and one place answers it. Not an Error: a refusal is a
- * normal outcome, and a stack trace for each would cost more than the rest of the refusal.
+ * normal outcome, and a stack trace for each would cost more than the rest of the refusal. It masks what looks like a key.
  */
 export class Refusal {
   readonly code: Code;
@@ -219,11 +220,11 @@ export class Refusal {
   constructor(code: Code, { message, details, headers = [], close = false, reason }: Particulars = {}) {
     this.code = code;
     this.status = CATALOGUE[code].status;
-    this.message = message ?? CATALOGUE[code].title;
-    this.details = details ?? null;
+    this.message = message === undefined ? CATALOGUE[code].title : maskSecrets(message);
+    this.details = details?.map(maskedFault) ?? null;
     this.headers = headers;
     this.close = close;
-    this.reason = reason ?? null;
+    this.reason = reason === undefined ? null : maskSecrets(reason);
   }
 
   /** The contract's Error object as JSON; `details` only if there are some. */

@@ -26,19 +26,6 @@ export function isWellFormed(text: string): boolean {
   return text.slice(cut + 1) === checksum(text.slice(0, cut));
 }
 
-/** Whatever begins as a key does, whole or cut short: a word and enough digits that nobody calls an account so. */
-const LIKE_A_KEY = /sg_[a-z]{1,12}_[0-9A-Za-z]{16,}(?:_[0-9A-Za-z]*)?/g;
-
-/** Whether there is something in `text` that looks like a key. */
-export function holdsSecret(text: string): boolean {
-  return text.search(LIKE_A_KEY) !== -1;
-}
-
-/** The text with `sg_…` in place of everything that looks like a key, for messages and logs. */
-export function maskSecrets(text: string): string {
-  return text.replaceAll(LIKE_A_KEY, 'sg_…');
-}
-
 /** What to say to somebody who gave a key where its id or a name is asked for. */
 export const GIVE_THE_ID =
   'This is the secret of a key, which belongs in no path and no list of processes: give the id, find it with storegate keys whoami.';

@@ -5,7 +5,7 @@ const patternIn = (file: string, name = 'LIKE_A_KEY') =>
   new RegExp(`${name} = /(.+)/g?;`).exec(readFileSync(file, 'utf8'))?.[1];
 
 test('the console knows what looks like a secret by the same form as the gateway', () => {
-  const ofGateway = patternIn('src/keys/secret.ts')!;
+  const ofGateway = patternIn('src/common/secret-mask.ts')!;
   // What may follow matters where secrets are masked, and not where they are found.
   expect(patternIn('src/console/browser/secrets.ts')).toBe(ofGateway.replace(/\(\?:_\[0-9A-Za-z\]\*\)\?$/, ''));
   expect(ofGateway).toMatch(/^sg_/);

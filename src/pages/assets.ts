@@ -29,8 +29,18 @@ export function loadAssets(prefix: string, files: Iterable<readonly [name: strin
     return { name, source, tag: entityTag(source) };
   });
   const base = `${prefix}${fingerprint(sources)}/`;
-  const contents = new Map(sources.map(({ name, source, tag }) => [base + name, contentOf(name, source, tag)]));
+  const contents = new Map(sources.map(({ name, source, tag }) => [base + name, sharedContent(name, source, tag)]));
   return { base, contents };
+}
+
+/** By name and tag. Pages share files, and each file is stripped and compressed once for all pages of the process. */
+const shared = new Map<string, Content>();
+
+function sharedContent(name: string, source: Buffer, tag: string): Content {
+  const key = `${name} ${tag}`;
+  const content = shared.get(key) ?? contentOf(name, source, tag);
+  shared.set(key, content);
+  return content;
 }
 
 /** The names, from `folder` on, of the files in `root`/`folder` and its folders that end so. */

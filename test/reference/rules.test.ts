@@ -1,9 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { parse } from 'yaml';
 import { groupTags } from '../../src/reference/browser/groups.ts';
 import { asReceived } from '../../src/reference/browser/headers.ts';
 import { operationHash, placeOf } from '../../src/reference/browser/places.ts';
+import { tryIt } from '../../src/reference/browser/plugins/try-it.ts';
 import { toldWindows } from '../../src/reference/browser/rate-limit.ts';
+import type { System } from '../../src/reference/browser/swagger-ui.ts';
 
 describe('tags', () => {
   const groups = [
@@ -97,4 +102,19 @@ describe('the limits an answer tells', () => {
       expect(toldWindows(headers)).toEqual([]);
     },
   );
+});
+
+test('of the shipped contract, every operation but GET /store/orders can be tried', () => {
+  const contract = parse(readFileSync(join(import.meta.dirname, '../../config/openapi.yaml'), 'utf8'));
+  const document = { toJS: () => contract };
+  const system = { specSelectors: { specJson: () => document } } as unknown as System;
+  const { allowTryItOutFor } = tryIt(system).statePlugins!.spec!.wrapSelectors!;
+  const mayTry = allowTryItOutFor!(() => true, system);
+  const operations = Object.entries<object>(contract.paths).flatMap(([path, item]) =>
+    Object.keys(item)
+      .filter((method) => method !== 'parameters')
+      .map((method) => [path, method] as const),
+  );
+  expect(operations.length).toBeGreaterThan(10);
+  expect(operations.filter(([path, method]) => !mayTry({}, path, method))).toEqual([['/store/orders', 'get']]);
 });

@@ -7,6 +7,8 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** Rules whose result changes with colours and size. */
 export const RULES_OF_LOOKS = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable', 'target-size'];
 
+const PHONE = { width: 390, height: 844 };
+
 interface Look {
   /** A selector; the whole page unless told otherwise. */
   readonly within?: string;
@@ -28,4 +30,20 @@ export async function accessibilityFindings(page: Page, { within = 'html', rules
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
+}
+
+/**
+ * The findings of all rules in the page as it is, and of the rules of looks in the page in the dark on a phone. No style depends on
+ * both, the size and the colours, so that each of them once with either is enough.
+ */
+export async function findingsInAllLooks(page: Page, within = 'html'): Promise<string[]> {
+  const findings = await accessibilityFindings(page, { within });
+  const size = page.viewportSize()!;
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.setViewportSize(PHONE);
+  const looks = await accessibilityFindings(page, { within, rules: RULES_OF_LOOKS });
+  if (await page.evaluate('document.documentElement.scrollWidth > innerWidth')) looks.push('is wider than a phone');
+  await page.emulateMedia({ colorScheme: null });
+  await page.setViewportSize(size);
+  return [...findings, ...looks.map((finding) => `in the dark on a phone: ${finding}`)];
 }

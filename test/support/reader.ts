@@ -1,5 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
-import { accessibilityFindings } from './axe.ts';
+import { findingsInAllLooks } from './axe.ts';
 
 /** The actions of a reader of the API reference. */
 export class Reader {
@@ -24,18 +24,7 @@ export class Reader {
   }
 
   async openOperation(tag: string, id: string): Promise<Locator> {
-    return await this.#open(this.operation(tag, id));
-  }
-
-  /** Opens each operation in turn, calls `look`, and closes it again. */
-  async leafThrough(look: (operation: Locator) => Promise<void>): Promise<void> {
-    for (const operation of await this.page.locator('.opblock').all()) {
-      await look(await this.#open(operation));
-      await operation.locator('.opblock-summary-control').click();
-    }
-  }
-
-  async #open(operation: Locator): Promise<Locator> {
+    const operation = this.operation(tag, id);
     const summary = operation.locator('.opblock-summary-control');
     if ((await summary.getAttribute('aria-expanded')) === 'false') await summary.click();
     await operation.locator('.responses-table').waitFor();
@@ -57,8 +46,8 @@ export class Reader {
     return (await operation.locator('.standing').textContent())!;
   }
 
-  /** See `accessibilityFindings`. */
+  /** See `findingsInAllLooks`. */
   async accessibilityFindings(within = 'html'): Promise<string[]> {
-    return await accessibilityFindings(this.page, { within });
+    return await findingsInAllLooks(this.page, within);
   }
 }

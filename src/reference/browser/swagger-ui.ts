@@ -71,7 +71,8 @@ export interface IncomingResponse {
 
 export interface SwaggerUiSettings {
   readonly url: string;
-  readonly domNode: Element;
+  /** An element of the page. Tests read these types too, without those of a browser. */
+  readonly domNode: object;
   readonly layout: string;
   readonly plugins: readonly Plugin[];
   readonly validatorUrl: null;

@@ -1,161 +1,142 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { TestBrowser } from '../support/browser.ts';
-import { TestGateway } from '../support/gateway.ts';
-import { Reader } from '../support/reader.ts';
+import type { ReferenceStand } from './stand.ts';
 
-const PLANS = `
-plans:
-  free: { windows: [{ limit: 60, per: minute }, { limit: 1000, per: day }] }
-  tiny: { windows: [{ limit: 3, per: minute }] }
-`;
+export function tryingTests(stand: ReferenceStand): void {
+  describe('a reader with a key', () => {
+    test('tries an operation and sees the answer with its limit headers', async () => {
+      const it = await stand.load(stand.brief);
+      await stand.useKey('free');
+      const operation = await it.openOperation('Animals', 'listPets');
+      await it.tryIt(operation);
+      const standing = await it.send(operation);
+      expect(standing).toMatch(/X-RateLimit-Limit\s*60/);
+      expect(standing).toMatch(/X-RateLimit-Remaining\s*59/);
+      expect(standing).toMatch(/X-RateLimit-Reset\s*\d{10}/);
+      expect(standing).toContain('999 of 1,000 left per day');
+      expect(await operation.locator('.live-responses-table').textContent()).toContain('"name": "Minka"');
+      expect(stand.complaints).toEqual([]);
+    });
 
-describe('a reader with a key', () => {
-  let browser: TestBrowser;
-  let gateway: TestGateway;
-  beforeAll(async () => {
-    gateway = await TestGateway.start({ plans: PLANS });
-    browser = await TestBrowser.start();
-  });
-  afterAll(async () => {
-    await browser?.stop();
-    await gateway?.stop();
-  });
+    test('tries until the 429 arrives, is told how long to wait, and sees all headers as they were received', async () => {
+      const { desk: it } = stand;
+      await stand.useKey('tiny');
+      const operation = await it.openOperation('Categories', 'listCategories');
+      await it.tryIt(operation);
+      for (const [status, said] of [
+        [200, /Remaining\s*2/],
+        [200, /Remaining\s*1/],
+        [200, /Remaining\s*0/],
+        [429, /Over the limit: wait \d+ seconds[\s\S]*Retry-After\s*\d+/],
+      ] as const) {
+        const answered = it.page.waitForResponse('**/categories');
+        expect(await it.send(operation)).toMatch(said);
+        const answer = await answered;
+        expect(answer.status()).toBe(status);
+        const lines = await operation.locator('.headerline').allTextContents();
+        expect(lines.map((line) => line.trim()).sort()).toEqual(
+          Object.entries(await answer.allHeaders())
+            .map(([name, value]) => `${name}: ${value}`)
+            .sort(),
+        );
+        expect(lines.join()).toMatch(/date: \w{3}, \d\d \w{3} \d{4} /);
+      }
+      expect(await operation.locator('.live-responses-table').textContent()).toContain('rate_limit_exceeded');
+    });
 
-  async function reader(plan: string) {
-    const { page, complaints } = await browser.page();
-    const { secret } = await gateway.key({ plan });
-    const reader = new Reader(page);
-    await reader.open(gateway.url);
-    await reader.useKey(secret);
-    return { reader, page, secret, complaints };
-  }
-
-  test('tries an operation and sees the answer with its limit headers', async () => {
-    const { reader: it, complaints } = await reader('free');
-    const operation = await it.openOperation('Animals', 'listPets');
-    await it.tryIt(operation);
-    const standing = await it.send(operation);
-    expect(standing).toMatch(/X-RateLimit-Limit\s*60/);
-    expect(standing).toMatch(/X-RateLimit-Remaining\s*59/);
-    expect(standing).toMatch(/X-RateLimit-Reset\s*\d{10}/);
-    expect(standing).toContain('999 of 1,000 left per day');
-    expect(await operation.locator('.live-responses-table').textContent()).toContain('"name": "Minka"');
-    expect(complaints).toEqual([]);
-  });
-
-  test('tries until the 429 arrives, is told how long to wait, and sees all headers as they were received', async () => {
-    const { reader: it, page } = await reader('tiny');
-    const operation = await it.openOperation('Categories', 'listCategories');
-    await it.tryIt(operation);
-    for (const [status, said] of [
-      [200, /Remaining\s*2/],
-      [200, /Remaining\s*1/],
-      [200, /Remaining\s*0/],
-      [429, /Over the limit: wait \d+ seconds[\s\S]*Retry-After\s*\d+/],
-    ] as const) {
-      const answered = page.waitForResponse('**/categories');
-      expect(await it.send(operation)).toMatch(said);
-      const answer = await answered;
-      expect(answer.status()).toBe(status);
-      const lines = await operation.locator('.headerline').allTextContents();
-      expect(lines.map((line) => line.trim()).sort()).toEqual(
-        Object.entries(await answer.allHeaders())
-          .map(([name, value]) => `${name}: ${value}`)
-          .sort(),
-      );
-      expect(lines.join()).toMatch(/date: \w{3}, \d\d \w{3} \d{4} /);
-    }
-    expect(await operation.locator('.live-responses-table').textContent()).toContain('rate_limit_exceeded');
-  });
-
-  test('sends and sees identifiers beyond 2^53 with every digit', async () => {
-    const { reader: it } = await reader('free');
-    const operation = await it.openOperation('Orders', 'createOrder');
-    await it.tryIt(operation);
-    let sent: string | null = null;
-    await it.page.route('**/store/orders', (route) => {
-      sent = route.request().postData();
-      return route.fulfill({
-        status: 201,
-        contentType: 'application/json',
-        headers: { 'X-Request-Id': 'exact', 'X-RateLimit-Limit': '60', 'X-RateLimit-Reset': '1' },
-        body: '{"id":9223372036854775807,"petId":1}',
+    test('sends and sees identifiers beyond 2^53 with every digit', async () => {
+      const { desk: it } = stand;
+      const operation = await it.openOperation('Orders', 'createOrder');
+      await it.tryIt(operation);
+      let sent: string | null = null;
+      await it.page.route('**/store/orders', (route) => {
+        sent = route.request().postData();
+        return route.fulfill({
+          status: 201,
+          contentType: 'application/json',
+          headers: { 'X-Request-Id': 'exact', 'X-RateLimit-Limit': '60', 'X-RateLimit-Reset': '1' },
+          body: '{"id":9223372036854775807,"petId":1}',
+        });
       });
-    });
-    await operation.getByLabel('Request body').fill('{"id":9223372036854775807,"petId":1}');
-    await it.send(operation);
-    expect(sent).toContain('"id":9223372036854775807');
-    expect(await operation.locator('.live-responses-table').textContent()).toContain('"id": 9223372036854775807');
-  });
-
-  test('finds the key in no address, no shown command and no storage that outlives the tab', async () => {
-    const { reader: it, page, secret } = await reader('free');
-    const addresses: string[] = [];
-    page.on('request', (request) => void addresses.push(request.url()));
-    const operation = await it.openOperation('Animals', 'listPets');
-    await it.tryIt(operation);
-    await it.send(operation);
-    expect(await operation.locator('.curl-command').textContent()).toContain('X-API-Key: YOUR_KEY');
-    expect([page.url(), ...addresses].filter((address) => address.includes(secret))).toEqual([]);
-    expect(await page.content()).not.toContain(secret);
-    expect(await page.evaluate('JSON.stringify(localStorage)')).toBe('{}');
-    expect(await page.evaluate('JSON.stringify(sessionStorage)')).toContain(secret);
-  });
-
-  test('is remembered on the device when asked for, and forgotten everywhere when told', async () => {
-    const { page, secret } = await reader('free');
-    await page.getByLabel('Remember it on this device').check();
-    await new Reader(page).useKey(secret);
-    expect(await page.evaluate('JSON.stringify(localStorage)')).toContain(secret);
-    await page.reload();
-    await page.getByRole('button', { name: 'Forget it' }).click();
-    expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).toBe('[{},{}]');
-  });
-
-  describe('in the field for the key', () => {
-    /** One page for all of them: opening it takes longer than typing into it. The last one gives another key. */
-    let page: Page;
-    let secret: string;
-    beforeAll(async () => {
-      ({ page, secret } = await reader('free'));
+      await operation.getByLabel('Request body').fill('{"id":9223372036854775807,"petId":1}');
+      await it.send(operation);
+      expect(sent).toContain('"id":9223372036854775807');
+      expect(await operation.locator('.live-responses-table').textContent()).toContain('"id": 9223372036854775807');
+      await it.page.unrouteAll();
     });
 
-    test('is not interrupted while a key is typed, until it is whole', async () => {
-      const note = page.locator('#key-note');
-      const before = await note.textContent();
-      await page.getByLabel('Your API key').pressSequentially(secret.slice(0, -1));
-      expect(await note.textContent()).toBe(before);
-      await page.getByLabel('Your API key').pressSequentially(secret.slice(-1));
-      expect(await note.textContent()).toBe('This has the form of a key.');
-    });
-
-    test('is told when what was pasted can be no key, and keeps the one before', async () => {
-      await page.getByLabel('Your API key').fill('no key at all');
-      expect(await page.locator('#key-note').textContent()).toContain('not a key');
-      await page.getByRole('button', { name: 'Use this key' }).click();
-      expect(await page.locator('#key-note').textContent()).toContain('not a key');
+    test('finds the key in no address, no shown command and no storage that outlives the tab', async () => {
+      const { desk: it } = stand;
+      const { page } = it;
+      const secret = await stand.useKey('free');
+      const addresses: string[] = [];
+      page.on('request', (request) => void addresses.push(request.url()));
+      const operation = await it.openOperation('Inventory', 'getInventory');
+      await it.tryIt(operation);
+      await it.send(operation);
+      expect(await operation.locator('.curl-command').textContent()).toContain('X-API-Key: YOUR_KEY');
+      expect([page.url(), ...addresses].filter((address) => address.includes(secret))).toEqual([]);
+      expect(await page.content()).not.toContain(secret);
+      expect(await page.evaluate('JSON.stringify(localStorage)')).toBe('{}');
       expect(await page.evaluate('JSON.stringify(sessionStorage)')).toContain(secret);
     });
 
-    test('is told at once whether what was pasted has the form of a key, and may use another system’s all the same', async () => {
-      const field = page.getByLabel('Your API key');
-      const note = async () => (await page.locator('#key-note').textContent())!;
-      await field.fill(secret);
-      expect(await note()).toBe('This has the form of a key.');
-      for (const damaged of [
-        secret.slice(0, -1),
-        secret.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a')),
-        'sg_test',
-      ]) {
-        await field.fill(damaged);
-        expect(await note()).toContain('missing or mistyped');
-      }
-      await field.fill('sk_live_51H8xYz');
-      expect(await note()).toContain('another system');
-      await page.getByRole('button', { name: 'Use this key' }).click();
-      expect(await note()).toMatch(/^Your key is kept until you close this tab\..*another system/);
-      expect(await page.evaluate('JSON.stringify(sessionStorage)')).toContain('sk_live_51H8xYz');
+    test('is remembered on the device when asked for, and forgotten everywhere when told', async () => {
+      const { page } = stand.desk;
+      const secret = await stand.useKey('free');
+      await page.getByLabel('Remember it on this device').check();
+      await stand.desk.useKey(secret);
+      expect(await page.evaluate('JSON.stringify(localStorage)')).toContain(secret);
+      await page.reload();
+      await page.getByRole('button', { name: 'Forget it' }).click();
+      expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).toBe('[{},{}]');
+    });
+
+    describe('in the field for the key', () => {
+      let page: Page;
+      let secret: string;
+      beforeAll(async () => {
+        ({ page } = stand.desk);
+        await page.getByLabel('Remember it on this device').uncheck();
+        secret = await stand.useKey('free');
+      });
+
+      test('is not interrupted while a key is typed, until it is whole', async () => {
+        const note = page.locator('#key-note');
+        const before = await note.textContent();
+        await page.getByLabel('Your API key').pressSequentially(secret.slice(0, -1));
+        expect(await note.textContent()).toBe(before);
+        await page.getByLabel('Your API key').pressSequentially(secret.slice(-1));
+        expect(await note.textContent()).toBe('This has the form of a key.');
+      });
+
+      test('is told when what was pasted can be no key, and keeps the one before', async () => {
+        await page.getByLabel('Your API key').fill('no key at all');
+        expect(await page.locator('#key-note').textContent()).toContain('not a key');
+        await page.getByRole('button', { name: 'Use this key' }).click();
+        expect(await page.locator('#key-note').textContent()).toContain('not a key');
+        expect(await page.evaluate('JSON.stringify(sessionStorage)')).toContain(secret);
+      });
+
+      test('is told at once whether what was pasted has the form of a key, and may use another system’s all the same', async () => {
+        const field = page.getByLabel('Your API key');
+        const note = async () => (await page.locator('#key-note').textContent())!;
+        await field.fill(secret);
+        expect(await note()).toBe('This has the form of a key.');
+        for (const damaged of [
+          secret.slice(0, -1),
+          secret.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a')),
+          'sg_test',
+        ]) {
+          await field.fill(damaged);
+          expect(await note()).toContain('missing or mistyped');
+        }
+        await field.fill('sk_live_51H8xYz');
+        expect(await note()).toContain('another system');
+        await page.getByRole('button', { name: 'Use this key' }).click();
+        expect(await note()).toMatch(/^Your key is kept until you close this tab\..*another system/);
+        expect(await page.evaluate('JSON.stringify(sessionStorage)')).toContain('sk_live_51H8xYz');
+      });
     });
   });
-});
+}

@@ -2,10 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { RecordingStore } from '../hostile/recording-store.ts';
-import { TestBrowser } from '../support/browser.ts';
-import { TestGateway } from '../support/gateway.ts';
-import { Reader } from '../support/reader.ts';
+import { RecordingStore } from '../../hostile/recording-store.ts';
+import { TestGateway } from '../../support/gateway.ts';
+import type { ReferenceStand } from './stand.ts';
 
 const item = {
   type: 'object',
@@ -40,59 +39,57 @@ const DOCUMENT = {
   },
 };
 
-describe('a reader with a file', () => {
-  let folder: string;
-  let store: RecordingStore;
-  let gateway: TestGateway;
-  let browser: TestBrowser;
-  beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'storegate-uploading-'));
-    writeFileSync(join(folder, 'openapi.json'), JSON.stringify(DOCUMENT));
-    store = await RecordingStore.start();
-    gateway = await TestGateway.start({
-      storeUrl: store.url,
-      settings: `contract: {file: "${join(folder, 'openapi.json')}"}`,
+export function uploadingTests(stand: ReferenceStand): void {
+  describe('a reader with a file', () => {
+    let folder: string;
+    let store: RecordingStore;
+    let gateway: TestGateway;
+    beforeAll(async () => {
+      folder = mkdtempSync(join(tmpdir(), 'storegate-uploading-'));
+      writeFileSync(join(folder, 'openapi.json'), JSON.stringify(DOCUMENT));
+      store = await RecordingStore.start();
+      gateway = await TestGateway.start({
+        storeUrl: store.url,
+        settings: `contract: {file: "${join(folder, 'openapi.json')}"}`,
+      });
     });
-    browser = await TestBrowser.start();
-  });
-  afterAll(async () => {
-    await browser?.stop();
-    await gateway?.stop();
-    await store?.close();
-    rmSync(folder, { recursive: true });
-  });
+    afterAll(async () => {
+      await gateway?.stop();
+      await store?.close();
+      rmSync(folder, { recursive: true });
+    });
 
-  test('uploads it in a form that the gateway has checked', async () => {
-    const { page } = await browser.page();
-    const { secret } = await gateway.key({ plan: 'free', scopes: ['a<b>', 'items:write'] });
-    const it = new Reader(page);
-    await it.open(gateway.url);
-    await it.useKey(secret);
-    const operation = await it.openOperation('Items', 'upload');
-    const said = await operation.textContent();
-    expect(said).toContain('Needs a key with the scopes items:write, a<b>.');
-    expect(said).toContain('Takes a body of at most 10,000 bytes.');
-    expect(said).toContain('Some bodies go on without a check.');
-    await it.tryIt(operation);
-    const send = async (name: string, photo: string) => {
-      await operation.locator('tr[data-property-name="name"] input').fill(name);
-      const buffer = Buffer.from(photo, 'latin1');
-      await operation.locator('input[type=file]').setInputFiles({ name: 'Tür 1.png', mimeType: 'image/png', buffer });
-      await operation.locator('tr[data-property-name="owner"] textarea').fill('{"id":7}');
-      const answered = page.waitForResponse('**/items');
-      await it.send(operation);
-      const answer = await answered;
-      return [answer.status(), await answer.text()] as const;
-    };
-    expect(await send('Tom', '\x89PNG\r\n\0\xff')).toEqual([200, '[]']);
-    expect(store.requests[0]!.body).toContain('\r\n\r\n\x89PNG\r\n\0\xff\r\n--');
-    expect(store.requests[0]!.body).toContain('{"id":7}');
-    const [status, text] = await send('Tommy', 'far too long');
-    expect([status, store.requests.length]).toEqual([400, 1]);
-    expect(
-      JSON.parse(text)
-        .details.map(({ pointer }: { pointer: string }) => pointer)
-        .sort(),
-    ).toEqual(['/name', '/photo']);
+    test('uploads it in a form that the gateway has checked', async () => {
+      const { secret } = await gateway.key({ plan: 'free', scopes: ['a<b>', 'items:write'] });
+      const it = await stand.load(gateway);
+      const { page } = it;
+      await it.useKey(secret);
+      const operation = await it.openOperation('Items', 'upload');
+      const said = await operation.textContent();
+      expect(said).toContain('Needs a key with the scopes items:write, a<b>.');
+      expect(said).toContain('Takes a body of at most 10,000 bytes.');
+      expect(said).toContain('Some bodies go on without a check.');
+      await it.tryIt(operation);
+      const send = async (name: string, photo: string) => {
+        await operation.locator('tr[data-property-name="name"] input').fill(name);
+        const buffer = Buffer.from(photo, 'latin1');
+        await operation.locator('input[type=file]').setInputFiles({ name: 'Tür 1.png', mimeType: 'image/png', buffer });
+        await operation.locator('tr[data-property-name="owner"] textarea').fill('{"id":7}');
+        const answered = page.waitForResponse('**/items');
+        await it.send(operation);
+        const answer = await answered;
+        return [answer.status(), await answer.text()] as const;
+      };
+      expect(await send('Tom', '\x89PNG\r\n\0\xff')).toEqual([200, '[]']);
+      expect(store.requests[0]!.body).toContain('\r\n\r\n\x89PNG\r\n\0\xff\r\n--');
+      expect(store.requests[0]!.body).toContain('{"id":7}');
+      const [status, text] = await send('Tommy', 'far too long');
+      expect([status, store.requests.length]).toEqual([400, 1]);
+      expect(
+        JSON.parse(text)
+          .details.map(({ pointer }: { pointer: string }) => pointer)
+          .sort(),
+      ).toEqual(['/name', '/photo']);
+    });
   });
-});
+}

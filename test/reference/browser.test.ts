@@ -1,0 +1,22 @@
+import { afterAll, beforeAll, describe } from '@jest/globals';
+import { accessTests } from './browser/access.ts';
+import { jsonSchemaTests } from './browser/json-schema.ts';
+import { keyboardTests } from './browser/keyboard.ts';
+import { readingTests } from './browser/reading.ts';
+import { ReferenceStand } from './browser/stand.ts';
+import { tryingTests } from './browser/trying.ts';
+import { uploadingTests } from './browser/uploading.ts';
+
+// One suite, because a browser, a gateway and an open page cost more than most tests.
+describe('the reference in a browser', () => {
+  const stand = new ReferenceStand();
+  beforeAll(() => stand.start());
+  afterAll(() => stand.stop());
+
+  readingTests(stand);
+  tryingTests(stand);
+  keyboardTests(stand);
+  accessTests(stand);
+  jsonSchemaTests(stand);
+  uploadingTests(stand);
+});

@@ -1,0 +1,86 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { Locator, Page } from 'playwright-core';
+import type { ReferenceStand } from './stand.ts';
+
+export function keyboardTests(stand: ReferenceStand): void {
+  describe('a reader without a mouse', () => {
+    let page: Page;
+    let pets: Locator;
+    beforeAll(async () => {
+      ({ page } = await stand.load(stand.brief));
+      pets = stand.desk.operation('Animals', 'listPets');
+    });
+
+    const focused = () => page.evaluate('document.activeElement.textContent');
+
+    async function tabTo(selector: string): Promise<void> {
+      for (let presses = 0; presses < 80; presses++) {
+        if (await page.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`)) return;
+        await page.keyboard.press('Tab');
+      }
+      throw new Error(`The tab key does not lead to ${selector}.`);
+    }
+
+    test('skips to the content, and is there', async () => {
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate('document.activeElement.className')).toBe('skip');
+      await page.keyboard.press('Enter');
+      await page.locator('main:focus').waitFor();
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate('document.activeElement.id')).toBe('key-secret');
+    });
+
+    test('gives the key, opens, tries and sends by keyboard', async () => {
+      const { secret } = await stand.brief.key();
+      await page.keyboard.type(secret);
+      await page.keyboard.press('Enter');
+      await tabTo('#operations-Animals-listPets .opblock-summary-control');
+      await page.keyboard.press('Enter');
+      await tabTo('#operations-Animals-listPets .try');
+      await page.keyboard.press('Enter');
+      await tabTo('#operations-Animals-listPets .execute');
+      await page.keyboard.press('Enter');
+      const standing = pets.locator('.standing');
+      await standing.waitFor();
+      expect(await standing.textContent()).toMatch(/Remaining\s*59/);
+    });
+
+    test('keeps the focus when a request is sent and its answer cleared, and hears what came back', async () => {
+      await stand.useKey('single');
+      const announced = page.locator('#announcement');
+      await pets.locator('.execute').focus();
+      await page.keyboard.press('Enter');
+      await announced.filter({ hasText: 'GET /pets: answer 200. 0 left.' }).waitFor();
+      expect(await focused()).toBe('Execute');
+      await page.keyboard.press('Enter');
+      await pets.locator('.standing.refused').waitFor();
+      expect(await focused()).toBe('Execute');
+      expect(await announced.textContent()).toMatch(/^GET \/pets: answer 429\. Over the limit: wait \d+ seconds\.$/);
+      await pets.getByRole('button', { name: 'Clear' }).focus();
+      await page.keyboard.press('Enter');
+      await pets.locator('.standing').waitFor({ state: 'detached' });
+      expect(await focused()).toBe('Execute');
+    });
+
+    test('sends nothing twice while an answer is on its way', async () => {
+      await stand.useKey('free');
+      let sent = 0;
+      const held = Promise.withResolvers<void>();
+      await page.route('**/pets', async (route) => {
+        sent++;
+        await held.promise;
+        await route.continue();
+      });
+      const execute = pets.locator('.execute');
+      await execute.click();
+      await pets.locator('.execute[aria-disabled=true]').waitFor();
+      await execute.click({ force: true });
+      await execute.press('Enter');
+      held.resolve();
+      await pets.locator('.standing').waitFor();
+      expect(sent).toBe(1);
+      expect(await execute.getAttribute('aria-disabled')).toBe('false');
+      await page.unrouteAll();
+    });
+  });
+}

@@ -1,37 +1,41 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { RedisSettings } from '../../src/config/config.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import { DAY, HOUR, limits, SECOND, window } from '../support/limits.ts';
-import type { Admitted, Orders } from '../support/redis/caller.ts';
+import type { Admitted, Orders, Told } from '../support/redis/caller.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { DEFAULTS } from '../support/redis/settings.ts';
 import { type ClusterSet, startCluster } from '../support/redis/topologies.ts';
 
 const GATEWAYS = 4;
 const CALLERS = 200;
+const CALLER = join(import.meta.dirname, '../support/redis/caller.ts');
 
-/** Runs four processes, which begin together once all are ready; returns every admitted request. */
+let gateways: ChildProcess[];
+beforeAll(() => {
+  const execArgv = ['--disable-warning=ExperimentalWarning'];
+  gateways = Array.from({ length: GATEWAYS }, () => fork(CALLER, { execArgv }));
+});
+afterAll(async () => {
+  const ended = gateways.map((gateway) => once(gateway, 'exit'));
+  for (const gateway of gateways) gateway.disconnect();
+  await Promise.all(ended);
+});
+
+/** Sends a message to the four processes; returns the answer of each. */
+async function send(message: Orders | 'go'): Promise<unknown[]> {
+  const answers = gateways.map((gateway) => once(gateway, 'message'));
+  for (const gateway of gateways) gateway.send(message);
+  return (await Promise.all(answers)).map(([answer]) => answer);
+}
+
+/** Has four processes begin together once all are ready; returns every admitted request. */
 async function flood(orders: Omit<Orders, 'callers'>): Promise<Admitted[]> {
-  const argument = JSON.stringify({ ...orders, callers: CALLERS / GATEWAYS } satisfies Orders);
-  const gateways = Array.from({ length: GATEWAYS }, () =>
-    spawn(
-      process.execPath,
-      ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, '../support/redis/caller.ts'), argument],
-      {
-        stdio: ['pipe', 'pipe', 'inherit'],
-      },
-    ),
-  );
-  await Promise.all(gateways.map(({ stdout }) => once(stdout, 'data')));
-  const answers = gateways.map(({ stdout }) => text(stdout));
-  for (const { stdin } of gateways) stdin.end('go\n');
-  const told = (await Promise.all(answers)).map(
-    (json) => JSON.parse(json) as { admitted: Admitted[]; outages: number },
-  );
+  await send({ ...orders, callers: CALLERS / GATEWAYS });
+  const told = (await send('go')) as Told[];
   expect(told.map(({ outages }) => outages)).toEqual([0, 0, 0, 0]);
   return told.flatMap(({ admitted }) => admitted);
 }

@@ -1,7 +1,13 @@
+import { once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
 import type { RedisSettings } from '../../../src/config/config.ts';
 import type { Limits } from '../../../src/limits/limits.ts';
 import { openRedis } from '../../../src/state/redis/open.ts';
+import type { Storage } from '../../../src/state/storage.ts';
 import { KEPT } from '../audit.ts';
+
+/** Milliseconds that a caller waits after a refusal. */
+const PAUSE = 5;
 
 /** The task of one gateway process: a number of callers, each sending its requests one after the other. */
 export interface Orders {
@@ -16,17 +22,30 @@ export interface Orders {
 /** One admitted request: its subject, and the remaining units and reset time of the first window. */
 export type Admitted = readonly [subject: string, remaining: number, resetAt: number];
 
-const orders = JSON.parse(process.argv[2]!) as Orders;
-let outages = 0;
-const gateway = await openRedis(orders.settings, {
-  audit: KEPT,
-  observe: ({ type }) => {
-    if (type === 'state.alone') outages++;
-  },
+/** What a process has to say of its task. */
+export interface Told {
+  readonly admitted: readonly Admitted[];
+  readonly outages: number;
+}
+
+/** Takes orders one after the other: says when it is connected, begins at the next message, and then tells what came of it. */
+process.on('message', async (orders: Orders | 'go') => {
+  if (orders === 'go') return;
+  let outages = 0;
+  const gateway = await openRedis(orders.settings, {
+    audit: KEPT,
+    observe: ({ type }) => {
+      if (type === 'state.alone') outages++;
+    },
+  });
+  process.send?.('ready');
+  await once(process, 'message');
+  const admitted = await admittedOf(orders, gateway);
+  await gateway.close();
+  process.send?.({ admitted, outages } satisfies Told);
 });
-process.stdout.write('ready\n');
-process.stdin.once('data', async () => {
-  const { requests, subjects } = orders;
+
+async function admittedOf({ requests, subjects, limits, callers }: Orders, { state }: Storage): Promise<Admitted[]> {
   const admitted: Admitted[] = [];
   const windows = new Set<number>();
   let sent = 0;
@@ -35,14 +54,13 @@ process.stdin.once('data', async () => {
   async function call(): Promise<void> {
     while (!isDone()) {
       const subject = subjects[sent++ % subjects.length]!;
-      const { verdict, readings } = await gateway.state.admit(subject, orders.limits, 1);
+      const { verdict, readings } = await state.admit(subject, limits, 1);
       windows.add(readings[0]!.resetAt);
       if (verdict === 'admitted') admitted.push([subject, readings[0]!.remaining, readings[0]!.resetAt]);
-      // Known refusals return at once, so without this pause nothing else would run.
-      else await new Promise((resolve) => setImmediate(resolve));
+      // Known refusals return at once, so without a pause nothing else would run.
+      else await setTimeout(PAUSE);
     }
   }
-  await Promise.all(Array.from({ length: orders.callers }, call));
-  await gateway.close();
-  process.stdout.write(JSON.stringify({ admitted, outages }), () => process.exit());
-});
+  await Promise.all(Array.from({ length: callers }, call));
+  return admitted;
+}

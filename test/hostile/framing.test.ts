@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '../support/until.ts';
-import { valuesOf } from './recording-store.ts';
+import { EMPTY_LIST, valuesOf } from './recording-store.ts';
 import { isAnError, PET, Stand } from './stand.ts';
 
 let stand: Stand;
@@ -239,10 +239,16 @@ describe('several requests on one connection', () => {
   });
 
   test('are not read on while the answers before them are not taken', async () => {
+    const { respond } = stand.store;
+    const body = `[${' '.repeat(100_000)}]`;
+    stand.store.respond = (socket) =>
+      void socket.write(EMPTY_LIST.replace('2\r\n\r\n[]', `${body.length}\r\n\r\n${body}`));
     const wire = await stand.connect();
     wire.socket.pause();
-    // More than the system keeps for both sides, if the gateway did not read it.
-    wire.send(stand.probe.repeat(200_000));
+    // More than the system keeps for both sides, if the gateway did not read it, and soon more answers than it keeps.
+    wire.send(stand.request('GET /categories', [`X-Padding: ${'x'.repeat(10_000)}`]).repeat(2_000));
+    const start = stand.store.requests.length;
+    await until('the first ones go on', () => stand.store.requests.length > start);
     await until('no request of it goes on', async () => {
       const before = stand.store.requests.length;
       expect(await stand.ask(stand.probe)).toMatchObject({ status: 200 });
@@ -250,5 +256,6 @@ describe('several requests on one connection', () => {
     });
     expect(wire.socket.writableLength).toBeGreaterThan(0);
     wire.close();
+    stand.store.respond = respond;
   });
 });

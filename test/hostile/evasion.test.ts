@@ -1,13 +1,16 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { makeSecret } from '../../src/keys/secret.ts';
 import { Stand } from './stand.ts';
 
 const LIMIT = 40;
+/** By their settings. Each test has a key of its own. */
+const stands = new Map<string, Stand>();
+afterAll(() => Promise.all([...stands.values()].map((one) => one.stop())));
 let stand: Stand;
-afterEach(() => stand.stop());
 
 async function limited(settings = ''): Promise<string> {
-  stand = await Stand.start({ settings });
+  stand = stands.get(settings) ?? (await Stand.start({ settings }));
+  stands.set(settings, stand);
   const windows = [{ name: 'hour', kind: 'fixed', limit: LIMIT, span: 3_600_000 }] as const;
   return (await stand.gateway.key({ windows })).secret;
 }
@@ -46,6 +49,7 @@ describe('all requests of a key count on one counter', () => {
 
   test('over a hundred connections at once, and pipelined, exactly the limit is admitted and nobody is banned', async () => {
     const key = await limited();
+    const before = stand.store.requests.length;
     const one = request('GET /pets', 'Host: a', `X-API-Key: ${key}`);
     const wires = await Promise.all(Array.from({ length: 100 }, (_, i) => stand.connect(`127.0.1.${1 + i}`)));
     const statuses = await Promise.all(
@@ -59,7 +63,7 @@ describe('all requests of a key count on one counter', () => {
     const counts = Object.groupBy(statuses.flat(), (status) => status);
     expect(counts[200]?.length).toBe(LIMIT);
     expect(counts[429]?.length).toBe(300 - LIMIT);
-    expect(stand.store.requests.length).toBe(LIMIT);
+    expect(stand.store.requests.length - before).toBe(LIMIT);
   });
 });
 
@@ -147,10 +151,12 @@ describe('a flood of pages, which need no key,', () => {
     await limited();
     const page = await stand.ask(pageAsked('GET /docs/'));
     const [file] = /\/docs\/assets\/[^"]+\/swagger-ui\.js/.exec(page.body)!;
+    const wire = await stand.connect('127.0.0.12');
     const statuses: number[] = [];
     while (statuses.at(-1) !== 429 && statuses.length < 1_000) {
-      statuses.push((await stand.ask(pageAsked(`GET ${file}`))).status);
+      statuses.push((await wire.send(pageAsked(`GET ${file}`)).answer()).status);
     }
+    wire.close();
     expect(statuses.at(-1)).toBe(429);
     expect(statuses.length).toBeLessThan(300);
   });

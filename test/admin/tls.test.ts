@@ -4,8 +4,8 @@ import { connect } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { httpsFetch } from '../../src/common/https-fetch.ts';
 import { Authority } from '../support/certificates.ts';
+import { commandLine } from '../support/command-line.ts';
 import { TestGateway } from '../support/gateway.ts';
-import { finished } from '../support/storegate.ts';
 import { until } from '../support/until.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
@@ -106,8 +106,11 @@ describe('with an authority for operators', () => {
 });
 
 describe('a command', () => {
+  /** In the folder of the gateway. */
+  const run = (args: readonly string[], env: Readonly<Record<string, string>>) =>
+    commandLine(gateway.folder)(args, { env });
   const list = (env: Readonly<Record<string, string>>) =>
-    finished(['keys', 'list'], { cwd: gateway.folder, env: { STOREGATE_ADMIN_URL: gateway.adminUrl, ...env } });
+    run(['keys', 'list'], { STOREGATE_ADMIN_URL: gateway.adminUrl, ...env });
 
   test('reaches the gateway by the authority that the environment names', async () => {
     await open();
@@ -148,17 +151,17 @@ describe('a command', () => {
       STOREGATE_ADMIN_TLS_KEY: pair.key,
       STOREGATE_ADMIN_PORT: '0',
     };
-    expect(await finished(['bans', 'list'], { cwd: gateway.folder, env })).toMatchObject({ code: 0, err: '' });
+    expect(await run(['bans', 'list'], env)).toMatchObject({ code: 0, err: '' });
   });
 
   test('is told in the folder of its gateway that this wants a certificate, and needs no more than that', async () => {
     const trusted = { STOREGATE_ADMIN_TLS_CLIENT_CA: authority.file, STOREGATE_ADMIN_TOKEN: TOKEN };
     await open(trusted);
     const env = { STOREGATE_ADMIN_TLS_CERT: pair.cert, STOREGATE_ADMIN_TLS_KEY: pair.key, ...trusted };
-    const { code, err } = await finished(['bans', 'list'], { cwd: gateway.folder, env });
+    const { code, err } = await run(['bans', 'list'], env);
     expect([code, err]).toEqual([1, expect.stringContaining('name yours in STOREGATE_ADMIN_CLIENT_CERT and')]);
     const files = { STOREGATE_ADMIN_CLIENT_CERT: operator.cert, STOREGATE_ADMIN_CLIENT_KEY: operator.key };
-    const own = await finished(['bans', 'list'], { cwd: gateway.folder, env: { ...env, ...files } });
+    const own = await run(['bans', 'list'], { ...env, ...files });
     expect(own).toMatchObject({ code: 0, err: '' });
   });
 
@@ -166,7 +169,7 @@ describe('a command', () => {
     await open({}, 'DNS:elsewhere.example');
     const other = authority.issue('another', 'DNS:elsewhere.example');
     const env = { STOREGATE_ADMIN_TLS_CERT: other.cert, STOREGATE_ADMIN_TLS_KEY: other.key };
-    const { code, err } = await finished(['bans', 'list'], { cwd: gateway.folder, env });
+    const { code, err } = await run(['bans', 'list'], env);
     expect(code).not.toBe(0);
     expect(err).toContain('A gateway is running');
   });

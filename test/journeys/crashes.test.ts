@@ -7,8 +7,8 @@ import { ledgersIn } from '../support/ledgers.ts';
 import { until } from '../support/until.ts';
 import { type FakeStore, fakeStore } from '../support/upstream.ts';
 
-const KILLS = 5;
-const CALLERS = 8;
+const KILLS = 3;
+const CALLERS = 4;
 /** The promise is a second; the rest is for a test machine that lets a process wait for a processor. */
 const LATE = 10_000;
 

@@ -1,59 +1,40 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startStore } from '../../src/cli/store.ts';
-import { jsonOf } from '../support/failure.ts';
+import { commandLine, type Result } from '../support/command-line.ts';
+import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
-import { finished, type Running, storegate } from '../support/storegate.ts';
 import { until } from '../support/until.ts';
+import { type FakeStore, fakeStore } from '../support/upstream.ts';
 
 const GATEWAYS = 4;
 const CALLERS = 200;
 
-let folder: string;
+// Gateways, their callers and Redis share the processors of the test machine, and a delay is no outage.
+const SETTINGS = 'redis: { deadline: 1m }\nlog: { requests: false }\n';
+
 let redis: RedisServer;
-let store: Awaited<ReturnType<typeof startStore>>;
-let gateways: Running[];
-let urls: string[];
-let where: { cwd: string; env: Record<string, string> };
-
+let store: FakeStore;
+/** In this process: state/redis-exact has processes of their own, and journeys/workers has workers. */
+let gateways: TestGateway[];
+let run: (...args: string[]) => Promise<Result>;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'storegate-'));
   redis = await startRedis();
-  store = await startStore(join(folder, 'store.db'), { host: '127.0.0.1', port: 0 });
-  // Four gateways, their callers and Redis share the processors of the test machine, and a delay is no outage.
-  writeFileSync(join(folder, 'gateway.yaml'), 'redis: { deadline: 10s }\nlog: { requests: false }\n');
-  const env = {
-    REDIS_URL: redis.url,
-    STORE_URL: store.url,
-    STOREGATE_CONFIG: 'gateway.yaml',
-    STOREGATE_PORT: '0',
-    STOREGATE_ADMIN_PORT: '0',
-  };
-  where = { cwd: folder, env };
-  gateways = Array.from({ length: GATEWAYS }, () => storegate(['serve', '--no-demo-keys'], where));
-  const urlOf = ({ out, err }: Running) => {
-    if (err() !== '') throw new Error(err());
-    return /storegate answers at (\S+)/.exec(out())?.[1];
-  };
-  await until('all gateways answer', () => gateways.every((gateway) => urlOf(gateway) !== undefined));
-  urls = gateways.map((gateway) => urlOf(gateway)!);
+  store = await fakeStore((_, response) => {
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end('[]');
+  });
+  const env = { REDIS_URL: redis.url };
+  const start = () => TestGateway.start({ settings: SETTINGS, env, storeUrl: store.url });
+  gateways = await Promise.all(Array.from({ length: GATEWAYS }, start));
+  run = (...args) => commandLine(gateways[0]!.folder)(args, { env: { ...env, STOREGATE_CONFIG: 'gateway.yaml' } });
 });
-
 afterAll(async () => {
-  for (const { child } of gateways) child.kill('SIGTERM');
-  const codes = await Promise.all(gateways.map(({ exit }) => exit));
-  await store.store.close();
+  await Promise.all(gateways.map((gateway) => gateway.stop()));
+  await store.close();
   await redis.stop();
-  rmSync(folder, { recursive: true, force: true });
-  expect(codes).toEqual([0, 0, 0, 0]);
 });
 
 async function createKey(...limits: string[]): Promise<string> {
-  const { code, out, err } = await finished(
-    ['keys', 'create', '--plan', 'enterprise', '--account', 'acme', '--key-only', ...limits],
-    where,
+  const { code, out, err } = await run(
+    ...['keys', 'create', '--plan', 'enterprise', '--account', 'acme', '--key-only', ...limits],
   );
   expect({ code, err }).toEqual({ code: 0, err: '' });
   return out.trim();
@@ -67,7 +48,7 @@ async function flood(key: string, requests: number): Promise<{ status: number; r
   let left = requests;
   const call = async (_: unknown, caller: number) => {
     while (left-- > 0) {
-      const response = await fetch(`${urls[caller % GATEWAYS]}/categories`, { headers: { 'X-API-Key': key } });
+      const response = await fetch(`${gateways[caller % GATEWAYS]!.url}/categories`, { headers: { 'X-API-Key': key } });
       await response.arrayBuffer();
       answers.push({ status: response.status, remaining: Number(response.headers.get('x-ratelimit-remaining')) });
     }
@@ -87,10 +68,12 @@ test('two hundred callers of one key at four gateways get exactly its limit, and
 test('a key that the command line revokes is refused by every gateway', async () => {
   const key = await createKey('--limits', '500/hour');
   const statuses = () =>
-    Promise.all(urls.map(async (url) => (await fetch(`${url}/categories`, { headers: { 'X-API-Key': key } })).status));
+    Promise.all(
+      gateways.map(async ({ url }) => (await fetch(`${url}/categories`, { headers: { 'X-API-Key': key } })).status),
+    );
   expect(await statuses()).toEqual([200, 200, 200, 200]);
-  const listed = jsonOf(await finished(['keys', 'list', '--json'], where)) as { id: string; limits: string }[];
-  const { id } = listed.find(({ limits }) => limits === '500/hour')!;
-  await finished(['keys', 'revoke', id], where);
+  const { out } = await run('keys', 'list', '--json');
+  const { id } = (JSON.parse(out) as { id: string; limits: string }[]).find(({ limits }) => limits === '500/hour')!;
+  await run('keys', 'revoke', id);
   await until('all of them refuse it', async () => (await statuses()).every((status) => status === 401));
 });

@@ -28,8 +28,11 @@ export function App() {
   }, []);
   const take = useCallback(
     (told: Session) => {
-      if (told.operator) setSession(told);
-      else end('You were signed out. Sign in again to go on.');
+      if (told.operator) {
+        // Signed in again in another tab: why it ended before is no reason for the next end.
+        setEnded(null);
+        setSession(told);
+      } else end('You were signed out. Sign in again to go on.');
     },
     [end],
   );

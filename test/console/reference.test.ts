@@ -1,14 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ADMIN_CODES } from '../../src/admin/admin-error.ts';
-import { accessibilityFindings } from '../support/axe.ts';
-import { TestBrowser } from '../support/browser.ts';
 import { ConsoleCaller } from '../support/console-caller.ts';
 import { TestGateway } from '../support/gateway.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
   gateway = await TestGateway.start();
-  await gateway.admin.post('/keys').send({ account: 'acme', plan: 'free' });
 });
 afterAll(() => gateway.stop());
 
@@ -49,35 +46,5 @@ describe('the reference of the admin API', () => {
     const { text } = await get('/console/reference/');
     const explained = [...text.matchAll(/id="error-(\w+)"/g)].map(([, code]) => code);
     expect(explained.sort()).toEqual(Object.keys(ADMIN_CODES).sort());
-  });
-});
-
-describe('an operator who reads it', () => {
-  let browser: TestBrowser;
-  beforeAll(async () => {
-    browser = await TestBrowser.start();
-  });
-  afterAll(() => browser?.stop());
-
-  test('comes from the console, tries a read, is shown how programs ask, and goes back', async () => {
-    const { page, complaints } = await browser.page();
-    await page.goto(`${gateway.adminUrl}/console/`);
-    await page.getByRole('link', { name: 'API reference' }).click();
-    const list = page.locator('#operations-Keys-listKeys');
-    await list.locator('.opblock-summary-control').click();
-    await list.getByText('Needs a token of the role read, or of a higher one.').waitFor();
-    await list.locator('.try').click();
-    await list.locator('.execute').click();
-    await list.locator('.live-responses-table', { hasText: '"account": "acme"' }).waitFor();
-    expect(await list.locator('.curl').textContent()).toContain(`${gateway.adminUrl}/keys`);
-    expect(await list.locator('.curl').textContent()).toContain('Authorization: Bearer YOUR_TOKEN');
-    const create = page.locator('#operations-Keys-createKey');
-    await create.locator('.opblock-summary-control').click();
-    await create.getByText('It cannot be tried from this page').waitFor();
-    expect(await create.locator('.try').count()).toBe(0);
-    expect(await accessibilityFindings(page)).toEqual([]);
-    await page.getByRole('link', { name: 'Back to the console' }).click();
-    await page.getByRole('navigation', { name: 'Views' }).waitFor();
-    expect(complaints).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ const LONG = [
   'journeys/workers-life',
   'journeys/reload',
   'journeys/cold-start',
-  'console/access',
+  'console/browser',
   'reference/browser',
   'cli/commands',
   'state/redis-failures',

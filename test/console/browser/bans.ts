@@ -1,58 +1,57 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ConsoleStand } from '../support/console-stand.ts';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { ConsoleStand } from './stand.ts';
 
-describe('the view Bans', () => {
-  let stand: ConsoleStand;
-  let one: string;
-  let other: string;
-  beforeAll(async () => {
-    stand = await ConsoleStand.start();
-    const make = async (account: string) =>
-      (await stand.admin('POST', '/keys', { account, plan: 'free' })).body.id as string;
-    [one, other] = [await make('acme'), await make('beta')];
-    await stand.admin('PUT', `/bans/${one}`, { length: '2h', reason: 'scrapes' });
-    await stand.admin('PUT', `/bans/${other}`, { length: '1h', reason: 'loops' });
+export function bansTests(stand: ConsoleStand): void {
+  describe('the view Bans', () => {
+    let one: string;
+    let other: string;
+    beforeAll(async () => {
+      const make = async (account: string) =>
+        (await stand.admin('POST', '/keys', { account, plan: 'free' })).body.id as string;
+      [one, other] = [await make('acme'), await make('beta')];
+      await stand.admin('PUT', `/bans/${one}`, { length: '2h', reason: 'scrapes' });
+      await stand.admin('PUT', `/bans/${other}`, { length: '1h', reason: 'loops' });
+    });
+
+    test('shows who is banned and why, extends and pardons, and keeps what was done in view', async () => {
+      const { page, complaints } = await stand.open('operate', 'bans');
+      const inForce = page.getByRole('region', { name: 'Bans in force' });
+      const row = (id: string) => inForce.getByRole('row').filter({ hasText: id });
+      expect(await row(one).getByRole('cell').allTextContents()).toEqual(
+        expect.arrayContaining(['scrapes', 'configured', '1next 1h']),
+      );
+
+      await row(other).getByRole('button', { name: 'Extend' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('How much longer').fill('3h');
+      await dialog.getByLabel('Reason').fill('still loops');
+      await dialog.getByRole('button', { name: 'Extend' }).click();
+      await dialog.getByText(`${other} is banned until`).waitFor();
+      await dialog.getByRole('button', { name: 'Close' }).click();
+      await row(other).getByText('still loops').waitFor();
+
+      await row(one).getByRole('button', { name: 'Pardon' }).click();
+      await dialog.getByRole('button', { name: 'Pardon' }).click();
+      await dialog.getByText(`${one} is pardoned.`).waitFor();
+      await row(one).waitFor({ state: 'detached' });
+      expect(await dialog.getByText(`${one} is pardoned.`).isVisible()).toBe(true);
+      // The history below tells the same.
+      const log = page.getByRole('region', { name: 'Log of bans' });
+      await log.getByRole('cell', { name: 'pardoned', exact: true }).waitFor();
+      expect(await log.getByRole('row').filter({ hasText: 'scrapes' }).getByText('in force').count()).toBe(0);
+      expect(complaints).toEqual([]);
+    });
+
+    test('has the history of one party, and offers nothing to do to who may only look', async () => {
+      const { page } = await stand.open('read', 'bans');
+      const log = page.getByRole('region', { name: 'Log of bans' });
+      await log.getByText('scrapes').waitFor();
+      expect(await page.getByRole('main').getByRole('button').allTextContents()).toEqual(['Filter']);
+      await page.getByLabel('Who').fill('beta');
+      await page.getByRole('button', { name: 'Filter' }).click();
+      await log.getByText('scrapes').waitFor({ state: 'detached' });
+      await log.getByText('loops', { exact: true }).waitFor();
+      expect(page.url()).toContain('party=beta');
+    });
   });
-  afterAll(() => stand?.stop());
-
-  test('shows who is banned and why, extends and pardons, and keeps what was done in view', async () => {
-    const { page, complaints } = await stand.open('operate', 'bans');
-    const inForce = page.getByRole('region', { name: 'Bans in force' });
-    const row = (id: string) => inForce.getByRole('row').filter({ hasText: id });
-    expect(await row(one).getByRole('cell').allTextContents()).toEqual(
-      expect.arrayContaining(['scrapes', 'configured', '1next 5m']),
-    );
-
-    await row(other).getByRole('button', { name: 'Extend' }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('How much longer').fill('3h');
-    await dialog.getByLabel('Reason').fill('still loops');
-    await dialog.getByRole('button', { name: 'Extend' }).click();
-    await dialog.getByText(`${other} is banned until`).waitFor();
-    await dialog.getByRole('button', { name: 'Close' }).click();
-    await row(other).getByText('still loops').waitFor();
-
-    await row(one).getByRole('button', { name: 'Pardon' }).click();
-    await dialog.getByRole('button', { name: 'Pardon' }).click();
-    await dialog.getByText(`${one} is pardoned.`).waitFor();
-    await row(one).waitFor({ state: 'detached' });
-    expect(await dialog.getByText(`${one} is pardoned.`).isVisible()).toBe(true);
-    // The history below tells the same.
-    const log = page.getByRole('region', { name: 'Log of bans' });
-    await log.getByRole('cell', { name: 'pardoned', exact: true }).waitFor();
-    expect(await log.getByRole('row').filter({ hasText: 'scrapes' }).getByText('in force').count()).toBe(0);
-    expect(complaints).toEqual([]);
-  });
-
-  test('has the history of one party, and offers nothing to do to who may only look', async () => {
-    const { page } = await stand.open('read', 'bans');
-    const log = page.getByRole('region', { name: 'Log of bans' });
-    await log.getByText('scrapes').waitFor();
-    expect(await page.getByRole('main').getByRole('button').allTextContents()).toEqual(['Filter']);
-    await page.getByLabel('Who').fill('beta');
-    await page.getByRole('button', { name: 'Filter' }).click();
-    await log.getByText('scrapes').waitFor({ state: 'detached' });
-    await log.getByText('loops', { exact: true }).waitFor();
-    expect(page.url()).toContain('party=beta');
-  });
-});
+}

@@ -1,107 +1,117 @@
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { ConsoleStand } from '../support/console-stand.ts';
-import { until } from '../support/until.ts';
+import { until } from '../../support/until.ts';
+import type { ConsoleStand } from './stand.ts';
 
-describe('the view Keys', () => {
-  let stand: ConsoleStand;
-  beforeAll(async () => {
-    stand = await ConsoleStand.start();
-    for (let i = 1; i <= 105; i++) {
-      stand.gateway.clock.pass(1);
-      await stand.admin('POST', '/keys', { account: `shop-${i % 2}`, plan: 'free', label: `till ${i}` });
-    }
-  });
-  afterAll(() => stand?.stop());
-
-  const labels = (page: Page) => page.locator('td[data-title=Label]').allTextContents();
-  const shows = (page: Page, label: string) => page.getByRole('cell', { name: label, exact: true }).waitFor();
-
-  test('goes through all keys in pages, forth and back, and filters them by the address', async () => {
-    const { page, complaints } = await stand.open('read', 'keys');
-    const next = page.getByRole('button', { name: 'Next' });
-    const back = page.getByRole('button', { name: 'Back' });
-    await shows(page, 'till 105');
-    expect(await labels(page)).toHaveLength(50);
-    expect(await page.getByRole('button', { name: 'Create a key' }).count()).toBe(0);
-    await next.focus();
-    await page.keyboard.press('Enter');
-    await shows(page, 'till 55');
-    // Who has only a keyboard goes on from where they are.
-    await page.keyboard.press('Enter');
-    await shows(page, 'till 5');
-    expect(await labels(page)).toEqual(['till 5', 'till 4', 'till 3', 'till 2', 'till 1']);
-    expect(await next.isDisabled()).toBe(true);
-    await page.goBack();
-    await shows(page, 'till 55');
-    await back.click();
-    await shows(page, 'till 105');
-    expect(await page.getByRole('button', { name: 'First page' }).isDisabled()).toBe(true);
-    await page.getByLabel('Order').selectOption('oldest first');
-    await shows(page, 'till 1');
-    await page.getByLabel('Find').fill('TILL 1');
-    await page.getByLabel('Account').fill('shop-1');
-    await page.getByRole('button', { name: 'Filter' }).click();
-    const found = ['till 1', 'till 11', 'till 13', 'till 15', 'till 17', 'till 19', 'till 101', 'till 103', 'till 105'];
-    await until('only those are there', async () => isDeepStrictEqual(await labels(page), found));
-    expect(page.url()).toContain('account=shop-1');
-    expect(complaints).toEqual([]);
-  });
-
-  test('stays with a key that is being made: its secret is told once', async () => {
-    const { page } = await stand.open('operate', 'keys');
-    const [sent, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    await page.route('**/console/api/keys', async (route) => {
-      sent.resolve();
-      await release.promise;
-      await route.continue();
+export function keysTests(stand: ConsoleStand): void {
+  describe('the view Keys', () => {
+    beforeAll(async () => {
+      for (let i = 1; i <= 105; i++) {
+        stand.gateway.clock.pass(1);
+        await stand.admin('POST', '/keys', { account: `shop-${i % 2}`, plan: 'free', label: `till ${i}` });
+      }
     });
-    await page.getByRole('button', { name: 'Create a key' }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Account').fill('patient');
-    await dialog.getByRole('button', { name: 'Create a key' }).click();
-    await sent.promise;
-    await page.keyboard.press('Escape');
-    expect(await dialog.getByRole('button', { name: 'Cancel' }).isDisabled()).toBe(true);
-    release.resolve();
-    expect(await dialog.locator('code.secret').textContent()).toMatch(/^sg_live_/);
-  });
 
-  test('creates a key with all that can be said of it, and shows its secret once', async () => {
-    const { page } = await stand.open('operate', 'keys');
-    await page.getByRole('button', { name: 'Create a key' }).click();
-    const dialog = page.getByRole('dialog');
-    const create = dialog.getByRole('button', { name: 'Create a key' });
-    await dialog.getByLabel('Account').fill('no account');
-    await create.click();
-    await dialog.getByRole('alert').getByText('account', { exact: false }).first().waitFor();
-    await dialog.getByLabel('Account').fill('acme');
-    await dialog.getByLabel('Label').fill('made here');
-    await dialog.getByText('Limits, expiry, addresses').click();
-    for (const [name, value] of Object.entries({
-      'Own limits': '9/minute',
-      'Expires in': '90d',
-      Addresses: '10.0.0.0/8, ::1',
-      Scopes: 'pets:write,pets:read',
-      Metadata: 'team=pets, cost=a=b',
-    }))
-      await dialog.getByLabel(name).fill(value);
-    await dialog.getByLabel('Reason').fill('Ticket 7');
-    await create.click();
-    const secret = (await page.locator('code.secret').textContent())!;
-    expect(secret).toMatch(/^sg_live_/);
-    await dialog.getByRole('button', { name: 'Close' }).click();
-    await page.locator('dialog').waitFor({ state: 'detached' });
-    expect(await page.content()).not.toContain(secret);
-    await shows(page, 'made here');
-    const [made] = (await stand.admin('GET', '/keys?account=acme')).body.keys;
-    expect(made).toMatchObject({
-      ...{ label: 'made here', limits: '9/minute', addresses: ['10.0.0.0/8', '::1'] },
-      metadata: { team: 'pets', cost: 'a=b' },
+    const labels = (page: Page) => page.locator('td[data-title=Label]').allTextContents();
+    const shows = (page: Page, label: string) => page.getByRole('cell', { name: label, exact: true }).waitFor();
+
+    test('goes through all keys that fit in pages, forth and back, and filters them by the address', async () => {
+      const { page, complaints } = await stand.open('read', 'keys?find=till');
+      const next = page.getByRole('button', { name: 'Next' });
+      const back = page.getByRole('button', { name: 'Back' });
+      await shows(page, 'till 105');
+      expect(await labels(page)).toHaveLength(50);
+      expect(await page.getByRole('button', { name: 'Create a key' }).count()).toBe(0);
+      await next.focus();
+      await page.keyboard.press('Enter');
+      await shows(page, 'till 55');
+      // Who has only a keyboard goes on from where they are.
+      await page.keyboard.press('Enter');
+      await shows(page, 'till 5');
+      expect(await labels(page)).toEqual(['till 5', 'till 4', 'till 3', 'till 2', 'till 1']);
+      expect(await next.isDisabled()).toBe(true);
+      await page.goBack();
+      await shows(page, 'till 55');
+      await back.click();
+      await shows(page, 'till 105');
+      expect(await page.getByRole('button', { name: 'First page' }).isDisabled()).toBe(true);
+      await page.getByLabel('Order').selectOption('oldest first');
+      await shows(page, 'till 1');
+      await page.getByLabel('Find').fill('TILL 1');
+      await page.getByLabel('Account').fill('shop-1');
+      await page.getByRole('button', { name: 'Filter' }).click();
+      const found = [
+        'till 1',
+        'till 11',
+        'till 13',
+        'till 15',
+        'till 17',
+        'till 19',
+        'till 101',
+        'till 103',
+        'till 105',
+      ];
+      await until('only those are there', async () => isDeepStrictEqual(await labels(page), found));
+      expect(page.url()).toContain('account=shop-1');
+      expect(complaints).toEqual([]);
     });
-    expect(made.scopes.toSorted()).toEqual(['pets:read', 'pets:write']);
-    const [entry] = (await stand.admin('GET', '/audit?limit=1')).body.entries;
-    expect(entry).toMatchObject({ action: 'keys.create', actor: 'operateer', reason: 'Ticket 7' });
+
+    test('stays with a key that is being made: its secret is told once', async () => {
+      const { page } = await stand.open('operate', 'keys');
+      const [sent, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      await page.route('**/console/api/keys', async (route) => {
+        sent.resolve();
+        await release.promise;
+        await route.continue();
+      });
+      await page.getByRole('button', { name: 'Create a key' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('textbox', { name: 'Account' }).fill('patient');
+      await dialog.getByRole('button', { name: 'Create a key' }).click();
+      await sent.promise;
+      await page.keyboard.press('Escape');
+      expect(await dialog.getByRole('button', { name: 'Cancel' }).isDisabled()).toBe(true);
+      release.resolve();
+      expect(await dialog.locator('code.secret').textContent()).toMatch(/^sg_live_/);
+      await page.unrouteAll();
+    });
+
+    test('creates a key with all that can be said of it, and shows its secret once', async () => {
+      const { page } = await stand.open('operate', 'keys');
+      await page.getByRole('button', { name: 'Create a key' }).click();
+      const dialog = page.getByRole('dialog');
+      const create = dialog.getByRole('button', { name: 'Create a key' });
+      await dialog.getByRole('textbox', { name: 'Account' }).fill('no account');
+      await create.click();
+      await dialog.getByRole('alert').getByText('account', { exact: false }).first().waitFor();
+      await dialog.getByRole('textbox', { name: 'Account' }).fill('made');
+      await dialog.getByLabel('Label').fill('made here');
+      await dialog.getByText('Limits, expiry, addresses').click();
+      for (const [name, value] of Object.entries({
+        'Own limits': '9/minute',
+        'Expires in': '90d',
+        Addresses: '10.0.0.0/8, ::1',
+        Scopes: 'pets:write,pets:read',
+        Metadata: 'team=pets, cost=a=b',
+      }))
+        await dialog.getByLabel(name).fill(value);
+      await dialog.getByLabel('Reason').fill('Ticket 7');
+      await create.click();
+      const secret = (await page.locator('code.secret').textContent())!;
+      expect(secret).toMatch(/^sg_live_/);
+      await dialog.getByRole('button', { name: 'Close' }).click();
+      await page.locator('dialog').waitFor({ state: 'detached' });
+      expect(await page.content()).not.toContain(secret);
+      await shows(page, 'made here');
+      const [made] = (await stand.admin('GET', '/keys?account=made')).body.keys;
+      expect(made).toMatchObject({
+        ...{ label: 'made here', limits: '9/minute', addresses: ['10.0.0.0/8', '::1'] },
+        metadata: { team: 'pets', cost: 'a=b' },
+      });
+      expect(made.scopes.toSorted()).toEqual(['pets:read', 'pets:write']);
+      const [entry] = (await stand.admin('GET', '/audit?limit=1')).body.entries;
+      expect(entry).toMatchObject({ action: 'keys.create', actor: 'operateer', reason: 'Ticket 7' });
+    });
   });
-});
+}

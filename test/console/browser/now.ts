@@ -1,93 +1,101 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { TestBrowser } from '../support/browser.ts';
-import { freePort } from '../support/free-port.ts';
-import { TestGateway } from '../support/gateway.ts';
-import { fakeStore } from '../support/upstream.ts';
+import { TestGateway } from '../../support/gateway.ts';
+import { freePort } from '../../support/free-port.ts';
+import { fakeStore } from '../../support/upstream.ts';
+import type { ConsoleStand } from './stand.ts';
 
-describe('the view Now', () => {
-  let browser: TestBrowser;
-  let store: Awaited<ReturnType<typeof fakeStore>>;
-  let gateway: TestGateway;
-  let page: Page;
-  let complaints: string[];
-  let secret: string;
-  let storeStatus = 200;
+export function nowTests(stand: ConsoleStand): void {
+  describe('the view Now', () => {
+    let store: Awaited<ReturnType<typeof fakeStore>>;
+    let gateway: TestGateway;
+    let page: Page;
+    let complaints: string[];
+    let secret: string;
+    let storeStatus = 200;
 
-  beforeAll(async () => {
-    store = await fakeStore((_request, response) => void response.writeHead(storeStatus).end('[]'));
-    [browser, gateway] = await Promise.all([
-      TestBrowser.start(),
-      TestGateway.start({
+    beforeAll(async () => {
+      store = await fakeStore((_request, response) => void response.writeHead(storeStatus).end('[]'));
+      gateway = await TestGateway.start({
         storeUrl: store.url,
         // It is stopped and started again, and the page must find it.
         env: { STOREGATE_ADMIN_PORT: `${await freePort()}` },
         plans: 'plans:\n  free: { windows: [{ limit: 100, per: minute }] }\n',
-      }),
-    ]);
-    ({ secret } = await gateway.key());
-    ({ page, complaints } = await browser.page());
-    await page.goto(`${gateway.adminUrl}/console/`);
-  });
-  afterAll(async () => {
-    await browser.stop();
-    await gateway.stop();
-    await store.close();
-  });
+      });
+      ({ secret } = await gateway.key());
+      ({ page, complaints } = await stand.browser.page());
+      await page.goto(`${gateway.adminUrl}/console/`);
+    });
+    afterAll(async () => {
+      await page?.context().close();
+      await gateway?.stop();
+      await store?.close();
+    });
 
-  const send = async (times: number) => {
-    for (let i = 0; i < times; i++) await gateway.client.get('/pets').set('X-API-Key', secret);
-  };
-  const verdict = () => page.getByRole('region', { name: 'Verdict' });
-  const live = () => page.locator('.view-head [role=status]');
+    const send = async (times: number) => {
+      for (let i = 0; i < times; i++) await gateway.client.get('/pets').set('X-API-Key', secret);
+    };
+    const verdict = () => page.getByRole('region', { name: 'Verdict' });
+    const live = () => page.locator('.view-head [role=status]');
 
-  test('opens the console, says that all is well, and how it goes', async () => {
-    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Now');
-    await verdict().getByText('All is well.').waitFor();
-    await live().getByText('Live', { exact: true }).waitFor();
-    await send(20);
-    await page.getByText('in the last 10 seconds').waitFor();
-    await page
-      .locator('.tiles > div')
-      .filter({ hasText: 'Latency' })
-      .getByText(/\d ms ·/)
-      .waitFor();
-    expect(await page.getByRole('heading', { level: 2 }).allInnerTexts()).toEqual([
-      'Stores',
-      'Last two minutes',
-      'Last hour',
-      'Last day',
-    ]);
-    expect(await page.locator('.chart .bars.good rect').count()).toBeGreaterThan(0);
-    const stores = page.getByRole('region', { name: 'Stores' }).getByRole('row');
-    expect(await stores.filter({ hasText: new URL(store.url).host }).innerText()).toMatch(/\sdefault\s+up\s/);
-  });
+    test('opens the console, says that all is well, and how it goes', async () => {
+      expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Now');
+      await verdict().getByText('All is well.').waitFor();
+      await live().getByText('Live', { exact: true }).waitFor();
+      await send(20);
+      await page.getByText('in the last 10 seconds').waitFor();
+      await page
+        .locator('.tiles > div')
+        .filter({ hasText: 'Latency' })
+        .getByText(/\d ms ·/)
+        .waitFor();
+      expect(await page.getByRole('heading', { level: 2 }).allInnerTexts()).toEqual([
+        'Stores',
+        'Last two minutes',
+        'Last hour',
+        'Last day',
+      ]);
+      expect(await page.locator('.chart .bars.good rect').count()).toBeGreaterThan(0);
+      const stores = page.getByRole('region', { name: 'Stores' }).getByRole('row');
+      expect(await stores.filter({ hasText: new URL(store.url).host }).innerText()).toMatch(/\sdefault\s+up\s/);
+    });
 
-  test('names what is wrong, with the way to where more is told', async () => {
-    storeStatus = 500;
-    await send(5);
-    await verdict().getByText('Not all is well.').waitFor();
-    const trouble = verdict().getByRole('listitem');
-    expect(await trouble.innerText()).toMatch(
-      /^\d+ % of requests failed in the last minute \(5xx\): 5 of 25\. Requests$/,
-    );
-    expect(await trouble.getByRole('link').getAttribute('href')).toBe('#/requests');
-  });
+    test('and Requests and Top have nothing to show', async () => {
+      await page.getByRole('link', { name: 'Requests', exact: true }).click();
+      await page.getByText('Gateways have none in memory: nothing was refused').waitFor();
+      await page.getByRole('link', { name: 'Top', exact: true }).click();
+      await page.getByRole('combobox', { name: 'By', exact: true }).selectOption({ label: 'Deprecated operations' });
+      await page.getByText('No calls of deprecated operations in the last hour.').waitFor();
+      await page.getByRole('link', { name: 'Now', exact: true }).click();
+      await live().getByText('Live', { exact: true }).waitFor();
+    });
 
-  test('says since when it is not live, and goes on when it can', async () => {
-    await page.getByRole('button', { name: 'Pause' }).click();
-    await live().getByText('Paused').waitFor();
-    await page.getByRole('button', { name: 'Go on' }).click();
-    await live().getByText('Live', { exact: true }).waitFor();
-    expect(complaints).toEqual([]);
-    await gateway.close();
-    await live()
-      .getByText(/^Not live since \d\d:\d\d:\d\d/)
-      .waitFor();
-    await gateway.open();
-    await live().getByText('Live', { exact: true }).waitFor();
-    await verdict()
-      .getByText(/^(All|Not all) is well\.$/)
-      .waitFor();
+    test('names what is wrong, with the way to where more is told', async () => {
+      storeStatus = 500;
+      await send(5);
+      await verdict().getByText('Not all is well.').waitFor();
+      const trouble = verdict().getByRole('listitem');
+      expect(await trouble.innerText()).toMatch(
+        /^\d+ % of requests failed in the last minute \(5xx\): 5 of 25\. Requests$/,
+      );
+      expect(await trouble.getByRole('link').getAttribute('href')).toBe('#/requests');
+    });
+
+    test('says since when it is not live, and goes on when it can', async () => {
+      await page.getByRole('button', { name: 'Pause' }).click();
+      await live().getByText('Paused').waitFor();
+      await page.getByRole('button', { name: 'Go on' }).click();
+      await live().getByText('Live', { exact: true }).waitFor();
+      expect(complaints).toEqual([]);
+      await gateway.close();
+      await live()
+        .getByText(/^Not live since \d\d:\d\d:\d\d/)
+        .waitFor();
+      await gateway.open();
+      await live().getByText('Live', { exact: true }).waitFor();
+      await verdict()
+        .getByText(/^(All|Not all) is well\.$/)
+        .waitFor();
+    });
   });
-});
+}

@@ -1,118 +1,120 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { makeToken } from '../../src/operators/tokens.ts';
-import { adminOf } from '../support/admin.ts';
-import { TestBrowser } from '../support/browser.ts';
-import { TestGateway } from '../support/gateway.ts';
-import { until } from '../support/until.ts';
+import { makeToken } from '../../../src/operators/tokens.ts';
+import { adminOf } from '../../support/admin.ts';
+import { accessibilityFindings } from '../../support/axe.ts';
+import { TestGateway } from '../../support/gateway.ts';
+import { until } from '../../support/until.ts';
+import type { ConsoleStand } from './stand.ts';
 
 const root = makeToken();
 
-describe('who uses the console', () => {
-  let browser: TestBrowser;
-  let gateway: TestGateway;
-  beforeAll(async () => {
-    gateway = await TestGateway.start({
-      settings: 'console: { idle: 10m, links: [{ title: Grafana, url: "https://grafana.example/?orgId=1" }] }\n',
-      env: { STOREGATE_ADMIN_TOKEN: root },
+export function sessionTests(stand: ConsoleStand): void {
+  describe('who uses the console', () => {
+    let gateway: TestGateway;
+    /** Two tabs of one browser. */
+    let page: Page;
+    let other: Page;
+    let complaints: string[];
+    beforeAll(async () => {
+      gateway = await TestGateway.start({
+        settings: 'console: { idle: 10m, links: [{ title: Grafana, url: "https://grafana.example/?orgId=1" }] }\n',
+        env: { STOREGATE_ADMIN_TOKEN: root },
+      });
+      ({ page, complaints } = await stand.browser.page());
+      other = await page.context().newPage();
+      // The clock is that of all tabs.
+      await page.clock.install();
     });
-    browser = await TestBrowser.start();
-  });
-  afterAll(async () => {
-    await browser?.stop();
-    await gateway?.stop();
-  });
+    afterAll(async () => {
+      await page?.context().close();
+      await gateway?.stop();
+    });
 
-  const field = (page: Page) => page.getByLabel('Admin token');
-  const navigation = (page: Page) => page.getByRole('navigation');
-  const open = (page: Page) => page.goto(`${gateway.adminUrl}/console/`);
+    const field = (page: Page) => page.getByLabel('Admin token');
+    const navigation = (page: Page) => page.getByRole('navigation');
+    const open = (page: Page) => page.goto(`${gateway.adminUrl}/console/`);
 
-  async function signIn(page: Page, token: string) {
-    await field(page).fill(token);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-  }
-
-  async function signedIn(token = root) {
-    const { page, complaints } = await browser.page();
-    await open(page);
-    await signIn(page, token);
-    await navigation(page).waitFor();
-    return { page, complaints };
-  }
-
-  test('signs in with a token that stays nowhere, finds the console again, and signs out in every tab', async () => {
-    const { page, complaints } = await browser.page();
-    const asked: string[] = [];
-    page.on('request', (request) => asked.push(request.url()));
-    await open(page);
-    await signIn(page, 'no token');
-    await page.getByText('This is no admin token of this gateway').waitFor();
-    await signIn(page, root);
-    await page.getByText('configured admin').waitFor();
-    const link = page.getByRole('link', { name: 'Grafana' });
-    expect(await link.getAttribute('href')).toBe('https://grafana.example/?orgId=1');
-    expect(await link.getAttribute('rel')).toBe('noreferrer');
-    const kept = '[...Object.values(localStorage), ...Object.values(sessionStorage), document.cookie, location.href]';
-    expect([...((await page.evaluate(kept)) as string[]), ...asked].filter((text) => text.includes(root))).toEqual([]);
-    expect(await page.locator(`input[value="${root}"]`).count()).toBe(0);
-    await page.reload();
-    await navigation(page).waitFor();
-    const other = await page.context().newPage();
-    await open(other);
-    await navigation(other).waitFor();
-    await page.getByRole('button', { name: 'Sign out' }).click();
-    await field(page).waitFor();
-    await other.getByText('You were signed out.').waitFor();
-    // Browsers note every answer of 4xx.
-    expect(complaints.filter((complaint) => !complaint.includes('401'))).toEqual([]);
-  });
-
-  test('whose token was revoked is told so at the next answer', async () => {
-    const call = adminOf(gateway.adminUrl, { Authorization: `Bearer ${root}` });
-    const { token } = (await call('POST', '/tokens', { name: 'anna', role: 'read' })).body;
-    const { page } = await signedIn(token);
-    await page.clock.install();
-    await page.reload();
-    await page.getByText('anna read').waitFor();
-    await call('DELETE', '/tokens/anna');
-    await page.clock.fastForward(5_000);
-    await page.getByText('You were signed out. Sign in again to go on.').waitFor();
-  });
-
-  test('and goes away is asked a minute before the end, in every tab, and is signed out', async () => {
-    const { page } = await signedIn();
-    const other = await page.context().newPage();
-    // The clock is that of all tabs.
-    await page.clock.install();
-    for (const tab of [page, other]) {
-      await open(tab);
-      await navigation(tab).waitFor();
+    async function signIn(page: Page, token: string) {
+      await field(page).fill(token);
+      await page.getByRole('button', { name: 'Sign in' }).click();
     }
-    const question = (tab: Page) => tab.getByRole('alertdialog', { name: 'Still there?' });
-    const pass = async (seconds: number) => {
-      gateway.clock.pass(seconds * 1_000);
-      await page.clock.fastForward(seconds * 1_000);
-    };
-    // A hand on the mouse of one tab holds both.
-    await pass(8 * 60);
-    const told = page.waitForResponse('**/console/session');
-    await page.mouse.move(200, 200);
-    await told;
-    await pass(8 * 60);
-    expect([await question(page).count(), await question(other).count()]).toEqual([0, 0]);
-    await pass(61);
-    await question(other).waitFor();
-    await question(page).waitFor();
-    // A mouse that is pushed is no answer; the button is, for both.
-    await page.mouse.move(300, 300);
-    expect(await question(page).count()).toBe(1);
-    await page.getByRole('button', { name: 'Stay signed in' }).press('Enter');
-    await question(other).waitFor({ state: 'detached' });
-    await pass(9 * 60 + 1);
-    await question(page).waitFor();
-    // For the gateway it is earlier: the page ends the session by itself, and tells it.
-    await page.clock.fastForward(60_000);
-    for (const tab of [page, other]) await tab.getByText('because nobody was there').waitFor();
-    await until('the cookie is gone', async () => (await page.context().cookies()).length === 0);
+
+    test('signs in with a token that stays nowhere, finds the console again, and signs out in every tab', async () => {
+      const asked: string[] = [];
+      page.on('request', (request) => asked.push(request.url()));
+      await open(page);
+      await signIn(page, 'no token');
+      await page.getByText('This is no admin token of this gateway').waitFor();
+      await signIn(page, root);
+      await page.getByText('configured admin').waitFor();
+      const link = page.getByRole('link', { name: 'Grafana' });
+      expect(await link.getAttribute('href')).toBe('https://grafana.example/?orgId=1');
+      expect(await link.getAttribute('rel')).toBe('noreferrer');
+      const kept = '[...Object.values(localStorage), ...Object.values(sessionStorage), document.cookie, location.href]';
+      expect([...((await page.evaluate(kept)) as string[]), ...asked].filter((text) => text.includes(root))).toEqual(
+        [],
+      );
+      expect(await page.locator(`input[value="${root}"]`).count()).toBe(0);
+      await page.reload();
+      await navigation(page).waitFor();
+      await open(other);
+      await navigation(other).waitFor();
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await field(page).waitFor();
+      await other.getByText('You were signed out.').waitFor();
+      // Browsers note every answer of 4xx.
+      expect(complaints.filter((complaint) => !complaint.includes('401'))).toEqual([]);
+    });
+
+    test('whose token was revoked is told so at the next answer', async () => {
+      const call = adminOf(gateway.adminUrl, { Authorization: `Bearer ${root}` });
+      const { token } = (await call('POST', '/tokens', { name: 'anna', role: 'read' })).body;
+      await signIn(page, token);
+      await page.getByText('anna read').waitFor();
+      await call('DELETE', '/tokens/anna');
+      await page.clock.fastForward(5_000);
+      await page.getByText('You were signed out. Sign in again to go on.').waitFor();
+    });
+
+    test('and goes away is asked a minute before the end, in every tab, and is signed out', async () => {
+      await signIn(page, root);
+      for (const tab of [page, other]) await navigation(tab).waitFor();
+      const question = (tab: Page) => tab.getByRole('alertdialog', { name: 'Still there?' });
+      const pass = async (seconds: number) => {
+        gateway.clock.pass(seconds * 1_000);
+        await page.clock.fastForward(seconds * 1_000);
+      };
+      // A hand on the mouse of one tab holds both.
+      await pass(8 * 60);
+      const noted = page.waitForResponse('**/console/session');
+      await page.mouse.move(200, 200);
+      await noted;
+      await pass(8 * 60);
+      expect([await question(page).count(), await question(other).count()]).toEqual([0, 0]);
+      await pass(61);
+      await question(other).waitFor();
+      await question(page).waitFor();
+      // A mouse that is pushed is no answer; the button is, for both.
+      await page.mouse.move(300, 300);
+      expect(await question(page).count()).toBe(1);
+      expect(await page.evaluate('document.activeElement.textContent')).toBe('Stay signed in');
+      expect(await accessibilityFindings(page, { within: 'dialog' })).toEqual([]);
+      await page.keyboard.press('Enter');
+      await question(other).waitFor({ state: 'detached' });
+      await pass(9 * 60 + 1);
+      await question(page).waitFor();
+      // For the gateway it is earlier: the page ends the session by itself, and tells it.
+      // Held, so that neither tab hears it of the other.
+      const told = Promise.withResolvers<void>();
+      await page.context().route('**/console/session', async (route) => {
+        if (route.request().method() === 'DELETE') await told.promise;
+        await route.continue();
+      });
+      await page.clock.fastForward(60_000);
+      for (const tab of [page, other]) await tab.getByText('because nobody was there').waitFor();
+      told.resolve();
+      await until('the cookie is gone', async () => (await page.context().cookies()).length === 0);
+    });
   });
-});
+}

@@ -1,58 +1,99 @@
 import type { Page } from 'playwright-core';
-import { makeSecret } from '../../src/keys/secret.ts';
-import type { Role } from '../../src/operators/tokens.ts';
-import { type AdminCall, adminOf } from './admin.ts';
-import { TestBrowser } from './browser.ts';
-import { bodyOf } from './failure.ts';
-import { type GatewayOptions, TestGateway } from './gateway.ts';
+import { makeSecret } from '../../../src/keys/secret.ts';
+import type { Role } from '../../../src/operators/tokens.ts';
+import { type AdminCall, adminOf } from '../../support/admin.ts';
+import { TestBrowser } from '../../support/browser.ts';
+import { bodyOf } from '../../support/failure.ts';
+import { TestGateway } from '../../support/gateway.ts';
+import { operate } from '../../support/operated.ts';
+import { Receiver } from '../../support/receiver.ts';
 
-/** A gateway whose console operators of each role use in a browser. */
+/** Those of `operate`, and one for each view that needs its own. */
+const PLANS = `
+plans:
+  free: { windows: [{ limit: 60, per: minute }, { limit: 1000, per: day }] }
+  pro: { windows: [{ limit: 1200, per: minute }, { limit: 100000, per: day }] }
+  trial: { windows: [{ limit: 5, per: minute }] }
+  pair: { windows: [{ limit: 2, per: minute }] }
+  three: { windows: [{ limit: 3, per: minute }, { limit: 1000, per: day }] }
+  team: { count: account, windows: [{ limit: 40, per: minute }] }
+  basic: { windows: [{ limit: 20, per: minute }, { limit: 100, per: day }], concurrency: 9, weight: 3 }
+bans: { strikes: 6, within: 1m, grace: 0s, lengths: [5m, 1h], forget: 1d }
+`;
+
+interface Opened {
+  readonly page: Page;
+  readonly complaints: string[];
+}
+
+/** A gateway after an ordinary morning, and a browser in which an operator of each role has a page of its console. */
 export class ConsoleStand {
-  readonly gateway: TestGateway;
+  browser!: TestBrowser;
+  gateway!: TestGateway;
+  /** Hears of events of the gateway. */
+  receiver!: Receiver;
   /** Calls the admin API beside the console. */
-  readonly admin: AdminCall;
-  readonly #browser: TestBrowser;
+  admin!: AdminCall;
+  /** What `operate` made. */
+  operated!: Awaited<ReturnType<typeof operate>>;
   readonly #tokens = new Map<Role, string>();
+  readonly #pages = new Map<Role, Opened>();
 
-  private constructor(gateway: TestGateway, browser: TestBrowser, admin: AdminCall) {
-    this.gateway = gateway;
-    this.#browser = browser;
-    this.admin = admin;
-  }
-
-  static async start(options: GatewayOptions = {}): Promise<ConsoleStand> {
+  async start(): Promise<void> {
     const token = makeSecret('admin');
-    const gateway = await TestGateway.start({ ...options, env: { ...options.env, STOREGATE_ADMIN_TOKEN: token } });
-    try {
-      const admin = adminOf(gateway.adminUrl, { Authorization: `Bearer ${token}` });
-      return new ConsoleStand(gateway, await TestBrowser.start(), admin);
-    } catch (error) {
-      await gateway.stop();
-      throw error;
-    }
-  }
-
-  /** A place of the console, as somebody with a token of this role sees it: `keys?plan=free`. The token of `read` is called `reader`, and so on. */
-  async open(role: Role, place: string): Promise<{ page: Page; complaints: string[] }> {
-    const opened = await this.#browser.page();
-    const { page } = opened;
-    await page.goto(`${this.gateway.adminUrl}/console/#/${place}`);
-    await page.getByLabel('Admin token').fill(await this.#tokenOf(role));
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.locator('h1').and(page.locator(':not(.sign-in h1)')).waitFor();
-    return opened;
+    this.receiver = await Receiver.start();
+    this.gateway = await TestGateway.start({
+      plans: PLANS,
+      settings: '# Ours.\nlog: { requests: false }\n',
+      env: { ...this.receiver.env, STOREGATE_ADMIN_TOKEN: token },
+    });
+    this.admin = adminOf(this.gateway.adminUrl, { Authorization: `Bearer ${token}` });
+    this.browser = await TestBrowser.start();
+    this.operated = await operate(this.gateway, token);
   }
 
   async stop(): Promise<void> {
-    await this.#browser.stop();
-    await this.gateway.stop();
+    await this.browser?.stop();
+    await this.gateway?.stop();
+    await this.receiver?.stop();
   }
 
-  async #tokenOf(role: Role): Promise<string> {
+  /** A new token of this role is called `reader`, and so on. */
+  async token(role: Role): Promise<string> {
     const known = this.#tokens.get(role);
     if (known !== undefined) return known;
     const { token } = bodyOf(await this.admin('POST', '/tokens', { name: `${role}er`, role }));
     this.#tokens.set(role, token);
     return token;
   }
+
+  /** The page of somebody with this role. Nobody is signed in on it at first. */
+  async page(role: Role): Promise<Opened> {
+    const opened = this.#pages.get(role) ?? (await this.browser.page({ reducedMotion: 'reduce' }));
+    this.#pages.set(role, opened);
+    return opened;
+  }
+
+  /** A place of the console on the page of this role, as if newly come: `keys?plan=free`. Complaints begin anew. */
+  async open(role: Role, place: string): Promise<Opened> {
+    const { page, complaints } = await this.page(role);
+    if (page.url() === 'about:blank') {
+      await page.goto(`${this.gateway.adminUrl}/console/`);
+      await page.getByLabel('Admin token').fill(await this.token(role));
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('navigation').waitFor();
+    }
+    complaints.length = 0;
+    // By way of another view, so that nothing is left of what was there.
+    await goTo(page, place.startsWith('who') ? 'plans' : 'who');
+    await goTo(page, place);
+    return { page, complaints };
+  }
+}
+
+/** Goes to a place of another view. */
+export async function goTo(page: Page, place: string): Promise<void> {
+  await page.evaluate(`location.hash = ${JSON.stringify(`#/${place}`)}`);
+  await page.locator(`nav a[href="#/${place.split(/[/?]/, 1)}"][aria-current=page]`).waitFor();
+  await page.locator('main h1').waitFor();
 }

@@ -1,91 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { accessibilityFindings, RULES_OF_LOOKS } from '../support/axe.ts';
-import { TestBrowser } from '../support/browser.ts';
-import { TestGateway } from '../support/gateway.ts';
-import { NginxStore } from '../support/nginx-store.ts';
-import { until } from '../support/until.ts';
+import { accessibilityFindings, RULES_OF_LOOKS } from '../../support/axe.ts';
+import { TestGateway } from '../../support/gateway.ts';
+import { NginxStore } from '../../support/nginx-store.ts';
+import { until } from '../../support/until.ts';
+import type { ConsoleStand } from './stand.ts';
 
-describe('stores in the console', () => {
-  let browser: TestBrowser;
-  let stores: NginxStore[];
-  let gateway: TestGateway;
-  let page: Page;
-  let complaints: string[];
-  let secret: string;
+export function storesTests(stand: ConsoleStand): void {
+  describe('stores in the console', () => {
+    let stores: NginxStore[];
+    let gateway: TestGateway;
+    let page: Page;
+    let complaints: string[];
+    let secret: string;
 
-  beforeAll(async () => {
-    [browser, ...stores] = await Promise.all([TestBrowser.start(), NginxStore.start('a'), NginxStore.start('b')]);
-    gateway = await TestGateway.start({
-      storeUrl: stores.map(({ url }) => url).join(','),
-      settings: 'upstream: { ejection: { probe: 100ms, slowReturn: 0s } }\n',
-      plans: 'plans: { free: { windows: [{ limit: 1000000, per: minute }] } }',
+    beforeAll(async () => {
+      stores = await Promise.all([NginxStore.start('a'), NginxStore.start('b')]);
+      gateway = await TestGateway.start({
+        storeUrl: stores.map(({ url }) => url).join(','),
+        settings: 'upstream: { ejection: { probe: 100ms, slowReturn: 0s } }\n',
+        plans: 'plans: { free: { windows: [{ limit: 1000000, per: minute }] } }',
+      });
+      ({ secret } = await gateway.key());
+      ({ page, complaints } = await stand.browser.page());
+      await page.goto(`${gateway.adminUrl}/console/`);
     });
-    ({ secret } = await gateway.key());
-    ({ page, complaints } = await browser.page());
-    await page.goto(`${gateway.adminUrl}/console/`);
-  });
-  afterAll(async () => {
-    await browser.stop();
-    await gateway.stop();
-    await Promise.all(stores.map((store) => store.stop()));
-  });
-
-  const ask = async () => void (await gateway.client.get('/pets').set('X-API-Key', secret));
-  const verdict = () => page.getByRole('region', { name: 'Verdict' });
-  const line = ({ label }: NginxStore) =>
-    page.getByRole('region', { name: 'Stores' }).getByRole('row').filter({ hasText: label });
-  /** Until the store is in this state, callers ask. */
-  const asking = (store: NginxStore, state: string) =>
-    until(`${store.name} is ${state}`, async () => {
-      await ask();
-      return new RegExp(`\\s${state}\\s`).test(await line(store).first().innerText());
+    afterAll(async () => {
+      await page?.context().close();
+      await gateway?.stop();
+      await Promise.all((stores ?? []).map((store) => store.stop()));
     });
 
-  test('Now shows each, and the first line names one that went away, and why', async () => {
-    await verdict().getByText('All is well.').waitFor();
-    await asking(stores[0]!, 'up');
-    await stores[0]!.fail('refuse');
-    await asking(stores[0]!, 'away');
-    await verdict().getByText('All works, but look at this.').waitFor();
-    const trouble = verdict().getByRole('listitem').filter({ hasText: 'The store' });
-    expect(await trouble.innerText()).toMatch(
-      new RegExp(`^The store ${stores[0]!.label} of default is away since .*: no connection to it\\. Gateways$`),
-    );
-    expect(await line(stores[0]!).first().innerText()).toContain('no connection to it');
-    expect(await line(stores[1]!).first().innerText()).toMatch(/\sup\s/);
-  });
+    const ask = async () => void (await gateway.client.get('/pets').set('X-API-Key', secret));
+    const verdict = () => page.getByRole('region', { name: 'Verdict' });
+    const line = ({ label }: NginxStore) =>
+      page.getByRole('region', { name: 'Stores' }).getByRole('row').filter({ hasText: label });
+    /** Until the store is in this state, callers ask. */
+    const asking = (store: NginxStore, state: string) =>
+      until(`${store.name} is ${state}`, async () => {
+        await ask();
+        // The page is told every two seconds.
+        await sleep(100);
+        return new RegExp(`\\s${state}\\s`).test(await line(store).first().innerText());
+      });
 
-  test('it can be read on a narrow screen, in the dark, and without a mouse', async () => {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      await page.setViewportSize({ width: 390, height: 844 });
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
-      const table = page.getByRole('region', { name: 'Stores' }).locator('.table');
-      await table.focus();
-      expect(await page.evaluate('document.activeElement.className')).toBe('table');
-      expect(await accessibilityFindings(page, { rules: RULES_OF_LOOKS })).toEqual([]);
-    }
-    await page.emulateMedia({ colorScheme: null });
-    await page.setViewportSize({ width: 1280, height: 900 });
-  });
+    test('Now shows each, and the first line names one that went away, and why', async () => {
+      await verdict().getByText('All is well.').waitFor();
+      await asking(stores[0]!, 'up');
+      await stores[0]!.fail('refuse');
+      await asking(stores[0]!, 'away');
+      await verdict().getByText('All works, but look at this.').waitFor();
+      const trouble = verdict().getByRole('listitem').filter({ hasText: 'The store' });
+      expect(await trouble.innerText()).toMatch(
+        new RegExp(`^The store ${stores[0]!.label} of default is away since .*: no connection to it\\. Gateways$`),
+      );
+      expect(await line(stores[0]!).first().innerText()).toContain('no connection to it');
+      expect(await line(stores[1]!).first().innerText()).toMatch(/\sup\s/);
+    });
 
-  test('Gateways has all of them, and who sees it so; all away is told as what it is', async () => {
-    await verdict().getByRole('link', { name: 'Gateways' }).first().click();
-    await page.getByRole('heading', { level: 1, name: 'Gateways' }).waitFor();
-    await asking(stores[0]!, 'away');
-    expect(await line(stores[0]!).first().innerText()).toMatch(/no connection to it.* of 128$/s);
-    await stores[1]!.fail('refuse');
-    await asking(stores[1]!, 'away');
-    await page.goto(`${gateway.adminUrl}/console/`);
-    await verdict().getByText('All 2 stores of default are away: nobody answers its requests.').waitFor();
-    await verdict().getByText('Not all is well.').waitFor();
-  });
+    test('it can be read on a narrow screen, in the dark, and without a mouse', async () => {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize({ width: 390, height: 844 });
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+        const table = page.getByRole('region', { name: 'Stores' }).locator('.table');
+        await table.focus();
+        expect(await page.evaluate('document.activeElement.className')).toBe('table');
+        expect(await accessibilityFindings(page, { within: '.verdict, .table', rules: RULES_OF_LOOKS })).toEqual([]);
+      }
+      await page.emulateMedia({ colorScheme: null });
+      await page.setViewportSize({ width: 1280, height: 900 });
+    });
 
-  test('they are up again by themselves', async () => {
-    for (const store of stores) await store.mend();
-    for (const store of stores) await asking(store, 'up');
-    await until('no store is named', async () => !(await verdict().innerText()).includes('The store'));
-    expect(complaints).toEqual([]);
+    test('Gateways has all of them, and who sees it so; all away is told as what it is', async () => {
+      await verdict().getByRole('link', { name: 'Gateways' }).first().click();
+      await page.getByRole('heading', { level: 1, name: 'Gateways' }).waitFor();
+      await asking(stores[0]!, 'away');
+      expect(await line(stores[0]!).first().innerText()).toMatch(/no connection to it.* of 128$/s);
+      await stores[1]!.fail('refuse');
+      await asking(stores[1]!, 'away');
+      await page.goto(`${gateway.adminUrl}/console/`);
+      await verdict().getByText('All 2 stores of default are away: nobody answers its requests.').waitFor();
+      await verdict().getByText('Not all is well.').waitFor();
+    });
+
+    test('they are up again by themselves', async () => {
+      for (const store of stores) await store.mend();
+      for (const store of stores) await asking(store, 'up');
+      await until('no store is named', async () => !(await verdict().innerText()).includes('The store'));
+      expect(complaints).toEqual([]);
+    });
   });
-});
+}

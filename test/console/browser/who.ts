@@ -1,136 +1,127 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { makeSecret } from '../../src/keys/secret.ts';
-import { ConsoleStand } from '../support/console-stand.ts';
+import { describe, expect, test } from '@jest/globals';
+import { makeSecret } from '../../../src/keys/secret.ts';
+import type { ConsoleStand } from './stand.ts';
 
-const PLANS = `
-plans:
-  free: { windows: [{ limit: 3, per: minute }, { limit: 1000, per: day }] }
-  team: { count: account, windows: [{ limit: 40, per: minute }] }
-`;
+export function whoTests(stand: ConsoleStand): void {
+  describe('the view Who', () => {
+    const make = async (draft: object): Promise<{ id: string; key: string }> =>
+      (await stand.admin('POST', '/keys', { plan: 'three', ...draft })).body;
+    const send = (key: string) => stand.gateway.client.get('/pets').set('X-API-Key', key);
+    const newest = async () => (await stand.admin('GET', '/audit?limit=1')).body.entries[0];
 
-describe('the view Who', () => {
-  let stand: ConsoleStand;
-  beforeAll(async () => {
-    stand = await ConsoleStand.start({ plans: PLANS });
-  });
-  afterAll(() => stand?.stop());
+    test('leads from a part of the label to what is left, why requests are refused, and who banned', async () => {
+      const { id, key } = await make({ account: 'acme', label: `Nightly import ${'x'.repeat(150)}` });
+      for (let i = 0; i < 4; i++) await send(key);
+      await stand.admin('PUT', `/bans/${id}`, { length: '2h', reason: 'scrapes the catalogue' });
+      const { page, complaints } = await stand.open('read', 'who');
+      await page.getByLabel('Key, account or label').fill('nightly');
+      await page.getByRole('button', { name: 'Find' }).click();
+      await page.getByRole('link', { name: id }).click();
+      await page.getByRole('heading', { level: 1, name: id }).waitFor();
+      await page.getByText(/banned until .* by configured: scrapes the catalogue/).waitFor();
+      await page.getByText('3 of 3 · used up').waitFor();
+      await page.getByText('3 of 1,000').waitFor();
+      const refused = page.getByRole('link', { name: 'GET listPets' });
+      expect(await refused.first().getAttribute('href')).toMatch(/^#\/requests\/[0-9a-f-]{36}$/);
+      await page.getByRole('cell', { name: '429 rate_limit_exceeded' }).waitFor();
+      await page.setViewportSize({ width: 390, height: 800 });
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+      await page.setViewportSize({ width: 1280, height: 900 });
+      // Who may only look is offered nothing to do.
+      expect(await page.getByRole('main').getByRole('button').allTextContents()).toEqual(['Find']);
+      expect(complaints).toEqual([]);
+    });
 
-  const make = async (draft: object): Promise<{ id: string; key: string }> =>
-    (await stand.admin('POST', '/keys', { plan: 'free', ...draft })).body;
-  const send = (key: string) => stand.gateway.client.get('/pets').set('X-API-Key', key);
-  const newest = async () => (await stand.admin('GET', '/audit?limit=1')).body.entries[0];
+    test('pardons with a reason, and shows what was done where it was done', async () => {
+      const { id } = await make({ account: 'beta' });
+      await stand.admin('PUT', `/bans/${id}`, { length: '2h', reason: 'why' });
+      const { page } = await stand.open('operate', `who/${id}`);
+      await page.getByRole('button', { name: 'Pardon' }).click();
+      await page.getByText(`A ban of ${id} ends at once`).waitFor();
+      await page.getByLabel('Reason, for the audit log').fill('a „call“ from beta');
+      await page.getByRole('dialog').getByRole('button', { name: 'Pardon' }).click();
+      await page.getByText(`${id} is pardoned.`).waitFor();
+      expect(await newest()).toMatchObject({ action: 'bans.pardon', actor: 'operateer', reason: 'a „call“ from beta' });
+      await page.getByRole('button', { name: 'Close' }).click();
+      await page.getByText('No strikes, no ban that is not forgotten').waitFor();
+      expect(await page.getByText('banned until').count()).toBe(0);
+      await page.getByRole('cell', { name: 'a „call“ from beta' }).first().waitFor();
+    });
 
-  test('leads from a part of the label to what is left, why requests are refused, and who banned', async () => {
-    const { id, key } = await make({ account: 'acme', label: `Nightly import ${'x'.repeat(150)}` });
-    for (let i = 0; i < 4; i++) await send(key);
-    await stand.admin('PUT', `/bans/${id}`, { length: '2h', reason: 'scrapes the catalogue' });
-    const { page, complaints } = await stand.open('read', 'who');
-    await page.getByLabel('Key, account or label').fill('nightly');
-    await page.getByRole('button', { name: 'Find' }).click();
-    await page.getByRole('link', { name: id }).click();
-    await page.getByRole('heading', { level: 1, name: id }).waitFor();
-    await page.getByText(/banned until .* by configured: scrapes the catalogue/).waitFor();
-    await page.getByText('3 of 3 · used up').waitFor();
-    await page.getByText('3 of 1,000').waitFor();
-    const refused = page.getByRole('link', { name: 'GET listPets' });
-    expect(await refused.first().getAttribute('href')).toMatch(/^#\/requests\/[0-9a-f-]{36}$/);
-    await page.getByRole('cell', { name: '429 rate_limit_exceeded' }).waitFor();
-    await page.setViewportSize({ width: 390, height: 800 });
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
-    // Who may only look is offered nothing to do.
-    expect(await page.getByRole('main').getByRole('button').allTextContents()).toEqual(['Find']);
-    expect(complaints).toEqual([]);
-  });
+    test('shows a new secret once, and in words what the API refuses', async () => {
+      const { id, key: old } = await make({ account: 'gamma' });
+      const { page } = await stand.open('operate', `who/${id}`);
+      const rotate = async () => {
+        await page.getByRole('main').getByRole('button', { name: 'Rotate' }).first().click();
+        await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+      };
+      await rotate();
+      const secret = (await page.locator('code.secret').textContent())!;
+      expect((await send(secret)).status).toBe(200);
+      expect((await send(old)).headers['x-key-retires']).toBeDefined();
+      await page.getByRole('button', { name: 'Close' }).click();
+      // Closed it has no role any more, and is still there for a moment.
+      await page.locator('dialog').waitFor({ state: 'detached' });
+      expect(await page.content()).not.toContain(secret);
+      await page.getByText('the secret before works until').waitFor();
 
-  test('pardons with a reason, and shows what was done where it was done', async () => {
-    const { id } = await make({ account: 'beta' });
-    await stand.admin('PUT', `/bans/${id}`, { length: '2h', reason: 'why' });
-    const { page } = await stand.open('operate', `who/${id}`);
-    await page.getByRole('button', { name: 'Pardon' }).click();
-    await page.getByText(`A ban of ${id} ends at once`).waitFor();
-    await page.getByLabel('Reason, for the audit log').fill('a „call“ from beta');
-    await page.getByRole('dialog').getByRole('button', { name: 'Pardon' }).click();
-    await page.getByText(`${id} is pardoned.`).waitFor();
-    expect(await newest()).toMatchObject({ action: 'bans.pardon', actor: 'operateer', reason: 'a „call“ from beta' });
-    await page.getByRole('button', { name: 'Close' }).click();
-    await page.getByText('No strikes, no ban that is not forgotten').waitFor();
-    expect(await page.getByText('banned until').count()).toBe(0);
-    await page.getByRole('cell', { name: 'a „call“ from beta' }).first().waitFor();
-  });
-
-  test('shows a new secret once, and in words what the API refuses', async () => {
-    const { id, key: old } = await make({ account: 'gamma' });
-    const { page } = await stand.open('operate', `who/${id}`);
-    const rotate = async () => {
-      await page.getByRole('main').getByRole('button', { name: 'Rotate' }).first().click();
+      await rotate();
+      await page
+        .getByRole('dialog')
+        .getByRole('alert')
+        .getByText('the last rotation is under way', { exact: false })
+        .waitFor();
+      expect((await send(old)).status).toBe(200);
+      await page.getByLabel('End the older secret now').check();
       await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
-    };
-    await rotate();
-    const secret = (await page.locator('code.secret').textContent())!;
-    expect((await send(secret)).status).toBe(200);
-    expect((await send(old)).headers['x-key-retires']).toBeDefined();
-    await page.getByRole('button', { name: 'Close' }).click();
-    // Closed it has no role any more, and is still there for a moment.
-    await page.locator('dialog').waitFor({ state: 'detached' });
-    expect(await page.content()).not.toContain(secret);
-    await page.getByText('the secret before works until').waitFor();
+      await page.locator('code.secret').waitFor();
+      expect((await send(old)).status).toBe(401);
+    });
 
-    await rotate();
-    await page
-      .getByRole('dialog')
-      .getByRole('alert')
-      .getByText('the last rotation is under way', { exact: false })
-      .waitFor();
-    expect((await send(old)).status).toBe(200);
-    await page.getByLabel('End the older secret now').check();
-    await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
-    await page.locator('code.secret').waitFor();
-    expect((await send(old)).status).toBe(401);
-  });
+    test('says of a plan that counts accounts whom an act reaches', async () => {
+      const { id } = await make({ account: 'delta', plan: 'team' });
+      await make({ account: 'delta', plan: 'team' });
+      const { page } = await stand.open('operate', `who/${id}`);
+      await page.getByRole('main').getByRole('button', { name: 'Ban', exact: true }).click();
+      await page
+        .getByText('every request of all keys of delta on plan team (they are counted as one) is refused')
+        .waitFor();
+    });
 
-  test('says of a plan that counts accounts whom an act reaches', async () => {
-    const { id } = await make({ account: 'delta', plan: 'team' });
-    await make({ account: 'delta', plan: 'team' });
-    const { page } = await stand.open('operate', `who/${id}`);
-    await page.getByRole('main').getByRole('button', { name: 'Ban', exact: true }).click();
-    await page
-      .getByText('every request of all keys of delta on plan team (they are counted as one) is refused')
-      .waitFor();
+    test('sends no secret that is pasted into the search, and leaves it in no address', async () => {
+      const secret = makeSecret('live');
+      const { page } = await stand.open('read', 'who');
+      const sent: string[] = [];
+      const goBy = (hash: string) => page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+      page.on('request', (request) => void sent.push(`${request.url()} ${request.postData()}`));
+      await page.getByLabel('Key, account or label').fill(secret);
+      await page.getByRole('button', { name: 'Find' }).click();
+      await page.getByText('This was the secret of a key, or a token, and was not sent').waitFor();
+      await goBy(`#/who/${secret}`);
+      await page.waitForURL(/#\/who\?refused=secret$/);
+      await goBy(`#/keys?find=${secret}`);
+      await page.waitForURL(/#\/keys\?refused=secret$/);
+      // Every view, for every field leads into the address.
+      for (const [hash, view] of [
+        [`#/${secret}`, 'who'],
+        [`#/requests/${secret}`, 'requests'],
+        [`#/audit?target=${secret}`, 'audit'],
+        [`#/plans/${secret}`, 'plans'],
+      ]) {
+        await goBy(hash!);
+        await page.waitForURL(new RegExp(`#/${view}\\?refused=secret$`));
+      }
+      for (const [view, field] of [
+        ['requests', 'Key'],
+        ['audit', 'Who did it'],
+      ]) {
+        await goBy(`#/${view}`);
+        await page.getByLabel(field!, { exact: true }).fill(secret);
+        await page.getByRole('button', { name: 'Filter' }).click();
+        await page.waitForURL(new RegExp(`#/${view}\\?refused=secret$`));
+      }
+      expect(sent.join('\n')).not.toContain(secret.slice(0, 24));
+      expect(await page.content()).not.toContain(secret);
+    });
   });
-
-  test('sends no secret that is pasted into the search, and leaves it in no address', async () => {
-    const secret = makeSecret('live');
-    const { page } = await stand.open('read', 'who');
-    const sent: string[] = [];
-    const goBy = (hash: string) => page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
-    page.on('request', (request) => void sent.push(`${request.url()} ${request.postData()}`));
-    await page.getByLabel('Key, account or label').fill(secret);
-    await page.getByRole('button', { name: 'Find' }).click();
-    await page.getByText('This was the secret of a key, or a token, and was not sent').waitFor();
-    await goBy(`#/who/${secret}`);
-    await page.waitForURL(/#\/who\?refused=secret$/);
-    await goBy(`#/keys?find=${secret}`);
-    await page.waitForURL(/#\/keys\?refused=secret$/);
-    // Every view, for every field leads into the address.
-    for (const [hash, view] of [
-      [`#/${secret}`, 'who'],
-      [`#/requests/${secret}`, 'requests'],
-      [`#/audit?target=${secret}`, 'audit'],
-      [`#/plans/${secret}`, 'plans'],
-    ]) {
-      await goBy(hash!);
-      await page.waitForURL(new RegExp(`#/${view}\\?refused=secret$`));
-    }
-    for (const [view, field] of [
-      ['requests', 'Key'],
-      ['audit', 'Who did it'],
-    ]) {
-      await goBy(`#/${view}`);
-      await page.getByLabel(field!, { exact: true }).fill(secret);
-      await page.getByRole('button', { name: 'Filter' }).click();
-      await page.waitForURL(new RegExp(`#/${view}\\?refused=secret$`));
-    }
-    expect(sent.join('\n')).not.toContain(secret.slice(0, 24));
-    expect(await page.content()).not.toContain(secret);
-  });
-});
+}

@@ -1,0 +1,29 @@
+import { describe, expect, test } from '@jest/globals';
+import { inWords, whatChanged } from '../../src/console/browser/views/audit/changes.ts';
+
+describe('what an entry of the audit log changed', () => {
+  const entry = (before: Record<string, unknown> | null, after: Record<string, unknown> | null) => {
+    const changes = whatChanged(before, after);
+    const rest = { number: 1, at: '', actor: 'ops', action: 'keys.update', target: 'key_1', requestId: '' };
+    return [changes.map(({ name }) => name), inWords({ ...rest, before, after }, changes)];
+  };
+  test.each([
+    ['one field', { label: 'a', plan: 'free' }, { label: 'b', plan: 'free' }, [['label'], 'label: a → b']],
+    [
+      'several',
+      { label: null, addresses: [], scopes: ['read'] },
+      { label: 'b', addresses: ['10.0.0.0/8'], scopes: [] },
+      [['label', 'addresses', 'scopes'], 'label: none → b, and 2 more'],
+    ],
+    [
+      'something new',
+      null,
+      { id: 'key_1', account: 'acme', plan: 'free', metadata: {} },
+      [['id', 'account', 'plan'], 'new: account acme, plan free'],
+    ],
+    ['something that is gone', { name: 'ci', role: 'read' }, null, [['name', 'role'], 'gone']],
+    ['nothing', { a: { b: 1 } }, { a: { b: 1 } }, [[], 'nothing that is told']],
+  ])('%s', (_name, before, after, expected) => {
+    expect(entry(before, after)).toEqual(expected);
+  });
+});

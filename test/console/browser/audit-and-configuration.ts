@@ -1,0 +1,84 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { until } from '../../support/until.ts';
+import type { ConsoleStand } from './stand.ts';
+
+export function auditAndConfigurationTests(stand: ConsoleStand): void {
+  describe('the views Audit and Configuration', () => {
+    test('lists what people changed, with filters and pages', async () => {
+      const { body } = await stand.admin('POST', '/keys', { account: 'umbrella', plan: 'free' });
+      await stand.admin('PATCH', `/keys/${body.id}`, { label: 'web shop' });
+      for (let i = 0; i < 50; i++) await stand.admin('POST', `/keys/${body.id}/${i % 2 === 0 ? 'disable' : 'enable'}`);
+      const { page } = await stand.open('admin', `audit?target=${body.id}`);
+      const rows = page.getByRole('region', { name: 'Entries of the audit log' }).getByRole('row');
+      await rows.nth(50).waitFor();
+      expect(await rows.count()).toBe(51);
+      await page.getByRole('button', { name: 'Next' }).click();
+      await page.getByText('label: none → web shop').waitFor();
+      expect(await rows.count()).toBe(3);
+      await page.getByText('new: account umbrella, plan free').click();
+      await page.getByText('Request').last().waitFor();
+      await page.getByLabel('Action').fill('keys.update');
+      await page.getByRole('button', { name: 'Filter' }).click();
+      await until('one is left', async () => (await rows.count()) === 2);
+      expect(await rows.nth(1).getByRole('link', { name: body.id }).getAttribute('href')).toBe(`#/who/${body.id}`);
+      await page.getByLabel('Who did it').fill('nobody');
+      await page.getByRole('button', { name: 'Filter' }).click();
+      await page.getByText('No entry fits.').waitFor();
+    });
+
+    test('shows each setting and its source, and finds it', async () => {
+      const { page } = await stand.open('admin', 'configuration');
+      await page.getByLabel('Only settings with').fill('log.requests');
+      const row = page.getByRole('row', { name: /^log\.requests/ });
+      expect(await row.innerText()).toMatch(/false\s+gateway\.yaml:2:\d+\s+a (reload|restart)/);
+      await page.getByText('The files say what is in force.').waitFor();
+      await page.getByLabel('Only settings with').fill('no such setting');
+      await page.getByText('No setting has that.').waitFor();
+    });
+
+    test('shows who is told of events, and whether they arrive', async () => {
+      await stand.admin('POST', '/webhooks/test');
+      const { page } = await stand.open('admin', 'configuration');
+      const row = page.getByRole('region', { name: 'Receivers of webhooks' }).getByRole('row').nth(1);
+      await row.getByText('well').waitFor();
+      expect(await row.innerText()).toMatch(
+        /^127\.0\.0\.1:\d+ [0-9a-f]{12}\s+well\s+0\s+0\s+\S.*ban\.begun, quota\.reached/s,
+      );
+      expect(await page.content()).not.toContain('s3cr3t-path');
+      stand.receiver.answer = () => ({ status: 500 });
+      await stand.admin('POST', '/keys', { account: 'told', plan: 'free' });
+      await row.getByText('failing').waitFor();
+      expect(await row.innerText()).toContain('HTTP 500');
+    });
+
+    test('tells what the files say, every mistake in them, and reloads', async () => {
+      const file = join(stand.gateway.folder, 'gateway.yaml');
+      const text = readFileSync(file, 'utf8');
+      const { page, complaints } = await stand.open('admin', 'configuration');
+      await page.getByText('The files say what is in force.').waitFor();
+      writeFileSync(file, `${text}door: { maxBodyBytes: much }\nexplain: { requests: none }\n`);
+      await page.getByRole('button', { name: 'Read the files again' }).click();
+      const mistakes = page.getByRole('alert');
+      await mistakes.filter({ hasText: 'door.maxBodyBytes' }).filter({ hasText: 'explain.requests' }).waitFor();
+      expect(await page.getByRole('button', { name: 'Reload …' }).count()).toBe(0);
+
+      // The gateway notices changed files by itself; what needs a restart stays different.
+      writeFileSync(file, `${text}door: { maxConnections: 5000 }\n`);
+      await page.getByRole('button', { name: 'Read the files again' }).click();
+      const row = page
+        .getByRole('region', { name: 'What the files say' })
+        .getByRole('row', { name: /door\.maxConnections/ });
+      expect(await row.innerText()).toMatch(/10000\s+5000\s+gateway\.yaml:3:\d+\s+a restart$/);
+      await page.getByRole('button', { name: 'Reload …' }).click();
+      await page.getByRole('dialog').getByText('Only after a restart:').waitFor();
+      await page.getByRole('button', { name: 'Reload', exact: true }).click();
+      await page.getByRole('dialog').getByText('Nothing has changed.').waitFor();
+      await page.getByRole('button', { name: 'Close' }).click();
+      await page.getByRole('button', { name: 'Reload …' }).waitFor();
+      expect((await stand.admin('GET', '/audit?action=config.reload')).body.entries).toHaveLength(1);
+      expect(complaints.filter((complaint) => !/status of 4\d\d/.test(complaint))).toEqual([]);
+    });
+  });
+}

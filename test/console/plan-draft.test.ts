@@ -1,0 +1,18 @@
+import { describe, expect, test } from '@jest/globals';
+import { draftOf } from '../../src/console/browser/views/plans/draft.ts';
+
+describe('a plan as it is written in the field', () => {
+  const free = { limits: '60/minute,1000/day' };
+  test.each([
+    ['30/minute,1000/day', { limits: '30/minute,1000/day' }],
+    [' 30/minute ', { limits: '30/minute', drop: ['day'] }],
+    ['10/10s:sliding, 5/hour', { limits: '10/10s:sliding, 5/hour', drop: ['minute', 'day'] }],
+    ['', { limits: null }],
+  ])('%j is all that it has then', (text, expected) => {
+    expect(draftOf(free, text, 'key')).toEqual({ ...expected, count: 'key' });
+  });
+
+  test('drops nothing of a plan that had none', () => {
+    expect(draftOf({ limits: null }, '1/day', 'account')).toEqual({ limits: '1/day', count: 'account' });
+  });
+});

@@ -8,11 +8,10 @@ import { GatewayWithWorkers } from '../support/workers.ts';
 
 /** How long the first callers wait for a store that hangs, and how soon one that is away is asked whether it is back. */
 const short = (ejection = 'share: 1') =>
-  `headersTimeout: 1s, connectTimeout: 1s, ejection: { probe: 200ms, slowReturn: 0s, statuses: [503], ${ejection} }`;
+  `headersTimeout: 2s, ejection: { probe: 200ms, slowReturn: 0s, statuses: [503], ${ejection} }`;
 /** Nobody waits so long in a test: whatever is answered was not waited for. */
-const LONG =
-  'headersTimeout: 5m, connectTimeout: 5m, bodyTimeout: 5m, retries: { budget: 1 }, ejection: { slowReturn: 0s }';
-const CHECKED = 'checks: { path: /health, interval: 100ms, timeout: 200ms, unhealthy: 1 }';
+const LONG = 'headersTimeout: 5m, retries: { budget: 1 }, ejection: { slowReturn: 0s }';
+const CHECKED = 'checks: { path: /health, interval: 100ms, timeout: 1s, unhealthy: 2 }';
 const PLANS = 'plans: { free: { windows: [{ limit: 1000000, per: minute }] } }';
 
 /** What takes a store away, in the gateway's word for it. */

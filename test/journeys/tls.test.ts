@@ -201,7 +201,7 @@ describe('a caller that does not finish its handshake', () => {
     ['sends nothing', Buffer.alloc(0)],
     ['sends the beginning of one', Buffer.from([0x16, 3, 1, 2, 0, 1, 0])],
   ])('and %s is let go after door.headersTimeout', async (_, bytes) => {
-    await open({}, { door: { headersTimeout: '200ms' } });
+    await open({}, { door: { headersTimeout: '1s' } });
     const wire = await Wire.open(gateway.url);
     wire.send(bytes);
     expect(await wire.ended()).toBe('');
@@ -352,7 +352,7 @@ test('TLS is turned on, off and made stricter by a reload, for new connections',
 });
 
 test('a stop loses no request, and ends connections with the last word of TLS', async () => {
-  await open({}, { door: { drainDelay: '200ms' } });
+  await open({}, { door: { drainDelay: '2s' } });
   const idle = await handshake();
   const over = once(idle, 'end');
   const agents = [1, 2, 3].map(() => new Agent({ keepAlive: true, maxSockets: 1, ...reaching() }));

@@ -6,6 +6,8 @@ import { orStop, type RedisServer, startRedis, startTogether, stopAll } from './
 
 /** Milliseconds of silence after which Sentinels and Cluster nodes take a node for dead. */
 const DEAD_AFTER = 500;
+/** The same where no other node could take its place: a busy machine is no death. */
+const NEVER_DEAD = 20_000;
 
 export interface SentinelSet {
   /** The URL of one of the Sentinels. */
@@ -84,7 +86,7 @@ export async function startCluster({ replicas = false } = {}): Promise<ClusterSe
     '--cluster-enabled',
     'yes',
     '--cluster-node-timeout',
-    `${DEAD_AFTER}`,
+    `${replicas ? DEAD_AFTER : NEVER_DEAD}`,
     '--cluster-replica-validity-factor',
     '0',
   ];
@@ -111,7 +113,9 @@ async function joinMasters(masters: readonly RedisServer[], servers: readonly Re
     await admin.cluster('ADDSLOTSRANGE', Math.round((SLOTS / 3) * i), Math.round((SLOTS / 3) * (i + 1)) - 1);
     await admin.call('CLUSTER', 'SET-CONFIG-EPOCH', `${i + 1}`);
   }
-  for (const { port } of servers.slice(1)) await servers[0]!.admin.cluster('MEET', '127.0.0.1', port);
+  // Each meets each: from others a node would learn of them only after half of the silence.
+  for (const [i, { admin }] of servers.entries())
+    for (const { port } of servers.slice(i + 1)) await admin.cluster('MEET', '127.0.0.1', port);
   await until('all nodes have met', async () => {
     const infos = await Promise.all(servers.map(({ admin }) => admin.cluster('INFO') as Promise<string>));
     return infos.every(

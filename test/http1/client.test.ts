@@ -566,7 +566,7 @@ describe('a pool', () => {
 
   test('gives no place to who waits while others are found late at the same time: the server may be given up for that', async () => {
     const store = await far((socket, count) => void (count <= 3 && socket.write(OK)));
-    const pool = poolTo(store.url, { connections: 3, headTimeout: 500 });
+    const pool = poolTo(store.url, { connections: 3, headTimeout: 1_000 });
     await Promise.all([1, 2, 3].map(() => asked(pool)));
     await until('all connections are free', () => pool.status.idle === 3);
     const away = new Error('given up');

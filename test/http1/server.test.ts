@@ -519,7 +519,7 @@ describe('what comes too late', () => {
   });
 
   test('is the rest of a body that is dropped: its connection ends without a word', async () => {
-    const stage = await Stage.open({ requestTimeout: 50 });
+    const stage = await Stage.open({ requestTimeout: 500 });
     const { wire, call } = await stage.begin(sized(4, 'on'));
     call.answer(200, '', lines(), 'no');
     expect((await wire.answer()).body).toBe('no');
@@ -535,7 +535,7 @@ describe('what comes too late', () => {
   });
 
   test('is no answer: it takes the time it needs', async () => {
-    const stage = await Stage.open({ headTimeout: 30, requestTimeout: 30, idleTimeout: 30 });
+    const stage = await Stage.open({ headTimeout: 500, requestTimeout: 500, idleTimeout: 500 });
     const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
     const late = await stage.connect();
     expect((await late.answer()).body).toBe('too_late');

@@ -64,7 +64,6 @@ test.each(['local', 'allow'])(
     for (let i = 0; i < 20; i++) expect((await get(key)).status).toBe(200);
     expect(lines('state.recovered')).toEqual([]);
   },
-  20_000,
 );
 
 describe('under the policy deny', () => {

@@ -15,7 +15,6 @@ const PATIENT: readonly (readonly [setting: string, value: number, written: stri
     'upstream.connectTimeout',
     'upstream.headersTimeout',
     'upstream.bodyTimeout',
-    'upstream.checks.timeout',
     'door.headersTimeout',
     'door.requestTimeout',
     'door.stallTimeout',

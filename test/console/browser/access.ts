@@ -62,7 +62,10 @@ export function accessTests(stand: ConsoleStand): void {
         if (href === hrefs[0]) await settled(href);
         else await visit(href);
         await isAtHeading(href);
-        // Of its two hundred rows, which are alike, a few.
+        // Of hundreds of rows that are alike, a few.
+        await page.evaluate(
+          `document.querySelectorAll('[aria-label^="Last "] tr:nth-child(n+4)').forEach((row) => row.remove())`,
+        );
         if (href === '#/configuration') await page.getByLabel('Only settings with').fill('log.');
         expect([href, await findingsInAllLooks(page)]).toEqual([href, []]);
       }

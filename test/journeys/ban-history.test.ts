@@ -1,10 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type AdminCall, adminOf } from '../support/admin.ts';
-import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
-import { GatewayWithWorkers } from '../support/workers.ts';
 
 const PLANS = `plans:
   free: { windows: [{ limit: 3, per: hour }] }
@@ -213,22 +211,5 @@ describe('gateways on one Redis', () => {
     const entries = await historyOf(adminOf(gateway.adminUrl), 1, `?party=${id}`);
     expect(entries).toHaveLength(1);
     expect(entries[0]).toMatchObject({ action: 'bans.begin', after: { reason: REASON, operation: 'listPets' } });
-  });
-
-  test('with workers tell of each ban once', async () => {
-    const gateway = await GatewayWithWorkers.start({ redisUrl: redis.url, files: { 'plans.yaml': PLANS } });
-    try {
-      const keys: { id: string; key: string }[] = [];
-      for (let i = 0; i < 3; i++) {
-        const body = bodyOf(await gateway.admin('POST', '/keys', { account: `a${i}`, plan: 'free' }));
-        keys.push(body);
-      }
-      await Promise.all(keys.map(({ key }) => getBanned(key, [gateway])));
-      const entries = await historyOf(gateway.admin, 3);
-      expect(entries.map(({ target }) => target).sort()).toEqual(keys.map(({ id }) => id).sort());
-      expect(gateway.running.out()).not.toContain(keys[0]!.key);
-    } finally {
-      await gateway.stop();
-    }
   });
 });

@@ -9,7 +9,6 @@ import { contractWith } from '../support/scoped.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
 import { fakeStore, rawStore } from '../support/upstream.ts';
-import { GatewayWithWorkers } from '../support/workers.ts';
 
 const PLANS = `
 plans:
@@ -428,27 +427,5 @@ describe('gateways that share a Redis', () => {
       expect.arrayContaining([expect.objectContaining({ answer: { request: null, memory: null } })]),
     );
     expect([one, two].flatMap(({ log }) => log.filter(({ level }) => level === 'error'))).toEqual([]);
-  });
-
-  test('tell which worker carried it', async () => {
-    await start();
-    const many = await GatewayWithWorkers.start({ redisUrl: redis.url, workers: 2 });
-    stops.push(() => many.stop());
-    const { key } = await many.key('1000/minute');
-    const answers = await many.fromEveryWorker('/nowhere', { 'X-API-Key': key });
-    const workers = new Set<number>();
-    for (const { headers } of answers) {
-      const { body } = await many.admin('GET', `/requests/${headers['x-request-id']}`);
-      if (body.id !== undefined) workers.add(body.worker);
-    }
-    expect([...workers].sort()).toEqual([1, 2]);
-    const listed = listOf(await many.admin('GET', '/requests?limit=200'));
-    expect(new Set(listed.map(({ worker }) => worker))).toEqual(new Set([1, 2]));
-    expect(listed.map(({ at }) => at)).toEqual(
-      listed
-        .map(({ at }) => at)
-        .sort()
-        .reverse(),
-    );
   });
 });

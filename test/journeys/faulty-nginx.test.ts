@@ -2,9 +2,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { adminOf } from '../support/admin.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type Fault, NginxStore } from '../support/nginx-store.ts';
-import { startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
-import { GatewayWithWorkers } from '../support/workers.ts';
 
 /** How long the first callers wait for a store that hangs, and how soon one that is away is asked whether it is back. */
 const short = (ejection = 'share: 1') =>
@@ -232,32 +230,5 @@ describe('readiness, while all stores of an upstream are away,', () => {
     // Nobody sends requests to a gateway that is not ready.
     await until('it is ready', async () => (await readiness(gateway.adminUrl)).status === 200);
     await untilBack(b);
-  });
-
-  test('is that of all workers, and counts by worker are told together', async () => {
-    const store = await NginxStore.start('a');
-    const redis = await startRedis();
-    const files = { 'gateway.yaml': `upstream: { ${UNREADY}, ${CHECKED} }\n` };
-    const workers = await GatewayWithWorkers.start({ redisUrl: redis.url, storeUrl: store.url, files });
-    try {
-      const listed = async () => (await adminOf(workers.adminUrl)('GET', '/stores')).body.stores;
-      expect(await readiness(workers.adminUrl)).toEqual(READY);
-      expect(await listed()).toMatchObject([{ store: store.label, state: 'up', of: 2, away: 0 }]);
-      await store.fail('hang');
-      const away = { status: 503, body: { status: 'stores_away', away: ['upstream default'] } };
-      await until('it is not ready', async () => (await readiness(workers.adminUrl)).status === 503);
-      expect(await readiness(workers.adminUrl)).toEqual(away);
-      await until('both workers say so', async () => (await listed())[0].away === 2);
-      expect((await listed())[0].processes.map((one: Told) => [one.worker, one.state, one.reason])).toEqual([
-        [1, 'away', 'check'],
-        [2, 'away', 'check'],
-      ]);
-      await store.mend();
-      await until('it is ready', async () => (await readiness(workers.adminUrl)).status === 200);
-    } finally {
-      await workers.stop();
-      await redis.stop();
-      await store.stop();
-    }
   });
 });

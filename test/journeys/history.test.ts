@@ -8,7 +8,6 @@ import { TestGateway } from '../support/gateway.ts';
 import { HOUR, MINUTE } from '../support/limits.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
-import { GatewayWithWorkers } from '../support/workers.ts';
 
 const PLANS =
   'plans:\n  free: { windows: [{ limit: 10, per: minute }] }\n  pro: { windows: [{ limit: 1000, per: minute }] }\n';
@@ -208,19 +207,5 @@ describe('gateways that share a Redis', () => {
     one.clock.pass(MINUTE);
     const { steps } = await historyAt(one.adminUrl, '?step=1m');
     expect(steps.at(-1)).toMatchObject({ alone: ['local'] });
-  });
-
-  test('have the minutes of all their workers, and keep them when they stop', async () => {
-    const start = (folder?: string) =>
-      GatewayWithWorkers.start({ redisUrl: redis.url, workers: 2, ...(folder === undefined ? {} : { folder }) });
-    const many = await start();
-    const { key } = await many.key('1000/minute');
-    const sent = (await many.fromEveryWorker('/pets', { 'X-API-Key': key })).length;
-    many.running.child.kill('SIGTERM');
-    await many.running.exit;
-    const next = await start(many.folder);
-    stops.push(() => next.stop());
-    const { steps } = await historyAt(next.adminUrl, '?step=10m');
-    expect(steps.reduce((sum, { requests }) => sum + requests, 0)).toBe(sent);
   });
 });

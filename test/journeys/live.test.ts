@@ -3,13 +3,12 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { ADMIN_CONTRACT } from '../../src/admin/api.ts';
 import { adminOf } from '../support/admin.ts';
+import { commandLine } from '../support/command-line.ts';
 import { bodyOf } from '../support/failure.ts';
 import { type FollowedLive, followLive } from '../support/followed.ts';
 import { TestGateway } from '../support/gateway.ts';
-import { startRedis } from '../support/redis/server.ts';
-import { finished, storegate } from '../support/storegate.ts';
+import { storegate } from '../support/storegate.ts';
 import { until } from '../support/until.ts';
-import { GatewayWithWorkers } from '../support/workers.ts';
 
 const PLANS = 'plans:\n  free: { windows: [{ limit: 2, per: minute }] }\n';
 
@@ -99,91 +98,37 @@ describe('a gateway that shares its state with nobody', () => {
   });
 });
 
-describe('gateways that share a Redis', () => {
-  test('are told as one, by each of them; workers that end make no odd numbers, and who is silent is named', async () => {
-    const redis = await startRedis();
-    stops.push(() => redis.stop());
-    const many = await GatewayWithWorkers.start({ redisUrl: redis.url, workers: 2 });
-    stops.push(() => many.stop());
-    const one = await gateway({ env: { REDIS_URL: redis.url } });
-    const { key } = await many.key('100000/minute');
-    const send = (url: string) =>
-      fetch(`${url}/pets`, { headers: { 'X-API-Key': key } }).then((answer) => answer.text());
-    const followed = await follow(one.adminUrl);
-    await until('both are heard', () => followed.of('now').some(({ gateways }) => gateways.length === 2));
-    const before = followed.of('now').length;
-    for (let i = 0; i < 20; i++) await send(i % 2 ? one.url : many.url);
-    await until('all is counted', () => sum(followed, 'requests') === 20);
-    const parts = followed
-      .of('now')
-      .slice(before)
-      .flatMap(({ gateways }) => gateways);
-    expect(parts.find(({ workers }) => workers === 2)).toMatchObject({ processes: 2, readiness: 'ready' });
-    expect(parts.filter(({ workers }) => workers === 2).reduce((all, { requests }) => all + requests, 0)).toBe(10);
-
-    const aside = storegate(['requests', '--follow', '--json'], { cwd: many.folder, env: many.env });
-    stops.push(async () => void aside.child.kill('SIGKILL'));
-    let sent = 20;
-    await until('a command beside them hears of both', async () => {
-      for (const { url } of [many, one]) await fetch(`${url}/pets`).then((answer) => answer.text());
-      sent += 2;
-      await ticks(followed, followed.of('now').length + 1);
-      const heard = aside.out().split('\n').slice(0, -1);
-      return new Set(heard.map((line) => JSON.parse(line).gateway)).size === 2;
-    });
-    aside.child.kill('SIGINT');
-    expect(await aside.exit).toBe(0);
-    await until('these are counted', () => sum(followed, 'requests') === sent);
-
-    const [pid] = many.pids;
-    process.kill(pid!, 'SIGKILL');
-    await until('another took its place', () => many.pids[0] !== pid);
-    for (let i = 0; i < 10; i++) await send(many.url);
-    await until('these are counted too', () => sum(followed, 'requests') >= sent + 10);
-    expect(Math.min(...followed.of('now').map(({ requests }) => requests))).toBe(0);
-    expect(sum(followed, 'requests')).toBe(sent + 10);
-
-    await many.kill();
-    await until('it is named', () => followed.of('now').at(-1).silent.length === 1);
-    expect(followed.of('now').at(-1).gateways).toHaveLength(1);
+test('storegate requests --follow prints refusals of a running gateway as they come, until it is stopped or the gateway stops', async () => {
+  const one = await gateway();
+  const [{ secret }, other] = [await one.key(), await one.key({ account: 'umbrella' })];
+  const local = { STOREGATE_DATA: 'data' };
+  const beside = storegate(['requests', '--follow', '--account', 'acme'], { cwd: one.folder, env: local });
+  stops.push(async () => void beside.child.kill('SIGKILL'));
+  let json = '';
+  const remote = commandLine(one.folder, (text) => {
+    json += text;
+  })(['requests', '--follow', '--json'], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
+  await until('both are told', async () => {
+    await one.client.get('/nowhere').set('X-API-Key', secret);
+    await one.client.get('/nowhere').set('X-API-Key', other.secret);
+    return beside.out().split('\n').length > 2 && json.includes('umbrella');
   });
-});
-
-describe('storegate requests --follow', () => {
-  const follows = (one: { folder: string }, args: readonly string[], env: Record<string, string>) => {
-    const running = storegate(['requests', '--follow', ...args], { cwd: one.folder, env });
-    stops.push(async () => void running.child.kill('SIGKILL'));
-    return running;
-  };
-
-  test('prints refusals of a running gateway as they come, until it is stopped or the gateway stops', async () => {
-    const one = await gateway();
-    const [{ secret }, other] = [await one.key(), await one.key({ account: 'umbrella' })];
-    const [beside, remote] = [
-      follows(one, ['--account', 'acme'], { STOREGATE_DATA: 'data' }),
-      follows(one, ['--json'], { STOREGATE_ADMIN_URL: one.adminUrl }),
-    ];
-    await until('both are told', async () => {
-      await one.client.get('/nowhere').set('X-API-Key', secret);
-      await one.client.get('/nowhere').set('X-API-Key', other.secret);
-      return beside.out().split('\n').length > 2 && remote.out() !== '';
-    });
-    expect(beside.out()).toMatch(
-      /^at +status +code .*\n20\S+ +(404 +not_found|429 +rate_limit_exceeded) .* acme +127\.0\.0\.1 +/,
-    );
-    expect(beside.out()).not.toContain('umbrella');
-    const accounts = remote
-      .out()
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line).key.account);
-    expect(accounts).toEqual(expect.arrayContaining(['acme', 'umbrella']));
-    beside.child.kill('SIGINT');
-    expect(await beside.exit).toBe(0);
-    await one.close();
-    expect(await remote.exit).toBe(1);
-    expect(remote.err()).toMatch(/^the gateway at \S+ (has ended it|is gone)/);
-    const nobody = await finished(['requests', '--follow'], { cwd: one.folder, env: { STOREGATE_DATA: 'data' } });
-    expect(nobody).toMatchObject({ code: 1, err: 'No gateway runs.\n' });
+  expect(beside.out()).toMatch(
+    /^at +status +code .*\n20\S+ +(404 +not_found|429 +rate_limit_exceeded) .* acme +127\.0\.0\.1 +/,
+  );
+  expect(beside.out()).not.toContain('umbrella');
+  const accounts = json
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).key.account);
+  expect(accounts).toEqual(expect.arrayContaining(['acme', 'umbrella']));
+  beside.child.kill('SIGINT');
+  expect(await beside.exit).toBe(0);
+  await one.close();
+  expect(await remote).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^the gateway at \S+ (has ended it|is gone)/m),
   });
+  const nobody = await commandLine(one.folder)(['requests', '--follow'], { env: local });
+  expect(nobody).toMatchObject({ code: 1, err: 'No gateway runs.\n' });
 });

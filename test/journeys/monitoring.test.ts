@@ -1,18 +1,15 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
-import { startStore } from '../../src/cli/store.ts';
 import { adminOf } from '../support/admin.ts';
 import { TestGateway } from '../support/gateway.ts';
-import { startRedis } from '../support/redis/server.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
-import { GatewayWithWorkers } from '../support/workers.ts';
 
 const plans = (limit: number) =>
   `plans:\n  free: { windows: [{ limit: ${limit}, per: hour }, { limit: 1000, per: day }] }\n`;
 
-const folderOf = temporaryFolders();
+const _folderOf = temporaryFolders();
 
 const stops: (() => unknown)[] = [];
 afterEach(async () => {
@@ -90,35 +87,4 @@ test('connections to the store and the room for bodies are told with their limit
   writeFileSync(join(gateway.folder, 'gateway.yaml'), 'door: { bodyBudget: 200MiB }\n');
   await adminOf(gateway.adminUrl)('POST', '/reload');
   expect(valueIn(await metricsAt(gateway.adminUrl), 'storegate_body_budget_bytes')).toBe(200 * 2 ** 20);
-});
-
-test('of several workers limits are added up, and the state is timed where it is asked', async () => {
-  const { store, url: storeUrl } = await startStore(join(folderOf(), 'store.db'), { host: '127.0.0.1', port: 0 });
-  stops.push(() => store.close());
-  const redis = await startRedis();
-  stops.push(() => redis.stop());
-  const files = {
-    'gateway.yaml': `upstream: { connections: 10 }\n`,
-    'plans.yaml': `${plans(1000)}  enterprise: { custom: true }\n`,
-  };
-  const gateway = await GatewayWithWorkers.start({
-    redisUrl: redis.url,
-    storeUrl,
-    files,
-    env: { STOREGATE_PLANS: 'plans.yaml' },
-  });
-  stops.push(() => gateway.stop());
-  const { key } = await gateway.key('10/day');
-  for (let i = 0; i < 10; i++) await gateway.get('/pets', { 'X-API-Key': key });
-  await until(
-    'all are counted',
-    async () => valueIn(await metricsAt(gateway.adminUrl), 'storegate_state_duration_seconds_count') === 10,
-  );
-  const text = await metricsAt(gateway.adminUrl);
-  expect(valueIn(text, 'storegate_upstream_connections_limit')).toBe(10);
-  expect(valueIn(text, 'storegate_near_limit_admissions_total')).toBe(3);
-  expect(valueIn(text, 'storegate_ready')).toBe(1);
-  expect(valueIn(text, 'storegate_reload_last_success')).toBe(1);
-  expect(text.match(/^storegate_configuration_info\{/gm)).toHaveLength(1);
-  expect((await gateway.admin('GET', '/config/diff')).body.settings).toEqual([]);
 });

@@ -1,10 +1,10 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type AdminCall, adminOf } from '../support/admin.ts';
-import { bodyOf, jsonOf } from '../support/failure.ts';
+import { commandLine } from '../support/command-line.ts';
+import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
-import { finished } from '../support/storegate.ts';
 import { until } from '../support/until.ts';
 
 let redis: RedisServer;
@@ -44,10 +44,11 @@ test('a key that one issues is good at both, and stops at both when the other re
 });
 
 test('a key that the command line revokes, beside the gateways, stops at both', async () => {
-  const where = { cwd: one.folder, env: { REDIS_URL: redis.url } };
-  const { id, key } = jsonOf(await finished(['keys', 'create', '--plan', 'pro', '--account', 'cli', '--json'], where));
+  const run = (...args: string[]) => commandLine(one.folder)(args, { env: { REDIS_URL: redis.url } });
+  const { out } = await run('keys', 'create', '--plan', 'pro', '--account', 'cli', '--json');
+  const { id, key } = JSON.parse(out);
   await bothAnswer(key, 200);
-  expect(await finished(['keys', 'revoke', id], where)).toMatchObject({ code: 0, err: '' });
+  expect(await run('keys', 'revoke', id)).toMatchObject({ code: 0, err: '' });
   await bothAnswer(key, 401);
 });
 

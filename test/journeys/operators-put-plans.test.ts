@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { loadPlans } from '../../src/config/plans.ts';
 import { type AdminCall, adminOf } from '../support/admin.ts';
+import { commandLine } from '../support/command-line.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { finished } from '../support/storegate.ts';
@@ -71,7 +72,10 @@ test('plans that commands put at once beside a gateway are kept', async () => {
   const [command, answer] = [NAMES.slice(0, 3), NAMES[3]!];
   const [{ status }, ...commands] = await Promise.all([
     put(calls[0], answer),
-    ...command.map((name) => finished(['plans', 'put', name, '--limits', '9/minute'], { cwd: two.folder, env })),
+    ...command.map((name, i) => {
+      const args = ['plans', 'put', name, '--limits', '9/minute'];
+      return i === 0 ? finished(args, { cwd: two.folder, env }) : commandLine(two.folder)(args, { env });
+    }),
   ]);
   const statuses = [...commands.map(({ code }) => (code === 0 ? 200 : 409)), status];
   expect(inFile()).toEqual(['free', ...held(NAMES, statuses)].sort());

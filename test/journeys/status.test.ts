@@ -6,7 +6,6 @@ import { commandLine } from '../support/command-line.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
-import { GatewayWithWorkers } from '../support/workers.ts';
 
 /** The gateways share a busy machine with Redis, and a delay is no outage. */
 const PLANS = 'plans:\n  free: { windows: [{ limit: 60, per: minute }] }\n';
@@ -198,14 +197,5 @@ describe('gateways that share a Redis', () => {
     expect(gateways).toHaveLength(1);
     expect(silent).toEqual([]);
     expect(apart).not.toBeNull();
-  });
-
-  test('tell of each worker', async () => {
-    const many = await GatewayWithWorkers.start({ redisUrl: redis.url, workers: 2 });
-    stops.push(() => many.stop());
-    const [{ workers, processes, state }] = (await statusAt(many.adminUrl)).gateways;
-    expect([workers, state]).toEqual([2, 'redis, single']);
-    expect(processes).toMatchObject([{ worker: 1 }, { worker: 2 }]);
-    expect(new Set(processes.map(({ pid }: { pid: number }) => pid)).size).toBe(2);
   });
 });

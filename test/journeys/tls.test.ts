@@ -9,8 +9,8 @@ import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Wire } from '../hostile/wire.ts';
 import { Authority } from '../support/certificates.ts';
+import { commandLine } from '../support/command-line.ts';
 import { TestGateway } from '../support/gateway.ts';
-import { finished } from '../support/storegate.ts';
 import { until } from '../support/until.ts';
 import { type FakeStore, fakeStore } from '../support/upstream.ts';
 
@@ -207,9 +207,10 @@ describe('a caller that does not finish its handshake', () => {
     expect(await wire.ended()).toBe('');
     await until('it is told', () => told('tls.failed').length > 0);
     expect(told('tls.failed')[0]).toMatchObject({ reason: 'late', address: '127.0.0.1' });
-    await get();
     const failures = (await metrics()).match(/^storegate_tls_handshake_failures_total\{.*[1-9]$/gm);
     expect(failures).toEqual(['storegate_tls_handshake_failures_total{reason="late"} 1']);
+    // On a busy machine a good handshake may be late too.
+    await until('others are served', async () => (await get().catch(() => null))?.status === 200);
   });
 
   test('is counted as a connection of its address from the beginning', async () => {
@@ -410,7 +411,7 @@ test('`storegate check` tells what is wrong with the files, and what is better k
   await open();
   const check = (tls: object) => {
     writeFileSync(join(gateway.folder, 'other.yaml'), JSON.stringify({ listen: { tls } }));
-    return finished(['check'], { cwd: gateway.folder, env: { STOREGATE_CONFIG: 'other.yaml' } });
+    return commandLine(gateway.folder)(['check'], { env: { STOREGATE_CONFIG: 'other.yaml' } });
   };
   const good = await check(pair);
   expect([good.code, good.err]).toEqual([0, expect.stringMatching(/^note: the certificate in .*\.crt ends on /)]);

@@ -6,7 +6,6 @@ import { TestGateway } from '../support/gateway.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../support/limits.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
-import { GatewayWithWorkers } from '../support/workers.ts';
 
 const PLANS =
   'plans:\n  free: { windows: [{ limit: 10, per: minute }] }\n  pro: { windows: [{ limit: 1000, per: minute }] }\n';
@@ -197,17 +196,5 @@ describe('gateways that share a Redis', () => {
       odd.disconnect();
       listener.disconnect();
     }
-  });
-
-  test('have the counts of all their workers', async () => {
-    const many = await GatewayWithWorkers.start({ redisUrl: redis.url, workers: 2 });
-    stops.push(() => many.stop());
-    const { id, key } = await many.key('1000/minute');
-    const sent = (await many.fromEveryWorker('/pets', { 'X-API-Key': key })).length;
-    await counted(many.adminUrl, '', sent);
-    expect(seen(await topAt(many.adminUrl))).toEqual([[id, sent]]);
-    expect((await topAt(many.adminUrl)).gateways).toMatchObject([{ missing: 0 }]);
-    const { body } = await adminOf(many.adminUrl)('POST', '/plans/free/try', { limits: '1/minute' });
-    expect(body.lastDay.gateways).toMatchObject([{ missing: 0 }]);
   });
 });

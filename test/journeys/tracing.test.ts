@@ -4,12 +4,10 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { Collector } from '../support/collector.ts';
 import { answers, type Fault, FaultyStore, resets } from '../support/faulty-store.ts';
 import { TestGateway } from '../support/gateway.ts';
-import { startRedis } from '../support/redis/server.ts';
-import { storegate } from '../support/storegate.ts';
+import { type Running, storegate } from '../support/storegate.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
 import { type FakeStore, fakeStore } from '../support/upstream.ts';
-import { GatewayWithWorkers } from '../support/workers.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const CALLER = '00f067aa0ba902b7';
@@ -29,6 +27,16 @@ afterEach(async () => {
   await collector?.close();
   gateway = store = collector = null;
 });
+
+/** Loaded first, it makes a process tell each module of OpenTelemetry that it loads. */
+const SPY = `
+  import { registerHooks } from 'node:module';
+  const tell = (url) => url.includes('@opentelemetry') && process.stderr.write(url + '\\n');
+  registerHooks({ load: (url, context, next) => (tell(url), next(url, context)) });`;
+const SPYING = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(SPY)}` };
+
+/** The packages of OpenTelemetry that a process with the spy has loaded. */
+const loadedBy = ({ err }: Running) => [...new Set(err().match(/@opentelemetry\/[a-z-]+/g) ?? [])];
 
 interface Setting {
   readonly settings?: string;
@@ -357,7 +365,7 @@ describe('a collector', () => {
     expect(gateway.log.filter(({ msg }) => msg === 'spans.dropped')).toHaveLength(1);
   });
 
-  test('that hangs holds up no process that stops', async () => {
+  test('that hangs holds up no process that stops, which has loaded the SDK of OpenTelemetry', async () => {
     collector = await Collector.start();
     collector.mood = 'hangs';
     const running = storegate(['serve'], {
@@ -367,6 +375,7 @@ describe('a collector', () => {
         STOREGATE_ADMIN_PORT: '0',
         OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
         OTEL_EXPORTER_OTLP_TIMEOUT: '3600000',
+        ...SPYING,
       },
     });
     const started = /^\{.*"url":"([^"]+)".*"started".*$/m;
@@ -376,6 +385,7 @@ describe('a collector', () => {
     expect(await running.exit).toBe(0);
     expect(collector.paths).toEqual(['/v1/traces']);
     expect(running.out()).toContain('"spans.dropped"');
+    expect(loadedBy(running)).toContain('@opentelemetry/sdk-trace');
   });
 
   test('gets the spans that wait when the gateway stops', async () => {
@@ -399,32 +409,15 @@ test('a reload changes who decides, from the next request on', async () => {
   expect(await flagsOf()).toBe('03');
 });
 
-/** Loaded first, it makes a process tell each module of OpenTelemetry that it loads. */
-const SPY = `
-  import { registerHooks } from 'node:module';
-  const tell = (url) => url.includes('@opentelemetry') && process.stderr.write(url + '\\n');
-  registerHooks({ load: (url, context, next) => (tell(url), next(url, context)) });`;
-
-/** The packages of OpenTelemetry that a gateway of its own process loads to serve. */
-async function loadedWith(env: Record<string, string>): Promise<string[]> {
-  const options = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(SPY)}` };
-  const running = storegate(['serve'], {
-    cwd: folder(),
-    env: { STOREGATE_PORT: '0', STOREGATE_ADMIN_PORT: '0', ...options, ...env },
-  });
-  await until('it serves', () => running.out().includes('"started"'));
-  running.child.kill();
-  expect(await running.exit).toBe(0);
-  return [...new Set(running.err().match(/@opentelemetry\/[a-z-]+/g) ?? [])];
-}
-
 describe('without an endpoint', () => {
-  test('no part of OpenTelemetry is loaded, and with one all of it from its own room', async () => {
+  test('no part of OpenTelemetry is loaded', async () => {
+    const env = { STOREGATE_PORT: '0', STOREGATE_ADMIN_PORT: '0', ...SPYING };
+    const running = storegate(['serve'], { cwd: folder(), env });
+    await until('it serves', () => running.out().includes('"started"'));
+    running.child.kill();
+    expect(await running.exit).toBe(0);
     // The API alone, which does nothing without the SDK: prom-client loads it.
-    expect(await loadedWith({})).toEqual(['@opentelemetry/api']);
-    expect(await loadedWith({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' })).toContain(
-      '@opentelemetry/sdk-trace',
-    );
+    expect(loadedBy(running)).toEqual(['@opentelemetry/api']);
   });
 
   test('a trace passes by: the store gets what the caller sent, and the log has it', async () => {
@@ -485,27 +478,4 @@ describe('Server-Timing', () => {
     await gateway.admin.post('/reload').expect(200);
     expect(await timing()).toMatch(/^auth;dur=/);
   });
-});
-
-test('each of several workers sends its spans, as an instance of its own, also the last ones', async () => {
-  collector = await Collector.start();
-  store = await fakeStore((_request, response) => response.end('[]'));
-  const redis = await startRedis();
-  const workers = await GatewayWithWorkers.start({
-    redisUrl: redis.url,
-    storeUrl: store.url,
-    env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '3600000' },
-  });
-  try {
-    const { key } = await workers.key('1000/day');
-    await workers.fromEveryWorker('/pets', { 'X-API-Key': key });
-    workers.running.child.kill();
-    expect(await workers.running.exit).toBe(0);
-  } finally {
-    await workers.stop();
-    await redis.stop();
-  }
-  const instances = collector.spans.map(({ resource }) => resource['service.instance.id']);
-  expect(new Set(instances).size).toBe(2);
-  expect(collector.spans.filter(({ kind }) => kind === 2).length).toBe(store.seen.length);
 });

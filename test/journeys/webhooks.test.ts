@@ -12,7 +12,6 @@ import { DAY, HOUR, MINUTE } from '../support/limits.ts';
 import { Receiver } from '../support/receiver.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
-import { GatewayWithWorkers } from '../support/workers.ts';
 
 const PLANS = `plans:
   free: { windows: [{ limit: 10, per: day }] }
@@ -35,7 +34,7 @@ async function getBanned(key: string, gateways: readonly { readonly url: string 
 const issue = async (admin: AdminCall, draft: object = {}): Promise<{ id: string; key: string }> =>
   (await admin('POST', '/keys', { account: 'acme', plan: 'free', ...draft })).body;
 
-const typesOf = (receiver: Receiver) => receiver.taken.map(({ type }) => type).sort();
+const _typesOf = (receiver: Receiver) => receiver.taken.map(({ type }) => type).sort();
 
 /** A store that answers everything with an empty list, and can go away and come back. */
 async function startStore() {
@@ -403,30 +402,5 @@ describe('gateways on one Redis', () => {
     await until('more is told', () => receiver.taken.some(({ data }) => data.account === 'last'));
     expect(receiver.takenOf('state.back')).toHaveLength(1);
     expect(receiver.takenOf('state.back')[0]!.data.after).toBe(MINUTE);
-  });
-
-  test('with workers tell each event once, and what their workers see', async () => {
-    const gateway = await GatewayWithWorkers.start({
-      redisUrl: redis.url,
-      files: { 'plans.yaml': PLANS },
-      env: { STOREGATE_PLANS: 'plans.yaml', ...receiver.env },
-    });
-    try {
-      const { id, key } = await issue(gateway.admin);
-      await getBanned(key, [gateway]);
-      for (const [type, count] of [
-        ['quota.reached', 2],
-        ['ban.begun', 1],
-        ['key.first_used', 1],
-      ] as const) {
-        await until(`${type} is told`, () => receiver.takenOf(type).length === count);
-        expect(receiver.takenOf(type)[0]!.data.key).toBe(id);
-      }
-      await until('it is counted', async () => (await gateway.metric('storegate_webhook_deliveries_total')) >= 5);
-      expect(gateway.running.out()).not.toContain('s3cr3t-path');
-    } finally {
-      await gateway.stop();
-    }
-    expect(typesOf(receiver).filter((type) => type === 'ban.begun')).toHaveLength(1);
   });
 });

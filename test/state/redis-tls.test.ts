@@ -5,6 +5,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { RedisSettings } from '../../src/config/config.ts';
 import { Authority } from '../support/certificates.ts';
+import { commandLine } from '../support/command-line.ts';
 import { freePort } from '../support/free-port.ts';
 import { openShared } from '../support/redis/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
@@ -108,21 +109,22 @@ describe('a gateway that trusts the CA', () => {
 });
 
 describe('a command on rediss://', () => {
-  const list = (url: string, env: Record<string, string> = {}) =>
-    finished(['keys', 'list'], { cwd: folder, env: { REDIS_URL: url, ...env } });
-  const trusting = () => ({ NODE_EXTRA_CA_CERTS: authority.file });
+  /** Node reads that variable when a process starts. */
+  const trusting = (url: string) =>
+    finished(['keys', 'list'], { cwd: folder, env: { REDIS_URL: url, NODE_EXTRA_CA_CERTS: authority.file } });
 
   test.each([
     ['name', 'localhost', 'DNS:localhost'],
     ['address', '127.0.0.1', 'IP:127.0.0.1'],
   ])('works where its certificate has the %s and comes from a CA in NODE_EXTRA_CA_CERTS', async (_, host, names) => {
     const url = `rediss://${host}:${await startTls(names)}`;
-    expect(await list(url, trusting())).toEqual({ code: 0, out: 'None.\n', err: '' });
+    expect(await trusting(url)).toEqual({ code: 0, out: 'None.\n', err: '' });
   });
 
   test('ends at once where nobody trusted has signed the certificate', async () => {
     const where = `localhost:${await startTls('DNS:localhost')}`;
-    expect(await list(`rediss://${where}`)).toEqual({
+    const env = { REDIS_URL: `rediss://${where}` };
+    expect(await commandLine(folder)(['keys', 'list'], { env })).toEqual({
       code: 1,
       out: '',
       err: `cannot trust the certificate of Redis at ${where} (self-signed certificate in certificate chain SELF_SIGNED_CERT_IN_CHAIN): name its CA's file in NODE_EXTRA_CA_CERTS\n`,
@@ -134,7 +136,7 @@ describe('a command on rediss://', () => {
     ['address', '127.0.0.1', 'DNS:localhost'],
   ])('ends at once where the certificate has another %s', async (_, host, names) => {
     const where = `${host}:${await startTls(names)}`;
-    const { code, err } = await list(`rediss://${where}`, trusting());
+    const { code, err } = await trusting(`rediss://${where}`);
     expect(code).toBe(1);
     expect(err).toContain(`cannot use Redis at ${where}: Hostname/IP does not match certificate's altnames`);
     expect(err).not.toContain('Warning');

@@ -1,0 +1,299 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Collector } from '../support/collector.ts';
+import { commandLine } from '../support/command-line.ts';
+import { FaultyStore, hangs } from '../support/faulty-store.ts';
+import { followLive } from '../support/followed.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { NginxStore } from '../support/nginx-store.ts';
+import { Receiver } from '../support/receiver.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { contractWith } from '../support/scoped.ts';
+import { until } from '../support/until.ts';
+import { type FakeStore, fakeStore } from '../support/upstream.ts';
+import { flood, GatewayWithWorkers } from '../support/workers.ts';
+
+const plans = (strikes: number) => `plans:
+  free: { windows: [{ limit: 10, per: day }] }
+  enterprise: { custom: true }
+bans: { strikes: ${strikes}, within: 1m, grace: 0ms, lengths: [10m, 30m], forget: 1d }
+`;
+const FEW = plans(3);
+const CONNECTIONS = 'connections: 10';
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+
+let redis: RedisServer;
+let store: FakeStore;
+let receiver: Receiver;
+let collector: Collector;
+/** One gateway for all tests: its three processes cost more than all that they are asked. */
+let gateway: GatewayWithWorkers;
+
+const settings = (upstream = `url: "${store.url}"`, more = '') =>
+  `plans: { file: plans.yaml }\nupstream: { ${upstream}, ${CONNECTIONS} }\n${more}`;
+
+function start(folder?: string): Promise<GatewayWithWorkers> {
+  return GatewayWithWorkers.start({
+    redisUrl: redis.url,
+    files: { 'gateway.yaml': settings(), 'plans.yaml': folder === undefined ? plans(100_000) : FEW },
+    env: { ...receiver.env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '3600000' },
+    ...(folder === undefined ? {} : { folder }),
+  });
+}
+
+beforeAll(async () => {
+  [redis, receiver, collector] = await Promise.all([startRedis(), Receiver.start(), Collector.start()]);
+  store = await fakeStore((_request, response) => {
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end('[]');
+  });
+  gateway = await start();
+});
+afterAll(async () => {
+  await gateway?.stop();
+  await Promise.all([store.close(), receiver.stop(), collector.close(), redis.stop()]);
+  expect(receiver.faults).toEqual([]);
+});
+
+const withKey = (key: string) => ({ 'X-API-Key': key });
+const statuses = (answers: readonly { status: number }[]) => new Set(answers.map(({ status }) => status));
+
+async function reload(files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, text] of Object.entries(files)) gateway.write(name, text);
+  expect((await gateway.admin('POST', '/reload')).status).toBe(200);
+}
+
+describe('operators of a gateway with workers', () => {
+  test('see each of them in its status', async () => {
+    const [{ workers, processes, state }] = (await gateway.admin('GET', '/status')).body.gateways;
+    expect([workers, state]).toEqual([2, 'redis, single']);
+    expect(processes).toMatchObject([{ worker: 1 }, { worker: 2 }]);
+    expect(new Set(processes.map(({ pid }: { pid: number }) => pid))).toEqual(new Set(gateway.pids));
+  });
+
+  test('see the counts of all in top, and in the last day of a plan', async () => {
+    const { id, key } = await gateway.key('1000/minute');
+    const sent = (await gateway.fromEveryWorker('/pets', withKey(key))).length;
+    const top = async () => (await gateway.admin('GET', '/top')).body;
+    await until('all are counted', async () => (await top()).total === sent);
+    const { items, gateways } = await top();
+    expect(items.map((item: { key: string; count: number }) => [item.key, item.count])).toEqual([[id, sent]]);
+    expect(gateways).toMatchObject([{ missing: 0 }]);
+    const { body } = await gateway.admin('POST', '/plans/free/try', { limits: '1/minute' });
+    expect(body.lastDay.gateways).toMatchObject([{ missing: 0 }]);
+  });
+
+  test('see which of them carried a request', async () => {
+    const { key } = await gateway.key('1000/minute');
+    const answers = await gateway.fromEveryWorker('/nowhere', withKey(key));
+    const workers = new Set<number>();
+    for (const { headers } of answers) {
+      const { body } = await gateway.admin('GET', `/requests/${headers['x-request-id']}`);
+      if (body.id !== undefined) workers.add(body.worker);
+    }
+    expect([...workers].sort()).toEqual([1, 2]);
+    const listed = (await gateway.admin('GET', '/requests?limit=200')).body.requests as {
+      worker: number;
+      at: string;
+    }[];
+    expect(new Set(listed.map(({ worker }) => worker))).toEqual(new Set([1, 2]));
+    const times = listed.map(({ at }) => at);
+    expect(times).toEqual(times.toSorted().reverse());
+  });
+
+  test('see limits added up in the metrics, and the state timed where it is asked', async () => {
+    const timed = () => gateway.metric('storegate_state_duration_seconds_count');
+    const before = await timed();
+    const { key } = await gateway.key('10/day');
+    for (let i = 0; i < 10; i++) await gateway.get('/pets', withKey(key));
+    await until('all are counted', async () => (await timed()) === before + 10);
+    expect(await gateway.metric('storegate_upstream_connections_limit')).toBe(10);
+    expect(await gateway.metric('storegate_near_limit_admissions_total')).toBe(3);
+    expect(await gateway.metric('storegate_ready')).toBe(1);
+    expect(await gateway.metric('storegate_reload_last_success')).toBe(1);
+    const text = await (await fetch(`${gateway.adminUrl}/metrics`)).text();
+    expect(text.match(/^storegate_configuration_info\{/gm)).toHaveLength(1);
+    expect((await gateway.admin('GET', '/config/diff')).body.settings).toEqual([]);
+  });
+});
+
+test('workers count an operation together, also after a reload, and commands beside them keep what was counted', async () => {
+  const own = (limit: string) =>
+    contractWith({ operations: { listCategories: limit }, tags: { Animals: '5/hour:sliding' } });
+  await reload({ 'own.yaml': own('30/hour'), 'gateway.yaml': settings(undefined, 'contract: { file: own.yaml }\n') });
+  const { key, id } = await gateway.key('200/hour');
+  const admitted = async (requests: number) => {
+    const load = { callers: 10, requests, headers: withKey(key) };
+    return (await flood(`${gateway.url}/categories`, load)).filter(({ status }) => status === 200).length;
+  };
+  expect(await admitted(60)).toBe(30);
+  await reload({ 'own.yaml': own('40/hour') });
+  expect(await admitted(60)).toBe(10);
+
+  const beside = (...args: string[]) => commandLine(gateway.folder)(args, { env: gateway.env });
+  const windows = async (...args: string[]) => {
+    const { code, out, err } = await beside('usage', ...args, '--json');
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    const [standing] = JSON.parse(out);
+    return standing.windows.map(({ name, used }: { name: string; used: number }) => `${name} ${used}`);
+  };
+  expect(await windows('show', id)).toEqual(['hour 40', 'listCategories:hour 40', 'tag:Animals:hour 0']);
+  const granted = await windows('grant', id, '--units', '3', '--window', 'listCategories:hour');
+  expect(granted).toEqual(['hour 40', 'listCategories:hour 37', 'tag:Animals:hour 0']);
+  expect(await admitted(20)).toBe(3);
+
+  const checked = await beside('check');
+  expect(checked).toMatchObject({ code: 0, err: '' });
+  expect(checked.out).toContain(
+    '\nLimits beside those of plans: 40/hour for listCategories, 5/hour:sliding for the tag Animals.\n',
+  );
+});
+
+describe('stores', () => {
+  test('that hang are found by every worker by itself, and a reload reaches all', async () => {
+    const stores = [await FaultyStore.start(), await FaultyStore.start()];
+    const [one, two] = stores as [FaultyStore, FaultyStore];
+    const quick = 'headersTimeout: 500ms, ejection: { probe: 50ms, slowReturn: 100ms }';
+    await reload({ 'gateway.yaml': settings(`url: "${one.url},${two.url}", ${quick}`) });
+    const { key } = await gateway.key('1000000/hour');
+    const load = () => flood(`${gateway.url}/pets`, { callers: 8, requests: 40, headers: withKey(key) });
+    const workersThatTold = (type: string, store: FaultyStore) =>
+      new Set(gateway.told(type).flatMap((line) => (line.store === store.name ? [line.worker] : []))).size;
+    one.act = hangs;
+    await until('both workers know', async () => {
+      await load();
+      return workersThatTold('store.away', one) === 2;
+    });
+    expect(statuses(await load())).toEqual(new Set([200]));
+    await reload({ 'gateway.yaml': settings(`url: "${two.url}", ${quick}`) });
+    const before = one.requests.length;
+    expect(statuses(await load())).toEqual(new Set([200]));
+    expect(one.requests.slice(before).filter((line) => !line.startsWith('GET / '))).toEqual([]);
+    expect(workersThatTold('store.away', two)).toBe(0);
+    await reload({ 'gateway.yaml': settings() });
+    await Promise.all(stores.map((store) => store.close()));
+  });
+
+  test('that are away make the gateway unready where the settings say so, and are counted by worker', async () => {
+    const store = await NginxStore.start();
+    const unready = 'readyWhenAway: false, ejection: { probe: 100ms, slowReturn: 0s }';
+    const checked = 'checks: { path: /health, interval: 100ms, timeout: 200ms, unhealthy: 1 }';
+    await reload({ 'gateway.yaml': settings(`url: "${store.url}", ${unready}, ${checked}`) });
+    const listed = async () => (await gateway.admin('GET', '/stores')).body.stores;
+    const readiness = async () => {
+      const answer = await fetch(`${gateway.adminUrl}/health/ready`);
+      return { status: answer.status, body: await answer.json() };
+    };
+    const isReady = () => until('it is ready', async () => (await readiness()).status === 200);
+    await isReady();
+    expect(await readiness()).toEqual({ status: 200, body: { status: 'ready' } });
+    await until('both workers have it', async () => (await listed())[0].of === 2);
+    expect(await listed()).toMatchObject([{ store: store.label, state: 'up', of: 2, away: 0 }]);
+    await store.fail('hang');
+    await until('it is not ready', async () => (await readiness()).status === 503);
+    expect(await readiness()).toEqual({ status: 503, body: { status: 'stores_away', away: ['upstream default'] } });
+    await until('both workers say so', async () => (await listed())[0].away === 2);
+    const processes = (await listed())[0].processes as { worker: number; state: string; reason: string }[];
+    expect(processes.map((one) => [one.worker, one.state, one.reason])).toEqual([
+      [1, 'away', 'check'],
+      [2, 'away', 'check'],
+    ]);
+    await store.mend();
+    await isReady();
+    await reload({ 'gateway.yaml': settings() });
+    await store.stop();
+  });
+});
+
+test('bans, quotas and first uses are told once by a gateway with workers, to receivers and in the log of bans', async () => {
+  await reload({ 'plans.yaml': FEW });
+  const keys: { id: string; key: string }[] = [];
+  for (let i = 0; i < 3; i++)
+    keys.push((await gateway.admin('POST', '/keys', { account: `a${i}`, plan: 'free' })).body);
+  await Promise.all(
+    keys.map(({ key }) =>
+      until('the key is banned', async () => (await gateway.get('/pets', withKey(key))).status === 403),
+    ),
+  );
+  const toldOf = (type: string, id: string) => receiver.takenOf(type).filter(({ data }) => data.key === id).length;
+  const counts = () =>
+    keys.map(({ id }) => [toldOf('quota.reached', id), toldOf('ban.begun', id), toldOf('key.first_used', id)].join());
+  await until('all of it is told', () => counts().join(' ') === '2,1,1 2,1,1 2,1,1');
+  await until('it is counted', async () => (await gateway.metric('storegate_webhook_deliveries_total')) >= 12);
+  const entries = async () => (await gateway.admin('GET', '/ban-history')).body.entries as { target: string }[];
+  await until('the log has them', async () => (await entries()).length >= 3);
+  expect((await entries()).map(({ target }) => target).sort()).toEqual(keys.map(({ id }) => id).sort());
+  expect(counts()).toEqual(['2,1,1', '2,1,1', '2,1,1']);
+  for (const secret of ['s3cr3t-path', ...keys.map(({ key }) => key)])
+    expect(gateway.running.out()).not.toContain(secret);
+});
+
+test('a stop sends the last spans of each worker, an instance of its own, and keeps the minutes of all', async () => {
+  const { key } = await gateway.key('1000/day');
+  const traced = { ...withKey(key), Traceparent: `00-${TRACE}-00f067aa0ba902b7-01` };
+  const sent = (await gateway.fromEveryWorker('/pets', traced)).length;
+  gateway.running.child.kill('SIGTERM');
+  expect(await gateway.running.exit).toBe(0);
+  const spans = collector.spans.filter(({ traceId, kind }) => traceId === TRACE && kind === 2);
+  expect(spans).toHaveLength(sent);
+  expect(new Set(spans.map(({ resource }) => resource['service.instance.id'])).size).toBe(2);
+
+  const requests = gateway.told('request').length;
+  gateway = await start(gateway.folder);
+  const { steps } = (await gateway.admin('GET', '/history?step=10m')).body as { steps: { requests: number }[] };
+  expect(steps.reduce((sum, step) => sum + step.requests, 0)).toBe(requests);
+});
+
+test('gateways on one Redis are told live as one, by each; a worker that ends makes no odd numbers, and who is silent is named', async () => {
+  const env = { REDIS_URL: redis.url };
+  const one = await TestGateway.start({ plans: FEW, env, storeUrl: store.url });
+  const followed = await followLive(one.adminUrl);
+  try {
+    const now = () => followed.of('now');
+    const sum = () => now().reduce((all, { requests }) => all + requests, 0);
+    const { key } = await gateway.key('100000/minute');
+    const send = async (url: string) =>
+      void (await (await fetch(`${url}/pets`, { headers: withKey(key) })).arrayBuffer());
+    await until('both are heard', () => now().some(({ gateways }) => gateways.length === 2));
+    const before = now().length;
+    for (let i = 0; i < 20; i++) await send(i % 2 ? one.url : gateway.url);
+    await until('all is counted', () => sum() === 20);
+    const parts = now()
+      .slice(before)
+      .flatMap(({ gateways }) => gateways)
+      .filter(({ workers }) => workers === 2);
+    expect(parts[0]).toMatchObject({ processes: 2, readiness: 'ready' });
+    expect(parts.reduce((all, { requests }) => all + requests, 0)).toBe(10);
+
+    let out = '';
+    const stop = new AbortController();
+    const command = commandLine(gateway.folder, (text) => {
+      out += text;
+    })(['requests', '--follow', '--json'], { env: gateway.env, stop: stop.signal });
+    let sent = 20;
+    await until('a command beside them hears of both', async () => {
+      for (const { url } of [gateway, one]) await (await fetch(`${url}/pets`)).arrayBuffer();
+      sent += 2;
+      const ticks = now().length;
+      await until('there is another tick', () => now().length > ticks);
+      const heard = out.split('\n').slice(0, -1);
+      return new Set(heard.map((line) => JSON.parse(line).gateway)).size === 2;
+    });
+    stop.abort();
+    expect((await command).code).toBe(0);
+    await until('these are counted', () => sum() === sent);
+
+    const [pid] = gateway.pids;
+    process.kill(pid!, 'SIGKILL');
+    await until('another took its place', () => gateway.pids[0] !== pid);
+    for (let i = 0; i < 10; i++) await send(gateway.url);
+    await until('these are counted too', () => sum() >= sent + 10);
+    expect(Math.min(...now().map(({ requests }) => requests))).toBe(0);
+    expect(sum()).toBe(sent + 10);
+
+    await gateway.kill();
+    await until('it is named', () => now().at(-1).silent.length === 1);
+    expect(now().at(-1).gateways).toHaveLength(1);
+  } finally {
+    await followed.stop();
+    await one.stop();
+  }
+});

@@ -5,6 +5,10 @@ import Sequencer from '@jest/test-sequencer';
 /** The suites that take longest, in that order. */
 const LONG = [
   'journeys/workers-life',
+  'journeys/workers-as-one',
+  'journeys/workers',
+  'journeys/faulty-nginx',
+  'journeys/webhooks',
   'journeys/reload',
   'journeys/cold-start',
   'console/browser',
@@ -13,21 +17,13 @@ const LONG = [
   'state/redis-failures',
   'journeys/scoped-limits',
   'state/redis-topologies',
-  'state/redis-exact',
   'journeys/history',
   'state/redis-return',
   'state/redis-key-copy',
   'journeys/crashes',
-  'journeys/top',
-  'journeys/restarts',
-  'journeys/status',
-  'journeys/config-diff',
   'journeys/explain',
-  'journeys/ban-history',
-  'journeys/exact-across-gateways',
   'state/redis-tls',
   'hostile/proxies',
-  'cli/left-behind',
   'cli/keys-import-crash',
 ].map((name) => resolve(import.meta.dirname, `../${name}.test.ts`));
 

@@ -22,7 +22,7 @@ beforeAll(() => {
     transform: {},
   };
   const jest = resolve(root, 'node_modules/jest/bin/jest.js');
-  const args = [jest, '--json', '--config', JSON.stringify(config)];
+  const args = [jest, '--json', '--forceExit', '--config', JSON.stringify(config)];
   const env = { ...process.env, STOREGATE_TEST_DEPTH: '', STOREGATE_TEST_SEED: '20260101' };
   report = JSON.parse(spawnSync(process.execPath, args, { cwd: root, env, encoding: 'utf8' }).stdout);
 });
@@ -41,6 +41,7 @@ describe('a suite with failures', () => {
       'passed: does a tenth of the random runs',
       'failed: never ends',
       'failed: announces an assertion that does not come',
+      'passed: leaves a server',
       'passed: leaves fake timers',
       'pending: is skipped',
       'failed: with a hook that fails fails without being run',
@@ -54,12 +55,13 @@ describe('a suite with failures', () => {
     const { message } = report.testResults[0]!;
     for (const error of ['late', 'uncaught', 'unhandled', 'hook', 'end']) expect(message).toContain(error);
     expect(message).toContain('Exceeded timeout of 20 ms');
-    expect(message).toContain('fixtures/failures.ts:7:');
+    expect(message).toContain('The suite left something running: 1 TCPServerWrap');
+    expect(message).toContain('fixtures/failures.ts:8:');
   });
 
   test('shows the seed of a random failure, taken from STOREGATE_TEST_SEED, and the line of the property', () => {
     const { message } = report.testResults[0]!;
     expect(message).toContain('{ seed: 20260101, ');
-    expect(message).toMatch(/> 2\d \| {3}fc\.assert\(fc\.property\(fc\.nat\(\)/);
+    expect(message).toMatch(/> \d+ \| {3}fc\.assert\(fc\.property\(fc\.nat\(\)/);
   });
 });

@@ -7,6 +7,7 @@ import { addEventHandler, getState, resetState, run } from 'jest-circus';
 import { formatExecError, formatResultsErrors } from 'jest-message-util';
 import { startCost } from './cpu-time.ts';
 import { restoreAll } from './globals.ts';
+import { leftoverErrors, noteRunning } from './leftovers.ts';
 import { noteSkipped } from './programs.ts';
 
 const GLOBALS = new URL('./globals.ts', import.meta.url).href;
@@ -24,7 +25,10 @@ registerHooks({
 addEventHandler(async (event) => {
   if (event.name === 'test_start') jestExpect.setState({ currentTestName: nameOf(event.test) });
   if (event.name === 'test_done') event.test.errors.push(...unseenErrors(), ...(await unhandledRejections()));
-  if (event.name === 'run_finish') getState().unhandledErrors.push(...(await unhandledRejections()));
+  if (event.name === 'run_finish') {
+    const { unhandledErrors, testTimeout } = getState();
+    unhandledErrors.push(...(await unhandledRejections()), ...(await leftoverErrors(testTimeout / 10)));
+  }
 });
 
 /** Runs one suite with jest-circus, in the realm and with the modules of the worker. */
@@ -37,6 +41,7 @@ export default async function runSuite(
 ): Promise<TestResult> {
   const cost = startCost();
   resetState();
+  noteRunning();
   const state = getState();
   state.testTimeout = globalConfig.testTimeout ?? config.testTimeout ?? state.testTimeout;
   if (globalConfig.testNamePattern) state.testNamePattern = new RegExp(globalConfig.testNamePattern, 'i');

@@ -1,8 +1,10 @@
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Operation } from '../../src/contract/contract.ts';
 import { maxBodyBytes } from '../../src/store/http/body.ts';
 import { contract, follow, lookUpOperation, type Part } from './document.ts';
-import { type RunningStore, startStore } from './start-store.ts';
+import { closeStores, type RunningStore, startStore } from './start-store.ts';
+
+afterEach(closeStores);
 
 /** Statuses that only the gateway answers: keys, limits, bans, sunsets, and a failing or absent store. */
 const gatewayStatuses = [401, 403, 410, 429, 500, 502, 503, 504];

@@ -5,7 +5,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { StoreEvent } from '../../src/store/log.ts';
 import { createStore } from '../../src/store/store.ts';
-import { startStore, startStoreWithPet } from './start-store.ts';
+import { closeStores, startStore, startStoreWithPet } from './start-store.ts';
+
+afterEach(closeStores);
 
 let folder: string;
 let file: string;

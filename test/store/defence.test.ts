@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
-import { describe, expect, test } from '@jest/globals';
-import { startStore, startStoreWithPet } from './start-store.ts';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { closeStores, startStore, startStoreWithPet } from './start-store.ts';
+
+afterEach(closeStores);
 
 /** Sends raw bytes and returns everything until the store closes the connection. */
 async function sendRaw(url: string, bytes: string): Promise<string> {

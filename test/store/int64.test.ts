@@ -1,8 +1,10 @@
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { int64Range } from '../../src/store/checks.ts';
 import { parseJson, toJson } from '../../src/store/json.ts';
-import { startStore, startStoreWithPet } from './start-store.ts';
+import { closeStores, startStore, startStoreWithPet } from './start-store.ts';
+
+afterEach(closeStores);
 
 const ends = [int64Range.least, -(2n ** 53n) - 1n, 2n ** 53n + 1n, int64Range.greatest];
 

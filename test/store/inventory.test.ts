@@ -1,5 +1,7 @@
-import { describe, expect, test } from '@jest/globals';
-import { startStore, startStoreWithPet } from './start-store.ts';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { closeStores, startStore, startStoreWithPet } from './start-store.ts';
+
+afterEach(closeStores);
 
 describe('the inventory', () => {
   test('has an entry for a pet from the moment the pet exists', async () => {

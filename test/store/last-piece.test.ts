@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
-import { type RunningStore, startStore, startStoreWithPet } from './start-store.ts';
+import { afterAll, afterEach, expect, test } from '@jest/globals';
+import { closeStores, type RunningStore, startStore, startStoreWithPet } from './start-store.ts';
+
+afterEach(closeStores);
 
 const folder = mkdtempSync(join(tmpdir(), 'store-'));
 afterAll(() => rmSync(folder, { recursive: true }));

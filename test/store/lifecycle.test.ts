@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import type { StoreEvent } from '../../src/store/log.ts';
 import { seedStore } from '../../src/store/seed.ts';
 import { createStore } from '../../src/store/store.ts';
-import { startStore, startStoreWithPet } from './start-store.ts';
+import { closeStores, startStore, startStoreWithPet } from './start-store.ts';
+
+afterEach(closeStores);
 
 const local = { host: '127.0.0.1', port: 0 };
 

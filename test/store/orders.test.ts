@@ -1,5 +1,7 @@
-import { describe, expect, test } from '@jest/globals';
-import { type RunningStore, startStoreWithPet } from './start-store.ts';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { closeStores, type RunningStore, startStoreWithPet } from './start-store.ts';
+
+afterEach(closeStores);
 
 async function stockOf({ send }: RunningStore, petId = 1): Promise<number> {
   return (await send('GET', `/store/inventory/${petId}`)).json.quantity;

@@ -1,8 +1,10 @@
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { int64Range } from '../../src/store/checks.ts';
 import { petStatuses } from '../../src/store/records/pets.ts';
-import { type RunningStore, startStore, startStoreWithPet } from './start-store.ts';
+import { closeStores, type RunningStore, startStore, startStoreWithPet } from './start-store.ts';
+
+afterEach(closeStores);
 
 const total = 130;
 

@@ -1,5 +1,7 @@
-import { describe, expect, test } from '@jest/globals';
-import { startStore, startStoreWithPet } from './start-store.ts';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { closeStores, startStore, startStoreWithPet } from './start-store.ts';
+
+afterEach(closeStores);
 
 describe('a pet', () => {
   test('is created with an identifier, is available, and is found at its Location', async () => {

@@ -1,4 +1,3 @@
-import { afterEach } from '@jest/globals';
 import { createStore, type Store, type StoreOptions } from '../../src/store/store.ts';
 
 export interface Answer {
@@ -20,12 +19,13 @@ export interface RunningStore {
 
 const running = new Set<Store>();
 
-afterEach(async () => {
+/** For `afterEach` of each suite that starts stores. */
+export async function closeStores(): Promise<void> {
   await Promise.all([...running].map((store) => store.close()));
   running.clear();
-});
+}
 
-/** Starts a store on a free port and closes it after the test. */
+/** Starts a store on a free port. */
 export async function startStore(options: Partial<StoreOptions> = {}): Promise<RunningStore> {
   const store = createStore({ file: ':memory:', ...options });
   running.add(store);

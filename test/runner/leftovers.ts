@@ -1,0 +1,40 @@
+/** The pipes to Jest, and what runs out by itself. */
+const IGNORED = new Set(['PipeWrap', 'TTYWrap', 'Immediate']);
+
+// Tests may replace the timers.
+const { setTimeout } = globalThis;
+const now = performance.now.bind(performance);
+
+/** What keeps this process from ending: servers, sockets, timers, processes, each with its number. */
+function running(): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const kind of process.getActiveResourcesInfo()) {
+    if (!IGNORED.has(kind)) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+  return counts;
+}
+
+let before = running();
+
+function leftovers(): string[] {
+  const more = [...running()].map(([kind, count]) => ({ kind, count: count - (before.get(kind) ?? 0) }));
+  return more.filter(({ count }) => count > 0).map(({ kind, count }) => `${count} ${kind}`);
+}
+
+/** Notes what runs before a suite. */
+export function noteRunning(): void {
+  before = running();
+}
+
+/** Waits up to `patience` ms until nothing runs that did not run before the suite. Returns an error if something does. */
+export async function leftoverErrors(patience: number): Promise<Error[]> {
+  const deadline = now() + patience;
+  let left: string[];
+  let pause = 1;
+  do {
+    await new Promise((resolve) => setTimeout(resolve, pause));
+    pause = Math.min(2 * pause, 100);
+    left = leftovers();
+  } while (left.length > 0 && now() < deadline);
+  return left.length === 0 ? [] : [new Error(`The suite left something running: ${left.join(', ')}`)];
+}

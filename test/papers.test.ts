@@ -56,7 +56,7 @@ describe('the papers', () => {
     const groups = new Set(
       [...commands].filter((command) => command.includes(' ')).map((command) => command.split(' ')[0]!),
     );
-    const papers = ['README.md', ...readdirSync(join(root, 'docs')).map((file) => `docs/${file}`)];
+    const papers = ['README.md', 'CONTRIBUTING.md', ...readdirSync(join(root, 'docs')).map((file) => `docs/${file}`)];
     const named = papers
       .filter((file) => file.endsWith('.md') && file !== 'docs/cli.md')
       .flatMap((file) => [...read(file).matchAll(/(?:`|npx |\$ )storegate ([a-z]+) ([a-z-]+)/g)]);
@@ -71,7 +71,7 @@ describe('the papers', () => {
   });
 
   test('links between README and docs lead to files and headings that there are', () => {
-    const papers = ['README.md', ...readdirSync(join(root, 'docs')).map((file) => `docs/${file}`)];
+    const papers = ['README.md', 'CONTRIBUTING.md', ...readdirSync(join(root, 'docs')).map((file) => `docs/${file}`)];
     const links = papers
       .filter((file) => file.endsWith('.md'))
       .flatMap((file) => [...read(file).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, to]) => ({ file, to: to! })));

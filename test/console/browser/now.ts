@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { TestGateway } from '../../support/gateway.ts';
 import { freePort } from '../../support/free-port.ts';
+import { TestGateway } from '../../support/gateway.ts';
 import { fakeStore } from '../../support/upstream.ts';
 import type { ConsoleStand } from './stand.ts';
 

@@ -9,7 +9,10 @@ const GATEWAYS = 4;
 const CALLERS = 200;
 
 // Gateways, their callers and Redis share the processors of the test machine, and a delay is no outage.
-const SETTINGS = 'redis: { deadline: 1m }\nlog: { requests: false }\n';
+const SETTINGS = `redis: { deadline: 1m }
+upstream: { headersTimeout: 5m, connectTimeout: 5m }
+log: { requests: false }
+`;
 
 let redis: RedisServer;
 let store: FakeStore;

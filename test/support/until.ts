@@ -11,7 +11,7 @@ const LONGEST = 50;
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  patience = 30_000,
+  patience = 100_000,
 ): Promise<void> {
   const deadline = performance.now() + patience;
   for (let pause = FIRST; !(await condition()); pause = Math.min(pause * 1.25, LONGEST)) {

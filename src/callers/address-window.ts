@@ -1,7 +1,8 @@
-import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
+import type { RateLimiterRes } from 'rate-limiter-flexible';
 import type { Standing } from '../limits/admission.ts';
 import type { Window } from '../limits/limits.ts';
 import { networkOf } from './address.ts';
+import { RateLimiterMemory } from './memory-limiter.ts';
 
 /** Callers with a counter of their own. All further callers share SHARED_COUNTERS counters, so that memory stays bounded. */
 const OWN_COUNTERS = 100_000;

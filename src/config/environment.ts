@@ -174,19 +174,15 @@ const own = 'STOREGATE_';
 
 /** A name without our prefix may be meant for another program, so it is told only if it is one slip away from ours. */
 function unknownVariables(env: Environment): Problem[] {
+  // Where the variable that is meant is set as well, this one is another.
+  const unset = Object.keys(environmentVariables).filter((known) => !known.startsWith(own) && !env[known]);
   return Object.keys(env)
     .filter((name) => env[name] && !Object.hasOwn(environmentVariables, name))
     .flatMap((name) => {
       if (name.startsWith(own)) return [problem(printable(name), explain(name.slice(own.length)))];
-      const meant = slipOf(name, env);
+      const meant = name === name.toUpperCase() ? suggest(name, unset, 1) : null;
       return meant === null ? [] : [problem(printable(name), `is unknown; did you mean ${meant}?`)];
     });
-}
-
-/** The variable without our prefix that one slip has made this name of; `null` where that variable is set as well. */
-function slipOf(name: string, env: Environment): string | null {
-  const unset = Object.keys(environmentVariables).filter((known) => !known.startsWith(own) && !env[known]);
-  return name === name.toUpperCase() ? suggest(name, unset, 1) : null;
 }
 
 /** Kubernetes sets such variables in each pod if a Service is named `storegate`. */

@@ -1,4 +1,4 @@
-import { RateLimiterMemory } from 'rate-limiter-flexible';
+import { RateLimiterMemory } from '../../callers/memory-limiter.ts';
 import type { Standing } from '../../limits/admission.ts';
 import type { Window } from '../../limits/limits.ts';
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { type AuditLog, IdempotencyConflict } from '../../src/operators/audit-log.ts';
+import { type AuditLog, type AuditNote, IdempotencyConflict } from '../../src/operators/audit-log.ts';
 import type { Records } from '../../src/state/storage.ts';
 import { KEPT } from '../support/audit.ts';
 import { draft, entries, note, type OpenRecords, outcomes } from '../support/records.ts';
@@ -16,6 +16,10 @@ export function keepsThePromisesOfAuditLog(open: OpenRecords): void {
 
   const numbers = async (query: Omit<Parameters<AuditLog['list']>[0], 'limit'>, limit = 100) =>
     (await other.auditLog.list({ ...query, limit })).map(({ number }) => number);
+
+  /** Appends entries in their order, without waiting for each. */
+  const many = (count: number, noteOf: (number: number) => AuditNote) =>
+    Promise.all(Array.from({ length: count }, async (_, i) => log.append(noteOf(i + 1))));
 
   test('gives every entry back as it was, newest first, numbered from 1', async () => {
     expect(await log.list({ limit: 10 })).toEqual([]);
@@ -66,7 +70,7 @@ export function keepsThePromisesOfAuditLog(open: OpenRecords): void {
   });
 
   test('finds the few among very many', async () => {
-    for (let i = 1; i <= 1_300; i++) await log.append(note({ actor: i % 650 === 1 ? 'rare' : 'often' }));
+    await many(1_300, (i) => note({ actor: i % 650 === 1 ? 'rare' : 'often' }));
     expect(await numbers({ actor: 'rare' })).toEqual([651, 1]);
     expect(await numbers({ actor: 'rare', below: 651 })).toEqual([1]);
     expect(await numbers({}, 1)).toEqual([1_300]);
@@ -83,7 +87,7 @@ export function keepsThePromisesOfAuditLog(open: OpenRecords): void {
   });
 
   test('oldest first above a number, page after page, and only from a time on', async () => {
-    for (let i = 1; i <= 1_100; i++) await log.append(note({ at: i * 10, actor: i % 2 ? 'anna' : 'ben' }));
+    await many(1_100, (i) => note({ at: i * 10, actor: i % 2 ? 'anna' : 'ben' }));
     expect(await numbers({ above: 0 }, 3)).toEqual([1, 2, 3]);
     expect(await numbers({ above: 3 }, 3)).toEqual([4, 5, 6]);
     expect(await numbers({ above: 1_098 }, 3)).toEqual([1_099, 1_100]);

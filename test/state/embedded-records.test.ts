@@ -28,7 +28,7 @@ describe('in the embedded state file', () => {
 
   test('a bound of the audit log that was lowered is reached a thousand entries at a time', async () => {
     const { auditLog } = (await open()).one;
-    for (let i = 0; i < 1_300; i++) await auditLog.append(note());
+    await Promise.all(Array.from({ length: 1_300 }, async () => auditLog.append(note())));
     const narrow = recordsInFile(files[0]!, { ...KEPT, keep: 20 });
     const kept = async () => {
       const all = await entries(narrow);

@@ -165,7 +165,7 @@ export function keepsThePromisesOfOutbox(open: () => Promise<{ readonly one: Out
 
     test('gets all of very many, though no step makes all of them due', async () => {
       const count = DUE_AT_ONCE + 50;
-      for (let i = 0; i < count; i++) await one.add(addition(`${i}`, { most: 2_000 }));
+      await Promise.all(Array.from({ length: count }, async (_, i) => one.add(addition(`${i}`, { most: 2_000 }))));
       for (let i = 0; i < count; i++) await one.failed(await taken(T), { ...failure(T, DAY), pausedUntil: T });
       expect(await one.take('a', T)).toBeNull();
       await one.well('a', T + 1);

@@ -11,8 +11,8 @@ export interface CallersTrace {
   readonly tracestate: string | undefined;
 }
 
-/** Begins the span of a request. `isTrusted`: it came through a trusted proxy. */
-export type BeginSpan = (caller: CallersTrace, isTrusted: boolean) => RequestSpan;
+/** Begins the span of a request. `isTrusted`: it came through a trusted proxy. `startedAt`: on the clock of `performance.now()`. */
+export type BeginSpan = (caller: CallersTrace, isTrusted: boolean, startedAt: number) => RequestSpan;
 
 /** The fields that W3C Trace Context defines. */
 export const TRACE_FIELDS = ['traceparent', 'tracestate'] as const;
@@ -28,17 +28,17 @@ const RANDOM = 2;
 
 /** Every request has ids, also those without spans: the store's log and ours then name the same trace. */
 export function createBegin(parents: Settings['parents'], samples: Samples): BeginSpan {
-  return ({ traceparent, tracestate }, isTrusted) => {
+  return ({ traceparent, tracestate }, isTrusted, startedAt) => {
     const heeded = traceparent !== undefined && (parents === 'any' || (parents === 'proxies' && isTrusted));
     if (!heeded) {
       const traceId = newTraceId();
-      return spanOf(traceId, null, samples(traceId, null), RANDOM, null);
+      return spanOf(traceId, null, samples(traceId, null), RANDOM, null, startedAt);
     }
     const traceId = traceparent.slice(3, 35);
     const flags = Number.parseInt(traceparent.slice(53), 16);
     const sampled = samples(traceId, (flags & SAMPLED) !== 0);
     const state = tracestate === undefined ? null : limitedState(tracestate);
-    return spanOf(traceId, traceparent.slice(36, 52), sampled, flags & RANDOM, state);
+    return spanOf(traceId, traceparent.slice(36, 52), sampled, flags & RANDOM, state, startedAt);
   };
 }
 
@@ -48,8 +48,8 @@ function spanOf(
   sampled: boolean,
   random: number,
   state: string | null,
+  startedAt: number,
 ): RequestSpan {
   const flags = `0${random | (sampled ? SAMPLED : 0)}`;
-  const startedAt = performance.now();
   return { traceId, id: newSpanId(), parentId, sampled, flags, startedAt, state, attempts: [] };
 }

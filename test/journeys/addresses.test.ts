@@ -32,9 +32,11 @@ const from = (address: string, path: string, key?: string) => {
 /** Answers every request, and takes WebSockets. */
 async function startTarget(): Promise<string> {
   target = createServer((_request, response) => response.end('"good"'));
-  target.on('upgrade', (_request: IncomingMessage, socket: Socket) =>
-    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'),
-  );
+  target.on('upgrade', (_request: IncomingMessage, socket: Socket) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    // The server no longer has it: it does not end with the other connections.
+    socket.on('end', () => socket.end()).resume();
+  });
   target.listen(0, '127.0.0.1');
   await once(target, 'listening');
   return `http://127.0.0.1:${(target.address() as AddressInfo).port}`;

@@ -34,7 +34,7 @@ describe('the span of a request', () => {
   ])(
     'of a caller with the flags %s has %s: whether it is kept, whether its id is random, and no bit that nobody knows',
     (given, sent, kept) => {
-      const span = begin(callers(given), false);
+      const span = begin(callers(given), false, 0);
       expect(span).toMatchObject({ traceId: TRACE, parentId: CALLER, sampled: kept, flags: sent, attempts: [] });
       expect(span.id).not.toBe(CALLER);
       expect(traceparentAt(span, span.id)).toBe(`00-${TRACE}-${span.id}-${sent}`);
@@ -42,12 +42,12 @@ describe('the span of a request', () => {
   );
 
   test('of a caller of a later version goes on in ours', () => {
-    const span = begin({ traceparent: `cc-${TRACE}-${CALLER}-01`, tracestate: undefined }, false);
+    const span = begin({ traceparent: `cc-${TRACE}-${CALLER}-01`, tracestate: undefined }, false, 0);
     expect(traceparentAt(span, span.id)).toMatch(/^00-/);
   });
 
   test('begins a trace with a random id where there is no other', () => {
-    expect(begin({ traceparent: undefined, tracestate: undefined }, false)).toMatchObject({
+    expect(begin({ traceparent: undefined, tracestate: undefined }, false, 0)).toMatchObject({
       parentId: null,
       flags: '03',
       state: null,
@@ -60,7 +60,7 @@ describe('the span of a request', () => {
     ['proxies', true, true],
     ['none', true, false],
   ] as const)('with parents %s, behind a trusted proxy %s, continues a trace: %s', (parents, isTrusted, continues) => {
-    const span = createBegin(parents, () => true)(callers('01', 'a=1'), isTrusted);
+    const span = createBegin(parents, () => true)(callers('01', 'a=1'), isTrusted, 0);
     expect([span.traceId === TRACE, span.parentId === CALLER, span.state === 'a=1']).toEqual([
       continues,
       continues,
@@ -68,7 +68,7 @@ describe('the span of a request', () => {
     ]);
   });
 
-  const stateOf = (begin: BeginSpan, state: string) => begin(callers('01', state), false).state;
+  const stateOf = (begin: BeginSpan, state: string) => begin(callers('01', state), false, 0).state;
 
   test('keeps a tracestate of 512 characters whole; of a longer one large members go first, then the last', () => {
     const member = (key: string, length: number) => `${key}=${'v'.repeat(length - key.length - 1)}`;

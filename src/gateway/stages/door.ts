@@ -46,14 +46,15 @@ export function createDoor({ config, observe, tell, beginSpan }: DoorParts): Doo
     const head = headOf(call.fields, names);
     const peer = plainAddress(call.peer);
     const behindProxy = proxies.has(peer);
+    const startedAt = performance.now();
     const exchange: Exchange = {
       id: nextId(),
       call,
       head,
       address: behindProxy ? callerAddress(peer, head.forwardedFor, proxies) : peer,
       behindProxy,
-      span: spanOf(head, behindProxy),
-      startedAt: performance.now(),
+      span: spanOf(head, behindProxy, startedAt),
+      startedAt,
       authenticatedAt: 0,
       admittedAt: 0,
       route: null,

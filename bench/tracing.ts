@@ -89,7 +89,11 @@ function begun(tracing: Tracing, ratio: number, fields: { traceparent?: string }
   const client = knownClient();
   const template = exchangeOf('GET', { Host: 'store' });
   return () => {
-    const span: RequestSpan = begin({ traceparent: fields.traceparent, tracestate: undefined }, false);
+    const span: RequestSpan = begin(
+      { traceparent: fields.traceparent, tracestate: undefined },
+      false,
+      performance.now(),
+    );
     const lines = tracedFields({ ...template, span }, client);
     watched(span, lines, STORE, TAKER).answer(ANSWER);
     tracing.observe(requestEvent({ trace: { ...TRACE, span } }));

@@ -23,7 +23,7 @@ beforeAll(() => {
   };
   const jest = resolve(root, 'node_modules/jest/bin/jest.js');
   const args = [jest, '--json', '--forceExit', '--config', JSON.stringify(config)];
-  const env = { ...process.env, STOREGATE_TEST_DEPTH: '', STOREGATE_TEST_SEED: '20260101' };
+  const env = { ...process.env, FORCE_COLOR: '0', STOREGATE_TEST_DEPTH: '', STOREGATE_TEST_SEED: '20260101' };
   report = JSON.parse(spawnSync(process.execPath, args, { cwd: root, env, encoding: 'utf8' }).stdout);
 });
 

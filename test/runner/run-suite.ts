@@ -62,7 +62,7 @@ export default async function runSuite(
   }
 }
 
-/** An error that nobody caught fails the test in which it came, or else the suite. */
+/** An uncaught error fails the running test, or else the suite. */
 function fails(error: unknown): void {
   const { currentlyRunningTest, unhandledErrors } = getState();
   (currentlyRunningTest?.errors ?? unhandledErrors).push(error as Circus.Exception);
@@ -72,7 +72,7 @@ function fails(error: unknown): void {
 const { setImmediate } = globalThis;
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Errors of promises that nobody waits for yet. Who waits for one before its test ends has handled it. */
+/** Unhandled rejections. A test that awaits the promise before it ends has handled the rejection. */
 const unhandled = new Map<Promise<unknown>, Circus.Exception>();
 const isUnhandled = (error: unknown, promise: Promise<unknown>) =>
   void unhandled.set(promise, error as Circus.Exception);

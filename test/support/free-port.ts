@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-/** Below the ports that systems give to whoever asks for any; 10 000 above is the bus of a Redis Cluster node, and below them too. */
+/** Below the ephemeral ports of systems; 10 000 above is the bus of a Redis Cluster node, and below them too. */
 const LOWEST = 12_000;
 const BUS = 10_000;
 /** Ports for each of ten processes: the workers of Jest, numbered from 1, and 0 for everything else. */
@@ -10,7 +10,7 @@ const first = LOWEST + (Number(process.env.JEST_WORKER_ID ?? 0) % 10) * SLICE;
 /** Random, because another run of the tests has the same slices. */
 let last = Math.floor(Math.random() * SLICE);
 
-/** A loopback port that nobody has, nor gets by chance, with the same for the bus of a Cluster node. */
+/** A free loopback port that no other worker gets, with a free port for the bus of a Cluster node. */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < SLICE; tries++) {
     last = (last + 1) % SLICE;

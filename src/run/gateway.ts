@@ -45,9 +45,10 @@ export interface Gateway {
 export interface Overrides {
   /** Reads the configuration again for a reload. Without it the gateway watches no files and keeps its configuration. */
   readonly load?: () => Config;
-  /** For tests: the time, and the destination of the log. */
+  /** For tests: the time, the destination of the log, and who reads contracts. */
   readonly clock?: () => number;
   readonly log?: Log;
+  readonly contracts?: ContractLoader;
 }
 
 /**
@@ -56,9 +57,8 @@ export interface Overrides {
  * is unfit. Nothing listens before `start`.
  */
 export async function createGateway(config: ServedConfig, overrides: Overrides = {}): Promise<Gateway> {
-  const { clock = Date.now, load } = overrides;
+  const { clock = Date.now, load, contracts = new ContractLoader() } = overrides;
   const startedAt = Date.now();
-  const contracts = new ContractLoader();
   const certificates = readCertificates(config);
   const settings = { config, certificates, ...(await contracts.loadFirst(config.contract)) };
   refuseUnknownUpstreams(settings.contract, config);

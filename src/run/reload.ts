@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { AroundReload, Compared, Reloaded } from '../admin/context.ts';
 import type { Eventually } from '../common/eventually.ts';
 import { Turns } from '../common/turns.ts';
@@ -6,7 +5,6 @@ import { type Certificates, readCertificates } from '../config/certificates.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError, formatProblem } from '../config/problems/problems.ts';
 import { differences, inForce, keepsValue } from '../config/restart.ts';
-import { fingerprintOf } from '../contract/checked.ts';
 import {
   type Contract,
   ContractError,
@@ -18,7 +16,7 @@ import { Outage } from '../errors/outage.ts';
 import type { KeyStore } from '../keys/store.ts';
 import type { Plans } from '../limits/plans.ts';
 import type { Observe } from '../observe/events.ts';
-import { type ContractLoader, type Loaded, LoadingEnded } from './contracts/loader.ts';
+import { type ContractLoader, isUnchanged, type Loaded, LoadingEnded } from './contracts/loader.ts';
 import { refuseUnknownUpstreams } from './upstream-names.ts';
 
 /** The settings that can change between two requests; frozen. */
@@ -150,19 +148,6 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
     reload: (reason, around = (_reloaded, apply) => apply()) => turns.take('reload', () => reloadNow(reason, around)),
     compare: () => turns.take('reload', compareNow),
   };
-}
-
-/** Whether all files of a contract still have the text that was read. */
-async function isUnchanged({ files }: Contract): Promise<boolean> {
-  try {
-    for (const [file, fingerprint] of files) {
-      if (fingerprintOf(await readFile(file)) !== fingerprint) return false;
-    }
-    return true;
-  } catch {
-    // The loader reports what is wrong with the file.
-    return false;
-  }
 }
 
 /** Tells each operation that is not enforced, with the first mistake in it. */

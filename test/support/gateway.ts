@@ -13,6 +13,7 @@ import { createGateway, type Gateway } from '../../src/run/gateway.ts';
 import { TestClock } from './limits.ts';
 import { patientConfig } from './patience.ts';
 import { note } from './records.ts';
+import { RememberingLoader } from './remembering-loader.ts';
 
 export interface GatewayOptions {
   /** Text of gateway.yaml; settings left out have the shipped defaults, deadlines aside (`patience.ts`). */
@@ -75,6 +76,7 @@ export class TestGateway {
       clock: this.clock.read,
       log,
       load: this.#load,
+      contracts: new RememberingLoader(),
     });
     const { url, adminUrl } = await this.#gateway.start();
     this.url = url;

@@ -1,8 +1,10 @@
 import { statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { arrived } from '../../contract/carried.ts';
+import { fingerprintOf } from '../../contract/checked.ts';
 import { type Contract, ContractError } from '../../contract/contract.ts';
 import { createContract } from '../../contract/served.ts';
 import { type Answer, answerIn } from './answer.ts';
@@ -117,4 +119,17 @@ function sizeOf(file: string): number {
 
 export function loadedOf(prepared: Prepared): Loaded {
   return { contract: createContract(arrived(prepared.carried)), prepared };
+}
+
+/** Whether all files of a contract still have the text that was read. */
+export async function isUnchanged({ files }: Contract): Promise<boolean> {
+  try {
+    for (const [file, fingerprint] of files) {
+      if (fingerprintOf(await readFile(file)) !== fingerprint) return false;
+    }
+    return true;
+  } catch {
+    // Reading it reports what is wrong with the file.
+    return false;
+  }
 }

@@ -107,6 +107,7 @@ export function assemble(read: SettingsReader, { plans, gateway, cwd, lists }: S
       headersTimeout: span('door.headersTimeout'),
       requestTimeout: span('door.requestTimeout'),
       keepAliveTimeout: span('door.keepAliveTimeout'),
+      maxRequestsPerConnection: read.number('door.maxRequestsPerConnection'),
       stallTimeout: span('door.stallTimeout'),
       drainDelay: span('door.drainDelay'),
       drainTimeout: span('door.drainTimeout'),

@@ -186,6 +186,7 @@ export interface Door {
   /** Longest time from the first byte of a request to its last. */
   readonly requestTimeout: number;
   readonly keepAliveTimeout: number;
+  readonly maxRequestsPerConnection: number;
   /** Longest time in which a caller may read nothing of a waiting answer. */
   readonly stallTimeout: number;
   /** On a stop: the time in which the gateway still answers everything, and balancers notice that it is not ready. */

@@ -38,9 +38,10 @@ export class MessageReader<H extends Head> {
   #skipped = false;
   /** A head that has only begun. */
   #begun: Gathering | null = null;
-  /** Bytes behind the message that was read last. */
+  /** Bytes behind the message that was read last, from `#restAt` on. */
   #rest: Buffer | null = null;
-  /** Bytes of this read behind the head that is being told. */
+  #restAt = 0;
+  /** Bytes of this read behind the part that the sink takes now. */
   #ahead = 0;
   /** Bytes of the body that are still to come; Infinity: until the connection ends. Unused while there are chunks. */
   #left = 0;
@@ -62,23 +63,17 @@ export class MessageReader<H extends Head> {
 
   /** Bytes that have come behind the message; while its head is told, those of its own body too. */
   get waiting(): number {
-    return this.#ahead + (this.#rest?.length ?? 0);
+    return this.#ahead + (this.#rest === null ? 0 : this.#rest.length - this.#restAt);
   }
 
   /** Takes bytes. Throws WireError; then nothing may be fed any more. */
   feed(bytes: Buffer): void {
-    let at = 0;
-    while (at < bytes.length) {
-      if (this.#place === 'head') at = this.#head(bytes, at);
-      else if (this.#place === 'body') at = this.#body(bytes, at);
-      else if (this.#place === 'stopped') return;
-      else {
-        const rest = bytes.subarray(at);
-        // Copied: whoever feeds may use the buffer again.
-        this.#rest = this.#rest === null ? Buffer.from(rest) : Buffer.concat([this.#rest, rest]);
-        return;
-      }
-    }
+    const at = this.#read(bytes, 0);
+    if (at === bytes.length) return;
+    const rest = bytes.subarray(at);
+    // Copied, once: the caller may use its buffer again.
+    this.#rest = Buffer.concat(this.#rest === null ? [rest] : [this.#rest.subarray(this.#restAt), rest]);
+    this.#restAt = 0;
   }
 
   /** Goes on behind the message that was read to its end. Throws WireError. */
@@ -87,7 +82,22 @@ export class MessageReader<H extends Head> {
     const rest = this.#rest;
     if (rest === null) return;
     this.#rest = null;
-    this.feed(rest);
+    const at = this.#read(rest, this.#restAt);
+    if (at === rest.length) return;
+    this.#rest = rest;
+    this.#restAt = at;
+  }
+
+  /** Reads messages from `at` on. Returns where it stopped: behind a message, or at the end. */
+  #read(bytes: Buffer, from: number): number {
+    let at = from;
+    while (at < bytes.length) {
+      if (this.#place === 'head') at = this.#head(bytes, at);
+      else if (this.#place === 'body') at = this.#body(bytes, at);
+      else if (this.#place === 'stopped') return bytes.length;
+      else return at;
+    }
+    return at;
   }
 
   /** Drops what is fed from now on. */
@@ -101,7 +111,7 @@ export class MessageReader<H extends Head> {
 
   /** The bytes behind the message; the reader gives them up. */
   takeRest(): Buffer | null {
-    const rest = this.#rest;
+    const rest = this.#rest?.subarray(this.#restAt) ?? null;
     this.#rest = null;
     return rest;
   }
@@ -109,7 +119,7 @@ export class MessageReader<H extends Head> {
   /** The other side has ended the connection. Throws WireError inside a message that does not end so. */
   finish(): void {
     const endsSo = this.#place === 'body' && this.#chunks === null && this.#left === Number.POSITIVE_INFINITY;
-    if (endsSo) this.#over();
+    if (endsSo) this.#over(0);
     else if (this.inMessage) throw new WireError('cut_off', 'The connection ended inside a message.');
   }
 
@@ -184,31 +194,34 @@ export class MessageReader<H extends Head> {
     const isWhole = this.#left === 0;
     this.#ahead = ahead;
     sink.head(head);
-    if (isWhole) this.#over();
     this.#ahead = 0;
+    if (isWhole) this.#over(ahead);
   }
 
   #body(bytes: Buffer, at: number): number {
     if (this.#chunks !== null) {
       const chunks = this.#chunks;
       const next = chunks.take(bytes, at);
-      if (chunks.over) this.#over();
+      if (chunks.over) this.#over(bytes.length - next);
       return next;
     }
     const next = Math.min(bytes.length, at + this.#left);
     this.#left -= next - at;
     this.#options.sink.body(at === 0 && next === bytes.length ? bytes : bytes.subarray(at, next));
-    if (this.#left === 0) this.#over();
+    if (this.#left === 0) this.#over(bytes.length - next);
     return next;
   }
 
-  #over(): void {
+  /** `ahead`: bytes of this read behind the message. */
+  #over(ahead: number): void {
     // The sink may have stopped the reader while it took the last part.
     if (this.#place === 'stopped') return;
     this.#place = 'behind';
     this.#chunks = null;
     this.#left = 0;
+    this.#ahead = ahead;
     this.#options.sink.end();
+    this.#ahead = 0;
   }
 }
 

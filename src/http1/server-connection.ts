@@ -3,6 +3,7 @@ import { type RequestHead, RequestHeads } from './heads.ts';
 import type { Origin } from './opening.ts';
 import { MessageReader, type MessageSink } from './reader.ts';
 import { type Carrier, ServerCall } from './server-call.ts';
+import type { Turns, TurnTaker } from './turns.ts';
 import { WireError } from './wire-error.ts';
 import type { Closing, FieldLines } from './writing.ts';
 
@@ -10,6 +11,10 @@ import type { Closing, FieldLines } from './writing.ts';
 const LINGER = 1_000;
 /** The same for a connection that ends between two requests: its caller has the last answer. */
 const IDLE_LINGER = 100;
+/** Pipelined requests that a connection may have answered in a row before others have their turn; one if others wait already. */
+const TURN_REQUESTS = 8;
+/** The same in milliseconds. */
+const TURN_TIME = 2;
 /** Milliseconds between two requests after which a caller does not seem to be about to send the next. */
 const QUIET = 100;
 
@@ -17,6 +22,7 @@ const QUIET = 100;
 export interface ServerShared {
   readonly limits: ServerLimits;
   readonly closing: Closing;
+  readonly turns: Turns;
   /** Milliseconds on the clock of `performance.now()`, rounded up to the next look of the server: no deadline is early. */
   now: number;
   /** Requests that have begun and are not over. */
@@ -36,6 +42,8 @@ export interface ServerLimits {
   readonly requestTimeout: number;
   /** Between two requests. */
   readonly idleTimeout: number;
+  /** Requests on one connection; the response to the last one ends it. */
+  readonly mostRequests: number;
 }
 
 /** The way to answer input that is no request. The connection ends behind it. */
@@ -56,7 +64,7 @@ type Waiting = 'first' | 'next' | 'head' | 'body' | 'nothing' | 'close';
  * requests happen in the order in which they were sent (RFC 9112 section 9.3.2). It never takes bytes behind an error, or
  * behind an answer that ends the connection, for a request.
  */
-export class ServerConnection implements Carrier, MessageSink<RequestHead> {
+export class ServerConnection implements Carrier, MessageSink<RequestHead>, TurnTaker {
   readonly secure: boolean;
   readonly #socket: Socket;
   /** What a socket that speaks TLS itself calls behind each write; `null`: it does not. */
@@ -73,6 +81,13 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead> {
   /** When the request that is being read must be whole. */
   #requestDeadline = 0;
   #paused = false;
+  #requests = 0;
+  /** The number of requests at the beginning of this turn. */
+  #turnBegan = 0;
+  /** When the first pipelined request of this turn was followed by another; 0: not yet. */
+  #turnTime = 0;
+  /** The next request has been received and waits for its turn. */
+  #waitsForTurn = false;
   /** No request is taken any more. */
   #ended = false;
   /** Another protocol has the socket. */
@@ -111,7 +126,12 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead> {
   /** The socket has read bytes, which are valid only during the call. Returns false once the connection is given up. */
   receive(bytes: Buffer): boolean {
     if (this.#givenUp) return false;
-    if (this.#ended) return true;
+    if (this.#ended) {
+      // Dropped. The system would go on with this socket while it has bytes.
+      this.#waitForTurn();
+      return true;
+    }
+    this.#beginTurn();
     try {
       this.#reader.feed(bytes);
     } catch (error) {
@@ -181,7 +201,7 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead> {
 
   /** Ends a connection that is between two requests, once it has been so for a while; `now` in milliseconds. */
   endIfQuiet(now: number): void {
-    const isQuiet = !this.#ended && this.#call === null && !this.#reader.inMessage;
+    const isQuiet = !this.#ended && this.#call === null && !this.#reader.inMessage && !this.#waitsForTurn;
     this.#quietSince = isQuiet ? (this.#quietSince ?? now) : null;
     if (this.#quietSince !== null && now - this.#quietSince >= QUIET) this.#end(IDLE_LINGER);
   }
@@ -213,6 +233,7 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead> {
     else this.#await('body', this.#requestDeadline);
     const call = new ServerCall(this, head);
     this.#call = call;
+    this.#requests++;
     this.#shared.inFlight++;
     this.#shared.handle(call);
   }
@@ -234,7 +255,8 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead> {
   // What the call asks for.
 
   mayGoOn(): boolean {
-    return !this.#ended && !(this.#leaving && this.#reader.waiting === 0);
+    if (this.#ended || this.#requests >= this.#shared.limits.mostRequests) return false;
+    return !(this.#leaving && this.#reader.waiting === 0);
   }
 
   closing(goesOn: boolean, dated: boolean): string {
@@ -317,6 +339,11 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead> {
   #next(): void {
     this.#call = null;
     if (this.#ended) return;
+    if (this.#reader.waiting > 0 && this.#turnIsOver()) {
+      this.#await('nothing', Number.POSITIVE_INFINITY);
+      this.#waitForTurn();
+      return;
+    }
     const { now, limits } = this.#shared;
     this.#await('next', now + limits.idleTimeout);
     try {
@@ -327,9 +354,37 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead> {
     this.#settle();
   }
 
+  #waitForTurn(): void {
+    this.#waitsForTurn = true;
+    this.#pause();
+    this.#shared.turns.add(this);
+  }
+
+  takeTurn(): void {
+    this.#waitsForTurn = false;
+    if (this.#ended) this.#resume();
+    else {
+      this.#beginTurn();
+      this.#next();
+    }
+  }
+
+  #beginTurn(): void {
+    this.#turnBegan = this.#requests;
+    this.#turnTime = 0;
+  }
+
+  #turnIsOver(): boolean {
+    const most = this.#shared.turns.busy ? 1 : TURN_REQUESTS;
+    if (this.#requests - this.#turnBegan >= most) return true;
+    const now = performance.now();
+    if (this.#turnTime === 0) this.#turnTime = now;
+    return now - this.#turnTime >= TURN_TIME;
+  }
+
   /** Reads on, or waits with what came behind the request in progress. */
   #settle(): void {
-    if (this.#ended) return;
+    if (this.#ended || this.#waitsForTurn) return;
     if (this.#call !== null) {
       if (this.#reader.waiting > 0) this.#pause();
       // A connection that is not read does not say that its caller has left.

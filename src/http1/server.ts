@@ -5,6 +5,7 @@ import { Opening, type Openings, type Origin } from './opening.ts';
 import type { ServerCall } from './server-call.ts';
 import { type BrokenReply, ServerConnection, type ServerLimits, type ServerShared } from './server-connection.ts';
 import type { HandshakeFailure, TlsServer } from './tls-server.ts';
+import { Turns } from './turns.ts';
 import { malformed, type WireError } from './wire-error.ts';
 import { Closing } from './writing.ts';
 
@@ -66,6 +67,7 @@ export class Server {
     this.#shared = {
       limits: options,
       closing: new Closing(options.idleTimeout),
+      turns: new Turns(),
       now: performance.now() + this.#lookEvery,
       inFlight: 0,
       handle: options.handle,

@@ -108,6 +108,7 @@ function defaultsIn(cwd: string, gateway: string): Config {
       headersTimeout: 10 * second,
       requestTimeout: 30 * second,
       keepAliveTimeout: 65 * second,
+      maxRequestsPerConnection: 1000,
       stallTimeout: 30 * second,
       drainDelay: 0,
       drainTimeout: 10 * second,

@@ -105,6 +105,7 @@ const CHANGED: Readonly<Record<string, unknown>> = {
   'door.headersTimeout': '11s',
   'door.requestTimeout': '31s',
   'door.keepAliveTimeout': '66s',
+  'door.maxRequestsPerConnection': 999,
   'door.stallTimeout': '31s',
   'door.drainDelay': '1s',
   'door.drainTimeout': '11s',

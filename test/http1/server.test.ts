@@ -133,6 +133,55 @@ describe('a connection', () => {
     ]);
   });
 
+  test.each([
+    ['without bodies', GET],
+    ['with bodies', 'POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nok'],
+    ['with chunked bodies', 'POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n'],
+  ])('with many pipelined requests %s lets others have their turn', async (_what, request) => {
+    const many = 500;
+    const seen: string[] = [];
+    let polite: Wire | null = null;
+    const served = await serve((call) => {
+      seen.push(call.target);
+      if (seen.length === 1) polite!.send('GET /polite HTTP/1.1\r\nHost: a\r\n\r\n');
+      standStill(0.2);
+      call.answer(200, '', lines(), '');
+    });
+    const greedy = await Wire.open(served.url);
+    polite = await Wire.open(served.url);
+    greedy.send(request.repeat(many));
+    for (let i = 0; i < many; i++) expect((await greedy.answer()).status).toBe(200);
+    await polite.answer();
+    // Eight in the first turn, ten in each of 2 ms.
+    expect(seen.indexOf('/polite')).toBeLessThan(100);
+    greedy.close();
+    polite.close();
+    await served.close();
+  });
+
+  test('ends behind the response to the last request that it may have', async () => {
+    const stage = await Stage.open({ mostRequests: 3 });
+    const wire = (await stage.connect()).send(GET.repeat(2));
+    expect([await wire.answer(), await wire.answer()].map(({ headers }) => headers.connection)).toEqual([
+      'keep-alive',
+      'keep-alive',
+    ]);
+    wire.send(GET.repeat(5));
+    expect((await wire.answer()).headers.connection).toBe('close');
+    expect(await wire.ended()).toBe('');
+  });
+
+  test('with pipelined requests has all of them answered when the server leaves', async () => {
+    const stage = await Stage.open();
+    const { wire, call } = await stage.begin(`GET /held HTTP/1.1\r\nHost: a\r\n\r\n${GET.repeat(30)}`);
+    stage.served.server.leave();
+    call.answer(200, '', lines(), '');
+    const connections: string[] = [];
+    for (let i = 0; i <= 30; i++) connections.push((await wire.answer()).headers.connection!);
+    expect(connections).toEqual([...Array.from({ length: 30 }, () => 'keep-alive'), 'close']);
+    expect(await wire.ended()).toBe('');
+  });
+
   test('is given up with the bytes behind the request', async () => {
     const stage = await Stage.open();
     const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\nearly');

@@ -23,6 +23,7 @@ export async function serve(
     headTimeout: HOUR,
     requestTimeout: HOUR,
     idleTimeout: HOUR,
+    mostRequests: Number.POSITIVE_INFINITY,
     stallTimeout: HOUR,
     takes: () => true,
     handle,

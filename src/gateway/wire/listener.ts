@@ -71,6 +71,7 @@ export function createListener({
     headTimeout: door.headersTimeout,
     requestTimeout: door.requestTimeout,
     idleTimeout: door.keepAliveTimeout,
+    mostRequests: door.maxRequestsPerConnection,
     stallTimeout: door.stallTimeout,
     takes: (socket) => limits.take(socket),
     takesFrom: (socket, address) => limits.takeFrom(socket, address),

@@ -1,0 +1,173 @@
+/**
+ * Measures the worst response time of a client beside greedy clients. One command:
+ *
+ *     node --disable-warning=ExperimentalWarning bench/neighbours.ts [--before FOLDER] [--only NAME] [--workers N]
+ *
+ * The polite client sends one request at a time on a connection of its own. Greedy clients do one thing on 16 connections, in a process of
+ * their own. `--before` measures another checkout in the same run.
+ */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { freePort } from '../test/support/free-port.ts';
+import { Children } from './children.ts';
+import { Connection } from './connection.ts';
+import { percentile } from './statistics.ts';
+
+const { values } = parseArgs({
+  options: {
+    before: { type: 'string' },
+    only: { type: 'string' },
+    workers: { type: 'string', default: '1' },
+    connections: { type: 'string', default: '16' },
+    seconds: { type: 'string', default: '10' },
+    greedy: { type: 'string' },
+    port: { type: 'string' },
+    key: { type: 'string' },
+  },
+});
+const GREEDY_KEY = 'KEY';
+const fields = Array.from({ length: 95 }, (_, i) => `x-${i}-${'abcdefgh'.slice(i % 8)}: ${i * 7919}\r\n`).join('');
+const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: a\r\n${more}\r\n`;
+const keyed = `X-API-Key: ${GREEDY_KEY}\r\n`;
+const body = JSON.stringify({ name: 'Rex', photoUrls: Array.from({ length: 40_000 }, (_, i) => `https://a/${i}`) });
+
+/** What greedy clients send again and again, without waiting for responses. */
+const GREEDY: Readonly<Record<string, string>> = {
+  none: '',
+  'no key': get('/pets').repeat(2_500),
+  '95 fields': get('/pets', fields).repeat(50),
+  '404': get('/nowhere', keyed).repeat(1_000),
+  '400': get('/pets/x', keyed).repeat(1_000),
+  'a page': get('/docs/').repeat(2_500),
+  'large bodies': `POST /pets HTTP/1.1\r\nHost: a\r\n${keyed}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+};
+
+if (values.greedy !== undefined) floodForever(values.greedy, Number(values.port), values.key!);
+else await measureAll();
+
+/** Keeps connections busy; a connection that was closed is opened again. */
+function floodForever(name: string, port: number, key: string): void {
+  const bytes = Buffer.from(GREEDY[name]!.replaceAll(GREEDY_KEY, key), 'latin1');
+  const open = () => {
+    const socket = connect(port, '127.0.0.1', send);
+    function send(): void {
+      while (!socket.destroyed && socket.write(bytes));
+    }
+    socket.on('drain', send).on('error', () => {});
+    socket.on('close', () => setTimeout(open, 1)).resume();
+  };
+  for (let i = 0; i < Number(values.connections); i++) open();
+}
+
+async function measureAll(): Promise<void> {
+  const project = resolve(import.meta.dirname, '..');
+  const checkouts = values.before === undefined ? [project] : [resolve(values.before), project];
+  const children = new Children();
+  try {
+    for (const [i, checkout] of checkouts.entries()) {
+      const { port, pid, keys } = await start(children, checkout, `gateway-${i}`);
+      console.log(
+        `\n${checkout === project ? 'this checkout' : 'before'}, ${values.workers} workers, ${values.connections} connections`,
+      );
+      console.log('greedy clients send   p50 ms   p99 ms   worst ms   responses   RSS MB');
+      for (const name of Object.keys(GREEDY)) {
+        if (values.only !== undefined && values.only !== name && name !== 'none') continue;
+        await measure(name, port, pid, keys);
+      }
+    }
+  } finally {
+    await children.close();
+  }
+  process.exit();
+}
+
+async function start(children: Children, checkout: string, name: string) {
+  const folder = join(children.folder, name);
+  mkdirSync(folder);
+  const windows = 'windows: [{ limit: 1000000000, per: minute }]';
+  writeFileSync(join(folder, 'plans.yaml'), `plans: { open: { ${windows} } }\nbans: off\n`);
+  writeFileSync(join(folder, 'gateway.yaml'), 'plans: { file: plans.yaml }\nlog: { requests: false }\n');
+  const [port, adminPort] = [await freePort(), await freePort()];
+  const env = {
+    PATH: process.env.PATH!,
+    STOREGATE_HOST: '127.0.0.1',
+    STOREGATE_PORT: `${port}`,
+    STOREGATE_ADMIN_PORT: `${adminPort}`,
+    STOREGATE_WORKERS: values.workers,
+    STOREGATE_DATA: join(folder, 'data'),
+    STOREGATE_CONFIG: join(folder, 'gateway.yaml'),
+    ...(values.workers === '1' ? {} : { REDIS_URL: process.env.REDIS_URL! }),
+  };
+  const args = ['--disable-warning=ExperimentalWarning', join(checkout, 'src/main.ts'), 'serve', '--no-demo-keys'];
+  const { pid } = await children.start({
+    name,
+    file: process.execPath,
+    args,
+    cwd: folder,
+    env,
+    port,
+    place: 'anywhere',
+  });
+  async function key(account: string): Promise<string> {
+    const headers = { 'Content-Type': 'application/json' };
+    const body = JSON.stringify({ account, plan: 'open' });
+    const response = await fetch(`http://127.0.0.1:${adminPort}/keys`, { method: 'POST', headers, body });
+    return ((await response.json()) as { key: string }).key;
+  }
+  return { port, pid, keys: { polite: await key('polite'), greedy: await key('greedy') } };
+}
+
+async function measure(
+  name: string,
+  port: number,
+  pid: number,
+  keys: { readonly polite: string; readonly greedy: string },
+): Promise<void> {
+  const flood: ChildProcess | null =
+    name === 'none'
+      ? null
+      : spawn(
+          process.execPath,
+          [
+            import.meta.filename,
+            '--greedy',
+            name,
+            '--port',
+            `${port}`,
+            '--key',
+            keys.greedy,
+            '--connections',
+            values.connections,
+          ],
+          { stdio: 'inherit' },
+        );
+  await pause(1_500);
+  const times: number[] = [];
+  const end = performance.now() + Number(values.seconds) * 1_000;
+  let connection = new Connection(port);
+  while (performance.now() < end) {
+    const began = performance.now();
+    await connection.ask(get('/pets/1', `X-API-Key: ${keys.polite}\r\n`));
+    times.push(performance.now() - began);
+    if (connection.ended) connection = new Connection(port);
+    await pause(5);
+  }
+  connection.close();
+  const rss = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
+  times.sort((a, b) => a - b);
+  const row = [percentile(times, 0.5), percentile(times, 0.99), times.at(-1)!].map((time) =>
+    time.toFixed(1).padStart(9),
+  );
+  console.log(`${name.padEnd(18)} ${row.join('')}  ${`${times.length}`.padStart(9)} ${rss.toFixed(0).padStart(8)}`);
+  if (flood !== null) {
+    flood.kill();
+    await once(flood, 'exit');
+    await pause(1_500);
+  }
+}

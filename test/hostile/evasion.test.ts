@@ -116,7 +116,7 @@ describe('a flood of pages, which need no key,', () => {
   const pageAsked = (line: string, ...headers: string[]) => request(line, 'Host: a', ...headers);
 
   test('ends however they are asked for, and harms nobody else', async () => {
-    const key = await limited();
+    const key = await limited('door: { maxRequestsPerConnection: 10000 }');
     const wire = await stand.connect('127.0.0.11');
     const disguises = [
       pageAsked('HEAD /docs/'),

@@ -44,8 +44,11 @@ const PLANS = `plans:
 `;
 
 /** The guard against guessed keys is a limit too; with the shipped value it would turn every 401 into a 429. */
-const settings = ({ drainDelay = '0s', door = [] }: StoregateOptions) => {
+const settings = ({ drainDelay = '0s', door = [], project = today }: StoregateOptions) => {
   const lines = ['guard: { failures: 1000000, span: 1s }', ...door];
+  // As nginx beside it (nginx.ts). Older checkouts have no such limit.
+  const known = readFileSync(join(project, 'config/gateway.schema.json'), 'utf8');
+  if (known.includes('"maxRequestsPerConnection"')) lines.push('maxRequestsPerConnection: 1000000000');
   if (drainDelay !== '0s') lines.push(`drainDelay: ${drainDelay}`);
   return `door:\n${lines.map((line) => `  ${line}\n`).join('')}`;
 };

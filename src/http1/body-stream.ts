@@ -7,6 +7,13 @@ export interface BodySink {
   fail(reason: unknown): void;
 }
 
+/** Hears how a body ends. */
+export interface BodyWatcher {
+  end(): void;
+  /** Returns what the sink gets in place of the reason. */
+  fail(reason: unknown): unknown;
+}
+
 export const EMPTY: Buffer = Buffer.alloc(0);
 
 /**
@@ -18,7 +25,7 @@ export class BodyStream {
   #waiting: Buffer[] = [];
   #sink: BodySink | null = null;
   #over: (() => void) | null = null;
-  #told: (reason: unknown) => unknown = (reason) => reason;
+  #watcher: BodyWatcher | null = null;
 
   constructor(flow: { pause(): void; resume(): void }) {
     this.#flow = flow;
@@ -35,9 +42,9 @@ export class BodyStream {
     else if (more && waiting.length > 0) this.#flow.resume();
   }
 
-  /** The sink is told of a failure as what `told` makes of it. */
-  failsWith(told: (reason: unknown) => unknown): void {
-    this.#told = told;
+  /** `watcher` hears of the end first. */
+  watch(watcher: BodyWatcher): void {
+    this.#watcher = watcher;
   }
 
   /** The sink calls this when it wants more. */
@@ -52,11 +59,13 @@ export class BodyStream {
   }
 
   end(): void {
+    this.#watcher?.end();
     this.#finish(() => this.#sink!.end());
   }
 
   fail(reason: unknown): void {
-    this.#finish(() => this.#sink!.fail(this.#told(reason)));
+    const failure = this.#watcher === null ? reason : this.#watcher.fail(reason);
+    this.#finish(() => this.#sink!.fail(failure));
   }
 
   #finish(tell: () => void): void {

@@ -279,6 +279,23 @@ describe('of two stores', () => {
     for (let i = 0; i < 20; i++) expect((await ask()).status).toBe(200);
   });
 
+  test('one that breaks off in the middle of bodies costs the first callers their response, then nobody notices', async () => {
+    const breaks: Fault = (socket) => void socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[');
+    const [one, other] = [await store(breaks), await store()];
+    await start(`upstream: { stores: [{ url: "${one.url}" }, { url: "${other.url}" }], ejection: { probe: 1h } }`);
+    const isWhole = () =>
+      ask().then(
+        ({ status }) => status === 200,
+        () => false,
+      );
+    let broken = 0;
+    for (let i = 0; i < 40; i++) if (!(await isWhole())) broken++;
+    expect(broken).toBeGreaterThan(0);
+    expect(one.asked.length).toBeLessThan(15);
+    expect(lines('store.away')).toEqual([expect.objectContaining({ store: one.name })]);
+    for (let i = 0; i < 20; i++) expect(await isWhole()).toBe(true);
+  });
+
   test('one that refuses connections is noticed by nobody, and a POST is answered by the other', async () => {
     const [one, two] = [await store(), await store(answers(201, '{}'))];
     await one.close();

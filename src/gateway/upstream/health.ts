@@ -129,17 +129,29 @@ export class Health {
     if (epoch === this.#epoch && this.#under > 0) this.#under--;
   }
 
+  /** A request was answered, to the end. */
   good(epoch: number, now: number): boolean {
-    if (epoch !== this.#epoch) return false;
+    const changed = this.begun(epoch, now);
+    this.whole(epoch, now);
+    return changed;
+  }
+
+  /** A good response has begun whose body is still to come: `whole`, `bad` or `forgone` follows. */
+  begun(epoch: number, now: number): boolean {
+    if (epoch !== this.#epoch || this.#state !== 'returning') return false;
+    this.#good++;
+    return this.tick(now);
+  }
+
+  /** That body has come to its end. */
+  whole(epoch: number, now: number): void {
+    if (epoch !== this.#epoch) return;
     this.#last.add(now);
     this.#failures = 0;
     this.#timeouts = 0;
     this.#statuses = 0;
     this.#lastGood = now;
-    if (this.#state !== 'returning') return false;
     this.forgone(epoch);
-    this.#good++;
-    return this.tick(now);
   }
 
   /** `mayGo`: enough other stores would be left. */

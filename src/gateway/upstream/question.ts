@@ -71,10 +71,13 @@ class Question implements AnswerTaker, Waiter {
 
   answer({ status, reason, fields, body }: ClientAnswer): void {
     const { exchange } = this.#parts;
-    this.#judged = true;
-    this.#store!.answered(status, this.#epoch, exchange.answeredAt);
-    if (!(body instanceof BodyStream)) exchange.cancel = null;
-    this.#resolve({ status, reason, headers: returnedHeaders(fields, status), body: this.#told(body) });
+    if (body instanceof BodyStream) this.#judgeAtEnd(status, body);
+    else {
+      this.#judged = true;
+      this.#store!.answered(status, this.#epoch, exchange.answeredAt);
+      exchange.cancel = null;
+    }
+    this.#resolve({ status, reason, headers: returnedHeaders(fields, status), body });
   }
 
   fail(error: ClientError): void {
@@ -251,14 +254,20 @@ class Question implements AnswerTaker, Waiter {
     };
   }
 
-  /** A stream of the store that fails with what the failure is to its caller. */
-  #told(body: Buffer | BodyStream): Buffer | BodyStream {
-    if (!(body instanceof BodyStream)) return body;
+  /** A body that breaks off is a failure of the store like any other, however good its head was. */
+  #judgeAtEnd(status: number, body: BodyStream): void {
     const [store, epoch] = [this.#store!, this.#epoch];
-    body.failsWith((error) => {
-      store.failed(error as ClientError, epoch);
-      return outageOf(error);
+    store.begun(status, epoch, this.#parts.exchange.answeredAt);
+    body.watch({
+      end: () => {
+        this.#judged = true;
+        store.answered(status, epoch, performance.now());
+      },
+      fail: (error) => {
+        this.#judged = true;
+        store.failed(error as ClientError, epoch);
+        return outageOf(error);
+      },
     });
-    return body;
   }
 }

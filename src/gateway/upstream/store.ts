@@ -128,9 +128,12 @@ export class Store implements AskedStore {
     return this.health.begin(operation);
   }
 
+  begun(status: number, epoch: number, now: number): void {
+    if (!this.#isFailure(status) && this.health.begun(epoch, now)) this.#tell();
+  }
+
   answered(status: number, epoch: number, now: number): void {
-    const { statuses } = this.#settings.ejection;
-    const isFailure = statuses.length > 0 && isIn(status, statuses);
+    const isFailure = this.#isFailure(status);
     if (isFailure) this.#failures++;
     const changed = isFailure ? this.health.bad('statuses', epoch, now, this.#mayGo) : this.health.good(epoch, now);
     if (changed) this.#tell(new Error(`it answered ${status}`));
@@ -196,6 +199,12 @@ export class Store implements AskedStore {
     this.#letGo();
   }
 
+  /** Whether the operator counts responses with this status as failures. */
+  #isFailure(status: number): boolean {
+    const { statuses } = this.#settings.ejection;
+    return statuses.length > 0 && isIn(status, statuses);
+  }
+
   #createTunnel(): AskedStore {
     const store = this;
     this.#tunnels = tunnelsTo(this.url, this.#settings, this.#secure);
@@ -210,6 +219,7 @@ export class Store implements AskedStore {
         return store.isTrial;
       },
       begin: (operation) => this.begin(operation),
+      begun: (status, epoch, now) => this.begun(status, epoch, now),
       answered: (status, epoch, now) => this.answered(status, epoch, now),
       failed: (error, epoch) => this.failed(error, epoch),
       forgone: (epoch) => this.forgone(epoch),

@@ -28,7 +28,9 @@ export interface AskedStore {
   readonly isTrial: boolean;
   /** Returns what the end of the request is told with. */
   begin(operation: string): number;
-  /** The head of an answer has come. */
+  /** The head of a response has come whose body is streamed: `answered`, `failed` or `forgone` follows. */
+  begun(status: number, epoch: number, now: number): void;
+  /** A response has come as a whole, at `now`. */
   answered(status: number, epoch: number, now: number): void;
   failed(error: ClientError, epoch: number): void;
   /** The request was given up, which says nothing of the store. */
@@ -51,6 +53,7 @@ export function soleTarget(upstream: string, name: string, pool: Pool): AskedSto
     pool,
     isTrial: false,
     begin: () => 0,
+    begun() {},
     answered() {},
     failed() {},
     forgone() {},

@@ -52,6 +52,26 @@ describe('a store is away', () => {
     expect(health.takes(true, now)).toBe(false);
   });
 
+  test('after five responses in a row whose bodies break off, though their heads are good', () => {
+    for (let i = 0; i < 5; i++) {
+      expect(health.state).toBe('up');
+      const epoch = health.begin();
+      health.begun(epoch, now);
+      now += 10;
+      health.bad('broken', epoch, now, others);
+    }
+    expect([health.state, health.reason]).toEqual(['away', 'broken']);
+  });
+
+  test('when it returns and its bodies break off again', () => {
+    return_();
+    const epochs = Array.from({ length: 3 }, () => health.begin());
+    for (const epoch of epochs) health.begun(epoch, now);
+    now += 1_000;
+    expect(health.bad('broken', epochs[0]!, now, others)).toBe(true);
+    expect(health.state).toBe('away');
+  });
+
   test('not after as many that a good one stands between', () => {
     for (let i = 0; i < 20; i++) {
       several(2, 'hanging');
@@ -268,6 +288,7 @@ test('whatever happens, it is in one of its states, takes requests when it is up
     what: fc.constantFrom(
       'begin',
       'good',
+      'begun',
       'unreachable',
       'broken',
       'hanging',
@@ -294,7 +315,10 @@ test('whatever happens, it is in one of its states, takes requests when it is up
         else if (what === 'mute') health.checked('silent', now, others);
         else if (epoch === undefined) continue;
         else if (what === 'good') health.good(epoch, now);
-        else if (what === 'forgone') health.forgone(epoch);
+        else if (what === 'begun') {
+          health.begun(epoch, now);
+          open.push(epoch);
+        } else if (what === 'forgone') health.forgone(epoch);
         else health.bad(what, epoch, now, others);
         if (health.state === 'up') expect([health.takes(false, now), health.reason]).toEqual([true, null]);
         if (health.state === 'away') expect(health.takes(true, now)).toBe(false);

@@ -90,6 +90,8 @@ export interface Upstream {
   readonly headersTimeout: number;
   /** Longest silence in the body of an answer. */
   readonly bodyTimeout: number;
+  /** Bytes a second that a client must read of a response while other requests wait for a connection to the store; 0: none. */
+  readonly minResponseRate: number;
   readonly tls: ClientTlsFiles;
   /** How often the names of stores are looked up again. */
   readonly resolve: number;

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { StatusRange, StoreAddress, Upstream } from './config.ts';
 import type { Flaw } from './schema/flaws.ts';
 import { type Setting, type SettingsReader, valueAt } from './settings.ts';
-import { parseDuration } from './units.ts';
+import { parseDuration, parseSize } from './units.ts';
 
 /** The name of the upstream that the section `upstream` describes. */
 export const DEFAULT_UPSTREAM = 'default';
@@ -44,6 +44,7 @@ export function upstreamOf(read: SettingsReader, cwd: string): Upstream {
     connectTimeout: span('connectTimeout'),
     headersTimeout: span('headersTimeout'),
     bodyTimeout: span('bodyTimeout'),
+    minResponseRate: parseSize(read.text('upstream.minResponseRate'))!,
     tls: {
       ca: path('tls.ca'),
       cert: path('tls.cert'),

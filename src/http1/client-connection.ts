@@ -66,6 +66,8 @@ export class ClientConnection implements MessageSink<AnswerHead> {
   #whole: Buffer = EMPTY;
   #stream: BodyStream | null = null;
   #paused = false;
+  /** Of the body that is streamed. */
+  #streamedBytes = 0;
   #persistent = true;
   #over = false;
   #retired = false;
@@ -146,6 +148,16 @@ export class ClientConnection implements MessageSink<AnswerHead> {
     this.#shared.closed(this);
   }
 
+  /** Bytes that the reader of a streamed answer has taken; `null` unless it is the reader that is waited for. */
+  get readBytes(): number | null {
+    return this.#stream !== null && this.#paused ? this.#streamedBytes : null;
+  }
+
+  /** Gives up an answer whose reader is too slow. */
+  endReader(): void {
+    this.#fail('slow_reader', 'the response was read too slowly while other requests waited');
+  }
+
   endIfLate(now: number): void {
     if (now < this.#deadline) return;
     this.#deadline = NEVER;
@@ -180,7 +192,10 @@ export class ClientConnection implements MessageSink<AnswerHead> {
     // The buffer is shared by all connections.
     const copy = Buffer.from(bytes);
     if (this.#held !== null) this.#whole = copy;
-    else this.#stream?.push(copy);
+    else {
+      this.#streamedBytes += copy.length;
+      this.#stream?.push(copy);
+    }
   }
 
   end(): void {
@@ -299,6 +314,7 @@ export class ClientConnection implements MessageSink<AnswerHead> {
     this.#taker = null;
     const stream = new BodyStream({ pause: () => this.#pause(), resume: () => this.#resume() });
     this.#stream = stream;
+    this.#streamedBytes = 0;
     this.#deadline = this.#shared.now + this.#shared.bodyTimeout;
     taker.answer({ status, reason, fields: fields.list, body: stream });
   }

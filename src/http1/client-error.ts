@@ -7,7 +7,9 @@ export type ClientFailure =
   /** It ended the connection, or sent what is no answer. */
   | 'broken'
   /** The request's own body failed on the way; `cause` says how. */
-  | 'body';
+  | 'body'
+  /** Its reader took too little of it while others waited for the connection. */
+  | 'slow_reader';
 
 export class ClientError extends Error {
   override name = 'ClientError';

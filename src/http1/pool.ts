@@ -15,6 +15,8 @@ export interface PoolLimits {
   readonly connectTimeout: number;
   readonly headTimeout: number;
   readonly bodyTimeout: number;
+  /** Bytes a second that the reader of an answer must take while other questions wait for a connection; none by default. */
+  readonly minReadRate?: number;
 }
 
 export interface PoolOptions extends PoolLimits {
@@ -43,6 +45,9 @@ const MOST_HEAD_BYTES = 64 * 1024;
 const IDLE = 4_000;
 const SHORTEST_LOOK = 10;
 const LONGEST_LOOK = 250;
+
+/** Milliseconds over which the rate of readers is measured. */
+const RATE_SPAN = 2_000;
 
 /** All deadlines are before it. */
 const ALL = Number.POSITIVE_INFINITY;
@@ -77,6 +82,8 @@ export class Pool {
   readonly #idle: ClientConnection[] = [];
   readonly #waiting: FairQueue<Waiting>;
   readonly #lent = new Map<ClientConnection, Lent>();
+  /** While questions wait: the bytes that the readers of connections had taken, and when. */
+  readonly #read = new Map<ClientConnection, { bytes: number; at: number }>();
   #look: number;
   /** Runs while there are connections, so that a pool that nobody uses is no burden. */
   #timer: NodeJS.Timeout | undefined;
@@ -217,6 +224,7 @@ export class Pool {
   }
 
   #closed(connection: ClientConnection): void {
+    this.#read.delete(connection);
     if (this.#left.delete(connection)) this.#endTurn(connection, true);
     if (!this.#all.delete(connection)) return;
     const at = this.#idle.indexOf(connection);
@@ -266,6 +274,30 @@ export class Pool {
       this.#timer = undefined;
     }
     this.#refuseLate(now);
+    this.#endSlowReaders(now);
+  }
+
+  /** Frees connections that slow readers keep from questions that wait: the slowest first, as many as are wanted. */
+  #endSlowReaders(now: number): void {
+    const { minReadRate = 0 } = this.#limits;
+    if (this.#waiting.size === 0 || minReadRate === 0) {
+      this.#read.clear();
+      return;
+    }
+    const slow: { connection: ClientConnection; bytes: number }[] = [];
+    for (const connection of this.#all) {
+      const { readBytes } = connection;
+      const before = this.#read.get(connection);
+      if (readBytes === null) this.#read.delete(connection);
+      else if (before === undefined) this.#read.set(connection, { bytes: readBytes, at: now });
+      else if (now - before.at >= RATE_SPAN) {
+        this.#read.delete(connection);
+        const bytes = readBytes - before.bytes;
+        if (bytes < (minReadRate * (now - before.at)) / 1_000) slow.push({ connection, bytes });
+      }
+    }
+    slow.sort((one, other) => one.bytes - other.bytes);
+    for (const { connection } of slow.slice(0, this.#waiting.size)) connection.endReader();
   }
 
   #refuseLate(now: number): void {

@@ -22,7 +22,7 @@ export const METRICS: readonly MetricRow[] = [
   counter({
     on: ['request'],
     name: 'storegate_refusals_total',
-    help: 'Requests that did not end with a whole answer of the store, by error code; caller_left: the caller went away first.',
+    help: 'Requests that did not end with a whole answer of the store, by error code; caller_left: the caller went away first; slow_reader: it read so slowly that the gateway ended it.',
     labelNames: ['code'],
     count:
       (add) =>

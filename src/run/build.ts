@@ -1,5 +1,6 @@
 import type { Guard } from '../callers/guard.ts';
 import type { Eventually } from '../common/eventually.ts';
+import type { SharedBudget } from '../common/shared-budget.ts';
 import type { Config } from '../config/config.ts';
 import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
 import type { Operation } from '../contract/contract.ts';
@@ -49,6 +50,8 @@ export interface Lasting {
   readonly flights: Flights;
   readonly upstreams: Upstreams;
   readonly bodies: Bodies;
+  /** For what slow clients have not read yet. */
+  readonly readAhead: SharedBudget;
   readonly observe: Observe;
   readonly clock: () => number;
   /** `null`: no spans. */
@@ -57,8 +60,22 @@ export interface Lasting {
 
 /** The pipeline of one configuration. A request stays on the pipeline it began on, even across a reload. */
 export function buildPipeline({ config, contract, prepared }: ActiveConfig<Config>, lasting: Lasting): Pipeline {
-  const { state, bans, keyring, keys, uses, deprecatedBy, guard, flights, upstreams, bodies, observe, clock, tracing } =
-    lasting;
+  const {
+    state,
+    bans,
+    keyring,
+    keys,
+    uses,
+    deprecatedBy,
+    guard,
+    flights,
+    upstreams,
+    bodies,
+    readAhead,
+    observe,
+    clock,
+    tracing,
+  } = lasting;
   const cors = createCors(config.cors);
   const timing = config.tracing.serverTiming ? createTiming(config.cors.origins) : null;
   const answer = createAnswer({ cors, guard, observe, timing });
@@ -118,7 +135,7 @@ export function buildPipeline({ config, contract, prepared }: ActiveConfig<Confi
     }),
     forward: createForward({ upstreamOf, observe, requestFields: fields, plainAnswers: responses !== 'off' }),
     inspect: createInspection({ mode: responses, maxBodyBytes, report }),
-    relay: createRelay({ answer }),
+    relay: createRelay({ answer, readAhead }),
     mounts: createMounts({
       mounts: config.mounts,
       upstreamOf: (name) => upstreams.of(name),

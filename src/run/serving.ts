@@ -1,4 +1,5 @@
 import type { Guard } from '../callers/guard.ts';
+import { SharedBudget } from '../common/shared-budget.ts';
 import type { ServedConfig } from '../config/config.ts';
 import type { Contract } from '../contract/contract.ts';
 import type { StoreConnections, StoreStatus } from '../fleet/status.ts';
@@ -84,6 +85,7 @@ export function createServing(parts: ServingParts): Serving {
   const upstreams = new Upstreams(config, settings.certificates, observe);
   const deprecatedBy = parts.deprecatedAtAll ?? ((keyId) => uses.deprecatedBy(keyId));
   const bodies = new Bodies(bodiesSettings(config));
+  const readAhead = new SharedBudget(config.door.bodyBudget);
   const flights = new Flights();
   const lasting = {
     state,
@@ -96,6 +98,7 @@ export function createServing(parts: ServingParts): Serving {
     flights,
     upstreams,
     bodies,
+    readAhead,
     observe,
     clock,
     tracing,
@@ -150,6 +153,7 @@ export function createServing(parts: ServingParts): Serving {
     use(settings) {
       keyring.usePlans(plansIn(settings));
       bodies.use(bodiesSettings(settings.config));
+      readAhead.most = settings.config.door.bodyBudget;
       limits.use(connectionLimits(settings.config));
       upstreams.use(settings.config, settings.certificates);
       useEntrance(settings);

@@ -44,6 +44,7 @@ function defaultsIn(cwd: string, gateway: string): Config {
       connectTimeout: 2 * second,
       headersTimeout: 10 * second,
       bodyTimeout: 30 * second,
+      minResponseRate: 16 * 1024,
       tls: { ca: null, cert: null, key: null, serverName: null },
       resolve: 30 * second,
       readyWhenAway: true,
@@ -80,9 +81,9 @@ function defaultsIn(cwd: string, gateway: string): Config {
     },
     plans: {
       plans: new Map([
-        ['free', { name: 'free', count: 'key', windows: windows(60, 1000), weight: 1 }],
-        ['pro', { name: 'pro', count: 'key', windows: windows(300, 10_000), weight: 4 }],
-        ['business', { name: 'business', count: 'key', windows: windows(1000, 100_000), weight: 8 }],
+        ['free', { name: 'free', count: 'key', windows: windows(60, 1000), concurrency: 10, weight: 1 }],
+        ['pro', { name: 'pro', count: 'key', windows: windows(300, 10_000), concurrency: 40, weight: 4 }],
+        ['business', { name: 'business', count: 'key', windows: windows(1000, 100_000), concurrency: 150, weight: 8 }],
         ['enterprise', { name: 'enterprise', count: 'key', windows: null, weight: 16 }],
       ]),
       ladder: {

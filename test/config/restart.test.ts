@@ -58,6 +58,7 @@ const CHANGED: Readonly<Record<string, unknown>> = {
   'upstream.connectTimeout': '3s',
   'upstream.headersTimeout': '11s',
   'upstream.bodyTimeout': '31s',
+  'upstream.minResponseRate': '1KiB',
   'upstream.tls.ca': 'ca.crt',
   'upstream.tls.cert': 'gateway.crt',
   'upstream.tls.key': 'gateway.key',

@@ -20,7 +20,7 @@ const PROMETHEUS = new Map([
 ]);
 /** Values that a gateway can have and that the test did not cause. */
 const POSSIBLE = labels({
-  code: [...Object.keys(CATALOGUE), 'caller_left'],
+  code: [...Object.keys(CATALOGUE), 'caller_left', 'slow_reader'],
   status: ['101', '304', ...Object.values(CATALOGUE).map(({ status }) => `${status}`)],
   operation: ['mount /files'],
   result: ['exported', 'dropped', 'turned_away', 'lost', 'failed'],

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { createGuard } from '../../src/callers/guard.ts';
+import { SharedBudget } from '../../src/common/shared-budget.ts';
 import { withStore } from '../../src/config/describe.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Exchange } from '../../src/gateway/exchange.ts';
@@ -58,7 +59,7 @@ test('a stage between store and reply is one file and one line', async () => {
     contract: (_exchange, client, target) => ({ client, target, operation: {}, body: null }) as Checked,
     forward: createCache(createForward({ upstreamOf: () => upstream, observe, requestFields, plainAnswers: false })),
     inspect: (_exchange, _checked, stored) => stored,
-    relay: createRelay({ answer }),
+    relay: createRelay({ answer, readAhead: new SharedBudget(0) }),
     usage: { serve: async () => {} },
     mounts: { forward: never, takesTunnel: () => false, tunnel: never },
     pages: { has: () => false, serve: async () => {} },

@@ -79,6 +79,53 @@ describe('a caller that is slow', () => {
   });
 });
 
+describe('a client that reads nothing of its response', () => {
+  let stand: Stand;
+  let size: number;
+  beforeAll(async () => {
+    const settings = 'upstream: { connections: 1, minResponseRate: 1KiB }\n';
+    stand = await Stand.start({
+      settings,
+      respond: (socket, { line }) => {
+        const body = line.startsWith('GET /pets') ? Buffer.alloc(size, 'x') : Buffer.from('[]');
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n`);
+        socket.write(body);
+      },
+    });
+  });
+  afterAll(() => stand.stop());
+
+  /** Asks for a body of so many bytes, and reads nothing of it yet. */
+  async function begin(bytes: number): Promise<Wire> {
+    size = bytes;
+    const wire = await stand.connect();
+    wire.socket.pause();
+    const before = stand.store.requests.length;
+    wire.send(stand.request('GET /pets'));
+    await until('the store has it', () => stand.store.requests.length > before);
+    return wire;
+  }
+
+  test('keeps no connection to the store that a response within the budget came on, and gets all of it later', async () => {
+    const wire = await begin(3 * 1024 * 1024);
+    expect((await stand.ask(stand.request('GET /categories'))).status).toBe(200);
+    wire.socket.resume();
+    expect((await wire.answer()).body).toHaveLength(3 * 1024 * 1024);
+    wire.close();
+  });
+
+  test('is cut off while others wait, where the response is larger', async () => {
+    const wire = await begin(32 * 1024 * 1024);
+    expect((await stand.ask(stand.request('GET /categories'))).status).toBe(200);
+    wire.socket.resume();
+    await expect(wire.answer()).rejects.toThrow('the connection ended before the answer was whole');
+    const line = () => stand.gateway.log.find(({ code }) => code === 'slow_reader');
+    await until('it is logged', () => line() !== undefined);
+    expect(line()).toMatchObject({ msg: 'request', status: 200, complete: false });
+    expect(stand.gateway.log.filter(({ msg }) => msg === 'store.away')).toEqual([]);
+  });
+});
+
 describe('connections beyond the limit are turned away, and those within it go on', () => {
   let capped: Stand;
   afterEach(() => capped.stop());

@@ -543,6 +543,32 @@ describe('a pool', () => {
     expect(ends.filter(({ status }) => status === 'rejected')).toHaveLength(1);
   });
 
+  test('ends the slowest reader for who waits, and no other one', async () => {
+    const store = await far((socket, count) => {
+      if (count === 4) socket.write(OK);
+      else socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${10 * MUCH}\r\n\r\n${'x'.repeat(MUCH / 8)}`);
+    });
+    const pool = poolTo(store.url, { connections: 3, minReadRate: 1024 });
+    const failures: string[][] = [];
+    /** Takes a part of the body and wants no more; some take another part now and then. */
+    const readers = await Promise.all(
+      ['stuck', 'slow', 'slow'].map(async (name, i) => {
+        failures[i] = [];
+        const body = (await (await begin(pool)).answer).body as BodyStream;
+        body.to({
+          chunk: () => false,
+          end: () => {},
+          fail: (error) => failures[i]!.push((error as ClientError).failure),
+        });
+        if (name === 'stuck') return null;
+        return setInterval(() => body.resume(), 50);
+      }),
+    );
+    expect(await asked(pool)).toEqual([200, 'ok']);
+    expect(failures).toEqual([['slow_reader'], [], []]);
+    for (const reader of readers) if (reader !== null) clearInterval(reader);
+  });
+
   test('gives the place of a lost connection to who waits', async () => {
     const store = await far((socket, count) => void (count === 1 ? socket.destroy() : socket.write(OK)));
     const pool = poolTo(store.url);

@@ -1,5 +1,5 @@
+import type { SharedBudget } from '../../common/shared-budget.ts';
 import { type BodySink, BodyStream } from '../../http1/body-stream.ts';
-import type { FieldLines } from '../../http1/writing.ts';
 import type { Exchange } from '../exchange.ts';
 import type { StoreAnswer } from '../upstream/store-answer.ts';
 import type { Answer } from './answer.ts';
@@ -7,25 +7,98 @@ import type { Answer } from './answer.ts';
 /** Sends the store's answer to the caller, at the caller's pace. Answers failures on the way. */
 export type Relay = (exchange: Exchange, stored: StoreAnswer) => void;
 
-export function createRelay({ answer }: { answer: Answer }): Relay {
+export interface RelayParts {
+  readonly answer: Answer;
+  /** Memory for what backends have sent and slow clients have not yet read. */
+  readonly readAhead: SharedBudget;
+}
+
+export function createRelay({ answer, readAhead }: RelayParts): Relay {
   return function relay(exchange, { status, reason, headers, body }) {
     const fields = answer.fields(exchange);
     fields.addRead(headers);
-    if (body instanceof BodyStream) stream(exchange, status, reason, fields, body);
-    else exchange.call.answer(status, reason, fields, body);
-  };
-
-  function stream(exchange: Exchange, status: number, reason: string, fields: FieldLines, body: BodyStream): void {
     const { call } = exchange;
-    const resume = () => body.resume();
-    const sink: BodySink = {
-      chunk: (bytes) => call.write(bytes, resume),
-      end: () => call.end(),
-      fail: (error) => void answer.fail(exchange, error),
-    };
+    if (!(body instanceof BodyStream)) {
+      call.answer(status, reason, fields, body);
+      return;
+    }
     call.begin(status, reason, fields);
-    body.to(sink);
+    body.to(new RelayedBody(exchange, body, readAhead, answer));
     // Sends the head now if no byte of the body has come yet.
     call.flush();
+  };
+}
+
+/**
+ * The body of a response on its way. It is read from the backend ahead of a slow client while the budget has room, which frees the
+ * connection to the backend; then at the client's pace.
+ */
+class RelayedBody implements BodySink {
+  readonly #exchange: Exchange;
+  readonly #body: BodyStream;
+  readonly #budget: SharedBudget;
+  readonly #owner: string;
+  readonly #answer: Answer;
+  /** What the client has not taken yet. */
+  readonly #ahead: Buffer[] = [];
+  /** Bytes of it that are of the budget. */
+  #held = 0;
+  /** The client takes nothing at the moment. */
+  #blocked = false;
+  #paused = false;
+  #ended = false;
+  readonly #drained = () => this.#sendOn();
+
+  constructor(exchange: Exchange, body: BodyStream, budget: SharedBudget, answer: Answer) {
+    this.#exchange = exchange;
+    this.#body = body;
+    this.#budget = budget;
+    this.#answer = answer;
+    this.#owner = exchange.client?.keyId ?? exchange.address;
+  }
+
+  chunk(bytes: Buffer): boolean {
+    const { call } = this.#exchange;
+    if (!this.#blocked) {
+      this.#blocked = !call.write(bytes, this.#drained);
+      return true;
+    }
+    if (this.#ahead.length === 0) call.whenEnded(() => this.#letGo());
+    this.#ahead.push(bytes);
+    if (this.#budget.take(this.#owner, bytes.length)) {
+      this.#held += bytes.length;
+      return true;
+    }
+    this.#paused = true;
+    return false;
+  }
+
+  end(): void {
+    if (this.#ahead.length === 0) this.#exchange.call.end();
+    else this.#ended = true;
+  }
+
+  fail(error: unknown): void {
+    this.#letGo();
+    void this.#answer.fail(this.#exchange, error);
+  }
+
+  #sendOn(): void {
+    const { call } = this.#exchange;
+    this.#blocked = false;
+    while (this.#ahead.length > 0 && !this.#blocked) this.#blocked = !call.write(this.#ahead.shift()!, this.#drained);
+    if (this.#ahead.length > 0) return;
+    this.#letGo();
+    if (this.#ended) call.end();
+    else if (this.#paused) {
+      this.#paused = false;
+      this.#body.resume();
+    }
+  }
+
+  #letGo(): void {
+    this.#ahead.length = 0;
+    this.#budget.giveBack(this.#owner, this.#held);
+    this.#held = 0;
   }
 }

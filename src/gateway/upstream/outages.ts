@@ -1,6 +1,7 @@
 import { Outage } from '../../errors/outage.ts';
 import { ClientError } from '../../http1/client-error.ts';
 import { PoolBusy } from '../../http1/pool.ts';
+import { CallerLeft } from '../wire/caller-left.ts';
 import { bodyFailure } from '../wire/wire-refusals.ts';
 
 /** What an error of a request to the store is to its caller. Errors that say so themselves stay as they are. */
@@ -16,5 +17,7 @@ export function outageOf(error: unknown): unknown {
       return new Outage('upstream_error', { cause: error });
     case 'body':
       return bodyFailure(error.cause);
+    case 'slow_reader':
+      return new CallerLeft(error.message, { code: 'slow_reader' });
   }
 }

@@ -140,7 +140,7 @@ export class Store implements AskedStore {
   }
 
   failed(error: ClientError, epoch: number): void {
-    if (error.failure === 'body') {
+    if (error.failure === 'body' || error.failure === 'slow_reader') {
       this.health.forgone(epoch);
       return;
     }
@@ -258,7 +258,7 @@ export class Store implements AskedStore {
   }
 }
 
-const FAILURES: Readonly<Record<Exclude<ClientError['failure'], 'body'>, Failure>> = {
+const FAILURES: Readonly<Record<Exclude<ClientError['failure'], 'body' | 'slow_reader'>, Failure>> = {
   unreachable: 'unreachable',
   broken: 'broken',
   too_slow: 'hanging',
@@ -273,7 +273,7 @@ const UNLIMITED = { connections: Number.POSITIVE_INFINITY, mostWaiting: 0 };
 /** Connections that may change their protocol: as many as there are callers who want such. */
 export function tunnelsTo(url: string, timeouts: Timeouts, secure: Pick<OpenerOptions, 'tls' | 'lookup'> = {}): Pool {
   const origin = new URL(url);
-  const limits = limitsOf({ ...timeouts, connections: 0 });
+  const limits = limitsOf({ ...timeouts, connections: 0, minResponseRate: 0 });
   return new Pool({
     ...limits,
     ...UNLIMITED,
@@ -282,10 +282,17 @@ export function tunnelsTo(url: string, timeouts: Timeouts, secure: Pick<OpenerOp
   });
 }
 
-function limitsOf(settings: Timeouts & Pick<UpstreamSettings, 'connections'>): PoolLimits {
-  const { connections, connectTimeout, headersTimeout, bodyTimeout } = settings;
+function limitsOf(settings: Timeouts & Pick<UpstreamSettings, 'connections' | 'minResponseRate'>): PoolLimits {
+  const { connections, connectTimeout, headersTimeout, bodyTimeout, minResponseRate } = settings;
   const mostWaiting = connections * WAITING_PER_CONNECTION;
-  return { connections, mostWaiting, connectTimeout, headTimeout: headersTimeout, bodyTimeout };
+  return {
+    connections,
+    mostWaiting,
+    connectTimeout,
+    headTimeout: headersTimeout,
+    bodyTimeout,
+    minReadRate: minResponseRate,
+  };
 }
 
 function addressOf({ host, pathname }: URL): { host: string; basePath: string } {

@@ -1,4 +1,5 @@
 import { Gathering } from '../../common/gathering.ts';
+import { SharedBudget } from '../../common/shared-budget.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import type { Call } from './call.ts';
 import type { Head } from './head.ts';
@@ -16,8 +17,6 @@ export interface BodiesOptions extends BodiesSettings {
   readonly every?: number;
 }
 
-/** One key may hold this part of the budget, so that it cannot take the room of all others. */
-const SHARE = 1 / 4;
 const EVERY = 5_000;
 
 /** A request whose body may still be on its way. */
@@ -44,31 +43,32 @@ interface Arrival {
  */
 export class Bodies {
   readonly #every: number;
-  #settings: BodiesSettings;
+  #minRate: number;
+  readonly #budget: SharedBudget;
   readonly #arriving = new Set<Arrival>();
-  readonly #heldBy = new Map<string, number>();
   readonly #timer: NodeJS.Timeout;
-  #held = 0;
 
   constructor(options: BodiesOptions) {
-    this.#settings = options;
+    this.#minRate = options.minRate;
+    this.#budget = new SharedBudget(options.budget);
     this.#every = options.every ?? EVERY;
     this.#timer = setInterval(() => this.#refuseSlow(), this.#every).unref();
   }
 
   /** What these settings say holds for the next bytes of every body. */
   use(settings: BodiesSettings): void {
-    this.#settings = settings;
+    this.#minRate = settings.minRate;
+    this.#budget.most = settings.budget;
   }
 
   /** Bytes that bodies hold now. */
   get held(): number {
-    return this.#held;
+    return this.#budget.held;
   }
 
   /** Bytes that they may hold. */
   get budget(): number {
-    return this.#settings.budget;
+    return this.#budget.most;
   }
 
   /**
@@ -121,26 +121,19 @@ export class Bodies {
   #add(arrival: Arrival, chunk: Buffer): boolean {
     arrival.gathering.add(chunk);
     const grown = arrival.gathering.capacity - arrival.held;
-    const own = (this.#heldBy.get(arrival.owner) ?? 0) + grown;
-    const { budget } = this.#settings;
-    if (this.#held + grown > budget || own > budget * SHARE) return false;
+    if (!this.#budget.take(arrival.owner, grown)) return false;
     arrival.held += grown;
-    this.#held += grown;
-    this.#heldBy.set(arrival.owner, own);
     return true;
   }
 
   #release(arrival: Arrival): void {
-    const own = this.#heldBy.get(arrival.owner)! - arrival.held;
-    if (own > 0) this.#heldBy.set(arrival.owner, own);
-    else this.#heldBy.delete(arrival.owner);
-    this.#held -= arrival.held;
+    this.#budget.giveBack(arrival.owner, arrival.held);
     arrival.held = 0;
     arrival.gathering = new Gathering();
   }
 
   #refuseSlow(): void {
-    const { minRate } = this.#settings;
+    const minRate = this.#minRate;
     for (const arrival of this.#arriving) {
       const { size } = arrival.gathering;
       if (arrival.seen !== null && size - arrival.seen < (minRate * this.#every) / 1000)

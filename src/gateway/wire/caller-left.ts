@@ -1,4 +1,13 @@
-/** The caller closed its connection before the answer was complete. This is no fault, and no answer can be sent. */
+/**
+ * The caller closed its connection before the answer was complete, or read it so slowly that the gateway closed it. This is no fault, and no
+ * answer can be sent.
+ */
 export class CallerLeft extends Error {
   override name = 'CallerLeft';
+  readonly code: 'caller_left' | 'slow_reader';
+
+  constructor(message?: string, { code = 'caller_left', cause }: { code?: CallerLeft['code']; cause?: unknown } = {}) {
+    super(message, { cause });
+    this.code = code;
+  }
 }

@@ -1,0 +1,35 @@
+/** One owner may have this part, so that it cannot take the room of all others. */
+const SHARE = 1 / 4;
+
+/** Bytes of memory that owners share. */
+export class SharedBudget {
+  /** Bytes at most; a lower number holds for what is taken from now on. */
+  most: number;
+  #held = 0;
+  readonly #heldBy = new Map<string, number>();
+
+  constructor(most: number) {
+    this.most = most;
+  }
+
+  /** Bytes that all owners have. */
+  get held(): number {
+    return this.#held;
+  }
+
+  /** Returns whether there was room. */
+  take(owner: string, bytes: number): boolean {
+    const own = (this.#heldBy.get(owner) ?? 0) + bytes;
+    if (this.#held + bytes > this.most || own > this.most * SHARE) return false;
+    this.#held += bytes;
+    this.#heldBy.set(owner, own);
+    return true;
+  }
+
+  giveBack(owner: string, bytes: number): void {
+    const own = (this.#heldBy.get(owner) ?? 0) - bytes;
+    if (own > 0) this.#heldBy.set(owner, own);
+    else this.#heldBy.delete(owner);
+    this.#held -= bytes;
+  }
+}

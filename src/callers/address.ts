@@ -27,7 +27,7 @@ export function plainAddress(address: string | undefined): string {
 const WITH_PORT = /^(?:([\d.]+)|\[([\da-fA-F:.]+)\])(?::\d{1,5})?$/;
 
 /** An address of X-Forwarded-For, as some proxies write it with brackets or the caller's port; `null`: it is none. */
-export function reportedAddress(hop: string): string | null {
+function reportedAddress(hop: string): string | null {
   const text = hop.trim();
   const [, ipv4, ipv6] = WITH_PORT.exec(text) ?? [];
   if (ipv6 !== undefined && isIP(ipv6) !== 6) return null;
@@ -36,17 +36,25 @@ export function reportedAddress(hop: string): string | null {
 }
 
 /**
+ * The addresses of X-Forwarded-For, the nearest hop last, up to the first entry from the right that is no address: nothing is known of
+ * what stands left of it. Empty entries do not count (RFC 9110 section 5.6.1).
+ */
+export function reportedHops(forwardedFor: string): string[] {
+  const entries = forwardedFor.split(',').filter((entry) => entry.trim() !== '');
+  const hops: string[] = [];
+  for (let hop = reportedAddress(entries.pop() ?? ''); hop !== null; hop = reportedAddress(entries.pop() ?? ''))
+    hops.unshift(hop);
+  return hops;
+}
+
+/**
  * The caller's address as the trusted proxies report it: X-Forwarded-For read from the right, up to the first address that
  * is not a trusted proxy. The caller may have forged everything further left.
  */
 export function callerAddress(peer: string, forwardedFor: string, proxies: TrustedProxies): string {
   let caller = peer;
-  const hops = forwardedFor.split(',');
-  while (hops.length > 0 && proxies.has(caller)) {
-    const hop = reportedAddress(hops.pop()!);
-    if (hop === null) break;
-    caller = hop;
-  }
+  const hops = reportedHops(forwardedFor);
+  while (hops.length > 0 && proxies.has(caller)) caller = hops.pop()!;
   return caller;
 }
 

@@ -31,6 +31,15 @@ export interface ServerTls {
   readonly named: (server: string) => SecureContext | undefined;
 }
 
+/** TLS 1.3, and of TLS 1.2 what has forward secrecy and authenticated encryption (RFC 9325 section 4.2), in OpenSSL's names. */
+const CIPHERS = [
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'TLS_AES_128_GCM_SHA256',
+  'ECDHE+AESGCM',
+  'ECDHE+CHACHA20',
+].join(':');
+
 /** Sessions are resumed across all certificates of a gateway. */
 const SESSIONS = 'storegate';
 
@@ -39,6 +48,7 @@ export function serverTls({ pairs, minVersion, clientCa }: ServerMaterial): Serv
     cert,
     key,
     minVersion,
+    ciphers: CIPHERS,
     honorCipherOrder: true,
     sessionIdContext: SESSIONS,
     // A caller could make the gateway work by asking for new keys again and again.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { callerAddress, networkOf, plainAddress, trustedProxies } from '../../src/callers/address.ts';
+import { callerAddress, networkOf, plainAddress, reportedHops, trustedProxies } from '../../src/callers/address.ts';
 
 describe('the caller behind proxies', () => {
   const proxies = trustedProxies(['10.0.0.0/8', '192.0.2.1', '2001:db8::/32']);
@@ -11,6 +11,8 @@ describe('the caller behind proxies', () => {
     ['10.1.2.3', '1.1.1.1, 198.51.100.1', '198.51.100.1'],
     ['10.1.2.3', '198.51.100.1, 10.9.9.9', '198.51.100.1'],
     ['10.1.2.3', '198.51.100.1, 192.0.2.1,10.9.9.9', '198.51.100.1'],
+    ['10.1.2.3', '198.51.100.1,', '198.51.100.1'],
+    ['10.1.2.3', ' , 198.51.100.1 , , 10.9.9.9,,', '198.51.100.1'],
     ['10.1.2.3', 'nonsense', '10.1.2.3'],
     ['10.1.2.3', '198.51.100.1, nonsense', '10.1.2.3'],
     ['10.1.2.3', '10.4.4.4', '10.4.4.4'],
@@ -33,6 +35,16 @@ describe('the caller behind proxies', () => {
   test('nobody is trusted where no block is named', () => {
     expect(callerAddress('127.0.0.1', '198.51.100.1', trustedProxies([]))).toBe('127.0.0.1');
   });
+});
+
+test.each([
+  ['', []],
+  ['198.51.100.1', ['198.51.100.1']],
+  ['203.0.113.9, 198.51.100.1:80,', ['203.0.113.9', '198.51.100.1']],
+  ['203.0.113.9, unknown, 198.51.100.1', ['198.51.100.1']],
+  ['203.0.113.9, unknown', []],
+])('of "%s" the hops are %j', (forwardedFor, hops) => {
+  expect(reportedHops(forwardedFor)).toEqual(hops);
 });
 
 test.each([

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type BlackHole, startBlackHole } from '../support/black-hole.ts';
 import { until } from '../support/until.ts';
+import type { Recorded } from './recording-store.ts';
 import { EMPTY_LIST, valuesOf } from './recording-store.ts';
 import { isAnError, Stand } from './stand.ts';
 
@@ -153,6 +154,17 @@ describe('an upgrade', () => {
     ['to a path with dot segments', 'GET /live/../pets', [], 400],
   ])('%s is refused and the connection ends', async (_what, line, headers, status) => {
     await stand.refusesAndCloses(upgrade(line, headers), [status]);
+  });
+
+  test.each(['/live/a', '/files/a', '/pets'])('in HTTP/1.0 is ignored: GET %s', async (path) => {
+    const bytes = upgrade(`GET ${path}`)
+      .replace('HTTP/1.1', 'HTTP/1.0')
+      .replace('Connection: Upgrade', 'Connection: keep-alive, Upgrade');
+    const wire = await stand.connect();
+    expect(await wire.send(bytes).answer()).toMatchObject({ status: 200, headers: { connection: 'keep-alive' } });
+    wire.close();
+    const [{ headers }] = stand.store.requests.slice(-1) as [Recorded];
+    expect(headers.filter(([name]) => name.toLowerCase() === 'upgrade')).toEqual([]);
   });
 
   test('without a key is 401', async () => {

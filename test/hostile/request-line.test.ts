@@ -172,6 +172,13 @@ describe('a method', () => {
     'X_HTTP_METHOD_OVERRIDE: DELETE',
     'X-Original-URL: /categories',
     'X-Rewrite-URL: /categories',
+    'X-Accel-Redirect: /categories',
+    'X-Host: other',
+    'X-Forwarded: for=127.0.0.1',
+    'Forwarded-For: 127.0.0.1',
+    'X-ProxyUser-Ip: 127.0.0.1',
+    'X-Custom-IP-Authorization: 127.0.0.1',
+    'Front-End-Https: on',
   ])('and path are those of the request line: %s does nothing and ends here', async (header) => {
     const request = await stand.passed(stand.request('GET /pets', [header]));
     expect(request.line).toBe('GET /pets HTTP/1.1');

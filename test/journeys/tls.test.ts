@@ -163,6 +163,18 @@ describe('a gateway with a certificate', () => {
     await open();
     const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
     expect(await refusal(old)).toMatch(/VERSION|PROTOCOL/);
+    for (const ciphers of [
+      'AES128-GCM-SHA256',
+      'DHE-RSA-AES128-GCM-SHA256',
+      'ECDHE-RSA-AES128-SHA',
+      'ECDHE-ECDSA-AES128-SHA',
+    ])
+      expect([ciphers, await refusal({ maxVersion: 'TLSv1.2', ciphers })]).toEqual([
+        ciphers,
+        expect.stringMatching(/HANDSHAKE_FAILURE/),
+      ]);
+    const { version } = (await handshake({ maxVersion: 'TLSv1.2' })).getCipher();
+    expect(version).toBe('TLSv1.2');
     expect(await refusal({ ALPNProtocols: ['h2'] })).toMatch(/NO_APPLICATION_PROTOCOL/);
     expect((await handshake({ ALPNProtocols: ['h2', 'http/1.1'] })).alpnProtocol).toBe('http/1.1');
     const again = await handshake({ maxVersion: 'TLSv1.2' });

@@ -71,8 +71,8 @@ export function createDoor({ config, observe, tell, beginSpan }: DoorParts): Doo
       store: null,
       cancel: null,
     };
-    // What follows may be meant for the other protocol already.
-    if (head.upgrade !== undefined) call.keepAlive = false;
+    // What follows may be meant for the other protocol already. HTTP/1.0 has no Upgrade (RFC 9110 section 7.8).
+    if (head.upgrade !== undefined && call.minor > 0) call.keepAlive = false;
     call.whenEnded(() => end(exchange));
     return exchange;
   }

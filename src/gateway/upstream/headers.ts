@@ -1,4 +1,4 @@
-import { plainAddress, reportedAddress } from '../../callers/address.ts';
+import { plainAddress, reportedHops } from '../../callers/address.ts';
 import { withoutFields } from '../../common/field-list.ts';
 import { oneByte } from '../../common/one-byte.ts';
 import { type CheckedLines, checkedLines, FieldLines } from '../../http1/writing.ts';
@@ -62,7 +62,7 @@ function peerLines({ address, call, head }: Exchange): CheckedLines {
 
 /** The same for a caller behind a trusted proxy: keeps the proxy's headers and adds the proxy to the chain. */
 function addChain(lines: FieldLines, { call, head }: Exchange): void {
-  const chain = [...hops(head.forwardedFor), plainAddress(call.peer)];
+  const chain = [...reportedHops(head.forwardedFor), plainAddress(call.peer)];
   const { forwardedProto } = head;
   const proto = forwardedProto === 'https' || forwardedProto === 'http' ? forwardedProto : protoOf(call);
   const host = head.forwardedHost ?? head.host;
@@ -74,13 +74,6 @@ function addChain(lines: FieldLines, { call, head }: Exchange): void {
 
 function protoOf({ secure }: Call): string {
   return secure ? 'https' : 'http';
-}
-
-function hops(forwardedFor: string): string[] {
-  return forwardedFor
-    .split(',')
-    .map(reportedAddress)
-    .filter((hop) => hop !== null);
 }
 
 /** RFC 7239 section 6: an IPv6 address needs brackets and quotes. */

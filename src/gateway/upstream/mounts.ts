@@ -93,7 +93,8 @@ export function createMounts(options: MountsOptions): Mounts {
       const body = call.hasBody ? bounded(call, maxBodyBytes) : null;
       return ways.get(mount)!.forward(exchange, questionOf(exchange, client, target, body), observe);
     },
-    takesTunnel: ({ head: { upgrade, upgrades } }) => upgrades && upgrade === 'websocket' && takesTunnels,
+    takesTunnel: ({ call, head: { upgrade, upgrades } }) =>
+      upgrades && upgrade === 'websocket' && call.minor > 0 && takesTunnels,
     tunnel(exchange, client, target, mount) {
       return new Promise((resolve, reject) => {
         const { tunnels, rewriting } = ways.get(mount)!;

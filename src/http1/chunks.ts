@@ -15,7 +15,7 @@ type Place = 'size' | 'data' | 'cr' | 'lf' | 'trailers' | 'over';
 
 /**
  * Reads a chunked body (RFC 9112 section 7.1): sizes and line ends strictly, extensions and trailers checked, bounded and
- * dropped. Has no I/O: bytes go in, the data of chunks comes out.
+ * dropped. Has no I/O: bytes go in, the data of chunks comes out, that of one read in one piece: small chunks cost no more than large ones.
  */
 export class Chunks {
   readonly #data: (bytes: Buffer) => void;
@@ -26,12 +26,15 @@ export class Chunks {
   #extensions = 0;
   /** Whole lines of trailers. */
   #trailers = '';
+  /** The data of this read: a view of it, or a copy if it is of several chunks. */
+  #read: Buffer | null = null;
+  #readBytes = 0;
   /** A line that came only in part. */
   #begun: Gathering | null = null;
   /** The line that was read last; null: there is no end of it yet. */
   #text: string | null = null;
 
-  /** `data` gets the bytes of chunks as they come; `mostTrailers` in bytes. */
+  /** `data` gets the bytes of chunks, once for each read; `mostTrailers` in bytes. */
   constructor(data: (bytes: Buffer) => void, mostTrailers: number) {
     this.#data = data;
     this.#mostTrailers = mostTrailers;
@@ -44,13 +47,24 @@ export class Chunks {
   /** Takes bytes from `at` on; returns the index behind the last one that belongs to the body. Throws WireError. */
   take(bytes: Buffer, at: number): number {
     let next = at;
-    while (next < bytes.length && this.#place !== 'over') {
-      if (this.#place === 'size') next = this.#size(bytes, next);
-      else if (this.#place === 'data') next = this.#chunk(bytes, next);
-      else if (this.#place === 'trailers') next = this.#trailer(bytes, next);
-      else next = this.#lineEnd(bytes, next);
+    try {
+      while (next < bytes.length && this.#place !== 'over') {
+        if (this.#place === 'size') next = this.#size(bytes, next);
+        else if (this.#place === 'data') next = this.#chunk(bytes, next);
+        else if (this.#place === 'trailers') next = this.#trailer(bytes, next);
+        else next = this.#lineEnd(bytes, next);
+      }
+    } finally {
+      this.#handOver();
     }
     return next;
+  }
+
+  #handOver(): void {
+    const read = this.#read;
+    if (read === null) return;
+    this.#read = null;
+    this.#data(read.length === this.#readBytes ? read : read.subarray(0, this.#readBytes));
   }
 
   /** The owner wants no more data; what is left of the bytes is not read. */
@@ -75,7 +89,16 @@ export class Chunks {
     const next = Math.min(bytes.length, at + this.#left);
     this.#left -= next - at;
     if (this.#left === 0) this.#place = 'cr';
-    this.#data(at === 0 && next === bytes.length ? bytes : bytes.subarray(at, next));
+    if (this.#read === null) {
+      this.#read = at === 0 && next === bytes.length ? bytes : bytes.subarray(at, next);
+      this.#readBytes = next - at;
+      return next;
+    }
+    const before = this.#readBytes;
+    // What is still to come of this read is at most as long as what is left of it.
+    if (this.#read.length === before) this.#read = Buffer.concat([this.#read], before + bytes.length - at);
+    bytes.copy(this.#read, before, at, next);
+    this.#readBytes += next - at;
     return next;
   }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { Chunks } from '../../src/http1/chunks.ts';
 import { readFields } from '../../src/http1/fields.ts';
 import { type RequestHead, RequestHeads, readAnswerHead } from '../../src/http1/heads.ts';
 import { MessageReader } from '../../src/http1/reader.ts';
@@ -130,6 +131,15 @@ test('an answer lets its connection be used again only where no reader can doubt
 });
 
 describe('chunks', () => {
+  test('of one read are handed on in one piece', () => {
+    const pieces: string[] = [];
+    const chunks = new Chunks((bytes) => pieces.push(bytes.toString()), 100);
+    chunks.take(Buffer.from('1\r\na\r\n1\r\nb\r\n4;x=y\r\ncde'), 0);
+    chunks.take(Buffer.from('f\r\n2\r\ngh\r\n'), 0);
+    chunks.take(Buffer.from('0\r\n\r\n'), 0);
+    expect([pieces, chunks.over]).toEqual([['abcde', 'fgh'], true]);
+  });
+
   const MOST_EXTENSIONS = 16 * 1024;
 
   test('may have so many bytes of extensions together, and not one more', () => {

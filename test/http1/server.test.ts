@@ -661,8 +661,10 @@ describe('a caller that ends its side behind what is no request', () => {
 test('a body that is dropped while what has come of it is handed on stops there', async () => {
   const stage = await Stage.open();
   const { wire, call } = await stage.begin(
-    'POST /held HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n1\r\nb\r\n0\r\n\r\n',
+    'POST /held HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n',
   );
+  await until('the first read has come', () => call.bodyBytes === 1);
+  wire.send('1\r\nb\r\n0\r\n\r\n');
   await until('the body is whole', () => call.bodyWhole);
   const heard: string[] = [];
   call.readBody({

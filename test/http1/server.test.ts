@@ -664,8 +664,6 @@ test('a body that is dropped while what has come of it is handed on stops there'
     'POST /held HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n',
   );
   await until('the first read has come', () => call.bodyBytes === 1);
-  wire.send('1\r\nb\r\n0\r\n\r\n');
-  await until('the body is whole', () => call.bodyWhole);
   const heard: string[] = [];
   call.readBody({
     chunk(bytes) {
@@ -676,6 +674,8 @@ test('a body that is dropped while what has come of it is handed on stops there'
     end: () => void heard.push('end'),
     fail: () => void heard.push('fail'),
   });
+  wire.send('1\r\nb\r\n0\r\n\r\n');
+  await until('the body is whole', () => call.bodyWhole);
   expect(heard).toEqual(['a']);
   call.answer(200, '', lines(), 'done');
   expect((await wire.answer()).body).toBe('done');

@@ -22,6 +22,7 @@ import { createContract } from '../gateway/stages/contract.ts';
 import { createDoor } from '../gateway/stages/door.ts';
 import { createForward } from '../gateway/stages/forward.ts';
 import { createInFlight, type Flights } from '../gateway/stages/in-flight.ts';
+import type { LargeChecks } from '../gateway/stages/large-checks.ts';
 import { tracedFields } from '../gateway/upstream/attempts.ts';
 import { requestFields } from '../gateway/upstream/headers.ts';
 import { createInspection } from '../gateway/upstream/inspection.ts';
@@ -50,6 +51,7 @@ export interface Lasting {
   readonly flights: Flights;
   readonly upstreams: Upstreams;
   readonly bodies: Bodies;
+  readonly largeChecks: LargeChecks;
   /** For what slow clients have not read yet. */
   readonly readAhead: SharedBudget;
   readonly observe: Observe;
@@ -72,6 +74,7 @@ export function buildPipeline({ config, contract, prepared }: ActiveConfig<Confi
     upstreams,
     bodies,
     readAhead,
+    largeChecks,
     observe,
     clock,
     tracing,
@@ -129,6 +132,7 @@ export function buildPipeline({ config, contract, prepared }: ActiveConfig<Confi
     contract: createContract({
       maxBodyBytes,
       bodies,
+      largeChecks,
       refuseAfterSunset: config.contract.afterSunset === 'refuse',
       clock,
       report,

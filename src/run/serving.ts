@@ -6,6 +6,7 @@ import type { StoreConnections, StoreStatus } from '../fleet/status.ts';
 import type { Pipeline } from '../gateway/pipeline.ts';
 import { createUnparsedAnswers } from '../gateway/reply/unparsed.ts';
 import { Flights } from '../gateway/stages/in-flight.ts';
+import { LargeChecks } from '../gateway/stages/large-checks.ts';
 import { Upstreams } from '../gateway/upstream/stores.ts';
 import { Bodies, type BodiesSettings } from '../gateway/wire/bodies.ts';
 import { ConnectionLimits } from '../gateway/wire/connection-limits.ts';
@@ -99,6 +100,7 @@ export function createServing(parts: ServingParts): Serving {
     upstreams,
     bodies,
     readAhead,
+    largeChecks: new LargeChecks(),
     observe,
     clock,
     tracing,

@@ -7,6 +7,8 @@ import type { Exchange } from '../exchange.ts';
 import type { Admitted, Checked, CheckedRequest, Target } from '../results.ts';
 import type { Route } from '../routes.ts';
 import type { Bodies } from '../wire/bodies.ts';
+import { CallerLeft } from '../wire/caller-left.ts';
+import type { LargeChecks } from './large-checks.ts';
 
 /** Returns the request in the form that may go to the store. Throws or rejects with a Refusal. */
 export type CheckContract = (exchange: Exchange, client: Admitted, target: Target, route: Route) => Eventually<Checked>;
@@ -14,6 +16,7 @@ export type CheckContract = (exchange: Exchange, client: Admitted, target: Targe
 export interface ContractSettings {
   readonly maxBodyBytes: number;
   readonly bodies: Pick<Bodies, 'read'>;
+  readonly largeChecks: LargeChecks;
   /** Whether to answer 410 for an operation past its sunset date. */
   readonly refuseAfterSunset: boolean;
   readonly clock: () => number;
@@ -25,6 +28,7 @@ export interface ContractSettings {
 export function createContract({
   maxBodyBytes,
   bodies,
+  largeChecks,
   refuseAfterSunset,
   clock,
   report,
@@ -47,10 +51,24 @@ export function createContract({
       return checked({ client, target, operation, body: null });
     }
     return bodies.read(exchange, mostOf(operation), client.keyId).then((body) => {
-      refuseFaults(rule, faults, media, body);
-      return checked({ client, target, operation, body });
+      const check = () => {
+        refuseFaults(rule, faults, media, body);
+        return checked({ client, target, operation, body });
+      };
+      return inTurn(exchange, client, body, check);
     });
   };
+
+  /** At once for most bodies; a large one waits for its turn. */
+  function inTurn<T>({ call }: Exchange, { keyId }: Admitted, body: Buffer | null, check: () => T): Eventually<T> {
+    if (body === null || !largeChecks.isLarge(body.length)) return check();
+    return largeChecks.run(
+      keyId,
+      check,
+      () => !call.left,
+      () => new CallerLeft(),
+    );
+  }
 
   /** Bytes of the largest body. The door has one limit for all, and an operation can only have a smaller one. */
   function mostOf(operation: Operation): number {
@@ -78,7 +96,7 @@ export function createContract({
     const body = await bodies.read(exchange, mostOf(operation), client.keyId);
     const rule = ruleOf(exchange, operation);
     try {
-      refuseFaults(rule, faults, mediaOf(exchange, rule), body);
+      await inTurn(exchange, client, body, () => refuseFaults(rule, faults, mediaOf(exchange, rule), body));
     } catch (refusal) {
       if (!(refusal instanceof Refusal)) throw refusal;
       report(exchange, 'request', refusal.details ?? [ofBody(refusal.message, 'mediaType')]);

@@ -5,6 +5,7 @@ import { Refusal } from '../../../src/errors/refusals.ts';
 import type { Side } from '../../../src/gateway/contract-reports.ts';
 import type { Route } from '../../../src/gateway/routes.ts';
 import { createContract } from '../../../src/gateway/stages/contract.ts';
+import { LargeChecks } from '../../../src/gateway/stages/large-checks.ts';
 import { Bodies } from '../../../src/gateway/wire/bodies.ts';
 import { looseCall } from '../../support/call.ts';
 import { admittedClient, exchangeOf, targetOf } from '../../support/exchange.ts';
@@ -48,6 +49,7 @@ function checking({ maxBodyBytes = 16, refuseAfterSunset = true, scopes = [] as 
   const check = createContract({
     maxBodyBytes,
     bodies,
+    largeChecks: new LargeChecks(),
     refuseAfterSunset,
     clock: clock.read,
     report: (_exchange, side, faults) => void reports.push([side, faults]),

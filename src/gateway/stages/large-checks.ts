@@ -1,0 +1,71 @@
+/** Bytes of a body from which checking it takes long enough to be noticed by others. */
+const LARGE = 64 * 1024;
+
+interface Waiting {
+  readonly check: () => void;
+  /** Ends it without the check. */
+  readonly drop: () => void;
+  /** Whether somebody still waits for the result. */
+  readonly isWanted: () => boolean;
+}
+
+/**
+ * Checks large bodies one at a time, the owners in turns. After each check the event loop is left to others for as long as the check took, so that
+ * clients that send large bodies take half of the process at most.
+ */
+export class LargeChecks {
+  /** By owner; the first owner is the next. */
+  readonly #waiting = new Map<string, Waiting[]>();
+  #busy = false;
+
+  /** Whether a body of so many bytes has to wait for its turn. */
+  isLarge(bytes: number): boolean {
+    return bytes >= LARGE;
+  }
+
+  /** Resolves with the result of `check`; rejects with what it throws, or with `unwanted()` if nobody waits for it any more. */
+  run<T>(owner: string, check: () => T, isWanted: () => boolean, unwanted: () => Error): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = {
+        isWanted,
+        drop: () => reject(unwanted()),
+        check() {
+          try {
+            resolve(check());
+          } catch (error) {
+            reject(error);
+          }
+        },
+      };
+      const own = this.#waiting.get(owner);
+      if (own === undefined) this.#waiting.set(owner, [waiting]);
+      else own.push(waiting);
+      if (!this.#busy) this.#next();
+    });
+  }
+
+  readonly #next = (): void => {
+    const next = this.#take();
+    this.#busy = next !== null;
+    if (next === null) return;
+    const began = performance.now();
+    next.check();
+    setTimeout(this.#next, performance.now() - began);
+  };
+
+  /** The first check of the first owner, who goes behind the others. */
+  #take(): Waiting | null {
+    for (const [owner, own] of this.#waiting) {
+      this.#waiting.delete(owner);
+      for (let first = own.shift(); first !== undefined; first = own.shift()) {
+        if (!first.isWanted()) {
+          first.drop();
+          continue;
+        }
+        if (own.length > 0) this.#waiting.set(owner, own);
+        return first;
+      }
+    }
+    return null;
+  }
+}

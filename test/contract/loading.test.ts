@@ -3,6 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ContractError, loadContract } from '../../src/contract/contract.ts';
+import { Places } from '../../src/contract/document/places.ts';
+import { readSource } from '../../src/contract/document/source.ts';
 import { done, head, load, loadText, notesOf, only, problemsOf } from './documents.ts';
 
 const folder = fileURLToPath(new URL('broken/', import.meta.url));
@@ -51,6 +53,27 @@ test('problems say file, place and message', () => {
     });
   }
   expect.assertions(1);
+});
+
+describe('aliases of YAML', () => {
+  const root = (text: string) => readSource({ file: 'openapi.yaml', text }, new Places()).root;
+
+  test('mean the last anchor of that name before them', () => {
+    expect(root('{ a: &x { b: &x 1, c: *x }, d: *x, &x e: *x, f: &x [2], g: *x }')).toEqual({
+      a: { b: 1, c: 1 },
+      d: 1,
+      e: 'e',
+      f: [2],
+      g: [2],
+    });
+  });
+
+  test('take a time that grows with the file: 5,000 of them and of anchors are read', () => {
+    const lines = Array.from({ length: 5_000 }, (_, i) => `- { anchor: &a${i} { i: ${i} }, alias: *a${i} }`);
+    const entries = root(lines.join('\n')) as { anchor: object; alias: object }[];
+    expect(entries).toHaveLength(5_000);
+    expect(entries.every(({ anchor, alias }) => anchor === alias)).toBe(true);
+  });
 });
 
 test('JSON documents load as well, with their places', () => {

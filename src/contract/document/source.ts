@@ -1,10 +1,23 @@
 import { readFileSync } from 'node:fs';
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type Scalar } from 'yaml';
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  type Scalar,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml';
 import { pointerTo, shown, unescapeToken } from '../names.ts';
 import { exact } from '../numbers.ts';
 import { ContractError, type Problem } from '../problems.ts';
 import { readJsonSource } from './json-source.ts';
 import { type Places, YamlOrigin } from './places.ts';
+
+type Collection = YAMLMap | YAMLSeq;
 
 /** An object of the document. */
 export type Json = Record<string, unknown>;
@@ -47,6 +60,8 @@ export function readSource({ file, text = readText(file) }: Written, places: Pla
   });
   const problems: Problem[] = document.errors.map(({ pos, message }) => problem(pos[0], [], message));
   const read = new Map<Node, unknown>();
+  /** An anchor may be set again: an alias means the last one before it, so they are collected in the order of the file. */
+  const anchors = new Map<string, Scalar | Collection>();
 
   function problem(offset: number, tokens: readonly (string | number)[], message: string): Problem {
     const { line, col } = lines.linePos(offset);
@@ -54,8 +69,11 @@ export function readSource({ file, text = readText(file) }: Written, places: Pla
   }
 
   function value(node: Node | null, tokens: readonly (string | number)[]): unknown {
-    const target = isAlias(node) ? node.resolve(document) : node;
+    const target = isAlias(node) ? anchors.get(node.source) : (node as Scalar | Collection | null);
+    if (isAlias(node) && !target)
+      problems.push(problem(node.range![0], tokens, `the alias *${node.source} has no anchor before it`));
     if (!target) return null;
+    if (target === node && target.anchor !== undefined) anchors.set(target.anchor, target);
     if (isScalar(target)) return scalar(target, tokens);
     if (!read.has(target)) return collection(target, tokens);
     const known = read.get(target);
@@ -63,7 +81,7 @@ export function readSource({ file, text = readText(file) }: Written, places: Pla
     return known ?? null;
   }
 
-  function collection(node: Node, tokens: readonly (string | number)[]): unknown {
+  function collection(node: Collection, tokens: readonly (string | number)[]): unknown {
     read.set(node, undefined);
     const result: Json | unknown[] = isSeq(node) ? [] : {};
     places.set(result, new YamlOrigin(file, lines, node, tokens));
@@ -71,9 +89,11 @@ export function readSource({ file, text = readText(file) }: Written, places: Pla
       node.items.forEach((item, i) => void (result as unknown[]).push(value(item as Node, [...tokens, i])));
     if (isMap(node)) {
       for (const pair of node.items) {
-        const key = String((pair.key as Scalar).value);
+        const name = pair.key as Scalar;
+        if (name.anchor !== undefined) anchors.set(name.anchor, name);
+        const key = String(name.value);
         if (key === '__proto__' || key === '<<' || !key.isWellFormed()) {
-          problems.push(problem((pair.key as Node).range![0], tokens, `the name ${shown(key)} is not supported`));
+          problems.push(problem(name.range![0], tokens, `the name ${shown(key)} is not supported`));
         } else {
           (result as Json)[key] = value(pair.value as Node | null, [...tokens, key]);
         }

@@ -2,6 +2,9 @@
 export const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 
 const PARTS = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
+/** 10^n is a float for n up to this. */
+const EXACT_PLACES = 22;
+const POWERS: bigint[] = [];
 const INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
 
 export const isInteger = (text: string): boolean => INTEGER.test(text);
@@ -31,7 +34,13 @@ function integerOf(text: string): bigint | undefined {
   const { sign, digits, exponent } = decimal(text);
   if (digits === '') return 0n;
   if (exponent < 0) return undefined;
-  return BigInt(`${sign}${digits}${'0'.repeat(exponent)}`);
+  return BigInt(sign + digits) * power(exponent);
+}
+
+/** 10^n, where n is at most 308. */
+function power(n: number): bigint {
+  POWERS[n] ??= 10n ** BigInt(n);
+  return POWERS[n];
 }
 
 /** Sign, digits without zeros at either end ('' for zero), power of ten: -12.50 is '-', '125', -1. */
@@ -45,18 +54,30 @@ function decimal(text: string): { sign: string; digits: string; exponent: number
   return { sign, digits: all.slice(start, end), exponent: Number(power) - fraction.length + all.length - end };
 }
 
-/** Whether `value` is a whole multiple of `step` in decimal digits: 0.07 is a multiple of 0.01. */
-export function isMultiple(value: number | bigint, step: number | bigint): boolean {
-  if (typeof value === 'number' && typeof step === 'number' && Number.isInteger(value) && Number.isInteger(step)) {
-    return value % step === 0;
+/**
+ * Makes a function that returns whether a number is a whole multiple of `step` in decimal digits: 0.07 is a multiple of 0.01. Its
+ * cost does not grow with the size of the number: 10^n is divided by a step of d digits if 10^4d is, for every n above 4d.
+ */
+export function multipleOf(step: number | bigint): (value: number | bigint) => boolean {
+  if (typeof step === 'bigint' || Number.isInteger(step)) {
+    const divisor = BigInt(step);
+    return (value) => (typeof value === 'bigint' ? value % divisor === 0n : value % Number(step) === 0);
   }
-  const a = decimal(String(value));
-  const b = decimal(String(step));
-  if (a.digits === '') return true;
-  const low = Math.min(a.exponent, b.exponent);
-  return (
-    (BigInt(a.digits) * 10n ** BigInt(a.exponent - low)) % (BigInt(b.digits) * 10n ** BigInt(b.exponent - low)) === 0n
-  );
+  const { digits, exponent } = decimal(String(step));
+  const places = -exponent;
+  const scale = places <= EXACT_PLACES ? Number(`1e${places}`) : Number.NaN;
+  const divisor = BigInt(digits);
+  const isDivided = (value: bigint, zeros: number): boolean =>
+    ((value % divisor) * power(Math.min(zeros, 4 * digits.length))) % divisor === 0n;
+  return (value) => {
+    if (typeof value === 'bigint') return isDivided(value, places);
+    const scaled = Math.round(value * scale);
+    // A decimal of 15 digits has a float of its own.
+    if (Math.abs(scaled) < 1e15) return scaled / scale === value && scaled % Number(divisor) === 0;
+    if (Number.isInteger(value)) return isDivided(BigInt(value), places);
+    const own = decimal(String(value));
+    return own.exponent >= exponent && isDivided(BigInt(own.digits), own.exponent - exponent);
+  };
 }
 
 /** The ranges of the number formats (OpenAPI 3.0.3, data types). A float or double must only be finite in its width. */

@@ -2,7 +2,7 @@ import { _, type Code, type CodeKeywordDefinition, type KeywordCxt, type Keyword
 import { type Limit, limitOf } from '../../errors/fault.ts';
 import { Binary, isContent, sizeOf } from '../binary.ts';
 import { MAX_FAULTS } from '../faults.ts';
-import { isMultiple, RANGES } from '../numbers.ts';
+import { multipleOf, RANGES } from '../numbers.ts';
 import { Patterns } from '../patterns/pattern.ts';
 import { noFiles, unlikeIntegers } from '../written.ts';
 import { allDifferent, canonical } from './values.ts';
@@ -144,8 +144,7 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
   {
     keyword: 'multiple',
     code(cxt) {
-      const of = constant(cxt, cxt.schema as Numeric);
-      cxt.fail(_`${isNumeric(cxt.data)} && !${constant(cxt, isMultiple)}(${cxt.data}, ${of})`);
+      cxt.fail(_`${isNumeric(cxt.data)} && !${constant(cxt, multipleOf(cxt.schema as Numeric))}(${cxt.data})`);
     },
     error: tells(({ schema }) => _`{limit: ${limitOf(schema)}}`),
   },

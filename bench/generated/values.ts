@@ -89,7 +89,7 @@ export class Values {
       if (!Array.isArray(alternatives) || alternatives.length === 0) continue;
       const chosen = this.#random.of(alternatives) as Json;
       join(merged, this.#merged(chosen, [...via, String(chosen.$ref)]));
-      if (isObject(discriminator)) tag(merged, discriminator, chosen.$ref);
+      if (isObject(discriminator)) this.#tag(merged, discriminator, chosen.$ref);
     }
     if (isObject(discriminator) && oneOf === undefined && anyOf === undefined) this.#become(merged, discriminator, via);
     return merged;
@@ -101,7 +101,25 @@ export class Values {
     const isBase = via.length < 2 && targets.length > 0 && !targets.includes(via[0]);
     const chosen = isBase ? String(this.#random.of(targets)) : via[0];
     if (isBase) join(merged, this.#merged({ $ref: chosen }, [chosen!, 'the base']));
-    else tag(merged, discriminator, chosen);
+    else this.#tag(merged, discriminator, chosen);
+  }
+
+  /** Gives a discriminator the value that stands for a component: one that it lists, or its mapping, or its name. */
+  #tag(merged: Record<string, unknown>, { propertyName, mapping }: Json, reference: unknown): void {
+    if (typeof propertyName !== 'string') return;
+    join(merged, { required: [propertyName] });
+    if (typeof reference !== 'string' || this.#isListed((merged.properties as Json | undefined)?.[propertyName]))
+      return;
+    const name = reference.slice(reference.lastIndexOf('/') + 1);
+    const entries = Object.entries(isObject(mapping) ? mapping : {});
+    const value = entries.find(([, target]) => target === reference || target === name)?.[0] ?? name;
+    join(merged, { properties: { [propertyName]: { enum: [value] } } });
+  }
+
+  /** Whether a schema lists its values. */
+  #isListed(schema: unknown): boolean {
+    const node = this.#document.follow(schema);
+    return Array.isArray(node.enum) || 'const' in node || listOf(node.allOf).some((part) => this.#isListed(part));
   }
 
   #object(node: Json, depth: number): Json {
@@ -167,15 +185,6 @@ function common(a: unknown, b: unknown): unknown {
   const [known, more] = [[a].flat(), [b].flat()];
   if (known.length === 1 && more.length === 1) return b;
   return more.filter((type) => known.includes(type) || (type === 'integer' && known.includes('number')));
-}
-
-/** Gives a discriminator the value that stands for a component: its mapping, or the component's name. */
-function tag(merged: Record<string, unknown>, { propertyName, mapping }: Json, reference: unknown): void {
-  if (typeof reference !== 'string' || typeof propertyName !== 'string') return;
-  const name = reference.slice(reference.lastIndexOf('/') + 1);
-  const entries = Object.entries(isObject(mapping) ? mapping : {});
-  const value = entries.find(([, target]) => target === reference || target === name)?.[0] ?? name;
-  join(merged, { properties: { [propertyName]: { enum: [value] } }, required: [propertyName] });
 }
 
 function implied(node: Json): string | undefined {

@@ -1,6 +1,5 @@
 import type { Document } from './document/document.ts';
 import { isObject, type Json } from './document/source.ts';
-import { heirsIn } from './schema/polymorphism.ts';
 
 /** A part of a document up to its references: the wanted objects in it, and the objects that it refers to. */
 interface Unit {
@@ -13,7 +12,6 @@ export class Reach {
   readonly #document: Document;
   readonly #wanted: ReadonlySet<object>;
   readonly #units = new Map<object, Unit>();
-  #heirs: ReadonlyMap<string, readonly string[]> | undefined;
 
   constructor(document: Document, wanted: ReadonlySet<object>) {
     this.#document = document;
@@ -49,23 +47,10 @@ export class Reach {
 
   #targets(node: Json): Json[] {
     const refs = [node.$ref, node.$dynamicRef].filter(isText);
-    if (isObject(node.discriminator)) {
-      refs.push(...Object.values(this.#document.object(node.discriminator.mapping) ?? {}).filter(isText));
-      refs.push(...this.#heirsOf(node));
-    }
     return refs.map((ref) => this.#document.target(ref)).filter((target) => target !== null);
-  }
-
-  /** A discriminator may choose any schema that has its own in `allOf`. */
-  #heirsOf(node: Json): string[] {
-    this.#heirs ??= heirsIn(this.#document);
-    const all = [...this.#heirs].filter(([pointer]) => this.#document.target(refTo(pointer)) === node);
-    return all.flatMap(([, heirs]) => heirs.map(refTo));
   }
 }
 
 const isAnObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 const isText = (value: unknown): value is string => typeof value === 'string';
-
-const refTo = (pointer: string): string => `#${encodeURI(pointer)}`;

@@ -134,7 +134,7 @@ describe('a document of 3.1 in several files', () => {
     write('kinds.json', { C: { properties: { a: false } } });
     const discriminator = { propertyName: 'k', mapping: { c: 'kinds.json#/C' } };
     const schemas = {
-      P: { type: 'object', required: ['k'], properties: { k: { type: 'string' } }, discriminator },
+      P: { oneOf: [{ $ref: 'kinds.json#/C' }], discriminator },
     };
     write('main.json', {
       ...head,

@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { OpenApi } from '../../bench/generated/document.ts';
+import { examplesOf } from '../../bench/generated/examples.ts';
 import { Opinion } from '../../bench/generated/opinion.ts';
 import { Random } from '../../bench/generated/random.ts';
 import { Requests } from '../../bench/generated/requests.ts';
@@ -11,6 +13,7 @@ import { faultsOf } from '../../bench/generated/verdict.ts';
 import { shippedFiles } from '../../src/config/load.ts';
 import { loadContract } from '../../src/contract/contract.ts';
 
+const chat = fileURLToPath(new URL('fixtures/chat.yaml', import.meta.url));
 const document = new OpenApi(shippedFiles.contract);
 const random = new Random('shipped');
 const requests = new Requests(document, new Values(document, new Opinion(document), random), random);
@@ -79,4 +82,23 @@ test('valid requests that are made of a document of OpenAPI 3.1 are taken', () =
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+test.each([shippedFiles.contract, chat])('the examples that %s has are taken', (file) => {
+  const examples = [...examplesOf(new OpenApi(file), loadContract(file))];
+  expect(examples.filter(({ faults }) => faults.length > 0)).toEqual([]);
+  expect(examples.length).toBeGreaterThan(3);
+});
+
+test('valid requests that are made of schemas with discriminators are taken', () => {
+  const document = new OpenApi(chat);
+  const random = new Random('chat');
+  const requests = new Requests(document, new Values(document, new Opinion(document), random), random);
+  const operations = [...document.operations()];
+  const made = Array.from({ length: 60 }, () => operations.map((operation) => requests.make(operation))).flat();
+  const contract = loadContract(chat);
+  expect(made.flatMap((request) => faultsOf(contract, request))).toEqual([]);
+  const texts = made.map(({ body }) => String(body?.bytes));
+  for (const value of ['"developer"', '"user"', '"assistant"', '"tool"', '"kitty"', '"Dog"'])
+    expect([value, texts.some((text) => text.includes(value))]).toEqual([value, true]);
 });

@@ -1,98 +1,212 @@
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { checker, load, notesOf, responseChecker } from './documents.ts';
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-const animal = (property: string) => ({
+const animal = (property: string, kind: object = { type: 'string' }) => ({
   type: 'object',
   required: ['kind'],
-  properties: { kind: { type: 'string' }, [property]: { type: 'integer' } },
+  properties: { kind, [property]: { type: 'integer' } },
 });
 
-describe('a discriminator among alternatives', () => {
-  const schemas = { Cat: animal('lives'), Dog: animal('tricks'), Fish: animal('fins') };
-  const discriminator = { propertyName: 'kind', mapping: { hund: '#/components/schemas/Dog', nemo: 'Fish' } };
-
-  test.each(['oneOf', 'anyOf'])('in %s decides by name or mapping, and faults are of the one it chose', (keyword) => {
-    const check = checker({ [keyword]: [ref('Cat'), ref('Dog'), ref('Fish')], discriminator }, schemas);
-    expect(check('{"kind":"Cat","lives":7}')).toEqual([]);
-    expect(check('{"kind":"Cat","lives":"x","tricks":"y"}')).toEqual(['/lives must be an integer']);
-    expect(check('{"kind":"hund","lives":"x","tricks":"y"}')).toEqual(['/tricks must be an integer']);
-    expect(check('{"kind":"Dog","tricks":"y"}')).toEqual(['/tricks must be an integer']);
-    expect(check('{"kind":"nemo","fins":"y"}')).toEqual(['/fins must be an integer']);
+describe('a discriminator whose alternatives list their values', () => {
+  const message = (more: object, ...roles: string[]) => ({
+    type: 'object',
+    required: ['role', 'content'],
+    properties: { role: { type: 'string', enum: roles }, content: { type: 'string' }, ...more },
   });
-
-  test('refuses values it does not know, and a missing one', () => {
-    const check = checker({ oneOf: [ref('Cat'), ref('Dog'), ref('Fish')], discriminator }, schemas);
-    expect(check('{"kind":"Cow"}')).toEqual(['/kind must be one of: Cat, Dog, hund, Fish, nemo']);
-    expect(check('{}')).toEqual(['/kind is required']);
-    expect(check('[]')).toEqual(['must be an object']);
-    expect(check('{"kind":1}')).toEqual(['/kind must be one of: Cat, Dog, hund, Fish, nemo']);
-  });
-});
-
-test('a discriminator that no value can satisfy is noted', () => {
-  const kind = (...values: string[]) => ({ type: 'object', properties: { kind: { enum: values } } });
   const schemas = {
-    Cat: kind('cat'),
-    Dog: kind('Dog', 'dog'),
-    Fish: { allOf: [kind('fish')] },
-    Bird: {},
-    Cow: kind('cow'),
-    Pet: {
-      oneOf: ['Cat', 'Dog', 'Fish', 'Bird', 'Cow'].map(ref),
-      discriminator: { propertyName: 'kind', mapping: { cow: 'Cow' } },
-    },
+    UserMessage: message({ name: { type: 'string' } }, 'user'),
+    SystemMessage: { allOf: [message({}, 'system', 'developer'), { properties: { name: { type: 'boolean' } } }] },
+    ToolMessage: { ...message({ tool: { type: 'integer' } }, 'tool', 'user'), allOf: [ref('Tool')] },
+    Tool: { type: 'object', properties: { role: { allOf: [ref('ToolRole')] } } },
+    ToolRole: { enum: ['tool'] },
   };
-  expect(notesOf(load({}, { schemas }))).toEqual([
-    'no value leads to /components/schemas/Cat: kind must be Cat for it, which its enum does not list',
-    'no value leads to /components/schemas/Fish: kind must be Fish for it, which its enum does not list',
-  ]);
+  const alternatives = [ref('UserMessage'), ref('SystemMessage'), ref('ToolMessage')];
+
+  test.each(['oneOf', 'anyOf'])(
+    'in %s selects by them without a mapping, and faults are of the selected one',
+    (keyword) => {
+      const check = checker({ [keyword]: alternatives, discriminator: { propertyName: 'role' } }, schemas);
+      for (const role of ['user', 'system', 'developer', 'tool'])
+        expect([role, check(`{"role":"${role}","content":"hi"}`)]).toEqual([role, []]);
+      expect(check('{"role":"user","content":"hi","name":true,"tool":"x"}')).toEqual(['/name must be a string']);
+      expect(check('{"role":"developer","content":"hi","name":"x"}')).toEqual(['/name must be true or false']);
+      expect(check('{"role":"tool","content":1,"tool":"x"}')).toEqual([
+        '/content must be a string',
+        '/tool must be an integer',
+      ]);
+      expect(check('{"role":"cow"}')).toEqual(['/role must be one of: user, system, developer, tool']);
+      expect(check('{"content":"hi"}')).toEqual(['/role is required']);
+      expect(check('[]')).toEqual(['must be an object']);
+    },
+  );
+
+  test('selects by them whatever the mapping says', () => {
+    const mapping = { user: 'ToolMessage', tool: 'UserMessage', x: 'SystemMessage' };
+    const check = checker({ oneOf: alternatives, discriminator: { propertyName: 'role', mapping } }, schemas);
+    expect(check('{"role":"user","content":"hi"}')).toEqual([]);
+    expect(check('{"role":"x","content":"hi"}')).toEqual(['/role must be one of: user, system, developer, tool']);
+  });
 });
 
-describe('a discriminator of a parent', () => {
+describe('a discriminator whose alternatives list no values', () => {
+  const schemas = { Cat: animal('lives'), Dog: animal('tricks'), Fish: { ...animal('fins'), maxProperties: 2 } };
+  const discriminator = { propertyName: 'kind', mapping: { hund: '#/components/schemas/Dog', nemo: 'Fish' } };
+  const alternatives = ['Cat', 'Dog', 'Fish'].map(ref);
+  const wrong = '"lives":"x","tricks":"y","fins":"z"}';
+
+  test.each(['oneOf', 'anyOf'])('leaves it to %s what fits, and faults are of the one that it names', (keyword) => {
+    const check = checker({ [keyword]: alternatives, discriminator }, schemas);
+    expect(check(`{"kind":"Cat",${wrong}`)).toEqual(['/lives must be an integer']);
+    expect(check(`{"kind":"Dog",${wrong}`)).toEqual(['/tricks must be an integer']);
+    expect(check(`{"kind":"hund",${wrong}`)).toEqual(['/tricks must be an integer']);
+    expect(check(`{"kind":"nemo",${wrong}`)).toEqual(['must have at most 2 members', '/fins must be an integer']);
+    expect(check(`{"kind":"Cow",${wrong}`)).toContain('must fit one of the described forms');
+    expect(check('{"kind":"Cat","lives":"x","fins":"y"}')).toEqual([]);
+    const both = check('{"kind":"Cat","lives":1}');
+    expect(both).toEqual(keyword === 'oneOf' ? ['must fit only one of the described forms'] : []);
+  });
+
+  test('is noted where an ambiguous value does not fit oneOf', () => {
+    const notes = (keyword: string, kind?: object) =>
+      notesOf(
+        load(
+          {},
+          {
+            schemas: {
+              Cat: animal('lives', kind),
+              Pet: { [keyword]: [ref('Cat')], discriminator: { propertyName: 'kind' } },
+            },
+          },
+        ),
+      );
+    expect(notes('oneOf')).toEqual([
+      'oneOf decides without the discriminator: an enum or const of kind in each schema would let it choose',
+    ]);
+    expect(notes('anyOf')).toEqual([]);
+    expect(notes('oneOf', { enum: ['cat'] })).toEqual([]);
+  });
+});
+
+describe('a discriminator without alternatives', () => {
   const schemas = {
     Pet: { ...animal('age'), discriminator: { propertyName: 'kind', mapping: { kitty: 'Cat' } } },
     Cat: { allOf: [ref('Pet'), animal('lives')] },
-    Lion: { allOf: [ref('Cat'), animal('mane')] },
-    Rock: animal('weight'),
   };
 
-  test('chooses among all heirs, where the parent is asked for', () => {
-    const check = checker({ type: 'array', items: ref('Pet') }, schemas);
-    expect(check('[{"kind":"Pet"},{"kind":"Cat","lives":7},{"kind":"kitty"},{"kind":"Lion","mane":1}]')).toEqual([]);
-    expect(check('[{"kind":"Pet","lives":"x"}]')).toEqual([]);
-    expect(check('[{"kind":"Cat","lives":"x","age":"y"}]')).toEqual([
-      '/0/age must be an integer',
-      '/0/lives must be an integer',
+  test('has no effect, which is noted', () => {
+    const check = checker(ref('Pet'), schemas);
+    expect(check('{"kind":"anything","lives":"x"}')).toEqual([]);
+    expect(check('{"kind":"Cat","age":"x"}')).toEqual(['/age must be an integer']);
+    expect(notesOf(load({}, { schemas }))).toEqual([
+      'discriminator has no effect without oneOf or anyOf: what inherits from a schema is not looked for',
     ]);
-    expect(check('[{"kind":"Lion","mane":"x","lives":"x"}]')).toEqual([
-      '/0/lives must be an integer',
-      '/0/mane must be an integer',
-    ]);
-    expect(check('[{"kind":"Rock"}]')).toEqual(['/0/kind must be one of: Pet, Cat, kitty, Lion']);
   });
 
-  test('does not choose again where an heir is asked for', () => {
-    const check = checker(ref('Cat'), schemas);
-    expect(check('{"kind":"anything","lives":1,"age":2}')).toEqual([]);
-    expect(check('{"kind":"anything","lives":"x"}')).toEqual(['/lives must be an integer']);
+  test('has none on heirs', () => {
+    expect(checker(ref('Cat'), schemas)('{"kind":"anything","lives":"x"}')).toEqual(['/lives must be an integer']);
   });
+});
 
-  test('works in answers too', () => {
-    expect(responseChecker(ref('Pet'), schemas)('{"kind":"Cat","lives":"x"}')).toEqual(['/lives must be an integer']);
-  });
+describe('a schema that lists its own heirs', () => {
+  const kind = (name: string) => ({ properties: { kind: { enum: [name] } } });
+  const schemas = {
+    Pet: { ...animal('age'), oneOf: [ref('Cat'), ref('Dog')], discriminator: { propertyName: 'kind' } },
+    Feline: { allOf: [ref('Pet')], properties: { paws: { type: 'integer' } } },
+    Cat: { allOf: [ref('Feline'), animal('lives'), kind('cat')] },
+    Dog: { allOf: [ref('Pet'), animal('tricks'), kind('dog')] },
+    Order: { allOf: [ref('Pet'), { required: ['price'] }] },
+  };
 
-  test('that lists its heirs in oneOf as well does not go round in circles', () => {
-    const circular = {
-      Pet: { ...animal('age'), oneOf: [ref('Cat')], discriminator: { propertyName: 'kind' } },
-      Cat: { allOf: [ref('Pet'), animal('lives')] },
-    };
-    const check = checker(ref('Pet'), circular);
-    expect(check('{"kind":"Cat","lives":7,"age":1}')).toEqual([]);
-    expect(check('{"kind":"Cat","lives":"x","age":"y"}')).toEqual([
+  test('does not go round in circles', () => {
+    const check = checker(ref('Pet'), schemas);
+    expect(check('{"kind":"cat","lives":7,"age":1}')).toEqual([]);
+    expect(check('{"kind":"cat","lives":"x","age":"y","paws":"z","tricks":"z"}')).toEqual([
       '/age must be an integer',
+      '/paws must be an integer',
       '/lives must be an integer',
     ]);
+    expect(check('{"kind":"cow"}')).toEqual(['/kind must be one of: cat, dog']);
+    expect(checker(ref('Cat'), schemas)('{"kind":"cat","lives":"x"}')).toEqual(['/lives must be an integer']);
+    expect(responseChecker(ref('Pet'), schemas)('{"kind":"dog","tricks":"x"}')).toEqual(['/tricks must be an integer']);
   });
+
+  test('has them also where another schema than an heir inherits from it', () => {
+    const check = checker(ref('Order'), schemas);
+    expect(check('{"kind":"dog","tricks":1,"price":1}')).toEqual([]);
+    expect(check('{"kind":"dog","tricks":"x","price":1}')).toEqual(['/tricks must be an integer']);
+    expect(check('{"kind":"cow","price":1}')).toEqual(['/kind must be one of: cat, dog']);
+  });
+});
+
+test('no discriminator changes what fits', () => {
+  const values = fc.subarray(['cat', 'dog', 'A', 1, null, true], { minLength: 1 });
+  const kind = fc.oneof(
+    values.map((all) => ({ enum: all })),
+    fc.constantFrom('cat', 'dog', 1, 'A').map((one) => ({ enum: [one] })),
+    fc.constantFrom('cat', 'dog', 1, 'A').map((one) => ({ enum: [one] })),
+    fc.constant({ enum: ['cat'], nullable: true, type: 'string' }),
+    fc.constant({ allOf: [ref('Kind')] }),
+    fc.constant({ type: 'string' }),
+    fc.constant({ type: 'string', readOnly: true, enum: ['cat'] }),
+  );
+  const own = fc.record(
+    {
+      type: fc.constantFrom('object', 'object', 'object', 'array'),
+      nullable: fc.constantFrom(true, false, false, false),
+      required: fc.constantFrom(['kind'], ['kind'], ['a']),
+      properties: fc.record({ kind, a: fc.constantFrom({ type: 'integer' }, {}) }, { requiredKeys: [] }),
+      additionalProperties: fc.constant(false),
+    },
+    { requiredKeys: [] },
+  );
+  const schema = fc.oneof(
+    own,
+    fc.tuple(own, own).map(([a, b]) => ({ allOf: [a, b] })),
+  );
+  const cases = fc.record({
+    alternatives: fc.array(schema, { minLength: 1, maxLength: 3 }),
+    keyword: fc.constantFrom('oneOf', 'anyOf'),
+    named: fc.boolean(),
+    mapping: fc.dictionary(fc.constantFrom('cat', 'dog', 'x'), fc.constantFrom('A', 'B', 'C', 'Kind'), { maxKeys: 3 }),
+    base: fc.oneof(fc.constant({}), own),
+  });
+  const value = fc.oneof(
+    {
+      weight: 8,
+      arbitrary: fc.record(
+        { kind: fc.constantFrom('cat', 'dog', 'A', 'x', 1, null), a: fc.constantFrom(1, 'x') },
+        { requiredKeys: [] },
+      ),
+    },
+    { weight: 1, arbitrary: fc.constantFrom(null, 'cat', 1, [], ['kind']) },
+  );
+  let fits = 0;
+  let all = 0;
+  fc.assert(
+    fc.property(cases, fc.array(value, { minLength: 20, maxLength: 20 }), (one, sent) => {
+      const names = one.alternatives.map((_, i) => 'ABC'[i]!);
+      const schemas = {
+        A: {},
+        B: {},
+        C: {},
+        ...Object.fromEntries(names.map((name, i) => [name, one.alternatives[i]])),
+      };
+      const whole = { ...one.base, [one.keyword]: one.named ? names.map(ref) : one.alternatives };
+      const plain = checker(whole, { ...schemas, Kind: { enum: ['dog'] } });
+      const discriminator = { propertyName: 'kind', mapping: one.mapping };
+      const check = checker({ ...whole, discriminator }, { ...schemas, Kind: { enum: ['dog'] } });
+      for (const text of sent.map((value) => JSON.stringify(value))) {
+        const expected = plain(text).length === 0;
+        expect([text, check(text).length === 0]).toEqual([text, expected]);
+        all++;
+        if (expected) fits++;
+      }
+    }),
+    { numRuns: 400 },
+  );
+  expect(fits / all).toBeGreaterThan(0.03);
+  expect(fits / all).toBeLessThan(0.9);
 });

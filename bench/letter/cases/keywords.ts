@@ -290,14 +290,15 @@ const base = {
 const car = {
   Car: { allOf: [ref('Base'), { type: 'object', required: ['doors'], properties: { doors: { type: 'integer' } } }] },
 };
-const DISCRIMINATOR = 'OpenAPI 3.0.3, Discriminator Object';
+/** Only what 3.0.3 and 3.0.4 judge alike: by 3.0.4 it does not change what fits. */
+const DISCRIMINATOR = 'OpenAPI 3.0.3 and 3.0.4, Discriminator Object';
 const discriminators: readonly Subject[] = [
   check(
     'discriminator',
     { oneOf: [ref('Cat'), ref('Dog')], discriminator: { propertyName: 'kind' } },
     DISCRIMINATOR,
-    ['{"kind":"Cat","lives":9}', '{"kind":"Dog","bark":"wow"}'],
-    ['{"kind":"Cat","lives":"9"}', '{"kind":"Dog"}', '{"lives":9}', '{"kind":"Fish"}'],
+    ['{"kind":"Cat","lives":9}'],
+    ['{"kind":"Cat","lives":"9"}', '{"lives":9}'],
     pets,
   ),
   check(
@@ -310,15 +311,15 @@ const discriminators: readonly Subject[] = [
       },
     },
     DISCRIMINATOR,
-    ['{"kind":"c"}', '{"kind":"d","bark":"x"}'],
-    ['{"kind":"d"}', '{"kind":"e","bark":"x"}', '{"kind":"c","lives":"x"}'],
+    ['{"kind":"c"}'],
+    ['{"kind":"e","bark":"x"}', '{"kind":"c","lives":"x"}'],
   ),
   check(
     'discriminator',
     { anyOf: [ref('Base'), ref('Car')], discriminator: { propertyName: 'type' } },
     DISCRIMINATOR,
     ['{"type":"Car","doors":4}'],
-    ['{"type":"Car"}', '{"type":"Car","doors":"4"}', '{"doors":4}'],
+    ['{"doors":4}'],
     { ...base, ...car },
   ),
 ];

@@ -1,19 +1,37 @@
 import type { Document } from '../document/document.ts';
-import { isObject, type Json } from '../document/source.ts';
+import { isObject, isReference, type Json, objectsIn } from '../document/source.ts';
 import type { Findings } from '../findings.ts';
 import { escapeToken, unescapeToken } from '../names.ts';
 
 const SCHEMAS = '/components/schemas/';
 
-/** The schema that a value must fit, by the value of one of its properties (OpenAPI 3.0.3, Discriminator Object). */
+/** One schema of `oneOf` or `anyOf`, and the values of a discriminator that stand for it. */
+export interface Alternative {
+  readonly schema: Json;
+  readonly values: readonly unknown[];
+}
+
+/**
+ * What a discriminator says about the alternatives beside it. It never changes which values fit (OpenAPI 3.0.4 and 3.1.1, Discriminator
+ * Object): it makes the check shorter, or its faults clearer.
+ */
 export interface Kinds {
+  readonly keyword: 'oneOf' | 'anyOf';
   readonly property: string;
-  /** Pointers of schemas with the values that stand for each. */
-  readonly schemas: ReadonlyMap<string, readonly string[]>;
+  readonly alternatives: readonly Alternative[];
   /**
-   * Whether the schemas are those listed in `oneOf` or `anyOf`; otherwise they are those that inherit through `allOf`.
+   * Whether each alternative asks for an object with the property and lists values of its own for it. Then no other alternative than the
+   * one of a value can fit. If not, the values are those of the mapping and the names of schemas, which no schema enforces.
    */
-  readonly listed: boolean;
+  readonly decides: boolean;
+}
+
+/** What every value that fits a schema has. */
+interface Traits {
+  readonly isObject: boolean;
+  readonly hasProperty: boolean;
+  /** The values that the schema lists for the property; `null` if it lists none. */
+  readonly values: ReadonlySet<unknown> | null;
 }
 
 /** Reads discriminators. */
@@ -27,80 +45,95 @@ export class Polymorphism {
     this.#findings = findings;
   }
 
-  /** `null` if the schema has no discriminator, or one that cannot decide. `pointer` is the place of a named schema. */
-  of(schema: Json, pointer: string | null): Kinds | null {
+  /** `null` if the schema has no discriminator, or one that helps nothing. `isBarred`: whether an alternative bars the property. */
+  of(schema: Json, isBarred: (alternative: Json, property: string) => boolean): Kinds | null {
     const { discriminator } = schema;
     if (discriminator === undefined) return null;
     if (!isObject(discriminator) || typeof discriminator.propertyName !== 'string') {
       this.#findings.problem(schema, 'discriminator', 'must be an object with a propertyName');
       return null;
     }
-    const options = schema.oneOf ?? schema.anyOf;
-    const listed = Array.isArray(options);
-    const pointers = listed ? this.#listed(options) : this.#inherited(pointer);
-    if (pointers === null) {
-      this.#findings.note(
-        schema,
-        'discriminator',
-        'discriminator has no effect: a schema without a name cannot be chosen by it',
-      );
+    const { propertyName: property, mapping } = discriminator;
+    const keyword = keywordOf(schema);
+    if (keyword === null) {
+      const message =
+        'discriminator has no effect without oneOf or anyOf: what inherits from a schema is not looked for';
+      this.#findings.note(schema, 'discriminator', message);
       return null;
     }
-    const schemas = new Map<string, string[]>();
-    for (const found of pointers) schemas.set(found, nameOf(found));
-    for (const [value, ref] of this.#document.members(discriminator.mapping)) {
-      const target = this.#pointer({ $ref: ref });
-      if (target !== null) schemas.set(target, [...(schemas.get(target) ?? []), value]);
+    const options = objectsIn(schema[keyword]);
+    const traits = options.map((option) => this.#traitsOf(option, property));
+    const listed = traits.map(({ values }) => [...(values ?? [])]);
+    const decides =
+      traits.every((one) => one.isObject && one.hasProperty && one.values !== null) &&
+      new Set(listed.flat()).size === listed.flat().length &&
+      !options.some((option) => isBarred(option, property));
+    const names = decides ? null : this.#names(options, mapping);
+    if (names && keyword === 'oneOf' && traits.some(({ values }) => values === null)) {
+      const message = `oneOf decides without the discriminator: an enum or const of ${property} in each schema would let it choose`;
+      this.#findings.note(schema, 'discriminator', message);
     }
-    this.#noteUnreachable(schema, discriminator.propertyName, schemas);
-    const alone = !listed && [...schemas.keys()].every((found) => found === pointer);
-    return alone ? null : { property: discriminator.propertyName, schemas, listed };
+    const alternatives = options.map((schema, i) => ({ schema, values: names?.[i] ?? listed[i]! }));
+    // Faults of one alternative are made by its definition, which only a reference has.
+    if (names && (!options.every(isReference) || names.flat().length === 0)) return null;
+    return { keyword, property, alternatives, decides };
   }
 
-  /** Values are names of schemas unless the mapping has them, and authors forget that: then no value fits a schema. */
-  #noteUnreachable(schema: Json, property: string, schemas: ReadonlyMap<string, readonly string[]>): void {
-    for (const [pointer, values] of schemas) {
-      const allowed = this.#enumOf(this.#document.target(`#${encodeURI(pointer)}`), property, new Set());
-      if (allowed === null || values.length === 0 || values.some((value) => allowed.includes(value))) continue;
-      this.#findings.note(
-        schema,
-        'discriminator',
-        `no value leads to ${pointer}: ${property} must be ${values.join(' or ')} for it, which its enum does not list`,
-      );
+  /** Whether a schema with this pointer is among the alternatives of `base`, or one that inherits from it is. */
+  isAlternativeOf(base: Json, pointer: string): boolean {
+    const keyword = isObject(base.discriminator) ? keywordOf(base) : null;
+    if (keyword === null) return false;
+    const alternatives = new Set(objectsIn(base[keyword]).map((option) => this.#pointer(option)));
+    this.#heirs ??= heirsIn(this.#document);
+    const found = new Set([pointer]);
+    for (const parent of found) {
+      if (alternatives.has(parent)) return true;
+      for (const heir of this.#heirs.get(parent) ?? []) found.add(heir);
     }
+    return false;
   }
 
-  /** The values that a schema allows for a property; `null` if it does not list them. */
-  #enumOf(schema: Json | null, property: string, seen: Set<Json>): readonly unknown[] | null {
+  /** The names and the values of the mapping that stand for each alternative. */
+  #names(options: readonly Json[], mapping: unknown): string[][] {
+    const mapped = this.#document
+      .members(mapping)
+      .map(([value, ref]) => [value, typeof ref === 'string' ? this.#pointer({ $ref: ref }) : null] as const);
+    return options.map((option) => {
+      const pointer = this.#pointer(option);
+      if (pointer === null) return [];
+      return [...nameOf(pointer), ...mapped.filter(([, target]) => target === pointer).map(([value]) => value)];
+    });
+  }
+
+  #traitsOf(schema: unknown, property: string, seen = new Set<Json>()): Traits {
+    const node = this.#document.object(schema);
+    if (!node || seen.has(node)) return { isObject: false, hasProperty: false, values: null };
+    seen.add(node);
+    const { types, nullable } = this.#document.dialect.typesOf(node);
+    const parts = this.#partsOf(node).map((part) => this.#traitsOf(part, property, seen));
+    const own = this.#valuesOf(this.#document.object(node.properties)?.[property]);
+    return {
+      isObject: (types?.join() === 'object' && !nullable) || parts.some((part) => part.isObject),
+      hasProperty:
+        (Array.isArray(node.required) && node.required.includes(property)) || parts.some((part) => part.hasProperty),
+      values: common([own, ...parts.map((part) => part.values)]),
+    };
+  }
+
+  /** The values that a schema lists for itself; `null` if it lists none, or some that are no plain values. */
+  #valuesOf(schema: unknown, seen = new Set<Json>()): ReadonlySet<unknown> | null {
     const node = this.#document.object(schema);
     if (!node || seen.has(node)) return null;
     seen.add(node);
-    const own = this.#document.object(this.#document.object(node.properties)?.[property]);
-    const listed = own && this.#document.dialect.valuesIn(own);
-    if (listed) return listed;
+    const values = this.#document.dialect.valuesIn(node);
+    const own = values === null || values.some((value) => typeof value === 'object') ? null : new Set(values);
+    return common([own, ...this.#partsOf(node).map((part) => this.#valuesOf(part, seen))]);
+  }
+
+  /** The schemas that a value must fit beside this one. */
+  #partsOf(node: Json): Json[] {
     const beside = this.#document.beside(node);
-    for (const part of [
-      ...(Array.isArray(node.allOf) ? node.allOf.filter(isObject) : []),
-      ...(beside ? [beside] : []),
-    ]) {
-      const inherited = this.#enumOf(part, property, seen);
-      if (inherited) return inherited;
-    }
-    return null;
-  }
-
-  #listed(options: readonly unknown[]): string[] | null {
-    const pointers = options.map((option) => (isObject(option) ? this.#pointer(option) : null));
-    return pointers.includes(null) ? null : (pointers as string[]);
-  }
-
-  /** The schema itself and all that have it in their `allOf`, directly or through others. */
-  #inherited(pointer: string | null): string[] {
-    if (pointer === null) return [];
-    this.#heirs ??= heirsIn(this.#document);
-    const found = new Set([pointer]);
-    for (const parent of found) for (const heir of this.#heirs.get(parent) ?? []) found.add(heir);
-    return [...found];
+    return [...objectsIn(node.allOf), ...(beside ? [beside] : [])];
   }
 
   #pointer(reference: Json): string | null {
@@ -109,7 +142,7 @@ export class Polymorphism {
 }
 
 /** The pointers of the named schemas that have a schema in their `allOf`, by its pointer. */
-export function heirsIn(document: Document): ReadonlyMap<string, readonly string[]> {
+function heirsIn(document: Document): ReadonlyMap<string, readonly string[]> {
   const heirs = new Map<string, string[]>();
   const components = document.object(document.root.components);
   for (const [name] of document.members(components?.schemas)) {
@@ -122,6 +155,17 @@ export function heirsIn(document: Document): ReadonlyMap<string, readonly string
     }
   }
   return heirs;
+}
+
+function keywordOf(schema: Json): 'oneOf' | 'anyOf' | null {
+  if (Array.isArray(schema.oneOf)) return 'oneOf';
+  return Array.isArray(schema.anyOf) ? 'anyOf' : null;
+}
+
+/** The values that are in all lists. */
+function common(lists: readonly (ReadonlySet<unknown> | null)[]): ReadonlySet<unknown> | null {
+  const [first, ...others] = lists.filter((list) => list !== null);
+  return first ? others.reduce((all, list) => all.intersection(list), first) : null;
 }
 
 /** Schemas in `components` are known by their names. */

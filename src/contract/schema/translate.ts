@@ -17,8 +17,10 @@ interface Setting {
   readonly direction: Direction;
   /** Names that a part of the same `allOf` bars in this direction; `required` must not ask for them. */
   readonly barred: ReadonlySet<string>;
-  /** Whether the schema is in an `allOf`: a discriminator then does not select another schema. */
-  readonly parent: boolean;
+  /** The pointer of the named schema that applies this one to the same value. */
+  readonly home: string | null;
+  /** Whether the schema is asked by one of its own alternatives, which would lead back to itself. */
+  readonly asBase: boolean;
   /** The definition that applies this schema to the same value. */
   readonly owner: string | null;
   /** What dynamic references lead to here, by the names of their anchors. */
@@ -102,17 +104,17 @@ export class Translator {
     return this.#nodes.has(name) && !this.#definitions.has(name);
   }
 
-  #schema(schema: Json, around: Setting, pointer: string | null): Translated {
+  #schema(schema: Json, around: Setting): Translated {
     const setting = { ...around, scope: this.#scopes.entered(schema, around.scope) };
     if (this.#document.dialect.isReference(schema)) return this.#reference(schema.$ref as string, setting);
     const combines = Array.isArray(schema.allOf) || this.#document.beside(schema) !== null;
     const barred = combines ? setting.barred.union(this.#barredBy(schema, setting.direction)) : setting.barred;
-    const inner: Setting = { ...setting, barred, parent: false };
-    const kinds = setting.parent ? null : this.#polymorphism.of(schema, pointer);
-    const parts = this.#each(schema.allOf, { ...inner, parent: true });
-    parts.push(...this.#beside(schema, inner, pointer));
-    if (kinds) parts.push(this.#choice(kinds, inner, pointer));
-    const alternatives = kinds?.listed || (setting.parent && isObject(schema.discriminator)) ? {} : schema;
+    const inner: Setting = { ...setting, barred, asBase: false };
+    const kinds = setting.asBase ? null : this.#kinds(schema, inner);
+    const parts = this.#each(schema.allOf, inner);
+    parts.push(...this.#beside(schema, inner));
+    if (kinds) parts.push(this.#choice(kinds, inner));
+    const alternatives = setting.asBase ? {} : kinds ? { ...schema, [kinds.keyword]: undefined } : schema;
     const asserted = this.#assertions.of(schema);
     const translated = {
       ...asserted,
@@ -121,7 +123,7 @@ export class Translator {
       ...(parts.length > 0 && { allOf: parts }),
       ...(Array.isArray(alternatives.oneOf) && { oneOf: this.#each(alternatives.oneOf, inner) }),
       ...(Array.isArray(alternatives.anyOf) && { anyOf: this.#each(alternatives.anyOf, inner) }),
-      ...(isObject(schema.not) && { not: this.#schema(schema.not, inner, null) }),
+      ...(isObject(schema.not) && { not: this.#schema(schema.not, inner) }),
       ...this.#applicators(schema, inner),
     };
     return { ...translated, ...this.#unevaluated(schema, translated, setting) };
@@ -131,7 +133,7 @@ export class Translator {
   #applicators(schema: Json, inner: Setting): Translated {
     const applicators = this.#document.dialect.applicators(schema);
     const { prefixItems, contains, patternProperties, propertyNames, dependentSchemas } = applicators;
-    const same = (part: unknown) => (isObject(part) ? this.#schema(part, inner, null) : {});
+    const same = (part: unknown) => (isObject(part) ? this.#schema(part, inner) : {});
     return {
       ...(isObject(applicators.if) && {
         if: same(applicators.if),
@@ -181,13 +183,13 @@ export class Translator {
   }
 
   #each(schemas: unknown, setting: Setting): Translated[] {
-    return objectsIn(schemas).map((schema) => this.#schema(schema, setting, null));
+    return objectsIn(schemas).map((schema) => this.#schema(schema, setting));
   }
 
   /** A schema for another value than the one around it. */
   #other(schema: unknown, { direction, scope }: Outer): Translated {
     if (!isObject(schema)) return {};
-    return this.#schema(schema, { direction, scope, barred: NONE, parent: false, owner: null }, null);
+    return this.#schema(schema, { direction, scope, barred: NONE, home: null, asBase: false, owner: null });
   }
 
   /** The same, or false. */
@@ -203,26 +205,21 @@ export class Translator {
   }
 
   /** The schemas behind a reference, and a dynamic one, that other keywords stand beside. */
-  #beside(schema: Json, inner: Setting, pointer: string | null): Translated[] {
-    const target = this.#document.beside(schema);
+  #beside(schema: Json, inner: Setting): Translated[] {
     const parts: Translated[] = [];
-    if (target) {
-      // Like `allOf`: a named schema inherits, and its parent's discriminator must not lead back to it.
-      const inherits = pointer !== null && isObject(target.discriminator) && !(target.oneOf ?? target.anyOf);
-      parts.push(this.#reference(schema.$ref as string, { ...inner, parent: inherits }));
-    }
+    if (this.#document.beside(schema)) parts.push(this.#reference(schema.$ref as string, inner));
     if (typeof schema.$dynamicRef === 'string' && this.#document.dialect.identifiers) {
       parts.push(this.#reference(this.#scopes.find(schema.$dynamicRef, inner.scope), inner));
     }
     return parts;
   }
 
-  #reference(ref: string, { direction, barred, parent, owner, scope }: Setting): Translated {
+  #reference(ref: string, { direction, barred, home, owner, scope }: Setting): Translated {
     const { node, pointer } = this.#document.resolve({ $ref: ref }) ?? {};
     if (!node || typeof pointer !== 'string') return {};
-    const asParent = parent && node.discriminator !== undefined;
+    const asBase = home !== null && this.#polymorphism.isAlternativeOf(node, home);
     const behind = this.#scopes.behind(ref, scope);
-    const key = JSON.stringify([pointer, direction, asParent, [...barred].sort(), ...[...behind].sort()]);
+    const key = JSON.stringify([pointer, direction, asBase, [...barred].sort(), ...[...behind].sort()]);
     const known = this.#names.get(key);
     const name = known ?? `definition-${this.#names.size}`;
     if (owner) this.#applies.get(owner)!.add(name);
@@ -230,8 +227,8 @@ export class Translator {
       this.#names.set(key, name);
       this.#nodes.set(name, node);
       this.#applies.set(name, new Set());
-      const setting = { direction, barred, parent: asParent, owner: name, scope: behind };
-      this.#definitions.set(name, this.#schema(node, setting, pointer));
+      const setting = { direction, barred, home: pointer, asBase, owner: name, scope: behind };
+      this.#definitions.set(name, this.#schema(node, setting));
     }
     return { refers: name };
   }
@@ -291,18 +288,37 @@ export class Translator {
     return schema[BARRED[direction]] === true || (beside !== null && this.#isBarred(beside, direction));
   }
 
-  /** The discriminator selects the schema, so that faults are about this one and not about all alternatives. */
-  #choice({ property, schemas }: Kinds, setting: Setting, self: string | null): Translated {
-    const values = [...schemas.values()].flat();
-    const is = (these: readonly string[]) => ({ [property]: { among: allowed(these) } });
-    const cases = [...schemas]
-      .filter(([pointer, these]) => pointer !== self && these.length > 0)
-      .map(([pointer, these]) => ({
-        if: { required: [property], properties: is(these) },
+  #kinds(schema: Json, { direction, barred }: Setting): Kinds | null {
+    return this.#polymorphism.of(schema, (alternative, property) => {
+      const node = this.#document.object(alternative);
+      return barred.has(property) || (node !== null && this.#barredBy(node, direction).has(property));
+    });
+  }
+
+  /** The alternatives of a schema with a discriminator, whose value says which of them the faults are about. */
+  #choice({ keyword, property, alternatives, decides }: Kinds, setting: Setting): Translated {
+    const is = (these: readonly unknown[]) => ({ [property]: { among: allowed(these) } });
+    const parts = alternatives.map(({ schema, values }) => ({ values, fit: this.#schema(schema, setting) }));
+    const one = {
+      type: 'object',
+      required: [property],
+      properties: is(alternatives.flatMap(({ values }) => values)),
+    };
+    const cases = parts
+      .filter(({ values }) => values.length > 0)
+      .map(({ values, fit }) => ({
+        if: { required: [property], properties: is(values) },
         // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
-        then: this.#reference(`#${encodeURI(pointer)}`, setting),
+        then: fit,
       }));
-    return { type: 'object', required: [property], properties: is(values), allOf: cases };
+    if (decides) return { ...one, allOf: cases };
+    // None fits behind the last `else`: not even the one that the value stands for.
+    const all = parts.map(({ fit }) => fit);
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+    const none = { if: one, then: { allOf: cases }, else: { [keyword]: all } };
+    if (keyword === 'anyOf') return { if: { anyOf: all }, else: none };
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+    return { if: { oneOf: all }, else: { if: { anyOf: all }, then: { oneOf: all }, else: none } };
   }
 }
 

@@ -1,7 +1,7 @@
+import { suggest } from '../common/suggest.ts';
 import { pointerTo } from './problems/pointers.ts';
 import type { Problem } from './problems/problems.ts';
 import { printable } from './problems/quote.ts';
-import { suggest } from './problems/suggest.ts';
 import { schemaFlaws } from './schema/flaws.ts';
 import { readSecret } from './secret-file.ts';
 import { putAt } from './settings.ts';

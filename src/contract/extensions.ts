@@ -3,12 +3,12 @@ import type { Document } from './document/document.ts';
 import { isObject, type Json, objectsIn } from './document/source.ts';
 import type { Findings } from './findings.ts';
 import { isDate, isDateTime } from './formats.ts';
+import { UNCHECKED_BODY } from './own-fields.ts';
 
 const STABILITIES = ['stable', 'beta', 'experimental'] as const;
 
 export type Stability = (typeof STABILITIES)[number];
 
-export const UNCHECKED_BODY = 'x-storegate-unchecked-body';
 export const MAX_BODY_BYTES = 'x-max-body-bytes';
 const REQUIRED_SCOPES = 'x-required-scopes';
 export const RATELIMIT = 'x-ratelimit';

@@ -3,9 +3,7 @@ import { isObject, type Json, objectsIn } from './document/source.ts';
 import type { Findings } from './findings.ts';
 import { shown } from './names.ts';
 import type { Description } from './operations.ts';
-
-/** Names the upstream whose stores answer: on an operation, a path or a tag. Settings say which there are. */
-export const UPSTREAM = 'x-storegate-upstream';
+import { misspelling, UPSTREAM } from './own-fields.ts';
 
 const NAME = /^[a-z][a-z0-9-]{0,31}$/;
 const FORM = 'must be the name of an upstream: 1 to 32 small letters, digits and hyphens that begin with a letter';
@@ -25,6 +23,10 @@ export class NamedUpstreams {
     this.#findings = findings;
     for (const tag of objectsIn(root.tags)) {
       const name = this.#nameOf(tag);
+      for (const key of Object.keys(tag)) {
+        const flaw = misspelling(key);
+        if (flaw !== null) findings.refuse(tag, key, flaw);
+      }
       if (name !== null && typeof tag.name === 'string') this.#byTag.set(tag.name, name);
     }
     for (const node of new Set([root, root.info, root.paths])) {

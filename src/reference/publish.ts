@@ -1,6 +1,6 @@
 import { Document } from '../contract/document/document.ts';
 import { isObject, type Json, objectsIn } from '../contract/document/source.ts';
-import { UPSTREAM } from '../contract/upstreams.ts';
+import { UPSTREAM } from '../contract/own-fields.ts';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 

@@ -1,5 +1,5 @@
+import { suggest } from '../common/suggest.ts';
 import type { Config } from '../config/config.ts';
-import { suggest } from '../config/problems/suggest.ts';
 import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
 import { type Contract, ContractError } from '../contract/contract.ts';
 

@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
+import { suggest } from '../../common/suggest.ts';
 import { step } from '../problems/pointers.ts';
 import { quote } from '../problems/quote.ts';
-import { suggest } from '../problems/suggest.ts';
 import { expectation, flatten, type Schema, type SchemaName, schemaOf } from './schema.ts';
 import { isValid } from './valid.ts';
 import { validator } from './validators.ts';

@@ -2,6 +2,7 @@ import type { Dialect } from '../dialect/dialect.ts';
 import type { Field, Kind } from '../dialect/grammar.ts';
 import type { Findings } from '../findings.ts';
 import { escapeToken, pointerTo } from '../names.ts';
+import { misspelling } from '../own-fields.ts';
 import { type Dynamics, dynamicsOf } from './dynamics.ts';
 import type { Places } from './places.ts';
 import { Resources } from './resources.ts';
@@ -92,7 +93,11 @@ export class Bundler {
     }
     for (const [key, value] of Object.entries(node)) {
       const field = fields[key] ?? fields['*'];
-      if (key.startsWith('x-')) continue;
+      if (key.startsWith('x-')) {
+        const flaw = misspelling(key);
+        if (flaw !== null) this.#findings.refuse(node, key, flaw);
+        continue;
+      }
       if (field) this.#field(node, key, value, field);
       else this.#findings.note(node, key, `${key} is not a field that ${name} has here: it is ignored`);
     }

@@ -88,6 +88,7 @@ export function assemble(read: SettingsReader, { plans, gateway, cwd, lists }: S
       serverPath: read.text('contract.serverPath') as Config['contract']['serverPath'],
       encodedCommas: read.text('contract.encodedCommas') as Config['contract']['encodedCommas'],
       integers: read.text('contract.integers') as Config['contract']['integers'],
+      readOnly: read.text('contract.readOnly') as Config['contract']['readOnly'],
       maxDepth: read.number('contract.maxDepth'),
       unknownQuery: read.text('contract.unknownQuery') as Config['contract']['unknownQuery'],
       afterSunset: read.text('contract.afterSunset') as Config['contract']['afterSunset'],

@@ -31,6 +31,8 @@ export interface Config {
     readonly serverPath: 'ignore' | 'prefix';
     readonly encodedCommas: 'data' | 'separators';
     readonly integers: 'plain' | 'any';
+    /** Whether members of requests that are `readOnly` pass. */
+    readonly readOnly: 'pass' | 'refuse';
     /** Deepest nesting of JSON. */
     readonly maxDepth: number;
     /** Whether to check the store's answers against the contract. */

@@ -15,6 +15,8 @@ export interface Reading {
   readonly encodedCommas?: 'data' | 'separators' | undefined;
   /** What an integer is: `plain` digits, or `1.0` and `1e2` too; in bodies and parameters alike. */
   readonly integers?: 'plain' | 'any' | undefined;
+  /** Whether members of requests that are `readOnly` pass, if they fit their schemas. They are never required. */
+  readonly readOnly?: 'pass' | 'refuse' | undefined;
   /** The deepest nesting of JSON. */
   readonly maxDepth?: number | undefined;
 }
@@ -32,6 +34,7 @@ const READING = [
   'serverPath',
   'encodedCommas',
   'integers',
+  'readOnly',
   'maxDepth',
 ] as const satisfies readonly (keyof Reading)[];
 

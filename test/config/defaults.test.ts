@@ -75,6 +75,7 @@ function defaultsIn(cwd: string, gateway: string): Config {
       serverPath: 'ignore',
       encodedCommas: 'data',
       integers: 'plain',
+      readOnly: 'pass',
       maxDepth: 64,
       responses: 'off',
       afterSunset: 'serve',

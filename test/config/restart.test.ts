@@ -89,6 +89,7 @@ const CHANGED: Readonly<Record<string, unknown>> = {
   'contract.serverPath': 'prefix',
   'contract.encodedCommas': 'separators',
   'contract.integers': 'any',
+  'contract.readOnly': 'refuse',
   'contract.maxDepth': 65,
   'contract.responses': 'report',
   'contract.afterSunset': 'refuse',

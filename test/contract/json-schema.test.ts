@@ -1,12 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Reading } from '../../src/contract/contract.ts';
 import { RULES } from '../../src/errors/fault.ts';
 import { checker, done, load, notesOf, only, problemsOf } from './documents.ts';
 
 /** A schema, valid texts, and invalid texts with their faults. */
 type Case = readonly [schema: object, good: readonly string[], bad: Readonly<Record<string, readonly string[]>>];
 
-const check = (schema: object, schemas: object = {}) =>
-  checker(schema as Record<string, unknown>, schemas as Record<string, unknown>, undefined, '3.1.0');
+const check = (schema: object, schemas: object = {}, options?: Reading) =>
+  checker(schema as Record<string, unknown>, schemas as Record<string, unknown>, options, '3.1.0');
 
 /** The contract of one operation with a JSON body of this schema. */
 function contractOf(schema: unknown, schemas: object = {}, openapi = '3.1.1') {
@@ -300,14 +301,16 @@ describe('a discriminator', () => {
   });
 });
 
-test('a property that is read-only beside its reference must not be sent', () => {
+test('a property that is read-only beside its reference must not be sent if that is refused', () => {
   const schema = { required: ['id'], properties: { id: { $ref: '#/components/schemas/id', readOnly: true } } };
-  const faultsOf = check(schema, { id: { type: 'string' } });
+  const refuse = { readOnly: 'refuse' } as const;
+  const faultsOf = check(schema, { id: { type: 'string' } }, refuse);
   expect(faultsOf('{}')).toEqual([]);
   expect(faultsOf('{"id":"a"}')).toEqual(['/id is read-only: it must not be sent']);
   const behind = check(
     { properties: { id: { $ref: '#/components/schemas/id', maxLength: 3 } } },
     { id: { readOnly: true } },
+    refuse,
   );
   expect(behind('{"id":"a"}')).toEqual(['/id is read-only: it must not be sent']);
 });

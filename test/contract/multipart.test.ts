@@ -127,7 +127,7 @@ describe('a form does not fit with', () => {
       file('photos', 'a'),
     ],
     ['no base64', '/seal must have the format byte', name, field('seal', 'A')],
-    ['a member that is read-only', '/id is read-only: it must not be sent', name, field('id', '1')],
+    ['a member that is read-only and wrong', '/id must be an integer', name, field('id', 'x')],
     ['an unknown part', '/other is not a member that the contract has', name, field('other', '1')],
     ['an unknown file', '/other is not a member that the contract has', name, file('other', '1')],
     ['a part twice', '/name is given more than once', name, name],

@@ -360,8 +360,15 @@ describe('readOnly and writeOnly', () => {
     },
   };
 
-  test('readOnly properties are required in answers and refused in requests', () => {
+  test('readOnly properties are required in answers, and may be sent back in requests', () => {
     const check = checker(account);
+    expect(check('{"name":"a","secret":"b"}')).toEqual([]);
+    expect(check('{"id":1,"name":"a","secret":"b"}')).toEqual([]);
+    expect(check('{"id":"1","name":"a"}')).toEqual(['/secret is required', '/id must be an integer']);
+  });
+
+  test('readOnly properties are refused in requests if the setting says so', () => {
+    const check = checker(account, {}, { readOnly: 'refuse' });
     expect(check('{"name":"a","secret":"b"}')).toEqual([]);
     expect(check('{"id":1,"name":"a"}')).toEqual(['/secret is required', '/id is read-only: it must not be sent']);
   });
@@ -382,7 +389,9 @@ describe('readOnly and writeOnly', () => {
     };
     const schemas = { Base: base, Id: { type: 'integer', readOnly: true } };
     expect(checker(schema, schemas)('{}')).toEqual([]);
-    expect(checker(schema, schemas)('{"id":1}')).toEqual(['/id is read-only: it must not be sent']);
+    expect(checker(schema, schemas, { readOnly: 'refuse' })('{"id":1}')).toEqual([
+      '/id is read-only: it must not be sent',
+    ]);
     expect(checker({ $ref: '#/components/schemas/Base' }, schemas)('{}')).toEqual(['/id is required']);
     expect(responseChecker(schema, schemas)('{}')).toEqual(['/id is required']);
   });

@@ -239,7 +239,7 @@ export class Translator {
     const own = this.#barredBy({ properties: schema.properties }, direction).union(barred);
     const required = names.filter((name) => !own.has(name));
     const properties = this.#document.members(schema.properties).map(([name, property]) => {
-      const refused = this.#isBarred(property, direction);
+      const refused = this.#isBarred(property, direction) && this.#refuses(direction);
       return [name, refused ? { refused: BARRED[direction] } : this.#other(property, outer)] as const;
     });
     properties.sort(([, a], [, b]) => this.#rank(a) - this.#rank(b));
@@ -276,6 +276,11 @@ export class Translator {
       if (node) for (const name of this.#barredBy(node, direction, seen)) names.add(name);
     }
     return names;
+  }
+
+  /** Clients change what they have read and send it back, with members that are for answers only. */
+  #refuses(direction: Direction): boolean {
+    return direction === 'response' || this.#document.reading.readOnly === 'refuse';
   }
 
   #isBarred(property: unknown, direction: Direction): boolean {

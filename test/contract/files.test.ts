@@ -1,7 +1,10 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { loadContract } from '../../src/contract/contract.ts';
-import { loadText, short } from './documents.ts';
+import { head, loadText, problemsOf, short } from './documents.ts';
 
 const file = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
 
@@ -83,4 +86,38 @@ test('mistakes in other files are told with their places', () => {
       `${file('mistaken/other.yaml')}:3:3 /Response/$ref: there is no #/Nothing`,
     ].join('\n'),
   );
+});
+
+describe('a reference in place of an operation', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'contract-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const document = (paths: object) => JSON.stringify({ ...head, paths });
+  const read = (paths: object) => loadContract(join(folder, 'openapi.json'), { text: document(paths) });
+
+  test.each(['3.0.3', '3.1.0'])('is followed in %s, in several steps', (openapi) => {
+    const schema = '{ $ref: "#/Name" }';
+    writeFileSync(join(folder, 'steps.yaml'), 'get: { $ref: "pet.yaml" }');
+    writeFileSync(
+      join(folder, 'pet.yaml'),
+      `operationId: getPet\nparameters: [{ name: id, in: path, required: true, schema: ${schema} }]\n` +
+        'responses: { 200: { description: Done. } }\nName: { type: string, maxLength: 3 }\n',
+    );
+    const paths = { '/pets/{id}': { get: { $ref: 'steps.yaml#/get', description: 'Of this path.', tags: ['pets'] } } };
+    const text = JSON.stringify({ ...head, openapi, paths });
+    const contract = loadContract(join(folder, 'openapi.json'), { text });
+    const { operation } = contract.match('GET', '/pets/abc');
+    expect(operation?.id).toBe('getPet');
+    expect(short(operation!.checkParameters(['abcd'], '', []))).toEqual(['/id must have at most 3 characters']);
+    expect(contract.json).not.toContain('pet.yaml');
+    expect(contract.notes.map(({ message }) => message)).toContain('tags beside $ref is ignored');
+  });
+
+  test('that leads nowhere or to itself is a mistake', () => {
+    expect(problemsOf(() => read({ '/a': { get: { $ref: 'nothing.yaml' } } }))[0]).toMatch(
+      /nothing.yaml cannot be read/,
+    );
+    expect(problemsOf(() => read({ '/a': { get: { $ref: '#/paths/~1a/get' } } }))[0]).toMatch(
+      /an operation must not contain itself/,
+    );
+  });
 });

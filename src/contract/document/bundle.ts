@@ -87,10 +87,6 @@ export class Bundler {
   #fields(node: Json, kind: Kind): void {
     const { grammar, name } = this.#dialect;
     const fields = grammar[kind];
-    if (kind === 'operation' && isReference(node)) {
-      this.#findings.problem(node, '$ref', `an operation cannot be a $ref: ${name} has them for whole path items only`);
-      return;
-    }
     for (const [key, value] of Object.entries(node)) {
       const field = fields[key] ?? fields['*'];
       if (key.startsWith('x-')) {
@@ -166,7 +162,8 @@ export class Bundler {
   #member(parent: Json, key: string | number, kind: Kind): void {
     const value = parent[key];
     if (!isObject(value)) this.#findings.problem(parent, key, 'must be an object');
-    else if (kind === 'pathItem' && typeof value.$ref === 'string') this.#pathItem(parent, key, value, value.$ref);
+    else if ((kind === 'pathItem' || kind === 'operation') && isReference(value))
+      this.#inline(parent, key, value, kind);
     else this.#visit(value, kind);
   }
 
@@ -187,22 +184,30 @@ export class Bundler {
     this.#visit(target, kind);
   }
 
-  /** `components` has no section for path items, so one from another file goes where it is used. */
-  #pathItem(parent: Json, key: string | number, node: Json, ref: string): void {
-    const target = this.#target(node, '$ref', ref, 'pathItem');
+  /**
+   * `components` has no section for path items and operations, so what a reference leads to goes where it is used. OpenAPI has no
+   * references to operations, but documents in use do.
+   */
+  #inline(parent: Json, key: string | number, node: Json, kind: 'pathItem' | 'operation'): void {
+    const target = this.#target(node, '$ref', String(node.$ref), kind);
     if (!target) return;
-    if (this.#resources !== null) {
+    if (this.#resources !== null || kind === 'operation') {
       for (const field of Object.keys(node).filter((name) => !HARMLESS.has(name) && !name.startsWith('x-')))
         this.#findings.note(node, field, `${field} beside $ref is ignored`);
     }
     if (this.#inlining.has(target)) {
-      this.#findings.problem(node, '$ref', 'a path item must not contain itself');
+      this.#findings.problem(
+        node,
+        '$ref',
+        `${kind === 'operation' ? 'an operation' : 'a path item'} must not contain itself`,
+      );
       return;
     }
     this.#inlining.add(target);
-    if (this.#sources.isMain(target)) node.$ref = this.#home(target, 'pathItem');
+    if (kind === 'pathItem' && this.#sources.isMain(target)) node.$ref = this.#home(target, kind);
     else parent[key] = target;
-    this.#visit(target, 'pathItem');
+    if (kind === 'operation') this.#member(parent, key, kind);
+    else this.#visit(target, kind);
     this.#inlining.delete(target);
   }
 

@@ -52,7 +52,9 @@ describe('patterns that could make the engine try for ever', () => {
   test.each([
     ['^(a+)+\\1$', 'a back-reference'],
     ['(?<=a+)b+', 'a look-behind'],
-    ['a+(?=b+c)', 'a look-ahead that is not at the start'],
+    ['a+(?=b+c)d', 'a look-ahead that is neither at the start nor at the end'],
+    ['a+(?!b+)', 'a look-ahead that is neither at the start nor at the end'],
+    ['a+(?!bc|d)', 'a look-ahead that is neither at the start nor at the end'],
     ['^(\\w+\\b\\s?)+$', '\\b'],
     ['(?i:a+)+', 'a group with flags'],
   ])('%s is refused, because it needs what no automaton can do', (source, what) => {
@@ -68,14 +70,24 @@ describe('patterns that could make the engine try for ever', () => {
   });
 });
 
-test.each(['(', '[', '\\i', '(?\\:a)', 'a{1\\,2}', '\\A\\@', 'a{2,1}', '(?<n>a)(?<n>b)', '\\p{Nope}'])(
-  'refuses %s, which is not valid',
-  (source) => {
-    expect(() => compile(source)).toThrow(/^is not valid with the u flag: /);
-  },
-);
+test.each([
+  '(',
+  '[',
+  '\\i',
+  '(?\\:a)',
+  '\\A\\@',
+  'a{2,1}',
+  '^{2}',
+  '(?<n>a)(?<n>b)',
+  '\\p{Nope}',
+  'a(?i)b',
+  '(?i)(',
+  '(?m)a',
+])('refuses %s, which is not valid', (source) => {
+  expect(() => compile(source)).toThrow(/^is not valid with the u flag: /);
+});
 
-describe('escapes that edition 5.1 takes and the u flag does not', () => {
+describe('spellings that only engines without the u flag take', () => {
   test.each([
     ['^[a-z\\@\\%\\-]+\\@[a-z\\:\\ ]*\\-$', 'a-@ :-', 'a-@_-'],
     ['^\\"\\\'\\`\\#$', '"\'`#', '\\"'],
@@ -83,23 +95,60 @@ describe('escapes that edition 5.1 takes and the u flag does not', () => {
     ['^([\\!\\<]|\\&)\\;$', '&;', '@;'],
     ['^[\\-a]\\~$', '-~', 'b~'],
     ['^(\\@+)+$', '@@', '@a'],
+    ['^[\\w-.]+$', 'a-.b', 'a,b'],
+    ['^[+-\\d]+$', '+-7', '+,7'],
+    ['^[\\s-a-z-]+$', ' a-z', 'b'],
+    ['^{a}+$', '{a}}', 'a'],
+    ['^[]+]+$|^]$', ']', '+'],
+    ['^x{,3}$', 'x{,3}', 'xx'],
+    ['^a{1\\,2}{2}$', 'a{1,2}}', 'aa'],
   ])('%s', (source, good, bad) => {
     for (const text of [good, bad]) expect([text, compile(source).test(text)]).toEqual([text, text === good]);
     expect(() => new RegExp(source, 'u')).toThrow(SyntaxError);
   });
 
+  const ODD = [
+    '[\\w-.]',
+    '[%-\\d]',
+    '[\\d-a-z]',
+    '[-\\w-]',
+    '[@-a\\--:]',
+    '[^\\W-@]',
+    '{',
+    '}',
+    ']',
+    '{a}',
+    '{,1}',
+    'a{1}',
+    '[{}]',
+    '[^]]',
+    '[]',
+  ];
+
   test('mean what they mean without the flag', () => {
-    const part = fc.constantFrom('a', '\\@', '\\-', '[\\@a]', '[\\-@]', '[^\\%]', '(?:\\%|a)', '[a\\-\\:]');
-    const text = fc.string({ unit: fc.constantFrom('a', '@', '-', '%', ':', '\\'), maxLength: 6 });
+    const part = fc.constantFrom('a', '\\@', '\\-', '[\\@a]', '[\\-@]', '[^\\%]', '(?:\\%|a)', '[a\\-\\:]', ...ODD);
+    const text = fc.string({
+      unit: fc.constantFrom('a', '@', '-', '%', ':', '\\', '{', '}', ']', ',', '1'),
+      maxLength: 6,
+    });
     fc.assert(
       fc.property(fc.array(part, { minLength: 1, maxLength: 4 }), text, (parts, sample) => {
         const source = `^${parts.join('')}$`;
+        fc.pre(isRegExp(source));
         expect([source, compile(source).test(sample)]).toEqual([source, new RegExp(source).test(sample)]);
       }),
       { numRuns: 500 },
     );
   });
 });
+
+function isRegExp(source: string): boolean {
+  try {
+    return new RegExp(source) !== null;
+  } catch {
+    return false;
+  }
+}
 
 const character = fc.constantFrom(
   'a',
@@ -160,6 +209,47 @@ test('finds what the engine finds', () => {
   );
 });
 
+test('reads a look-ahead at the end like the engine', () => {
+  const row = fc.array(character, { minLength: 1, maxLength: 3 }).map((all) => all.join(''));
+  const ahead = fc.oneof(
+    row.map((text) => `(?!${text})`),
+    sources.map((source) => `(?=${source})`),
+    fc.constantFrom('(?!$)', '(?=$)', '(?!a$)', '(?=(?!a)|b(?!$))'),
+  );
+  fc.assert(
+    fc.property(fc.constantFrom('', '^'), sources, ahead, texts, (start, source, end, text) => {
+      const whole = `${start}(?:${source})${end}`;
+      const ours = compile(whole).test(text);
+      expect([whole, text, ours]).toEqual([whole, text, engineFinds(whole, text) ?? ours]);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+describe('a leading (?i)', () => {
+  test('is the flag', () => {
+    expect(native('(?i)^[a-z]+-x$')).toBe(true);
+    expect(['Ab-X', 'ab-y'].map((text) => compile('(?i)^[a-z]+-x$').test(text))).toEqual([true, false]);
+    expect(native('(?i)(k+)+$')).toBe(false);
+    expect(compile('(?i)^(k+)+$').test('kK\u212a')).toBe(true);
+    expect(compile('(?i)^[\\w-.]+$').test('A-.')).toBe(true);
+  });
+
+  test('makes every other part of the pattern what the engine makes of it', () => {
+    const part = fc.constantFrom('a', 'K', 'ß', 'ſ', 'Σ', '[a-f]', '[^a]', '\\w', '\\W', '.', 'ǆ', '\\p{Lu}', '1');
+    const source = fc.array(fc.tuple(part, fc.constantFrom('', '+', '?')), { minLength: 1, maxLength: 4 });
+    const text = fc.string({ unit: fc.constantFrom(...'aAkKsS\u212aßẞſςσΣǅǆ1.'), maxLength: 6 });
+    fc.assert(
+      fc.property(source, text, (parts, text) => {
+        const inner = `^(?:${parts.flat().join('')})+$`;
+        const expected = new RegExp(inner, 'ui').test(text);
+        expect([inner, text, compile(`(?i)${inner}`).test(text)]).toEqual([inner, text, expected]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
 test('reads conditions at the start like the engine', () => {
   const conditions = fc.array(fc.tuple(fc.constantFrom('=', '!'), sources), { minLength: 1, maxLength: 3 });
   fc.assert(
@@ -173,7 +263,7 @@ test('reads conditions at the start like the engine', () => {
 });
 
 describe('a class stands for the characters that the engine takes for it', () => {
-  const characters = new Characters();
+  const characters = new Characters('');
   /** The edges of usual ranges, of the surrogates, of the first plane and of Unicode. */
   const EDGES = [0, 0x7f, 0x80, 0xd7ff, 0xe000, 0xffff, 0x10000, 0x10ffff];
 

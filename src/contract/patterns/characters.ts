@@ -13,6 +13,9 @@ const PAGE = 0x100;
 /** A class that names single characters or the ends of ranges, plain or escaped such as `\]`. */
 const NAMED_CLASS = /^\[(?:[^\\]|\\[-^$\\.*+?()[\]{}|/])*\]$/u;
 
+/** Characters of which another case exists: only these are looked through for a single character. */
+const CASED = /[\p{Changes_When_Casemapped}\p{Changes_When_Casefolded}]/gu;
+
 /**
  * The characters that classes of regular expressions stand for. The regular expression engine decides each character,
  * so that `\w`, `[^@]` and `\p{Lu}` have the engine's meaning. This covers all of Unicode, which costs some ten
@@ -21,7 +24,14 @@ const NAMED_CLASS = /^\[(?:[^\\]|\\[-^$\\.*+?()[\]{}|/])*\]$/u;
  */
 export class Characters {
   readonly #sets = new Map<string, CharacterSet>();
+  readonly #flags: string;
   #alphabet = '';
+  #cased = '';
+
+  /** With the flag `i`, a set has the characters of the other case too. */
+  constructor(flags: '' | 'i') {
+    this.#flags = `gu${flags}`;
+  }
 
   /** The set of a class or escape in regular expression source, such as `[^a-z]`, `\d` or `.`. */
   of(source: string): CharacterSet {
@@ -33,10 +43,19 @@ export class Characters {
     return set;
   }
 
+  /** The set of a character that a pattern names. */
+  one(character: number): CharacterSet {
+    if (this.#flags === 'gu') return [[character, character]];
+    this.#cased ||= (this.#charactersUpTo(LAST_CHARACTER).match(CASED) ?? []).join('');
+    const same = new RegExp(`[\\u{${character.toString(16)}}]`, this.#flags);
+    const found = new Set([character, ...(this.#cased.match(same) ?? []).map((other) => other.codePointAt(0)!)]);
+    return [...found].sort((a, b) => a - b).map((other) => [other, other]);
+  }
+
   #measure(source: string): CharacterSet {
-    const end = lastToAsk(source);
+    const end = this.#flags === 'gu' ? lastToAsk(source) : LAST_CHARACTER;
     const ranges: [number, number][] = [];
-    for (const [run] of this.#charactersUpTo(end).matchAll(new RegExp(`${source}+`, 'gu'))) {
+    for (const [run] of this.#charactersUpTo(end).matchAll(new RegExp(`${source}+`, this.#flags))) {
       const last = lastCodePoint(run);
       ranges.push([run.codePointAt(0)!, last === end ? LAST_CHARACTER : last]);
     }
@@ -93,4 +112,16 @@ export function includes(set: CharacterSet, character: number): boolean {
     else return true;
   }
   return false;
+}
+
+/** All characters that are not in the set; `^` and `$` are none. */
+export function complement(set: CharacterSet): CharacterSet {
+  const gaps: [number, number][] = [];
+  let next = 0;
+  for (const [from, to] of set) {
+    if (from > next) gaps.push([next, from - 1]);
+    next = Math.max(next, to + 1);
+  }
+  if (next <= LAST_CHARACTER) gaps.push([next, LAST_CHARACTER]);
+  return gaps;
 }

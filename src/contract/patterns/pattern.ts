@@ -1,8 +1,9 @@
 import { Automaton, TooLarge } from './automaton.ts';
 import { Characters, TEXT_START } from './characters.ts';
-import { withoutNeedlessEscapes } from './escapes.ts';
 import { Matcher } from './matcher.ts';
+import { inUnicodeSpelling } from './spelling.ts';
 import { parse, type Term } from './syntax.ts';
+import { withoutLookaheadAtEnd } from './trailing.ts';
 
 /** Tests whether a text contains a pattern, in time proportional to the length of the text. */
 export interface Pattern {
@@ -17,25 +18,32 @@ const SHORT = 64;
 
 const ANCHOR: Term = { kind: 'character', set: [[TEXT_START, TEXT_START]] };
 
+/** Not in ECMA-262: authors write it for engines that have it. */
+const IGNORE_CASE = '(?i)';
+
 /**
- * Compiles `pattern` values (ECMA-262 with the `u` flag, and the escapes of edition 5.1 that the flag refuses). A text of a hundred characters can keep a backtracking engine
- * busy for hours, so the engine only gets patterns that leave it no choice on any character. An automaton matches all
- * others. Patterns that an automaton cannot match (back-references, look-around except at the start) are refused.
+ * Compiles `pattern` values (ECMA-262 with the `u` flag, spellings that only engines without the flag take, and a leading `(?i)`). A text
+ * of a hundred characters can keep a backtracking engine busy for hours, so the engine only gets patterns that leave it no choice on any
+ * character. An automaton matches all others. Patterns that an automaton cannot match are refused: back-references, and look-around except
+ * a look-ahead at the start or at the end.
  */
 export class Patterns {
-  readonly #characters = new Characters();
+  readonly #characters = new Characters('');
+  readonly #caseless = new Characters('i');
 
   /** @throws PatternError if the pattern is not valid or its time cannot be bounded. */
   compile(source: string): Pattern {
-    const { native, text } = regExp(source);
-    const term = parse(text, this.#characters);
-    if (!has(term, (part) => part.kind === 'repeat')) return native;
+    const caseless = source.startsWith(IGNORE_CASE);
+    const { native, text } = regExp(caseless ? source.slice(IGNORE_CASE.length) : source, caseless ? 'ui' : 'u');
+    const written = parse(text, caseless ? this.#caseless : this.#characters);
+    if (!has(written, (part) => part.kind === 'repeat')) return native;
+    const term = withoutLookaheadAtEnd(written);
     const unusual = find(term, (part) => part.kind === 'context' || part.kind === 'lookahead');
-    if (unusual?.kind !== 'lookahead' && engineIsSafe(term)) return native;
+    if (term === written && unusual?.kind !== 'lookahead' && engineIsSafe(term)) return native;
     if (!unusual) return matcher(term);
     const conditions = leadingConditions(term);
     if (conditions) return conditions;
-    const what = unusual.kind === 'context' ? unusual.what : 'a look-ahead that is not at the start';
+    const what = unusual.kind === 'context' ? unusual.what : 'a look-ahead that is neither at the start nor at the end';
     throw new PatternError(
       `needs ${what} beside a repetition that can be read in several ways: its time cannot be bounded`,
     );
@@ -43,13 +51,21 @@ export class Patterns {
 }
 
 /** The engine's own reading, and the text that it read. */
-function regExp(source: string): { native: RegExp; text: string } {
+function regExp(source: string, flags: string): { native: RegExp; text: string } {
+  const native = expression(source, flags);
+  if (native instanceof RegExp) return { native, text: source };
+  const text = expression(source, '') instanceof RegExp ? inUnicodeSpelling(source) : source;
+  const respelt = expression(text, flags);
+  if (respelt instanceof RegExp) return { native: respelt, text };
+  throw new PatternError(`is not valid with the u flag: ${native.message}`);
+}
+
+function expression(source: string, flags: string): RegExp | SyntaxError {
   try {
-    return { native: new RegExp(source, 'u'), text: source };
+    return new RegExp(source, flags);
   } catch (error) {
-    const text = withoutNeedlessEscapes(source);
-    if (text !== source) return regExp(text);
-    throw new PatternError(`is not valid with the u flag: ${(error as Error).message}`);
+    if (error instanceof SyntaxError) return error;
+    throw error;
   }
 }
 

@@ -96,7 +96,7 @@ class Parser {
     }
     const character = this.source.codePointAt(this.at)!;
     this.at += character > 0xffff ? 2 : 1;
-    return { kind: 'character', set: [[character, character]] };
+    return { kind: 'character', set: this.characters.one(character) };
   }
 
   escape(): Term {
@@ -105,7 +105,7 @@ class Parser {
     const [text] = this.take(ESCAPE)!;
     if (text === '\\b' || text === '\\B') return { kind: 'context', what: text };
     const itself = SYNTAX_CHARACTER.test(text) ? text.charCodeAt(1) : undefined;
-    return { kind: 'character', set: itself === undefined ? this.characters.of(text) : [[itself, itself]] };
+    return { kind: 'character', set: itself === undefined ? this.characters.of(text) : this.characters.one(itself) };
   }
 
   group(): Term {

@@ -1,0 +1,62 @@
+/** What the `u` flag allows behind a backslash for itself, and letters and digits, which mean something else. */
+const NEEDFUL = /[$()*+./?[\\\]^{|}\p{ID_Continue}]/u;
+
+const LONG_ESCAPE = String.raw`\\(?:[pP]\{[^}]*\}|u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[A-Za-z])`;
+/** What has another spelling, or may be taken for something that has; a class ends before its members. */
+const OUTSIDE = new RegExp(String.raw`${LONG_ESCAPE}|\\(?<escaped>.)|\{\d+(?:,\d*)?\}|(?<opening>\[\^?)|[\]{}]`, 'gsu');
+const MEMBER = new RegExp(String.raw`${LONG_ESCAPE}|\\(?<escaped>.)|[^\]]`, 'suy');
+const CLASS_ESCAPE = /^\\[dDsSwWpP]/;
+
+/**
+ * The same pattern in the spelling that the `u` flag asks for. OpenAPI 3.0 names edition 5.1 of ECMA-262, and engines also take what
+ * later editions describe in annex B: escapes that are not needed (`\@`), braces and brackets that stand for themselves (`{a}`, `]`,
+ * `x{,3}`), and a hyphen beside a class escape (`[\w-.]`). `\_` is in no edition, but every engine reads it as `_`. An escaped letter
+ * stays: `\A` and `\Z` mean an A and a Z there, and their authors mean something else.
+ */
+export function inUnicodeSpelling(source: string): string {
+  let text = '';
+  let at = 0;
+  for (OUTSIDE.lastIndex = 0; ; OUTSIDE.lastIndex = at) {
+    const found = OUTSIDE.exec(source);
+    if (!found) return text + source.slice(at);
+    const [sign] = found;
+    const { escaped, opening } = found.groups!;
+    text += source.slice(at, found.index);
+    at = found.index + sign.length;
+    if (opening !== undefined) {
+      const members = membersFrom(source, at);
+      text += opening + members.text;
+      // Its bracket is behind the members.
+      at = members.end + 1;
+      text += ']';
+    } else if (escaped !== undefined) {
+      // A class of one, so that it cannot become a part of what stands around it.
+      text += isNeedful(escaped) ? sign : `[${escaped}]`;
+    } else text += sign.length > 1 ? sign : `\\${sign}`;
+  }
+}
+
+/** The members of a class, from the first to the bracket at its end. */
+function membersFrom(source: string, start: number): { readonly text: string; readonly end: number } {
+  let end = start;
+  let text = '';
+  const take = (): string | null => {
+    MEMBER.lastIndex = end;
+    const found = MEMBER.exec(source);
+    if (!found) return null;
+    end = MEMBER.lastIndex;
+    const escaped = found.groups!.escaped;
+    if (found[0] === '-') return '\\-';
+    return escaped === undefined || escaped === '-' || isNeedful(escaped) ? found[0] : escaped;
+  };
+  for (let from = take(); from !== null; from = take()) {
+    text += from;
+    if (source[end] !== '-' || source[end + 1] === ']') continue;
+    end++;
+    const to = take() ?? '';
+    text += (CLASS_ESCAPE.test(from) || CLASS_ESCAPE.test(to) ? '\\-' : '-') + to;
+  }
+  return { text, end };
+}
+
+const isNeedful = (escaped: string): boolean => escaped !== '_' && NEEDFUL.test(escaped);

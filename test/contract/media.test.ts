@@ -100,6 +100,11 @@ describe('the rule for a body', () => {
     expect(send({ '*/*': integer }, 'image/svg+xml', '<svg><a>x</a></svg>')).toEqual(['/a must be an integer']);
   });
 
+  test.each(['text/json', 'text/*'])('of the type text/json reads JSON under %s', (entry) => {
+    expect(send({ [entry]: integer }, 'text/json; charset=utf-8', '{"a":"x"}')).toEqual(['/a must be an integer']);
+    expect(send({ [entry]: integer }, 'text/json', '{"a":1}')).toEqual([]);
+  });
+
   test('of a type ending in +json reads JSON', () => {
     expect(send({ 'application/vnd.api+json': integer }, 'application/vnd.api+json', '{"a":"x"}')).toEqual([
       '/a must be an integer',

@@ -56,6 +56,13 @@ async function undicis(bytes: Buffer): Promise<Seen[]> {
   );
 }
 
+/** A file that was not chosen, without a type, is an empty text to busboy: there is nothing in it to read differently. */
+const withoutEmptyFile = ([name, filename, content]: Seen): Seen => [
+  name,
+  filename === '' && content === '' ? null : filename,
+  content,
+];
+
 /** Mostly good, and now and then what readers differ in. */
 const usually = <T>(good: readonly T[], odd: readonly T[]) =>
   fc.oneof({ weight: 12, arbitrary: fc.constantFrom(...good) }, { weight: 1, arbitrary: fc.constantFrom(...odd) });
@@ -165,10 +172,10 @@ test('what the gateway takes, busboy reads as the gateway does, and Node reads s
         return;
       }
       taken++;
-      const expected = ours(bytes);
-      expect(await busboys(bytes)).toEqual(expected);
+      const expected = ours(bytes).map(withoutEmptyFile);
+      expect((await busboys(bytes)).map(withoutEmptyFile)).toEqual(expected);
       const node = await undicis(bytes).catch((error) => error);
-      if (!(node instanceof Error)) expect(node).toEqual(expected);
+      if (!(node instanceof Error)) expect(node.map(withoutEmptyFile)).toEqual(expected);
     }),
     { numRuns: 4000 },
   );

@@ -45,6 +45,7 @@ describe('a form fits with', () => {
     ['a file of any type', name, file('photo', 'abc', 'image/png')],
     ['a file of no type', name, disposition('name="photo"; filename="f"', 'abc')],
     ['a file that nobody chose in a browser', name, file('photos', '', 'application/octet-stream', '')],
+    ['a file that was not chosen, of no type', name, disposition('name="photos"; filename=""', '')],
     ['a file with its line ends', name, file('photo', '\r\n\r\n\n')],
     ['different files', name, file('photos', 'a'), file('photos', 'b')],
     ['base64', name, field('seal', 'AAAA')],
@@ -115,6 +116,11 @@ describe('a form does not fit with', () => {
     ['a file that is text', '/photo is a file: it needs a filename', name, field('photo', 'abc')],
     ['text that is a file', '/name is no file: it must not have a filename', file('name', 'Tom', 'text/plain')],
     [
+      'text that is a file that was not chosen',
+      '/name is no file: it must not have a filename',
+      disposition('name="name"; filename=""', ''),
+    ],
+    [
       'text of another type',
       '/name must be of type text/plain',
       part('Content-Disposition: form-data; name="name"\nContent-Type: text/html', 'Tom'),
@@ -143,6 +149,36 @@ describe('a form does not fit with', () => {
       '/tags/0 must be one of: a, b',
       '/tame must be true or false',
     ]);
+  });
+});
+
+describe('a required list without parts', () => {
+  const text = { type: 'string' };
+  const list = { type: 'array', items: text };
+  const schema = {
+    type: 'object',
+    required: ['names', 'files'],
+    properties: { names: list, files: { ...list, minItems: 1 } },
+  };
+  const file = disposition('name="files"; filename="f"', 'abc');
+
+  test('is empty, so minItems decides', () => {
+    const files = { ...list, items: { type: 'string', format: 'binary' }, minItems: 1 };
+    const check = formChecker({ ...schema, properties: { names: list, files } });
+    expect(check(body(file))).toEqual([]);
+    expect(check(body(field('names', 'a')))).toEqual(['/files must have at least 1 entry']);
+    expect(check(body())).toEqual(['/files must have at least 1 entry']);
+  });
+
+  test('is missing if it is for answers only', () => {
+    const names = { ...list, readOnly: true, minItems: 1 };
+    const check = formChecker(
+      { type: 'object', required: ['names'], properties: { names } },
+      {},
+      {},
+      { readOnly: 'refuse' },
+    );
+    expect(check(body(field('other', 'a')))).toEqual([]);
   });
 });
 
@@ -295,9 +331,9 @@ describe('what readers could read differently is refused:', () => {
       body(file('photo', 'abc', 'application/octet-stream', '')),
     ],
     [
-      'text without a filename',
+      'a file of no type without a filename',
       'part 1 has a file without a filename',
-      body(disposition('name="name"; filename=""', '')),
+      body(disposition('name="photo"; filename=""', 'abc')),
     ],
     ['no name', 'part 1 has no name', body(disposition('filename="f"'))],
     ['an empty name', 'part 1 has no name', body(disposition('name=""'))],

@@ -29,9 +29,9 @@ export function parseMediaType(text: string): MediaType | null {
   return { type: type.toLowerCase(), subtype: subtype.toLowerCase(), parameters };
 }
 
-/** JSON itself, or a format built on it (RFC 6839 section 3.1). */
+/** JSON itself, also by its old name, or a format built on it (RFC 6839 section 3.1). */
 export const isJson = ({ type, subtype }: MediaType): boolean =>
-  (type === 'application' && subtype === 'json') || subtype.endsWith('+json');
+  ((type === 'application' || type === 'text') && subtype === 'json') || subtype.endsWith('+json');
 
 /** XML itself, or a format built on it (RFC 7303 sections 4 and 9.1). */
 export const isXml = ({ type, subtype }: MediaType): boolean =>

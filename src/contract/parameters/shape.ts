@@ -127,3 +127,7 @@ export function itemsOf(document: Document, schema: Json): Json | null {
   const items = partsOf(document, schema).find((part) => isObject(part.items))?.items;
   return isObject(items) ? items : null;
 }
+
+/** The names that any of these parts of a schema requires. */
+export const requiredIn = (parts: readonly Json[]): ReadonlySet<unknown> =>
+  new Set(parts.flatMap(({ required }) => (Array.isArray(required) ? required : [])));

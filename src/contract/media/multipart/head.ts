@@ -49,11 +49,14 @@ export function readHead(bytes: Uint8Array, contentLength: number): Head | strin
   const written = known.get('content-type');
   const type = written === undefined ? null : parseMediaType(written);
   if (written !== undefined && type === null) return 'has a Content-Type that is none';
-  const chosen = disposition.filename !== '' || (contentLength === 0 && isBytes(type));
+  const chosen = disposition.filename !== '' || (contentLength === 0 && (type === null || isBytes(type)));
   return chosen ? { ...disposition, type, fields } : 'has a file without a filename';
 }
 
-/** Browsers send a file that nobody chose as no bytes of this type. To some readers all else of no filename is text. */
+/**
+ * Browsers send a file that was not chosen as no bytes of this type, other clients as no bytes of no type. Some readers take anything
+ * else of no filename for text.
+ */
 const isBytes = (type: MediaType | null): boolean => type?.type === 'application' && type.subtype === 'octet-stream';
 
 /** What these headers say must change nothing: most readers ignore them (RFC 7578 section 4.8). */

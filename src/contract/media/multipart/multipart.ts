@@ -2,13 +2,20 @@ import { isObject, type Json } from '../../document/source.ts';
 import { MAX_FAULTS, type ValueFault } from '../../faults.ts';
 import { Bag } from '../../json.ts';
 import { escapeToken, shown } from '../../names.ts';
-import { partsOf, shapeOf } from '../../parameters/shape.ts';
+import { partsOf, requiredIn, shapeOf } from '../../parameters/shape.ts';
 import type { Check } from '../../schema/schemas.ts';
 import { parseMediaType } from '../type.ts';
 import { createField, type Field, opaqueType, type Sources } from './fields.ts';
 import { readHead } from './head.ts';
 import { type Part, put, readField } from './part.ts';
 import { isBoundary, nth, split } from './split.ts';
+
+/** What a form is made of. */
+interface Form {
+  fieldOf(name: string): Field;
+  /** Lists that requests must have: an empty one has no part. */
+  readonly lists: readonly string[];
+}
 
 /** Checks the bytes of a body with this Content-Type. */
 export type CheckMultipart = (bytes: Uint8Array, contentType: string) => readonly ValueFault[];
@@ -25,7 +32,8 @@ export function createMultipartCheck(sources: Sources, media: Json, check: Check
   if (shape.types !== null && !shape.types.has('object')) return 'the schema describes no object';
   const fields = new Map<string, Field>();
   const encodings = document.object(media.encoding) ?? {};
-  for (const [name, property] of membersOf(sources, schema)) {
+  const members = membersOf(sources, schema);
+  for (const [name, property] of members) {
     const encoding = document.object(encodings[name]);
     fields.set(name, createField(sources, property, encoding));
     for (const key of ['style', 'explode', 'allowReserved']) {
@@ -41,7 +49,13 @@ export function createMultipartCheck(sources: Sources, media: Json, check: Check
     if (type !== null) return `the part ${name} cannot be checked as ${type}`;
   }
   const other = createField(sources, othersOf(sources, schema), null);
-  return (bytes, contentType) => checkForm(bytes, contentType, (name) => fields.get(name) ?? other, check);
+  const required = requiredIn(partsOf(document, schema));
+  const lists = [...members]
+    .filter(([name, property]) => fields.get(name)!.list && document.object(property)?.readOnly !== true)
+    .map(([name]) => name)
+    .filter((name) => required.has(name));
+  const form: Form = { fieldOf: (name) => fields.get(name) ?? other, lists };
+  return (bytes, contentType) => checkForm(bytes, contentType, form, check);
 }
 
 /** The properties of a schema, of those too that it is combined from. */
@@ -70,12 +84,7 @@ const NO_BOUNDARY: ValueFault = {
   rule: 'mediaType',
 };
 
-function checkForm(
-  bytes: Uint8Array,
-  contentType: string,
-  fieldOf: (name: string) => Field,
-  check: Check,
-): readonly ValueFault[] {
+function checkForm(bytes: Uint8Array, contentType: string, form: Form, check: Check): readonly ValueFault[] {
   const boundary = boundaryOf(contentType);
   if (boundary === null) return [NO_BOUNDARY];
   const { parts, fault } = split(bytes, boundary);
@@ -89,7 +98,7 @@ function checkForm(
     if (same) same.push(part);
     else byName.set(read.name, [part]);
   }
-  return checkParts(byName, fieldOf, check);
+  return checkParts(byName, form, check);
 }
 
 /** The boundary; `null` if readers could take different ones. */
@@ -102,7 +111,7 @@ function boundaryOf(contentType: string): string | null {
 
 function checkParts(
   byName: ReadonlyMap<string, readonly Part[]>,
-  fieldOf: (name: string) => Field,
+  { fieldOf, lists }: Form,
   check: Check,
 ): readonly ValueFault[] {
   const value = new Bag();
@@ -113,5 +122,6 @@ function checkParts(
     else put(value, name, member);
     if (faults.length === MAX_FAULTS) break;
   }
+  for (const name of lists) if (!byName.has(name)) put(value, name, { value: [], fault: null });
   return faults.length > 0 ? faults : check(value);
 }

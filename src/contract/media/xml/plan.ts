@@ -1,6 +1,6 @@
 import type { Document } from '../../document/document.ts';
 import { isObject, type Json } from '../../document/source.ts';
-import { itemsOf, partsOf, type Shape, shapeOf } from '../../parameters/shape.ts';
+import { itemsOf, partsOf, requiredIn, type Shape, shapeOf } from '../../parameters/shape.ts';
 
 /** What the contract says of the name of an element or attribute. */
 export interface Naming {
@@ -105,7 +105,7 @@ export class Plans {
         .members(properties)
         .flatMap(([name, schema]) => (isObject(schema) ? [this.#member(name, schema)] : [])),
     );
-    const required = new Set(parts.flatMap(({ required: names }) => (Array.isArray(names) ? names : [])));
+    const required = requiredIn(parts);
     const lists = members.filter(({ repeated, property }) => repeated && required.has(property));
     return {
       kind: kindOf(shape),

@@ -10,7 +10,7 @@ import type { KeyStore } from './store.ts';
 
 const KNOWN = 50_000;
 const UNKNOWN = 20_000;
-/** Milliseconds after which a key that could not be looked up again is asked for once more. */
+/** Milliseconds after which a question that met an outage is asked again. */
 const ASK_AGAIN = 1_000;
 
 export interface KeyringOptions {
@@ -46,10 +46,19 @@ export class Keyring {
   /** Look-ups under way. All who ask for the same key meanwhile share the answer. */
   readonly #lookups = new Map<string, Promise<Client | null>>();
   #limits = new WeakMap<readonly Window[], Limits>();
-  #takesForeign = false;
+  /** Whether any key was imported; `null`: not known. */
+  #imported: boolean | null = null;
+  #importedQuestion = 0;
+  #importedTimer: NodeJS.Timeout | undefined;
   /** Rises when any change may have been missed. What was found before is then looked up again. */
   #generation = 0;
   readonly #stopWatching: () => void;
+  #isReady = false;
+  readonly #ready = Promise.withResolvers<void>();
+  /** Resolves when the store first says whether any key was imported. */
+  readonly whenReady = this.#ready.promise;
+  /** Resolves when the store has been asked that once, also if it did not answer. */
+  readonly opened: Promise<void>;
 
   constructor(
     store: KeyStore,
@@ -64,15 +73,20 @@ export class Keyring {
       this.#forget(hash);
       void this.#lookForImported();
     });
-    void this.#lookForImported();
+    this.opened = this.#lookForImported();
+  }
+
+  /** Whether the store has said whether any key was imported. Until then every secret costs a look-up. */
+  get isReady(): boolean {
+    return this.#isReady;
   }
 
   /**
    * Whether to look up secrets of another form than ours. They have no checksum that turns guesses away before a look-up, so
-   * they are looked up only if some were imported.
+   * they are looked up only if some were imported, or while that is not known.
    */
   get takesForeign(): boolean {
-    return this.#takesForeign;
+    return this.#imported !== false;
   }
 
   /** Puts plans, with the windows of a contract, in force from the next request on. Known keys need no new look-up. */
@@ -96,6 +110,8 @@ export class Keyring {
 
   close(): void {
     this.#stopWatching();
+    this.#importedQuestion++;
+    clearTimeout(this.#importedTimer);
   }
 
   #isFresh({ generation, recheckAt }: Found): boolean {
@@ -110,13 +126,22 @@ export class Keyring {
     return found.client;
   }
 
-  /** Once a key was imported, this stays so. An outage here is ignored: look-ups of keys report it. */
+  /** Asks until the store answers. Once a key was imported, this stays so. */
   async #lookForImported(): Promise<void> {
-    if (this.#takesForeign) return;
+    if (this.#imported) return;
+    this.#imported = null;
+    const question = ++this.#importedQuestion;
+    clearTimeout(this.#importedTimer);
     try {
-      this.#takesForeign = await this.#store.hasImported();
+      const imported = await this.#store.hasImported();
+      // An answer to an earlier question may be older than a change.
+      if (imported || question === this.#importedQuestion) this.#imported = imported;
+      this.#isReady = true;
+      this.#ready.resolve();
     } catch (error) {
       if (!(error instanceof Outage)) throw error;
+      if (question !== this.#importedQuestion) return;
+      this.#importedTimer = setTimeout(() => void this.#lookForImported(), ASK_AGAIN).unref();
     }
   }
 

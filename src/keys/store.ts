@@ -43,7 +43,7 @@ export interface KeyStore {
    * key; KeyConflict where the stored record is not of the version before; KeyTaken where another key has the hash.
    */
   replace(record: KeyRecord, note: AuditNote): Eventually<void>;
-  /** Whether any key was imported from another system. */
+  /** Whether any key was imported from another system. Throws `Outage` if that is not known. */
   hasImported(): Eventually<boolean>;
   /**
    * Calls `changed` whenever somebody may have changed keys: with the hash of the changed key, or without one if any key may

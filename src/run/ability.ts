@@ -7,10 +7,13 @@ import type { Standing } from './standing.ts';
 export function abilityOf(
   storage: Pick<Storage, 'ready'>,
   { ofState }: Pick<Standing, 'ofState'>,
-  { away }: Pick<Serving, 'away'>,
+  { away, knowsKeys }: Pick<Serving, 'away' | 'knowsKeys'>,
 ): Ability {
+  const isStateAway = ofState.aloneSince !== null;
+  // In an outage the settings decide.
+  const isStateReady = storage.ready() && (isStateAway || knowsKeys);
   return {
-    readiness: !storage.ready() ? 'state_away' : away.some(({ matters }) => matters) ? 'stores_away' : 'ready',
-    away: [...(ofState.aloneSince === null ? [] : ['state']), ...away.map(({ upstream }) => `upstream ${upstream}`)],
+    readiness: !isStateReady ? 'state_away' : away.some(({ matters }) => matters) ? 'stores_away' : 'ready',
+    away: [...(isStateAway || !knowsKeys ? ['state'] : []), ...away.map(({ upstream }) => `upstream ${upstream}`)],
   };
 }

@@ -52,6 +52,9 @@ export interface Serving {
   readonly stores: readonly StoreStatus[];
   /** Upstreams all of whose stores are away, and whether the gateway is to be unready for that. */
   readonly away: readonly { readonly upstream: string; readonly matters: boolean }[];
+  /** Whether the state has said all about keys that requests need; `whenKeysKnown` resolves when it has. */
+  readonly knowsKeys: boolean;
+  readonly whenKeysKnown: Promise<void>;
   readonly uses: Uses;
   /** Resolves with the URL for clients; called again, it keeps the port. Rejects with ListenError. */
   listen(options?: ListenOptions): Promise<string>;
@@ -145,8 +148,13 @@ export function createServing(parts: ServingParts): Serving {
     get away() {
       return upstreams.away;
     },
+    get knowsKeys() {
+      return keyring.isReady;
+    },
+    whenKeysKnown: keyring.whenReady,
     uses,
     async listen(options) {
+      await keyring.opened;
       const url = urlOf(config.listen.host, await listener.listen(options), settings.certificates.listen !== null);
       compileRest(settings.contract);
       return url;

@@ -178,6 +178,7 @@ async function begin(
   });
   isOpen = true;
   tellAbility();
+  void serving.whenKeysKnown.then(tellAbility);
 
   const status = () => processStatus(worker, serving, standing);
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Outage } from '../../src/errors/outage.ts';
 import { type KeyRecord, readRecord } from '../../src/keys/key.ts';
 import { Keyring } from '../../src/keys/keyring.ts';
@@ -48,7 +48,7 @@ class RemoteStore implements KeyStore {
   add = async () => {};
   addMany = async () => {};
   replace = async () => {};
-  hasImported = async () => false;
+  hasImported = async (): Promise<boolean> => false;
   watch(changed: (hash?: string) => void): () => void {
     this.changed = changed;
     return () => {
@@ -207,6 +207,72 @@ describe('while the store is away', () => {
     await expect(asked).rejects.toBeInstanceOf(Outage);
     void Promise.resolve(keyring.find('h1')).catch(() => {});
     expect(store.lookups).toHaveLength(2);
+  });
+});
+
+describe('whether any key was imported', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  /** A store whose answers the test gives, one by one. */
+  function openImported() {
+    const { store } = open();
+    const questions: PromiseWithResolvers<boolean>[] = [];
+    store.hasImported = () => {
+      const question = Promise.withResolvers<boolean>();
+      questions.push(question);
+      return question.promise;
+    };
+    return { store, questions, keyring: new Keyring(store, PLANS) };
+  }
+  const outage = () => new Outage('state_unavailable');
+  /** Lets what waits for answers go on. */
+  const settle = () => jest.advanceTimersByTimeAsync(0);
+
+  test('is asked again every second after an outage; until then secrets of any form are looked up', async () => {
+    const { keyring, questions } = openImported();
+    expect([keyring.takesForeign, keyring.isReady]).toEqual([true, false]);
+    questions[0]!.reject(outage());
+    await keyring.opened;
+    for (const again of [1, 2]) {
+      await settle();
+      expect([keyring.takesForeign, keyring.isReady, questions.length]).toEqual([true, false, again]);
+      await jest.advanceTimersByTimeAsync(1_000);
+      questions.at(-1)!.reject(outage());
+    }
+    await settle();
+    await jest.advanceTimersByTimeAsync(1_000);
+    questions.at(-1)!.resolve(false);
+    await keyring.whenReady;
+    expect([keyring.takesForeign, keyring.isReady]).toEqual([false, true]);
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(questions).toHaveLength(4);
+  });
+
+  test('is not known again after a change, also if an earlier question is answered after it', async () => {
+    const { store, keyring, questions } = openImported();
+    store.changed('h1');
+    questions[0]!.resolve(false);
+    await keyring.whenReady;
+    expect([keyring.takesForeign, keyring.isReady]).toEqual([true, true]);
+    questions[1]!.resolve(false);
+    await settle();
+    expect(keyring.takesForeign).toBe(false);
+    store.changed();
+    expect(keyring.takesForeign).toBe(true);
+    questions[2]!.resolve(true);
+    await settle();
+    store.changed('h2');
+    expect([keyring.takesForeign, questions.length]).toEqual([true, 3]);
+  });
+
+  test('is asked no more after the end', async () => {
+    const { keyring, questions } = openImported();
+    questions[0]!.reject(outage());
+    await keyring.opened;
+    keyring.close();
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(questions).toHaveLength(1);
   });
 });
 

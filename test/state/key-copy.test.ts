@@ -386,6 +386,9 @@ describe('keys with a copy', () => {
     const without = keysWithCopy(store(away), { copy: nothing, correct() {} });
     await expect(without.find('h')).rejects.toThrow(Outage);
     await expect(without.hasImported()).rejects.toThrow(Outage);
+    // The first import may be younger than the copy.
+    const older = keysWithCopy(store(away), { copy: { ...nothing, imported: false }, correct() {} });
+    await expect(older.hasImported()).rejects.toThrow(Outage);
     const fromCopy = { ...nothing, find: () => keyRecord(), imported: true };
     const broken = keysWithCopy(
       store(() => Promise.reject(new TypeError('bug'))),

@@ -115,6 +115,18 @@ test('a ban that could not be noted is noted when its subject is refused again',
   await until('it is noted', async () => (await banned()).length === 1);
 });
 
+test('a ban that could not be noted is noted, also if its subject is never heard of again', async () => {
+  await banned();
+  // What holds the place of the index refuses the note.
+  await server.admin.set(keyOf.bans, 'no index');
+  await untilBanned('key:1');
+  await until('the note was refused', async () =>
+    /^cmdstat_z\w+:.*failed_calls=[1-9]/m.test(await server.admin.info('commandstats')),
+  );
+  await server.admin.del(keyOf.bans);
+  await until('it is noted', async () => (await banned()).length === 1);
+});
+
 test('the index forgets bans that ended when the next one begins, and lives no longer than the longest', async () => {
   await server.admin.zadd(keyOf.bans, 1_000, 'key:long-ago');
   await gateway.state.ban('key:1', STRICT, HOUR);

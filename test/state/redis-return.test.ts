@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import type { Event } from '../../src/observe/events.ts';
-import { openBus } from '../../src/state/redis/bus.ts';
+import { openBus, openBusInBackground } from '../../src/state/redis/bus.ts';
 import { type Connection, connect } from '../../src/state/redis/client.ts';
 import { CHANNEL } from '../../src/state/redis/key-names.ts';
 import { disconnect } from '../../src/state/redis/lasting.ts';
@@ -41,6 +41,28 @@ test('a client that gave up connects again, and so does the one that listens', a
   await until('it listens again', () => heard.includes('anything'));
   expect(told.at(0)).toEqual({ type: 'state.connection', of: 'messages', isCut: true });
   expect(told.at(-1)).toEqual({ type: 'state.connection', of: 'messages', isCut: false });
+  await server.admin.publish(CHANNEL, 's:key:1');
+  await until('it hears', () => heard.includes('subject'));
+});
+
+test('a subscription that Redis refuses for a while is tried again on the same connection', async () => {
+  const server = await startRedis();
+  stops.push(() => server.stop());
+  const redis = await connect({ ...DEFAULTS, url: server.url });
+  stops.push(() => disconnect(redis));
+  const heard: string[] = [];
+  const bus = openBusInBackground(redis, () => {});
+  stops.push(() => bus.close());
+  bus.listen(({ type }) => void heard.push(type));
+  await until('it listens', () => bus.isLive);
+
+  await server.admin.acl('SETUSER', 'default', 'resetchannels');
+  await server.admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+  await until('it is refused', async () =>
+    /cmdstat_subscribe:.*rejected_calls=[1-9]/.test(await server.admin.info('commandstats')),
+  );
+  await server.admin.acl('SETUSER', 'default', 'allchannels');
+  await until('it listens again', () => bus.isLive);
   await server.admin.publish(CHANNEL, 's:key:1');
   await until('it hears', () => heard.includes('subject'));
 });

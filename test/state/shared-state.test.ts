@@ -116,6 +116,14 @@ describe('in front of a backend that fails', () => {
     expect([gateway.state.unreconciled, await left('key:a')]).toEqual([0, 6]);
   });
 
+  test('what one missed answer left to be counted here is added, also if its subject is never heard of again', async () => {
+    backend.troubles.set('key', 'away');
+    await times(1, 'key:a');
+    backend.troubles.clear();
+    await until('nothing is left to add', () => gateway.state.unreconciled === 0);
+    expect([gateway.told('state.outage'), await left('key:a')]).toEqual([0, 9]);
+  });
+
   test('a charge that came too late to be waited for is not added again', async () => {
     backend.troubles.set('key', 'late');
     expect(await times(2, 'key:a')).toEqual(admitted(2));

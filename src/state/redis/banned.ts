@@ -9,8 +9,10 @@ const SCRIPT = loadScript('banned-1.lua');
 
 /** Names looked at in one step, and bans noted in one. */
 const STEP = 1_000;
-/** Bans that this process knows to be noted. */
+/** Bans that this process knows to be noted, and bans that wait to be noted. */
 const NOTED = 20_000;
+/** Milliseconds until bans that could not be noted are noted again. */
+const NOTE_AGAIN = 1_000;
 
 export interface BannedOptions {
   /** The time for the scripts; `''`: Redis's own. */
@@ -28,6 +30,8 @@ export class Banned {
   readonly #options: BannedOptions;
   readonly #noted = new Cache<number>(NOTED);
   #open = new Map<string, number>();
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
 
   constructor(redis: Connection, options: BannedOptions) {
     this.#redis = redis;
@@ -38,19 +42,29 @@ export class Banned {
   note(subject: string, until: number): void {
     if (this.#noted.get(subject) === until) return;
     this.#noted.set(subject, until);
-    if (this.#open.size === 0) setImmediate(() => void this.flush());
+    if (this.#open.size === 0) setImmediate(() => void this.#flush());
     this.#open.set(subject, until);
   }
 
-  /** Sends what is to be noted. */
-  async flush(): Promise<void> {
-    const bans = [...this.#open].map(([subject, until]) => ({ subject, until }));
+  /** Sends what is to be noted for the last time. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#flush();
+  }
+
+  async #flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    const open = this.#open;
     this.#open = new Map();
     try {
-      await this.add(bans);
+      await this.add([...open].map(([subject, until]) => ({ subject, until })));
     } catch {
-      // No request waits for this. A ban is noted again when its subject is refused again.
-      for (const { subject } of bans) this.#noted.delete(subject);
+      // No request waits for this. What fits is noted later, the rest when its subject is refused again.
+      for (const [subject, until] of open) {
+        if (this.#open.size >= NOTED) this.#noted.delete(subject);
+        else if (!this.#open.has(subject)) this.#open.set(subject, until);
+      }
+      if (!this.#isClosed) this.#timer = setTimeout(() => void this.#flush(), NOTE_AGAIN).unref();
     }
   }
 

@@ -3,7 +3,7 @@ import type { Observe } from '../../observe/events.ts';
 import type { Bus, Message } from '../shared/bus.ts';
 import { type Connection, connectToListen, connectToListenInBackground } from './client.ts';
 import { CHANNEL } from './key-names.ts';
-import { disconnect, whenCut } from './lasting.ts';
+import { disconnect, keepSubscribed, whenCut } from './lasting.ts';
 import { readMessage } from './messages.ts';
 
 /** Milliseconds between two proofs that a silent connection is alive. */
@@ -41,15 +41,9 @@ function busOn(subscriber: Connection, observe: Observe, subscribed: boolean): B
   };
   subscriber.on('message', (_channel, text) => tell(readMessage(text)));
   whenCut(subscriber, () => tellCut(true));
-  subscriber.on('ready', () => {
-    // If the connection breaks again meanwhile, `ready` comes again, and with it the next try.
-    subscriber.subscribe(CHANNEL).then(
-      () => {
-        tellCut(false);
-        tell({ type: 'anything' });
-      },
-      () => {},
-    );
+  keepSubscribed(subscriber, [CHANNEL], () => {
+    tellCut(false);
+    tell({ type: 'anything' });
   });
   if (subscriber instanceof Cluster) {
     // A Cluster moves the subscription to another node and says nothing. These events are the only sign of it.

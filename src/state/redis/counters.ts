@@ -139,7 +139,7 @@ export class RedisState implements SharedBackend {
   /** Leaves the connection open: whoever opened it closes it. */
   async close(): Promise<void> {
     this.#batches.flush();
-    await this.#banned.flush();
+    await this.#banned.close();
   }
 
   async #admit(batch: Batch): Promise<void> {

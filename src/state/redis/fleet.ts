@@ -13,7 +13,7 @@ import { asked, inTime } from './asking.ts';
 import { type Connection, connectToListenInBackground, messages } from './client.ts';
 import { announceIn, type Gateways } from './gateways.ts';
 import { answersFor, keyOf, QUESTIONS } from './key-names.ts';
-import { disconnect } from './lasting.ts';
+import { disconnect, keepSubscribed } from './lasting.ts';
 
 /** Milliseconds that gateways have for an answer, the way there and back included. */
 const PATIENCE = 1_500;
@@ -137,13 +137,7 @@ async function answerIn({ name, answers }: NonNullable<FleetOptions['self']>, as
 /** Answers a function that resolves once the connection listens to these channels, now and after each time it was cut. */
 function whenReady(subscriber: Connection, channels: readonly string[]): () => Promise<void> {
   let listening = Promise.withResolvers<void>();
-  subscriber.on('ready', () => {
-    // Where it is cut again meanwhile, `ready` comes again.
-    subscriber.subscribe(...channels).then(
-      () => listening.resolve(),
-      () => {},
-    );
-  });
+  keepSubscribed(subscriber, channels, () => listening.resolve());
   subscriber.on('close', () => {
     listening = Promise.withResolvers<void>();
   });

@@ -5,6 +5,8 @@ import type { Due } from './standings/kept.ts';
 
 /** Reconciliations on their way at a time: requests go first. */
 const AT_ONCE = 50;
+/** Milliseconds until a backend that is up is sent what it did not take. */
+const SEND_AGAIN = 1_000;
 
 export interface ReconcilerOptions {
   readonly backend: Pick<SharedBackend, 'charge'>;
@@ -26,6 +28,8 @@ export class Reconciler {
   /** In the order in which they are sent. */
   readonly #due = new Map<string, Due[]>();
   readonly #sending = new Map<string, Promise<boolean>>();
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
 
   constructor({ backend, local, breakers, changed = () => {} }: ReconcilerOptions) {
     this.#changed = changed;
@@ -64,8 +68,10 @@ export class Reconciler {
     return this.#sending.get(subject) ?? this.#send(subject);
   }
 
-  /** Sends everything, some at a time; leaves out shards that are away. */
+  /** Sends everything, some at a time; leaves out shards that are away. What is not taken is sent again later. */
   async all(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     const subjects = [...new Set([...this.#due.keys(), ...this.#local.subjects()])];
     for (let at = 0; at < subjects.length; at += AT_ONCE) {
       await Promise.all(
@@ -74,6 +80,20 @@ export class Reconciler {
         }),
       );
     }
+    const isLeft = (subject: string) => this.has(subject) && !this.#breakers.of(subject).isOpen;
+    if (subjects.some(isLeft)) this.later();
+  }
+
+  /** Sends everything in a second, for subjects of which nothing may be heard again. */
+  later(): void {
+    if (this.#isClosed) return;
+    this.#timer ??= setTimeout(() => void this.all(), SEND_AGAIN).unref();
+  }
+
+  /** Sends everything for the last time. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.all();
   }
 
   #send(subject: string): Promise<boolean> {

@@ -143,7 +143,7 @@ export class SharedState implements State {
     clearInterval(this.#beat);
     this.#stopListening();
     await this.#sendStrikes();
-    await this.#reconciler.all();
+    await this.#reconciler.close();
     await this.#standings?.close();
     await this.#backend.close();
   }
@@ -187,6 +187,7 @@ export class SharedState implements State {
     } catch (error) {
       if (!(error instanceof Outage)) throw error;
       this.#breakers.failed(breaker, error);
+      this.#reconciler.later();
       return this.#decideAlone(subject, limits, cost, scopes, error.cause);
     }
   }

@@ -171,8 +171,6 @@ describe('the defaults', () => {
   ];
 
   test.each([
-    ['an empty gateway.yaml', ''],
-    ['one of comments only', '# nothing yet\n'],
     ['an empty map', '{}'],
     ['sections without settings', sections.map((section) => `${section}:\n`).join('')],
   ])('hold with %s', (_, content) => {

@@ -207,7 +207,7 @@ function setUp(gateway: string) {
 
 describe.each(table)('$name', ({ name, file, text, read, values: [byDefault, inFile, inEnvironment] }) => {
   test('leaves the default when neither it nor the file speaks', () => {
-    const { load, inFolder } = setUp('');
+    const { load, inFolder } = setUp('{}');
     const config = load({});
     expect(read(config)).toEqual(inFolder(byDefault));
     expect(sourceOf(config, environmentVariables[name]!)).toEqual({ kind: 'default' });
@@ -241,7 +241,7 @@ test('headers for the receiver of spans may stand in a file', () => {
 });
 
 test('of two variables of OpenTelemetry that for traces counts, and only one value turns its SDK off', () => {
-  const { load } = setUp('');
+  const { load } = setUp('{}');
   const { tracing } = load({
     OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: '1',
     OTEL_EXPORTER_OTLP_TIMEOUT: '2',
@@ -269,7 +269,7 @@ test('STOREGATE_CONFIG names the settings file, relative to the working folder',
 });
 
 describe('a wrong variable', () => {
-  const wrong = (env: Record<string, string>) => mistakesOf(() => setUp('').load(env));
+  const wrong = (env: Record<string, string>) => mistakesOf(() => setUp('{}').load(env));
 
   test.each([
     ['STOREGATE_PORT', '65536', 'must be a port from 0 to 65535, is 65536'],
@@ -312,27 +312,27 @@ describe('a wrong variable', () => {
 
 describe('the admin listener', () => {
   test.each(['127.0.0.1', '127.9.9.9', '::1', 'localhost', '::ffff:127.0.0.1'])('needs no token on %s', (host) => {
-    expect(setUp('').load({ STOREGATE_ADMIN_HOST: host }).admin).toMatchObject({ host, token: null });
+    expect(setUp('{}').load({ STOREGATE_ADMIN_HOST: host }).admin).toMatchObject({ host, token: null });
   });
 
   test.each(['0.0.0.0', '::', '10.0.0.1', 'gateway.example', '128.0.0.1', '::ffff:10.0.0.1'])(
     'needs one on %s',
     (host) => {
-      expect(mistakesOf(() => setUp('').load({ STOREGATE_ADMIN_HOST: host }))).toHaveLength(1);
+      expect(mistakesOf(() => setUp('{}').load({ STOREGATE_ADMIN_HOST: host }))).toHaveLength(1);
       const env = { STOREGATE_ADMIN_HOST: host, STOREGATE_ADMIN_TOKEN: otherToken };
-      expect(setUp('').load(env).admin).toMatchObject({ host, token: otherToken });
+      expect(setUp('{}').load(env).admin).toMatchObject({ host, token: otherToken });
     },
   );
 
   test('may share a port with the public listener on another address, or when the system chooses', () => {
-    const { load } = setUp('');
+    const { load } = setUp('{}');
     expect(load({ STOREGATE_HOST: '10.0.0.1', STOREGATE_PORT: '9901' }).listen.port).toBe(9901);
     expect(load({ STOREGATE_PORT: '0', STOREGATE_ADMIN_PORT: '0' }).admin.port).toBe(0);
   });
 });
 
 describe('an unknown variable', () => {
-  const told = (name: string, text = 'x') => mistakesOf(() => setUp('').load({ [name]: text }));
+  const told = (name: string, text = 'x') => mistakesOf(() => setUp('{}').load({ [name]: text }));
 
   test('is a mistake when its name starts with STOREGATE_', () => {
     expect(told('STOREGATE_COLOUR')).toEqual([
@@ -363,7 +363,7 @@ describe('an unknown variable', () => {
   });
 
   test('is left alone when it is empty, or somebody else’s', () => {
-    const { load } = setUp('');
+    const { load } = setUp('{}');
     expect(load({ STOREGATE_COLOUR: '', HOME: '/root', PORT: 'x', storegate_port: 'x' }).listen.port).toBe(8080);
   });
 
@@ -386,7 +386,7 @@ describe('an unknown variable', () => {
     { REDIS_URI: 'x', REDIS_URL: 'redis://a' },
     { redis_ulr: 'x' },
   ])('that may be meant for another program is left alone: %j', (env) => {
-    expect(setUp('').load(env as Record<string, string>).listen.port).toBe(8080);
+    expect(setUp('{}').load(env as Record<string, string>).listen.port).toBe(8080);
   });
 });
 

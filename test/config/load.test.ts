@@ -121,7 +121,7 @@ describe('the configuration', () => {
   });
 
   test('has maps that can be read and not written', () => {
-    const plans = load('').config.plans.plans as Map<string, unknown>;
+    const plans = load('{}').config.plans.plans as Map<string, unknown>;
     expect([...plans.keys()]).toEqual(['free', 'pro', 'business', 'enterprise']);
     for (const write of [() => plans.set('x', 1), () => plans.delete('free'), () => plans.clear()]) {
       expect(write).toThrow(new TypeError('the configuration is read-only'));
@@ -141,7 +141,7 @@ describe('where a value came from', () => {
   });
 
   test('is known only of settings there are, and of a configuration that was loaded', () => {
-    const { config } = load('');
+    const { config } = load('{}');
     expect(() => sourceOf(config, 'door.colour')).toThrow('there is no setting door.colour');
     expect(() => describeConfig({ ...config })).toThrow('only a Config that loadConfig returned');
   });

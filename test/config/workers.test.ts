@@ -5,7 +5,7 @@ import { folderWith } from './folder.ts';
 import { mistakesOf } from './mistakes.ts';
 
 const REDIS = { REDIS_URL: 'redis://127.0.0.1' };
-const workersOf = (env: Record<string, string>, gateway = '') => {
+const workersOf = (env: Record<string, string>, gateway = '{}') => {
   const cwd = folderWith({ 'gateway.yaml': gateway });
   return loadConfig({ env: { STOREGATE_CONFIG: 'gateway.yaml', ...env }, cwd }).workers;
 };

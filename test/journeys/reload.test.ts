@@ -158,6 +158,23 @@ describe('the gateway notices by itself', () => {
     await until('it is mended', async () => (await limit(secret)) === '70');
   });
 
+  test('files that were emptied, and keeps what they said before', async () => {
+    const { secret } = await gateway.key();
+    for (const name of ['gateway.yaml', 'plans.yaml'] as const) {
+      const before = told('reload.refused').length;
+      const text = readFileSync(file(name), 'utf8');
+      writeFileSync(file(name), '');
+      await until('the log tells it', () => told('reload.refused').length > before);
+      expect(told('reload.refused').at(-1)?.problems).toEqual([
+        `${name}:1:1: must be a map, is empty; write {} if it is to set nothing`,
+      ]);
+      expect(await limit(secret)).toBe('70');
+      const done = told('reload.done').length;
+      writeFileSync(file(name), text);
+      await until('it is mended', () => told('reload.done').length > done);
+    }
+  });
+
   test('a file that the contract refers to, also one that it refers to only since a reload', async () => {
     const { secret } = await gateway.key();
     const refer = (name: string) => CONTRACT.replace('paths:\n', `paths:\n  /more: { $ref: '${name}' }\n`);

@@ -9,12 +9,14 @@ import { type Spot, treeOf } from './tree.ts';
 export interface YamlFile {
   /** The name of the file in problems. */
   readonly name: string;
-  /** `undefined` if the file could not be read or parsed at all; `null` if it is empty. */
+  /** `undefined` if the file could not be read or parsed at all. */
   readonly value: unknown;
   readonly problems: readonly Problem[];
   /** The position of the value (or its key); for a missing place, that of the nearest place around it. */
   locate(pointer: string, at: 'key' | 'value'): Position | null;
 }
+
+const EMPTY = 'must be a map, is empty; write {} if it is to set nothing';
 
 /** Reads one YAML 1.2 document of at most 1 MiB. It never throws for the contents; their mistakes are in `problems`. */
 export function readYamlFile(file: string, cwd: string): YamlFile {
@@ -45,6 +47,8 @@ function parse(text: string, name: string): YamlFile {
   if (syntax.length > 0) return unusable(name, syntax.map(problem));
 
   const { value, spots, flaws } = treeOf(document, (offset) => positionOf(offset).line);
+  // A file that an editor or a full disk has emptied must not put the defaults in force.
+  if (value === null) return unusable(name, [problem({ offset: 0, pointer: '', message: EMPTY })]);
   const locate: YamlFile['locate'] = (pointer, at) => positionOf(nearest(spots, pointer, at));
   return { name, value, problems: flaws.map(problem), locate };
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -61,6 +61,24 @@ describe('storegate state', () => {
       code: 0,
       out: expect.stringContaining('"key":{"added":0,"changed":0,"same":2'),
     });
+  });
+
+  test('repairs a folder that lacks a file', async () => {
+    await fill('data', 1);
+    for (const file of ['state.db', 'state.db-wal', 'state.db-shm']) rmSync(join(at('data'), file), { force: true });
+    writeFileSync(join(at('data'), 'state.last-change'), '3\n');
+    expect(await state(['backup', 'backup.ndjson'])).toMatchObject({ code: 1 });
+    expect(await state(['repair'])).toEqual({
+      code: 0,
+      out: `Gateways start on ${at('data')} again, without the last 3 changes of operators.\n`,
+      err: '',
+    });
+    expect(await state(['repair', '--json'])).toMatchObject({
+      code: 0,
+      out: `${JSON.stringify({ folder: at('data'), files: [], changes: 0 })}\n`,
+    });
+    const env = { REDIS_URL: 'redis://127.0.0.1:1' };
+    expect(await state(['repair'], { env })).toMatchObject({ code: 1, err: expect.stringContaining('is in Redis') });
   });
 
   test('overwrites no file, and takes nothing of a broken one', async () => {

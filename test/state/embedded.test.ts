@@ -17,8 +17,8 @@ describe('the embedded state', () => {
       const folder = folderOf();
       const db = openStateFile(folder);
       const store = ledgersInFolder(folder, db);
-      db.close();
-      return new EmbeddedState({ clock: clock.read, store });
+      const close = () => store.close().finally(() => db.close());
+      return new EmbeddedState({ clock: clock.read, store: { ...store, close } });
     });
   });
 

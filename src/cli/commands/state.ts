@@ -11,6 +11,13 @@ const PLACES = `
 A place is a data folder, a file (.ndjson), a Redis as a URL, or the word redis for the one of the configuration. A password in a
 URL can be seen by others in the list of processes: better set REDIS_URL and say redis.`;
 
+const REPAIR = `
+A gateway refuses to start if a file of its data folder is missing or emptied, and names the file. Put the file back if you can. Only
+if it is lost, run this command: counters and bans that were in it begin anew, and keys that were in it are refused.
+
+Example:
+  $ storegate state repair`;
+
 function withHelp(command: Command, example: string): Command {
   return command.addHelpText('after', `${WHAT}\n${PLACES}\n\nExample:\n  $ storegate ${example}`);
 }
@@ -78,5 +85,15 @@ export function stateCommand(terminal: Terminal): Command {
       .option('--json', 'print JSON'),
     'state restore /backups/storegate-2030-01-31.ndjson',
   ).action((file: string, options: MovingOptions) => run({ ...options, from: { file }, onlyEmpty: true }));
+
+  state
+    .command('repair')
+    .description('let gateways start on a data folder that lacks files, without what was in them')
+    .option('--json', 'print JSON')
+    .addHelpText('after', REPAIR)
+    .action(async (options: { json?: boolean }) => {
+      const { repair } = await import('../moving/repair.ts');
+      await repair(terminal, options);
+    });
   return state;
 }

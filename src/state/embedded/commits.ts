@@ -5,6 +5,7 @@ import { syncFolder } from '../../common/folder.ts';
 import { transaction } from '../../common/transaction.ts';
 import { Outage } from '../../errors/outage.ts';
 import { UnsavedError } from '../state.ts';
+import { lastChangeIn, noteLastChange } from './inventory.ts';
 
 const UNSYNCED = 'the change holds, but may be lost when the machine stops, because the data folder cannot be synced';
 
@@ -48,10 +49,12 @@ export function syncsCommitsOf(db: DatabaseSync): SyncCommits {
   let next: Promise<void> | null = null;
 
   async function sync(): Promise<void> {
+    const lastChange = db.isOpen ? lastChangeIn(db) : null;
     await syncFile(wal);
     // That the files exist.
     if (!isFolderSynced) await syncFolder(dirname(file!));
     isFolderSynced = true;
+    if (lastChange !== null) await noteLastChange(dirname(file!), lastChange);
   }
 
   return () => {

@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { ExpectedError } from '../../common/expected-error.ts';
@@ -6,6 +6,7 @@ import { syncFolderNow } from '../../common/folder.ts';
 import { transaction } from '../../common/transaction.ts';
 import { type Conduct, type Ledger, newConduct } from '../../limits/ledger.ts';
 import type { Window } from '../../limits/limits.ts';
+import { expectedIn, GENERATIONS, IncompleteFolder, lastChangeIn, refuseMissingChanges } from './inventory.ts';
 
 /** The step at index i brings a file of version i to version i + 1. Never edit a step that was released. */
 const MIGRATIONS = [
@@ -103,18 +104,27 @@ export class StateFileError extends ExpectedError {
 }
 
 /**
- * Opens `state.db` in `folder`, and makes both where they are missing. It holds what people manage. Several processes may have it open, such as a gateway and a command. Throws StateFileError.
+ * Opens `state.db` in `folder`, and makes both where they are missing. It holds what people manage. Several processes may have it open,
+ * such as a gateway and a command. Throws StateFileError, and IncompleteFolder before anything is written.
  */
 export function openStateFile(folder: string): DatabaseSync {
   const file = join(folder, 'state.db');
   makeFolder(folder);
   try {
+    const expected = expectedIn(folder);
+    if (!existsSync(file)) refuseMissingChanges(expected, 0);
     const db = new DatabaseSync(file, { timeout: 5_000 });
+    try {
+      refuseMissingChanges(expected, lastChangeIn(db));
+    } catch (error) {
+      db.close();
+      throw error;
+    }
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
     migrate(db);
     return db;
   } catch (error) {
-    if (error instanceof StateFileError) throw error;
+    if (error instanceof StateFileError || error instanceof IncompleteFolder) throw error;
     throw unusable(folder, error);
   }
 }
@@ -146,6 +156,7 @@ function migrate(db: DatabaseSync): void {
     for (const step of MIGRATIONS.slice(version)) db.exec(step);
     db.exec(LOG_OF_BANS);
     db.exec(ORDERS_OF_KEYS);
+    db.exec(GENERATIONS);
     addReasons(db);
     db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
   });

@@ -4,11 +4,11 @@ import { Journal, type JournalOptions } from '../journal/journal.ts';
 import { Keeper, type Living } from '../journal/keeper.ts';
 import { type Damage, readJournal } from '../journal/read.ts';
 import { replaceJournal } from '../journal/replace.ts';
+import { syncsCommitsOf } from './commits.ts';
 import { dropLedgersInFile, ledgersInFile } from './file.ts';
+import { LEDGERS as NAME, nameGenerations, refuseMissingLedgers } from './inventory.ts';
 import { LedgerPacker, LedgerUnpacker } from './packing.ts';
 
-/** Ledgers are kept in `ledgers.<generation>.log`. */
-const NAME = 'ledgers';
 /** Bytes of one batch when all ledgers are written at once. */
 const BATCH = 1 << 20;
 
@@ -36,17 +36,26 @@ export interface LedgersTold extends Pick<JournalOptions, 'unsaved' | 'saved'> {
   readonly damaged?: (damage: Damage) => void;
 }
 
-/** The ledgers in `folder`, which this process has locked; `db` is its state file. A measurement brings its own `packer`. */
+/**
+ * The ledgers in `folder`, which this process has locked; `db` is its state file. A measurement brings its own `packer`. Throws
+ * JournalError, and IncompleteFolder where files are missing.
+ */
 export function ledgersInFolder(
   folder: string,
   db: DatabaseSync,
   { damaged, unsaved, saved }: LedgersTold = {},
   packer = new LedgerPacker(),
 ): LedgerStore {
+  refuseMissingLedgers(folder, db);
   moveOutOfFile(folder, db);
   const { reader, generations } = readJournal(folder, NAME, () => new LedgerReader(damaged));
+  const sync = syncsCommitsOf(db);
   const journal = new Journal({
     ...{ folder, name: NAME, older: generations },
+    async holds(generations) {
+      nameGenerations(db, generations);
+      await sync();
+    },
     ...(unsaved && { unsaved }),
     ...(saved && { saved }),
   });

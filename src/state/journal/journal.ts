@@ -9,6 +9,8 @@ export interface JournalOptions {
   /** The files that are there already, oldest first. Nothing is ever appended to them: their end may be torn. */
   readonly older: readonly Generation[];
   readonly files?: JournalFiles;
+  /** Notes which files hold what was pushed: when there is another one, and before others are removed. */
+  readonly holds?: (generations: readonly number[]) => Promise<void>;
   /** Called when writing begins to fail, and when it works again. */
   readonly unsaved?: (error: unknown) => void;
   readonly saved?: () => void;
@@ -98,15 +100,16 @@ export class Journal {
    * before the next one goes: one that came back without its successors would tell what is no longer true.
    */
   async dropOlder(): Promise<void> {
-    for (const old of [...this.#older]) {
-      try {
+    try {
+      // Without a file to append to, nothing is left to be said.
+      await this.#options.holds?.(this.#current ? [this.#current.number] : []);
+      for (const old of [...this.#older]) {
         await this.#remove(old.number);
-      } catch (error) {
-        // They stay until everything is written anew the next time.
-        this.#fails(error);
-        return;
+        this.#older = this.#older.filter((one) => one !== old);
       }
-      this.#older = this.#older.filter((one) => one !== old);
+    } catch (error) {
+      // They stay until everything is written anew the next time.
+      this.#fails(error);
     }
   }
 
@@ -139,7 +142,12 @@ export class Journal {
     this.#unsynced = [];
     try {
       await current.file.sync();
-      if (!current.holds) await this.#files.syncFolder(this.#options.folder);
+      if (!current.holds) {
+        await this.#files.syncFolder(this.#options.folder);
+        const header = headerOf(this.#options.name).length;
+        const older = this.#older.filter(({ size }) => size >= header).map(({ number }) => number);
+        await this.#options.holds?.([...older, current.number]);
+      }
       current.holds = true;
     } catch (error) {
       throw await this.#lose(batches, error);

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkHeader, generationFile, generationOf, HEAD, headerOf, isWhole, lengthIn } from './format.ts';
 
@@ -55,6 +55,14 @@ export function readJournal<R extends JournalReader>(
 export function generationsIn(folder: string, name: string): number[] {
   const numbers = readdirSync(folder).map((file) => generationOf(file, name));
   return numbers.filter((number) => number !== null).sort((a, b) => a - b);
+}
+
+/** The files, oldest first, without a look at what is in them. */
+export function filesOf(folder: string, name: string): Generation[] {
+  return generationsIn(folder, name).map((number) => {
+    const { size } = statSync(join(folder, generationFile(name, number)));
+    return { number, size };
+  });
 }
 
 function readGeneration(folder: string, name: string, number: number, reader: JournalReader): Generation {

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Ledger, staleAt } from '../../../limits/ledger.ts';
 import type { Window } from '../../../limits/limits.ts';
+import { generationsIn } from '../../journal/read.ts';
 import type { TargetOptions } from '../../transfer/port.ts';
 import type { SubjectLedger } from '../../transfer/records.ts';
 import { judgeLedger } from '../../transfer/rules.ts';
 import { ledgerOf } from '../file.ts';
+import { LEDGERS, nameGenerations } from '../inventory.ts';
 import { readEachLedger, replaceLedgers } from '../ledgers.ts';
 import type { Taking } from './records.ts';
 
@@ -114,6 +116,7 @@ export function keepLedgers(folder: string, db: DatabaseSync, staged: StagedLedg
   if (!staged.hasChanged) return;
   db.exec('DELETE FROM ledgers');
   replaceLedgers(folder, pairs(staged));
+  nameGenerations(db, generationsIn(folder, LEDGERS));
 }
 
 function* pairs(staged: StagedLedgers): Generator<readonly [string, Ledger]> {

@@ -6,6 +6,7 @@ import type { AuditDraft } from '../../../operators/audit-log.ts';
 import type { Taken, Target, TargetOptions } from '../../transfer/port.ts';
 import type { Batch, Counts } from '../../transfer/records.ts';
 import { fileVersion, makeFolder, NEWEST, openStateFile, StateFileError } from '../file.ts';
+import { refuseMissingLedgers } from '../inventory.ts';
 import { type FolderLock, lockFolder } from '../lock.ts';
 import { auditTaking } from './audit.ts';
 import { keepLedgers, ledgerTaking, StagedLedgers } from './ledgers.ts';
@@ -32,6 +33,7 @@ export function folderTarget(folder: string, options: TargetOptions): Target {
     ends.push(() => lock.release());
     const db = openStateFile(place);
     ends.push(() => db.close());
+    refuseMissingLedgers(place, db);
     db.exec('PRAGMA synchronous = FULL; PRAGMA cache_size = -24576; BEGIN IMMEDIATE');
     ends.push(() => {
       if (db.isTransaction) db.exec('ROLLBACK');

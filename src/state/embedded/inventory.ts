@@ -1,0 +1,99 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { ExpectedError } from '../../common/expected-error.ts';
+import { transaction } from '../../common/transaction.ts';
+import { generationFile, headerOf } from '../journal/format.ts';
+import { filesOf, type Generation } from '../journal/read.ts';
+
+/** Ledgers are in `ledgers.<generation>.log`. */
+export const LEDGERS = 'ledgers';
+/** The file beside `state.db` that has the number of the last audit entry. */
+const LAST_CHANGE = 'state.last-change';
+
+/** Something is missing in a data folder. The message says what, and what to do. */
+export class IncompleteFolder extends ExpectedError {
+  override name = 'IncompleteFolder';
+}
+
+/** Which files of ledgers the folder must have. No step of `MIGRATIONS`: versions that do not know it leave it alone. */
+export const GENERATIONS = 'CREATE TABLE IF NOT EXISTS ledger_files (generation INTEGER PRIMARY KEY) STRICT;';
+
+/** From now on the folder must have these files of ledgers. */
+export function nameGenerations(db: DatabaseSync, generations: readonly number[]): void {
+  transaction(db, () => {
+    db.exec('DELETE FROM ledger_files');
+    const insert = db.prepare('INSERT INTO ledger_files VALUES (?)');
+    for (const generation of generations) insert.run(generation);
+  });
+}
+
+/**
+ * The files of ledgers that must be there and are missing or emptied. Files that are newer than all of those hold what those
+ * did: a version that does not name files has written them.
+ */
+export function missingLedgers(db: DatabaseSync, generations: readonly Generation[]): string[] {
+  const named = db.prepare('SELECT generation FROM ledger_files ORDER BY generation').all();
+  const needed = (named as { generation: number }[]).map(({ generation }) => generation);
+  const there = generations.filter(({ size }) => size >= headerOf(LEDGERS).length).map(({ number }) => number);
+  if (there.some((number) => number > needed.at(-1)!)) return [];
+  return needed.filter((number) => !there.includes(number)).map((number) => generationFile(LEDGERS, number));
+}
+
+/** Throws IncompleteFolder where files of ledgers are missing in a folder that this process has locked. */
+export function refuseMissingLedgers(folder: string, db: DatabaseSync): void {
+  const missing = missingLedgers(db, filesOf(folder, LEDGERS));
+  if (missing.length === 0) return;
+  const files = missing.map((file) => join(folder, file)).join(', ');
+  throw incomplete(`${files} ${missing.length === 1 ? 'is' : 'are'} missing or empty, with counters and bans`);
+}
+
+/** The number of the last audit entry in an open file; 0: there was none. Every change of an operator has an entry. */
+export function lastChangeIn(db: DatabaseSync): number {
+  const hasNumbers = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_sequence'").get();
+  const row = hasNumbers && db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'audit'").get();
+  return row ? Number(row.seq) : 0;
+}
+
+/** Notes a change that is on disk: `state.db` must have it from now on. */
+export async function noteLastChange(folder: string, number: number): Promise<void> {
+  await writeFile(join(folder, LAST_CHANGE), `${number}\n`, { mode: 0o600 });
+}
+
+/** The last change that `state.db` must have; 0: none is known. */
+export function lastChangeNoted(folder: string): number {
+  const file = join(folder, LAST_CHANGE);
+  return existsSync(file) ? Number.parseInt(readFileSync(file, 'latin1'), 10) || 0 : 0;
+}
+
+/** What `refuseMissingChanges` compares, read before `state.db` is opened: other processes may make changes meanwhile. */
+export function expectedIn(folder: string): Expected {
+  const missing = ['state.db', 'state.db-wal'].find((name) => !existsSync(join(folder, name)));
+  return { file: join(folder, missing ?? 'state.db'), lastChange: lastChangeNoted(folder) };
+}
+
+interface Expected {
+  /** The file that is missing, or else `state.db`. */
+  readonly file: string;
+  readonly lastChange: number;
+}
+
+/** `has`: the last change in `state.db`. Throws IncompleteFolder. */
+export function refuseMissingChanges({ file, lastChange }: Expected, has: number): void {
+  const lost = lastChange - has;
+  if (lost > 0) throw incomplete(`${file} is missing or too old, with keys and ${changesText(lost)}`);
+}
+
+export function changesText(count: number): string {
+  return `the last ${count === 1 ? 'change' : `${count} changes`} of operators`;
+}
+
+/** Whatever is missing in `folder` is needed no more. */
+export function forgetLastChange(folder: string): void {
+  rmSync(join(folder, LAST_CHANGE), { force: true });
+}
+
+function incomplete(what: string): IncompleteFolder {
+  return new IncompleteFolder(`${what}: put it back, or run "storegate state repair" to go on without it`);
+}

@@ -1,0 +1,43 @@
+import { existsSync } from 'node:fs';
+import { filesOf } from '../journal/read.ts';
+import { openStateFile, StateFileError } from './file.ts';
+import {
+  forgetLastChange,
+  LEDGERS,
+  lastChangeIn,
+  lastChangeNoted,
+  missingLedgers,
+  nameGenerations,
+  noteLastChange,
+} from './inventory.ts';
+import { lockFolder } from './lock.ts';
+
+/** What a data folder lacked. */
+export interface Lacked {
+  /** Names of files with counters and bans. */
+  readonly files: readonly string[];
+  /** How many of the last changes of operators `state.db` does not have. */
+  readonly changes: number;
+}
+
+/** Lets gateways start on what a data folder still has. Throws StateFileError if there is no folder, or a gateway runs on it. */
+export async function repairFolder(folder: string): Promise<Lacked> {
+  if (!existsSync(folder)) throw new StateFileError(`there is no data folder ${folder}`);
+  const lock = lockFolder(folder);
+  try {
+    const noted = lastChangeNoted(folder);
+    forgetLastChange(folder);
+    const db = openStateFile(folder);
+    try {
+      const has = lastChangeIn(db);
+      const files = missingLedgers(db, filesOf(folder, LEDGERS));
+      nameGenerations(db, []);
+      await noteLastChange(folder, has);
+      return { files, changes: Math.max(0, noted - has) };
+    } finally {
+      db.close();
+    }
+  } finally {
+    lock.release();
+  }
+}

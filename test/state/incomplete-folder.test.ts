@@ -1,0 +1,154 @@
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { Event } from '../../src/observe/events.ts';
+import { IncompleteFolder } from '../../src/state/embedded/inventory.ts';
+import { openEmbedded } from '../../src/state/embedded/open.ts';
+import { repairFolder } from '../../src/state/embedded/repair.ts';
+import { folderTarget } from '../../src/state/embedded/transfer/target.ts';
+import { KEPT } from '../support/audit.ts';
+import { DAY, HOUR, limits, MINUTE, window } from '../support/limits.ts';
+import { targetOptions } from '../support/moving.ts';
+import { keyRecord, note } from '../support/records.ts';
+import { temporaryFolders } from '../support/temporary.ts';
+import { until } from '../support/until.ts';
+
+const FREE = limits([window(5, MINUTE)]);
+const folderOf = temporaryFolders();
+const record = keyRecord();
+let events: Event[];
+let folder: string;
+
+const open = (at = folder) =>
+  openEmbedded(at, { clock: Date.now, audit: KEPT, observe: (event) => void events.push(event) });
+const logs = (at = folder) => readdirSync(at).filter((file) => /^ledgers\.\d+\.log$/.test(file));
+const files = (at: string) => new Map(readdirSync(at).map((file) => [file, readFileSync(join(at, file)).toString()]));
+
+/** The folder as a crash leaves it: with a key, a ban by an operator, and a count. */
+async function crashed(): Promise<string> {
+  const gateway = open();
+  await gateway.keys.add(record, note());
+  await gateway.state.ban('key:a', FREE, HOUR);
+  const copy = folderOf();
+  cpSync(folder, copy, { recursive: true });
+  await gateway.close();
+  return copy;
+}
+
+beforeEach(() => {
+  folder = folderOf();
+  events = [];
+});
+
+describe('a data folder', () => {
+  test('is used again after a crash and after a stop', async () => {
+    const copy = await crashed();
+    for (const at of [copy, folder, copy]) {
+      const gateway = open(at);
+      expect(await gateway.keys.find(record.hash)).toEqual(record);
+      expect(await gateway.state.bans()).toHaveLength(1);
+      await gateway.close();
+    }
+  });
+
+  test.each<[string, (file: string) => void]>([
+    ['deleted', (file) => rmSync(file)],
+    ['emptied', (file) => writeFileSync(file, '')],
+  ])('is refused with its file of counters %s, until it is there again or repaired', async (_, lose) => {
+    const copy = await crashed();
+    const [name] = logs(copy);
+    const file = join(copy, name!);
+    const text = readFileSync(file);
+    lose(file);
+    expect(() => open(copy)).toThrow(IncompleteFolder);
+    expect(() => open(copy)).toThrow(
+      `${file} is missing or empty, with counters and bans: put it back, or run "storegate state repair" to go on without it`,
+    );
+    expect(() => folderTarget(copy, targetOptions())).toThrow(IncompleteFolder);
+    writeFileSync(file, text);
+    const again = open(copy);
+    expect(await again.state.bans()).toHaveLength(1);
+    await again.close();
+
+    const lost = logs(copy);
+    for (const each of lost) lose(join(copy, each));
+    expect(await repairFolder(copy)).toEqual({ files: lost, changes: 0 });
+    const repaired = open(copy);
+    expect(await repaired.state.bans()).toEqual([]);
+    expect(await repaired.keys.find(record.hash)).toEqual(record);
+    await repaired.close();
+  });
+
+  test('is refused with one of several files of counters deleted', async () => {
+    const first = await crashed();
+    // Another start writes all anew into a second file; the first one goes when that holds everything.
+    const gateway = open(first);
+    await gateway.state.ban('key:b', FREE, HOUR);
+    await until('the first file is gone', () => logs(first).length === 1 && !logs(first).includes('ledgers.1.log'));
+    const copy = folderOf();
+    cpSync(first, copy, { recursive: true });
+    await gateway.close();
+    const [name] = logs(copy);
+    rmSync(join(copy, name!));
+    expect(() => open(copy)).toThrow(`${join(copy, name!)} is missing`);
+  });
+
+  test.each<[string, readonly string[], string]>([
+    ['state.db-wal', ['state.db-wal', 'state.db-shm'], 'state.db-wal'],
+    ['state.db', ['state.db', 'state.db-wal', 'state.db-shm'], 'state.db'],
+  ])('is refused without its %s, and left as it is', async (_, lost, named) => {
+    const copy = await crashed();
+    expect(existsSync(join(copy, 'state.db-wal'))).toBe(true);
+    const whole = folderOf();
+    cpSync(copy, whole, { recursive: true });
+    for (const file of lost) rmSync(join(copy, file), { force: true });
+    const before = files(copy);
+    for (let i = 0; i < 2; i++)
+      expect(() => open(copy)).toThrow(
+        `${join(copy, named)} is missing or too old, with keys and the last change of operators`,
+      );
+    const after = files(copy);
+    // What the lock of the crashed gateway has left goes with the next lock.
+    for (const each of [before, after]) each.delete('gateway.lock-journal');
+    expect(after).toEqual(before);
+    for (const file of lost) cpSync(join(whole, file), join(copy, file));
+    const again = open(copy);
+    expect(await again.keys.find(record.hash)).toEqual(record);
+    await again.close();
+
+    const other = await repairFolder(copy);
+    expect(other).toEqual({ files: [], changes: 0 });
+  });
+
+  test('whose state.db is lost starts again once it is repaired', async () => {
+    const copy = await crashed();
+    for (const file of ['state.db', 'state.db-wal', 'state.db-shm']) rmSync(join(copy, file), { force: true });
+    expect(await repairFolder(copy)).toEqual({ files: [], changes: 1 });
+    const gateway = open(copy);
+    expect(await gateway.keys.find(record.hash)).toBeNull();
+    expect(await gateway.state.bans()).toHaveLength(1);
+    await gateway.close();
+    expect(await repairFolder(copy)).toEqual({ files: [], changes: 0 });
+  });
+
+  test('that has nothing to remember any more needs no file of counters', async () => {
+    const gateway = open();
+    await gateway.state.admit('key:a', FREE, 1);
+    await gateway.close();
+    const later = openEmbedded(folder, { clock: () => Date.now() + 400 * DAY, audit: KEPT, observe: () => {} });
+    await later.close();
+    expect(logs()).toEqual([]);
+    await open().close();
+  });
+
+  test('that a version has used which names no files of counters is taken as it is', async () => {
+    const copy = await crashed();
+    const [name] = logs(copy);
+    // It wrote everything into a newer file, and removed the older one.
+    cpSync(join(copy, name!), join(copy, 'ledgers.9.log'));
+    rmSync(join(copy, name!));
+    const gateway = open(copy);
+    expect(await gateway.state.bans()).toHaveLength(1);
+    await gateway.close();
+  });
+});

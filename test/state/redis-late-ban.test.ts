@@ -13,12 +13,13 @@ async function heardOf(answer: Promise<unknown>): Promise<{ ends: unknown[]; ban
   const request = { limits: one, cost: 1, scopes: NO_SCOPES, resolve: (_: Admission) => {}, reject: () => {} };
   for (const subject of ['key:a', 'key:b']) batch.add({ subject, ...request });
   const [ends, bans]: [unknown[], BegunBan[]] = [[], []];
-  batch.inDoubt(answer, {
+  const running = answer.then((one) => batch.read(one));
+  batch.inDoubt(running, {
     begin: () => {},
     end: (subject, charged) => void ends.push([subject, charged]),
     banned: (ban) => void bans.push(ban),
   });
-  await Promise.allSettled([answer]);
+  await Promise.allSettled([running]);
   return { ends, bans };
 }
 

@@ -4,6 +4,7 @@ import { kindWithCode } from '../../limits/kinds.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import { type Ban, LedgerError } from '../state.ts';
 import { keyOf } from './key-names.ts';
+import { isInteger, isList, WrongAnswer } from './shapes.ts';
 
 /** What a script on a subject's ledger answers where the key holds something else. It has changed nothing then. */
 const NO_LEDGER = -1;
@@ -21,19 +22,19 @@ const BY_SCRIPT = { pardon: DONE, reset: DONE, ban: DONE_OR_FOREIGN, grant: DONE
 /** Scripts that change a subject's ledger and answer one number. */
 export type LedgerScript = keyof typeof BY_SCRIPT;
 
-/** Reads what a script answered about a subject's ledger. Throws LedgerError where it found none. */
+/** Reads what a script answered about a subject's ledger. Throws LedgerError where it found none, and WrongAnswer. */
 export function checkDone(script: LedgerScript, answer: unknown, subject: string): void {
-  if (nameOf(BY_SCRIPT[script], answer) === 'foreign') throw foreignKey(subject);
+  if (nameOf(script, BY_SCRIPT[script], answer) === 'foreign') throw foreignKey(subject);
 }
 
-/** Reads what `change` answered: done; there is no record; another version is there. */
+/** Reads what `change` answered: done; there is no record; another version is there. Throws WrongAnswer. */
 export function changeOutcome(answer: unknown): 'changed' | 'missing' | 'outdated' {
-  return nameOf(CHANGED, answer);
+  return nameOf('change', CHANGED, answer);
 }
 
-function nameOf<N extends string>(names: Names<N>, answer: unknown): N {
+function nameOf<N extends string>(script: string, names: Names<N>, answer: unknown): N {
   const name = typeof answer === 'number' ? names[answer] : undefined;
-  if (name === undefined) throw new Error(`a script answered ${String(answer)}, which means nothing`);
+  if (name === undefined) throw new WrongAnswer(script);
   return name;
 }
 
@@ -61,14 +62,20 @@ type Conduct = readonly [
   scope?: string,
 ];
 
-/** Reads the rung of the ladder that `conduct` answered. */
-export function readRung(answer: unknown): number {
-  return (answer as Conduct)[1];
+function readConduct(answer: unknown): Conduct {
+  const isConduct = isList(answer) && answer.length >= 2 && answer.slice(0, 7).every(isInteger);
+  if (!isConduct || !(answer[7] === undefined || typeof answer[7] === 'string')) throw new WrongAnswer('conduct');
+  return answer as unknown as Conduct;
 }
 
-/** Reads the ban in force that `conduct` answered. */
+/** Reads the rung of the ladder that `conduct` answered. Throws WrongAnswer. */
+export function readRung(answer: unknown): number {
+  return readConduct(answer)[1];
+}
+
+/** Reads the ban in force that `conduct` answered. Throws WrongAnswer. */
 export function readBan(subject: string, answer: unknown): Ban | null {
-  const [until, , rung, since = null, code, span = 0, limit = 0, scope] = answer as Conduct;
+  const [until, , rung, since = null, code, span = 0, limit = 0, scope] = readConduct(answer);
   if (until === 0) return null;
   const kind = code === undefined ? null : kindWithCode(code);
   return { subject, until, since, limit: kind && { kind, limit, span, ...(scope !== undefined && { scope }) }, rung };
@@ -78,15 +85,21 @@ const VERDICTS = ['admitted', 'limited', 'banned'] as const;
 const ADMITTED = 0;
 const ADMITTED_WITH_STRIKES = 3;
 
-/** Reads the answer of `admit`, `look` or `strike`, one request after the other. */
+/** Reads the answer of `admit`, `look` or `strike`, one request after the other. All throw WrongAnswer. */
 export class AnswerReader {
   readonly now: number;
   readonly #numbers: readonly number[];
   #at = 1;
 
   constructor(answer: unknown) {
-    this.#numbers = answer as readonly number[];
+    if (!isList(answer) || !answer.every(isInteger) || answer.length === 0) throw new WrongAnswer('a decision');
+    this.#numbers = answer;
     this.now = this.#numbers[0]!;
+  }
+
+  /** Nothing may be left. */
+  end(): void {
+    if (this.#at !== this.#numbers.length) throw new WrongAnswer('a decision');
   }
 
   /** The next request's admission. Throws LedgerError. */
@@ -118,11 +131,14 @@ export class AnswerReader {
   #verdict(subject: string): number {
     const verdict = this.#next();
     if (verdict === NO_LEDGER) throw foreignKey(subject);
+    if (VERDICTS[verdict] === undefined && verdict !== ADMITTED_WITH_STRIKES) throw new WrongAnswer('a decision');
     return verdict;
   }
 
   #refused(verdict: Admission['verdict'], windows: readonly Window[], readings: Reading[]): Admission {
     const violated = this.#next();
+    const isLimit = windows[violated - 1] !== undefined;
+    if (!isLimit && (violated !== 0 || verdict === 'limited')) throw new WrongAnswer('a decision');
     const fitsAt = this.#next();
     const strikes = this.#next();
     const bannedUntil = this.#next();
@@ -149,6 +165,8 @@ export class AnswerReader {
   }
 
   #next(): number {
-    return this.#numbers[this.#at++]!;
+    const number = this.#numbers[this.#at++];
+    if (number === undefined) throw new WrongAnswer('a decision');
+    return number;
   }
 }

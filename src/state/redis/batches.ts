@@ -2,7 +2,7 @@ import type { Admission } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Scopes } from '../../limits/scopes.ts';
 import type { InDoubtCharges } from '../shared/backend.ts';
-import { begunBan } from '../state.ts';
+import { begunBan, LedgerError } from '../state.ts';
 import { AnswerReader, unanswered } from './answers.ts';
 
 /** Requests in one script call. A longer call would keep all others waiting for too long. */
@@ -16,6 +16,9 @@ interface Request {
   readonly resolve: (admission: Admission) => void;
   readonly reject: (error: unknown) => void;
 }
+
+/** The admission of each request, or why there is none. */
+type Decisions = readonly (Admission | LedgerError)[];
 
 /** The requests that one script call decides, in their order. */
 export class Batch {
@@ -33,15 +36,30 @@ export class Batch {
     if (!this.sets.has(request.limits)) this.sets.set(request.limits, this.sets.size + 1);
   }
 
-  /** Gives each request its admission, and `banned` the ends of bans. One whose Redis key is foreign fails alone. */
-  settle(answer: AnswerReader, banned: (subject: string, until: number) => void): void {
-    for (const { subject, limits, resolve, reject } of this.requests) {
+  /** What Redis answered, in the order of the requests. Throws WrongAnswer. */
+  read(answer: unknown): Decisions {
+    const reader = new AnswerReader(answer);
+    const decisions = this.requests.map(({ subject, limits }) => {
       try {
-        const admission = answer.admission(subject, limits);
+        return reader.admission(subject, limits);
+      } catch (error) {
+        if (error instanceof LedgerError) return error;
+        throw error;
+      }
+    });
+    reader.end();
+    return decisions;
+  }
+
+  /** Gives each request its admission, and `banned` the ends of bans. One whose Redis key is foreign fails alone. */
+  settle(decisions: Decisions, banned: (subject: string, until: number) => void): void {
+    for (const [i, { subject, resolve, reject }] of this.requests.entries()) {
+      const admission = decisions[i]!;
+      if (admission instanceof LedgerError) {
+        reject(unanswered(subject, admission));
+      } else {
         if (admission.verdict === 'banned') banned(subject, admission.bannedUntil);
         resolve(admission);
-      } catch (error) {
-        reject(unanswered(subject, error));
       }
     }
   }
@@ -51,29 +69,19 @@ export class Batch {
   }
 
   /** Nobody waits for the answer any more, but what Redis charged must not be charged again. */
-  inDoubt(running: Promise<unknown>, inDoubt: InDoubtCharges): void {
+  inDoubt(running: Promise<Decisions>, inDoubt: InDoubtCharges): void {
     for (const { subject } of this.requests) inDoubt.begin(subject);
-    const end = (answer: AnswerReader | null) => {
-      for (const { subject, limits, cost, scopes } of this.requests) {
-        const admission = answer && admissionIn(answer, subject, limits);
+    const end = (decisions: Decisions) => {
+      for (const [i, { subject, limits, cost, scopes }] of this.requests.entries()) {
+        const found = decisions[i];
+        // Where the key is foreign, nothing was charged, and the request has failed already.
+        const admission = found === undefined || found instanceof LedgerError ? null : found;
         inDoubt.end(subject, admission?.verdict === 'admitted' ? cost : 0, scopes);
         const ban = admission && begunBan(subject, limits, admission);
         if (ban) inDoubt.banned(ban);
       }
     };
-    running.then(
-      (answer) => end(new AnswerReader(answer)),
-      () => end(null),
-    );
-  }
-}
-
-function admissionIn(answer: AnswerReader, subject: string, limits: Limits): Admission | null {
-  try {
-    return answer.admission(subject, limits);
-  } catch {
-    // The key is foreign: nothing was charged, and the request has failed already.
-    return null;
+    running.then(end, () => end([]));
   }
 }
 

@@ -13,9 +13,11 @@ import { Banned } from './banned.ts';
 import { type Batch, Batches } from './batches.ts';
 import type { Connection } from './client.ts';
 import { CHANNEL, keyOf } from './key-names.ts';
+import { reconnect } from './lasting.ts';
 import { subjectBanned, subjectChanged } from './messages.ts';
 import { packCharge, packLimits } from './packing.ts';
 import { loadScript, runScript } from './scripts.ts';
+import { WrongAnswer } from './shapes.ts';
 
 const SCRIPTS = {
   admit: loadScript('admit-n.lua'),
@@ -143,10 +145,11 @@ export class RedisState implements SharedBackend {
   }
 
   async #admit(batch: Batch): Promise<void> {
-    const running = runScript(this.#redis, SCRIPTS.admit, ...this.#argumentsOf(batch));
+    const asked = runScript(this.#redis, SCRIPTS.admit, ...this.#argumentsOf(batch));
+    const running = this.#read(asked, (answer) => batch.read(answer));
     try {
-      const answer = await this.#patience.wait(batch.subject, running);
-      batch.settle(new AnswerReader(answer), (subject, until) => this.#banned.note(subject, until));
+      const decisions = await this.#patience.wait(batch.subject, running);
+      batch.settle(decisions, (subject, until) => this.#banned.note(subject, until));
     } catch (error) {
       if (error instanceof DeadlineError) batch.inDoubt(running, this.#inDoubt);
       batch.fail(new Outage('state_unavailable', { cause: error }));
@@ -156,7 +159,19 @@ export class RedisState implements SharedBackend {
   /** The ban in force. Without limits the script answers about the ban alone. */
   async #banOf(subject: string): Promise<Ban | null> {
     const args = [this.#clock(), '', '[]', ''];
-    return readBan(subject, await runScript(this.#redis, SCRIPTS.conduct, [keyOf.ledger(subject)], args));
+    const asked = runScript(this.#redis, SCRIPTS.conduct, [keyOf.ledger(subject)], args);
+    return this.#read(asked, (answer) => readBan(subject, answer));
+  }
+
+  /** Ends the connection where an answer cannot be that of its command. */
+  async #read<T>(asked: Promise<unknown>, read: (answer: unknown) => T): Promise<T> {
+    const answer = await asked;
+    try {
+      return read(answer);
+    } catch (error) {
+      if (error instanceof WrongAnswer) reconnect(this.#redis);
+      throw error;
+    }
   }
 
   #argumentsOf({ requests, sets }: Batch): [keys: string[], args: Arguments] {
@@ -172,7 +187,12 @@ export class RedisState implements SharedBackend {
 
   #standing(name: 'look' | 'strike', subject: string, limits: Limits, times: readonly number[]): Promise<Admission> {
     const args = [this.#clock(), ...packLimits(limits), ...times];
-    return this.#run(name, subject, args, (answer) => new AnswerReader(answer).standing(subject, limits));
+    return this.#run(name, subject, args, (answer) => {
+      const reader = new AnswerReader(answer);
+      const standing = reader.standing(subject, limits);
+      reader.end();
+      return standing;
+    });
   }
 
   #do(name: LedgerScript, subject: string, args: Arguments): Promise<void> {
@@ -186,8 +206,8 @@ export class RedisState implements SharedBackend {
     read: (answer: unknown) => T,
   ): Promise<T> {
     try {
-      const running = runScript(this.#redis, SCRIPTS[name], [keyOf.ledger(subject)], args);
-      return read(await this.#patience.wait(subject, running));
+      const asked = runScript(this.#redis, SCRIPTS[name], [keyOf.ledger(subject)], args);
+      return await this.#patience.wait(subject, this.#read(asked, read));
     } catch (error) {
       throw unanswered(subject, error);
     }

@@ -14,6 +14,7 @@ import { type Connection, connectToListenInBackground, messages } from './client
 import { announceIn, type Gateways } from './gateways.ts';
 import { answersFor, keyOf, QUESTIONS } from './key-names.ts';
 import { disconnect, keepSubscribed } from './lasting.ts';
+import { isTextList, shaped } from './shapes.ts';
 
 /** Milliseconds that gateways have for an answer, the way there and back included. */
 const PATIENCE = 1_500;
@@ -87,7 +88,10 @@ export function fleetInRedis(redis: Connection, { self, failed }: FleetOptions):
 
   async function askOthers(question: Question, argument: unknown): Promise<Omit<Waiting, 'complete'>> {
     await inTime(listening(), PATIENCE);
-    const names = await asked(redis.zrange(keyOf.fleet, '0', '-1'), PATIENCE);
+    const names = await asked(
+      shaped(redis, 'the gateways', redis.zrange(keyOf.fleet, '0', '-1'), isTextList),
+      PATIENCE,
+    );
     const missing = new Set(names.filter((name) => name !== self?.name));
     const found = new Map<string, unknown>();
     if (missing.size === 0) return { missing, found };

@@ -2,6 +2,7 @@ import { inTime } from './asking.ts';
 import type { Connection } from './client.ts';
 import { GATEWAY_LIFE, GATEWAYS_LIFE, keyOf } from './key-names.ts';
 import { loadScript, runScript } from './scripts.ts';
+import { isInteger, shaped } from './shapes.ts';
 
 const SCRIPT = loadScript('announce-1.lua');
 
@@ -34,7 +35,7 @@ export function announceIn(redis: Connection, list: string, id: string): Gateway
 }
 
 async function say(redis: Connection, list: string, id: string): Promise<number> {
-  return (await runScript(redis, SCRIPT, [list], [id, GATEWAY_LIFE, GATEWAYS_LIFE])) as number;
+  return shaped(redis, 'announce', runScript(redis, SCRIPT, [list], [id, GATEWAY_LIFE, GATEWAYS_LIFE]), isInteger);
 }
 
 function announceEvery(redis: Connection, list: string, id: string, known: number): Gateways {

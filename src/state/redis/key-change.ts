@@ -1,11 +1,14 @@
+import { Outage } from '../../errors/outage.ts';
 import { type KeyRecord, readRecord } from '../../keys/key.ts';
 import { KeyConflict, KeyTaken } from '../../keys/store.ts';
+import { LedgerError } from '../state.ts';
 import { changeOutcome } from './answers.ts';
 import { asked } from './asking.ts';
 import type { Connection } from './client.ts';
 import { CHANNEL, keyOf } from './key-names.ts';
 import { keyChanged } from './messages.ts';
 import { loadScript, runScript } from './scripts.ts';
+import { isTextOrNull, shaped } from './shapes.ts';
 
 const CHANGE = loadScript('change-1.lua');
 
@@ -54,13 +57,27 @@ export async function applyKeyChange(redis: Connection, { record, at, forgotten 
 
 /** The hash under which the record of an id stands; `null`: there is no such key. */
 export function hashOf(redis: Connection, id: string): Promise<string | null> {
-  return asked(redis.get(keyOf.apiKeyId(id)));
+  return asked(textAt(redis, keyOf.apiKeyId(id)));
 }
 
-/** The record under a hash. `wait` bounds how long Redis may take. */
+/**
+ * The record under a hash. `wait` bounds how long Redis may take. Throws an Outage whose cause is a LedgerError if the name
+ * holds no record.
+ */
 export async function recordAt(redis: Connection, hash: string, wait: typeof asked = asked): Promise<KeyRecord | null> {
-  const text = await wait(redis.get(keyOf.apiKey(hash)));
-  return text === null ? null : readRecord(text);
+  const name = keyOf.apiKey(hash);
+  const text = await wait(textAt(redis, name));
+  try {
+    return text === null ? null : readRecord(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    const cause = new LedgerError(`the Redis key ${name} holds something that is not the record of a key: delete it`);
+    throw new Outage('state_unavailable', { cause });
+  }
+}
+
+function textAt(redis: Connection, name: string): Promise<string | null> {
+  return shaped(redis, 'a look-up of a key', redis.get(name), isTextOrNull);
 }
 
 async function addKey(redis: Connection, record: KeyRecord): Promise<void> {

@@ -7,6 +7,7 @@ import { asked } from './asking.ts';
 import type { Connection } from './client.ts';
 import { keyOf } from './key-names.ts';
 import { ownsHash } from './keystore.ts';
+import { isInteger, shaped } from './shapes.ts';
 import { tokensIn } from './tokens.ts';
 
 /** Keys read at once: what they cost the event loop must not be felt by requests. */
@@ -19,6 +20,7 @@ export function keySource(redis: Connection, settings: RedisSettings, isFit: () 
     return asked(work());
   }
 
+  const count = (what: string, work: () => Promise<number>) => askedIfFit(() => shaped(redis, what, work(), isInteger));
   const texts = (names: readonly string[]) => askedIfFit(() => getAll(redis, names));
 
   async function at(hashes: readonly string[]): Promise<(KeyRecord | null)[]> {
@@ -46,8 +48,8 @@ export function keySource(redis: Connection, settings: RedisSettings, isFit: () 
         for (let from = 0; from < ids.length; from += PAGE) yield await recordsOf(ids.slice(from, from + PAGE));
       }
     },
-    hasImported: async () => (await askedIfFit(() => redis.exists(keyOf.imported))) === 1,
-    gateways: () => askedIfFit(() => redis.zcard(keyOf.gateways)),
+    hasImported: async () => (await count('whether keys were imported', () => redis.exists(keyOf.imported))) === 1,
+    gateways: () => count('the number of gateways', () => redis.zcard(keyOf.gateways)),
     tokens: () => askedIfFit(() => tokensIn(redis)),
   };
 }

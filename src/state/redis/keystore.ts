@@ -10,6 +10,7 @@ import { hashOf, type KeyChange, planNewKey, planNextRecord, recordAt } from './
 import { keyOf } from './key-names.ts';
 import { getAll } from './many.ts';
 import { type NewKeys, planNewKeys, recordsAt } from './new-keys.ts';
+import { isInteger, shaped } from './shapes.ts';
 
 /** Keys read at once: what they cost the event loop must not be felt by requests. */
 const PART = 500;
@@ -32,6 +33,7 @@ export function keysInRedis(
   { bus, breakers, deadline }: KeysInRedisOptions,
 ): KeyStore {
   const patience = patienceWith(redis, deadline);
+  const count = (what: string, work: Promise<number>) => asked(shaped(redis, what, work, isInteger));
 
   async function get(id: string): Promise<KeyRecord | null> {
     const hash = await hashOf(redis, id);
@@ -62,7 +64,7 @@ export function keysInRedis(
         breaker.hit();
         return found && ownsHash(found, hash) ? found : null;
       } catch (error) {
-        if (error instanceof Outage) breaker.miss(error.cause);
+        if (error instanceof Outage) breakers.failed(breaker, error);
         throw error;
       }
     },
@@ -73,7 +75,7 @@ export function keysInRedis(
     },
     read,
     list: async () => (await Array.fromAsync(read())).flat(),
-    isEmpty: async () => (await asked(redis.zcard(keyOf.apiKeys))) === 0,
+    isEmpty: async () => (await count('the number of keys', redis.zcard(keyOf.apiKeys))) === 0,
     add: (record, note) =>
       auditedChanges.make({ note, locks: [record.id, record.hash], plan: () => planNewKey(redis, record) }),
     addMany: (records, note) =>
@@ -84,7 +86,7 @@ export function keysInRedis(
       }),
     replace: (record, note) =>
       auditedChanges.make({ note, locks: [record.id, record.hash], plan: () => planNextRecord(redis, record) }),
-    hasImported: async () => (await asked(redis.exists(keyOf.imported))) === 1,
+    hasImported: async () => (await count('whether keys were imported', redis.exists(keyOf.imported))) === 1,
     watch: (changed) =>
       bus.listen((message) => {
         if (message.type === 'key') changed(message.hash);

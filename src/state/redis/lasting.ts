@@ -47,6 +47,11 @@ export function whenCut(redis: Connection, cut: () => void): void {
   });
 }
 
+/** Ends a connection, which then comes back by itself. Commands that wait for an answer fail. */
+export function reconnect(redis: Connection): void {
+  if (!closed.has(redis)) redis.disconnect(true);
+}
+
 /** Closes a connection for good. The client's own `disconnect` would be followed by a new connection. */
 export function disconnect(redis: Connection): void {
   closed.add(redis);

@@ -2,6 +2,7 @@ import { Cluster } from 'ioredis';
 import { asked } from './asking.ts';
 import type { Connection } from './client.ts';
 import { runScript, type Script } from './scripts.ts';
+import { isList, shaped, WrongAnswer } from './shapes.ts';
 import { slotOf } from './slots.ts';
 
 /** Milliseconds that many commands together may take. */
@@ -52,7 +53,9 @@ async function inGroups(
   }
   const answers = new Array<unknown>(all.length);
   const work = [...groups.values()].map(async (group) => {
-    const found = await ask(group.map((i) => all[i]!));
+    const work = ask(group.map((i) => all[i]!));
+    const found = await shaped(redis, 'many commands', work, isList);
+    if (found.length !== group.length) throw new WrongAnswer('many commands');
     for (const [n, answer] of found.entries()) answers[group[n]!] = answer;
   });
   await asked(Promise.all(work), PATIENCE);

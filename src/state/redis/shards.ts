@@ -2,6 +2,7 @@ import { Cluster } from 'ioredis';
 import type { Shards } from '../shared/backend.ts';
 import { type Connection, lastErrorOf, messages } from './client.ts';
 import { keyOf, PROBE_LIFE } from './key-names.ts';
+import { shaped } from './shapes.ts';
 import { slotOf } from './slots.ts';
 
 /** Parts of Redis that fail apart: one Redis is one shard, each master of a Cluster is one. */
@@ -11,7 +12,7 @@ export function shardsOf(redis: Connection): Shards {
     /** A write, because a Redis that only reads is of no use. It goes where the name is now. */
     probe(name) {
       lookAround(redis);
-      return redis.set(keyOf.probe(name), '', 'PX', PROBE_LIFE);
+      return shaped(redis, 'a probe', redis.set(keyOf.probe(name), '', 'PX', PROBE_LIFE), isDone);
     },
     /** That nothing is connected says less than why. */
     reasonOf(error) {
@@ -20,6 +21,8 @@ export function shardsOf(redis: Connection): Shards {
     },
   };
 }
+
+const isDone = (answer: unknown): answer is 'OK' => answer === 'OK';
 
 /** Finds out which master serves which slot now, for the next commands: after a failover the old one does not answer. */
 function lookAround(redis: Connection): void {

@@ -1,0 +1,35 @@
+import type { Connection } from './client.ts';
+import { reconnect } from './lasting.ts';
+
+/**
+ * Redis gave an answer that its command cannot have. The answers of such a connection belong to other commands, so whoever
+ * sees this ends the connection.
+ */
+export class WrongAnswer extends Error {
+  override name = 'WrongAnswer';
+
+  constructor(what: string) {
+    super(`the answer of Redis to ${what} has the wrong shape`);
+  }
+}
+
+export const isTextOrNull = (answer: unknown): answer is string | null => answer === null || typeof answer === 'string';
+export const isInteger = (answer: unknown): answer is number => Number.isSafeInteger(answer);
+export const isList = (answer: unknown): answer is unknown[] => Array.isArray(answer);
+export const isTextList = (answer: unknown): answer is string[] =>
+  Array.isArray(answer) && answer.every((text) => typeof text === 'string');
+export const isHash = (answer: unknown): answer is Record<string, string> =>
+  typeof answer === 'object' && answer !== null && Object.values(answer).every((value) => typeof value === 'string');
+
+/** The answer to `what`, in words. Throws WrongAnswer if it has another shape, and ends the connection then. */
+export async function shaped<T>(
+  redis: Connection,
+  what: string,
+  work: Promise<unknown>,
+  hasShape: (answer: unknown) => answer is T,
+): Promise<T> {
+  const answer = await work;
+  if (hasShape(answer)) return answer;
+  reconnect(redis);
+  throw new WrongAnswer(what);
+}

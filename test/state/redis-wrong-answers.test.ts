@@ -1,0 +1,157 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { Outage } from '../../src/errors/outage.ts';
+import type { Admission } from '../../src/limits/admission.ts';
+import { NO_SCOPES } from '../../src/limits/scopes.ts';
+import { checkDone, readBan, readRung } from '../../src/state/redis/answers.ts';
+import { Batch } from '../../src/state/redis/batches.ts';
+import { keyOf } from '../../src/state/redis/key-names.ts';
+import { WrongAnswer } from '../../src/state/redis/shapes.ts';
+import { LedgerError } from '../../src/state/state.ts';
+import { HOUR, limits, MINUTE, window } from '../support/limits.ts';
+import { keyRecord, note } from '../support/records.ts';
+import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
+import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { until } from '../support/until.ts';
+
+const TEN = limits([window(10, HOUR), window(5, MINUTE, 'sliding')]);
+
+const scalar = fc.oneof(fc.integer({ min: -2, max: 5 }), fc.maxSafeNat(), fc.string(), fc.constant(null));
+const answers = fc.oneof(
+  scalar,
+  fc.array(scalar),
+  fc.array(fc.oneof(fc.integer({ min: -2, max: 5 }), fc.maxSafeNat())),
+);
+
+describe('any answer of Redis', () => {
+  test('to a decision is refused as a whole, or says all about every request', () => {
+    fc.assert(
+      fc.property(answers, (answer) => {
+        const batch = new Batch();
+        const admissions: Admission[] = [];
+        const reject = (error: unknown) => expect(error).toBeInstanceOf(Outage);
+        for (const subject of ['key:a', 'key:b']) {
+          const resolve = (admission: Admission) => void admissions.push(admission);
+          batch.add({ subject, limits: TEN, cost: 1, scopes: NO_SCOPES, resolve, reject });
+        }
+        try {
+          batch.settle(batch.read(answer), () => {});
+        } catch (error) {
+          expect(error).toBeInstanceOf(WrongAnswer);
+          expect(admissions).toEqual([]);
+        }
+        for (const { verdict, violated, readings } of admissions) {
+          if (verdict === 'limited') expect(violated).not.toBeNull();
+          for (const { remaining, resetAt } of readings)
+            expect([remaining, resetAt].every(Number.isInteger)).toBe(true);
+        }
+      }),
+    );
+  });
+
+  test.each<[string, (answer: unknown) => unknown]>([
+    ['the rung of a subject', readRung],
+    ['the ban of a subject', (answer) => readBan('key:a', answer)],
+    ['a change of a ledger', (answer) => checkDone('grant', answer, 'key:a')],
+  ])('about %s is understood or refused', (_, read) => {
+    fc.assert(
+      fc.property(answers, (answer) => {
+        try {
+          read(answer);
+        } catch (error) {
+          if (!(error instanceof LedgerError)) expect(error).toBeInstanceOf(WrongAnswer);
+        }
+      }),
+    );
+  });
+});
+
+describe('a connection whose answers belong to other commands', () => {
+  let server: RedisServer;
+  let proxy: TcpProxy;
+  let gateway: SharedGateway;
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(() => server.stop());
+  beforeEach(async () => {
+    await server.admin.flushall();
+    proxy = await startProxy(server.port);
+    gateway = await openShared({ url: proxy.url });
+  });
+  afterEach(async () => {
+    await gateway.close();
+    await proxy.stop();
+  });
+
+  /** From now on one answer too many stands before the next one that matches. */
+  function shift(extra: string, before: RegExp): () => boolean {
+    let isShifted = false;
+    proxy.rewrite = (reply) => {
+      if (isShifted || !before.test(reply)) return reply;
+      isShifted = true;
+      return extra + reply;
+    };
+    return () => isShifted;
+  }
+
+  test.each(['+OK\r\n', ':1\r\n', '$-1\r\n', '*2\r\n:0\r\n:0\r\n', '*-1\r\n'])(
+    'is ended, and decisions are those of an outage meanwhile: %j',
+    async (extra) => {
+      await gateway.state.admit('key:a', TEN, 1);
+      const isShifted = shift(extra, /^\*\d+\r\n:1\d{12}\r\n/);
+      expect(await gateway.state.admit('key:a', TEN, 1)).toMatchObject({ verdict: 'admitted', by: 'alone' });
+      expect(isShifted()).toBe(true);
+      await until('Redis decides again', async () => {
+        const { by, readings } = await gateway.state.admit('key:b', TEN, 1);
+        return by === undefined && readings.length === 2;
+      });
+      await until('a new connection is ready', () => gateway.told('state.connection') >= 2);
+      expect(await gateway.state.look('key:a', TEN)).toMatchObject({ verdict: 'admitted' });
+    },
+  );
+
+  test('makes no key unknown', async () => {
+    const record = keyRecord();
+    await gateway.keys.add(record, note());
+    const isShifted = shift(':1\r\n', /^\$\d+\r\n\{"id"/);
+    await expect(gateway.keys.find(record.hash)).rejects.toThrow(Outage);
+    expect(isShifted()).toBe(true);
+    await until(
+      'it is found',
+      async () => (await Promise.resolve(gateway.keys.find(record.hash)).catch(() => null)) !== null,
+    );
+    expect(await gateway.keys.find(record.hash)).toEqual(record);
+  });
+
+  test('does not say that no key was imported', async () => {
+    const hasImported = async () => gateway.keys.hasImported();
+    const shifted = shift('+OK\r\n', /^:0\r\n$/);
+    await until('the question meets it', async () => {
+      await hasImported().catch((error: unknown) => expect(error).toBeInstanceOf(Outage));
+      return shifted();
+    });
+    await until('it is answered', async () => (await hasImported().catch(() => null)) === false);
+  });
+});
+
+test('a record that somebody has overwritten is an outage for its key alone, with the name of it', async () => {
+  const server = await startRedis();
+  const gateway = await openShared({ url: server.url, misses: 1 });
+  try {
+    await server.admin.set(keyOf.apiKey('h'), 'no record');
+    for (let i = 0; i < 2; i++)
+      await expect(gateway.keys.find('h')).rejects.toMatchObject({
+        code: 'state_unavailable',
+        cause: new LedgerError(
+          `the Redis key ${keyOf.apiKey('h')} holds something that is not the record of a key: delete it`,
+        ),
+      });
+    expect(await gateway.keys.find('other')).toBeNull();
+    expect([gateway.told('state.outage'), gateway.told('state.warning')]).toEqual([0, 1]);
+  } finally {
+    await gateway.close();
+    await server.stop();
+  }
+});

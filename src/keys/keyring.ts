@@ -159,7 +159,7 @@ export class Keyring {
   }
 
   #lookUp(hash: string, stale: Found | undefined): Eventually<Client | null> {
-    const asked = this.#store.find(hash);
+    const asked = this.#store.find(hash, stale !== undefined);
     if (!(asked instanceof Promise)) return this.#remember(hash, asked, this.#recheckAfter);
     const lookup: Promise<Client | null> = asked.then(
       (record) => this.#arrived(hash, lookup, withKnownLimits(stale, record), this.#recheckAfter),

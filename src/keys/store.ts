@@ -17,8 +17,11 @@ export interface KeyQuery {
  * except an `Outage`, after which nobody knows.
  */
 export interface KeyStore {
-  /** By SHA-256 of the secret, or of the secret before a rotation while the record has it. */
-  find(hash: string): Eventually<KeyRecord | null>;
+  /**
+   * By SHA-256 of the secret, or of the secret before a rotation while the record has it. `hasFallback`: whoever asks can go on
+   * without the answer, so a store that is slow need not be waited for.
+   */
+  find(hash: string, hasFallback?: boolean): Eventually<KeyRecord | null>;
   get(id: string): Eventually<KeyRecord | null>;
   /** As `find` for each hash, in their order; for operators, who can wait. */
   findMany(hashes: readonly string[]): Eventually<(KeyRecord | null)[]>;

@@ -33,12 +33,16 @@ const RECORD: KeyRecord = {
 
 /** A remote store: the test decides when each look-up is answered. */
 class RemoteStore implements KeyStore {
-  readonly lookups: { readonly hash: string; answer(record: KeyRecord | null): void; fail(error: unknown): void }[] =
-    [];
+  readonly lookups: {
+    readonly hash: string;
+    readonly hasFallback: boolean | undefined;
+    answer(record: KeyRecord | null): void;
+    fail(error: unknown): void;
+  }[] = [];
   changed: (hash?: string) => void = () => {};
 
-  find(hash: string): Promise<KeyRecord | null> {
-    return new Promise((resolve, reject) => this.lookups.push({ hash, answer: resolve, fail: reject }));
+  find(hash: string, hasFallback?: boolean): Promise<KeyRecord | null> {
+    return new Promise((resolve, reject) => this.lookups.push({ hash, hasFallback, answer: resolve, fail: reject }));
   }
   get = async () => null;
   findMany = async () => [];
@@ -109,6 +113,17 @@ test('an unknown key costs one look-up until it is looked up again', async () =>
   expect(store.lookups).toHaveLength(2);
   store.lookups[1]!.answer(RECORD);
   expect(await again).not.toBeNull();
+});
+
+test('a look-up says whether the key was known before', async () => {
+  const { store, clock, keyring } = open();
+  const asked = keyring.find('h1');
+  store.lookups[0]!.answer(RECORD);
+  await asked;
+  clock.pass(30_000);
+  void keyring.find('h1');
+  void keyring.find('h2');
+  expect(store.lookups.map(({ hasFallback }) => hasFallback)).toEqual([false, true, false]);
 });
 
 test('an answer that a change has overtaken is not kept', async () => {

@@ -382,6 +382,20 @@ describe('keys with a copy', () => {
     expect(await without.hasImported()).toBe(true);
   });
 
+  test('are not waited for where the copy has them, or whoever asks knows them', async () => {
+    const asked: (boolean | undefined)[] = [];
+    const find = async (_hash: string, hasFallback?: boolean) => {
+      asked.push(hasFallback);
+      return null;
+    };
+    const has = keysWithCopy(store(find), { copy: { ...nothing, find: () => keyRecord() }, correct() {} });
+    const lacks = keysWithCopy(store(find), { copy: nothing, correct() {} });
+    await has.find('h');
+    await lacks.find('h', true);
+    await lacks.find('h');
+    expect(asked).toEqual([true, true, false]);
+  });
+
   test('stay unknown where neither says anything, and a bug stays a bug', async () => {
     const without = keysWithCopy(store(away), { copy: nothing, correct() {} });
     await expect(without.find('h')).rejects.toThrow(Outage);

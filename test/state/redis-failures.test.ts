@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { RedisSettings } from '../../src/config/config.ts';
+import { Outage } from '../../src/errors/outage.ts';
 import { createKey } from '../../src/keys/manage.ts';
 import { hashSecret } from '../../src/keys/secret.ts';
 import type { Plans } from '../../src/limits/plans.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { DAY, HOUR, LADDER, limits, MINUTE, window } from '../support/limits.ts';
-import { note } from '../support/records.ts';
+import { keyRecord, note } from '../support/records.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
@@ -188,6 +189,20 @@ test('SCRIPT FLUSH goes unnoticed: scripts are sent again (NOSCRIPT)', async () 
   await server.admin.script('FLUSH');
   expect(await times(9, subject)).toEqual([...admitted(8), 'limited']);
   expect(gateway.told('state.alone')).toBe(0);
+});
+
+test('a look-up of a key that is known nowhere else waits for a late Redis, also behind a circuit breaker', async () => {
+  await open({ deadline: 1 });
+  const record = keyRecord();
+  await gateway.keys.add(record, note());
+  proxy.replies = 'hold';
+  const [unseen, known] = [gateway.keys.find(record.hash), gateway.keys.find(record.hash, true)];
+  await expect(known).rejects.toThrow(Outage);
+  await away();
+  const behind = gateway.keys.find(record.hash);
+  await expect(gateway.keys.find(record.hash, true)).rejects.toThrow(Outage);
+  proxy.replies = 'pass';
+  expect([await unseen, await behind]).toEqual([record, record]);
 });
 
 test('FLUSHALL forgets counters and keeps serving', async () => {

@@ -3,7 +3,7 @@ import { type KeyRecord, readRecord } from '../../keys/key.ts';
 import type { KeyQuery, KeyStore } from '../../keys/store.ts';
 import type { Bus } from '../shared/bus.ts';
 import type { CircuitBreakers } from '../shared/circuit-breakers.ts';
-import { asked, orOutage, patienceWith } from './asking.ts';
+import { asked, inTime, orOutage, patienceWith } from './asking.ts';
 import type { AuditedChanges } from './audited-changes.ts';
 import type { Connection } from './client.ts';
 import { hashOf, type KeyChange, planNewKey, planNextRecord, recordAt } from './key-change.ts';
@@ -14,12 +14,19 @@ import { isInteger, shaped } from './shapes.ts';
 
 /** Keys read at once: what they cost the event loop must not be felt by requests. */
 const PART = 500;
+/** Milliseconds that a look-up takes at most of a key that is known nowhere else: without an answer its request is 503. */
+const UNSEEN = 1_000;
 
 export interface KeysInRedisOptions {
   readonly bus: Bus;
   readonly breakers: CircuitBreakers;
-  /** Milliseconds that a look-up on the request path may take. In a hiccup of Redis it waits once more. */
+  /**
+   * Milliseconds that a look-up on the request path may take if a fallback is known. In a hiccup of Redis it waits once more. Without a
+   * fallback it waits for `UNSEEN`, also while a circuit breaker is open.
+   */
   readonly deadline: number;
+  /** Whether Redis has passed the checks of a start. */
+  readonly isFit: () => boolean;
 }
 
 /**
@@ -30,7 +37,7 @@ export interface KeysInRedisOptions {
 export function keysInRedis(
   redis: Connection,
   auditedChanges: Pick<AuditedChanges<KeyChange | NewKeys>, 'make'>,
-  { bus, breakers, deadline }: KeysInRedisOptions,
+  { bus, breakers, deadline, isFit }: KeysInRedisOptions,
 ): KeyStore {
   const patience = patienceWith(redis, deadline);
   const count = (what: string, work: Promise<number>) => asked(shaped(redis, what, work, isInteger));
@@ -55,12 +62,14 @@ export function keysInRedis(
   }
 
   return {
-    async find(hash) {
+    async find(hash, hasFallback = false) {
       const breaker = breakers.of(hash);
-      if (breaker.isOpen)
+      if (hasFallback ? breaker.isOpen : !isFit())
         throw new Outage('state_unavailable', { cause: 'Redis is away', headers: ['Retry-After', '1'] });
       try {
-        const found = await recordAt(redis, hash, (work) => orOutage(patience.wait(hash, work)));
+        const found = await recordAt(redis, hash, (work) =>
+          orOutage(hasFallback ? patience.wait(hash, work) : inTime(work, Math.max(deadline, UNSEEN))),
+        );
         breaker.hit();
         return found && ownsHash(found, hash) ? found : null;
       } catch (error) {

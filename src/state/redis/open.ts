@@ -87,7 +87,7 @@ function beside(redis: Connection, settings: RedisSettings, audit: AuditSettings
   // Nothing is remembered here that a change elsewhere could make wrong, so nobody listens.
   const bus = { listen: () => () => {}, isLive: false, close: () => {} };
   return {
-    ...recordsInRedis(redis, { bus, breakers, deadline: PATIENCE, audit }),
+    ...recordsInRedis(redis, { bus, breakers, deadline: PATIENCE, audit, isFit: () => true }),
     state: new RedisState(redis, { deadline: PATIENCE }),
     fleet: () => fleetInRedis(redis, { self: null, failed: () => {} }),
     outbox: outboxIn(redis),
@@ -134,7 +134,7 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
     observe,
     standings,
   });
-  const records = recordsInRedis(redis, { bus, breakers, deadline, audit });
+  const records = recordsInRedis(redis, { bus, breakers, deadline, audit, isFit: () => checks.passed });
   const keeper = copy && !isWorker ? keepKeyCopy(started, settings, { folder: folder!, observe }) : null;
   const stopDoubting = bus.listen((message) => {
     if (message.type === 'key') copy?.doubt(message.hash);

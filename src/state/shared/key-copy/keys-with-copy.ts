@@ -16,10 +16,10 @@ export interface KeysWithCopyOptions {
  */
 export function keysWithCopy(keys: KeyStore, { copy, correct }: KeysWithCopyOptions): KeyStore {
   return {
-    async find(hash) {
+    async find(hash, hasFallback = false) {
       let found: KeyRecord | null;
       try {
-        found = await keys.find(hash);
+        found = await keys.find(hash, hasFallback || copy.find(hash) !== null);
       } catch (error) {
         const copied = error instanceof Outage ? copy.find(hash) : null;
         if (!copied) throw error;

@@ -266,12 +266,11 @@ export interface LastStrike {
 /** A fault by its place and the rule that it breaks. A name that the contract does not have is `*`. */
 export type ToldFault = Pick<Fault, 'in' | 'pointer' | 'rule'>;
 
-/** What became of so many spans: the receiver took them, could not be given them, or they had no room to wait. */
-export interface SpansEvent {
-  readonly type: 'spans';
-  readonly result: 'exported' | 'failed' | 'dropped';
-  readonly count: number;
-}
+/** What became of so many spans: the receiver took them or not, or they were dropped: the queue was full, or the gateway stopped. */
+export type SpansEvent = { readonly type: 'spans'; readonly count: number } & (
+  | { readonly result: 'exported' | 'failed' }
+  | { readonly result: 'dropped'; readonly reason: 'queue full' | 'stopped' }
+);
 
 /** A connection was closed as soon as it was accepted: its address, or all callers together, had as many as allowed. */
 export interface RefusedConnectionEvent {

@@ -28,6 +28,11 @@ const error = (fields: object): Line => ({ level: 'error', fields });
 /** The log has no line for it. */
 const silent = () => null;
 
+const SPANS_DROPPED = {
+  'queue full': 'more spans wait for the receiver than tracing.batch.queue',
+  stopped: 'the gateway stopped before the receiver took them',
+} as const;
+
 /** Milliseconds between two lines about events of one kind that come in floods. */
 const FLOOD = 60_000;
 
@@ -87,11 +92,11 @@ export function createLogTable({ requests }: { readonly requests: boolean }): Lo
     'state.saved': () => info({}),
     'state.left': ({ folder, keys, unknown, command }) => warn({ folder, keys, unknown, command }),
     'state.warning': ({ warning }) => warn({ warning }),
-    spans: ({ result }) =>
-      result !== 'dropped'
+    spans: (event) =>
+      event.result !== 'dropped'
         ? null
-        : seldomly('spans.dropped', () => ({
-            ...warn({ reason: 'more spans wait for the receiver than tracing.batch.queue' }),
+        : seldomly(`spans.dropped ${event.reason}`, () => ({
+            ...warn({ reason: SPANS_DROPPED[event.reason] }),
             message: 'spans.dropped',
           })),
     'collector.away': ({ error }) => seldomly('collector.away', (count) => warn({ reason: reasonOf(error), count })),

@@ -56,6 +56,7 @@ export class Outbox implements SpanProcessor {
   /** Spans that wait, and those that are on their way. */
   #waiting = 0;
   #sent = 0;
+  #isClosed = false;
   #away: { readonly since: number; lost: number } | null = null;
 
   constructor({ trace }: Sdk, exporter: SpanExporter, { batch }: Pick<Settings, 'batch'>, observe: Observe) {
@@ -80,7 +81,7 @@ export class Outbox implements SpanProcessor {
 
   onEnd(span: ReadableSpan): void {
     if (this.#waiting >= this.#room) {
-      this.#observe({ type: 'spans', result: 'dropped', count: 1 });
+      this.#observe({ type: 'spans', result: 'dropped', reason: 'queue full', count: 1 });
       return;
     }
     this.#waiting++;
@@ -100,7 +101,9 @@ export class Outbox implements SpanProcessor {
     await Promise.race([this.shutdown().catch(() => {}), over]);
     clearTimeout(timer);
     const left = this.#waiting + this.#sent;
-    if (left > 0) this.#observe({ type: 'spans', result: 'dropped', count: left });
+    // What comes of these is counted here.
+    this.#isClosed = true;
+    if (left > 0) this.#observe({ type: 'spans', result: 'dropped', reason: 'stopped', count: left });
     return left === 0;
   }
 
@@ -127,6 +130,7 @@ export class Outbox implements SpanProcessor {
   }
 
   #tell(count: number, { code, error }: Parameters<Done>[0]): void {
+    if (this.#isClosed) return;
     if (code === SUCCESS) {
       this.#observe({ type: 'spans', result: 'exported', count });
       if (this.#away === null) return;
@@ -144,11 +148,11 @@ export class Outbox implements SpanProcessor {
   }
 }
 
-/** Without what the receiver wrote, and with the status that the SDK keeps apart. */
+/** Without what the receiver wrote, and with the status that the SDK keeps in `code`; an abort has a number of its own there. */
 function reasonOf(error: Error | undefined): Error {
   const { message = 'it was refused', code } = (error ?? {}) as { message?: string; code?: unknown };
   return new Error(
-    typeof code === 'number' ? `HTTP ${code}` : message,
+    typeof code === 'number' && code >= 100 ? `HTTP ${code}` : message,
     typeof code === 'string' ? { cause: code } : {},
   );
 }

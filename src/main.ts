@@ -26,12 +26,22 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
+// `storegate config | head` closes the pipe early. A command then has nothing more to print, and a gateway goes on without its output.
+const unread = new AbortController();
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    if (stream === process.stdout) unread.abort();
+  });
+}
+
 process.exitCode = await run(process.argv.slice(2), {
   env: process.env,
   cwd: process.cwd(),
   out: (line) => process.stdout.write(line),
   err: (line) => process.stderr.write(line),
   stop: stop.signal,
+  unread: unread.signal,
   input: () => text(process.stdin),
   isTerminal: process.stdout.isTTY === true,
   errIsTerminal: process.stderr.isTTY === true,

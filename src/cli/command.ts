@@ -87,7 +87,7 @@ export async function everyPage<T>(
 
 /** A part of a path. Throws CallError for what looks like a key: its secret is not sent where others may log it. */
 export function part(text: string): string {
-  if (holdsSecret(text)) throw new CallError(GIVE_THE_ID);
+  if (holdsSecret(text)) throw new CallError(GIVE_THE_ID, { failure: 'usage' });
   return encodeURIComponent(text);
 }
 

@@ -28,7 +28,7 @@ import type { Terminal } from './terminal.ts';
 export const EXIT_CODES = [
   '0  done',
   '1  it could not be done; the message says why, and nothing was changed unless it says so',
-  '2  the command line makes no sense',
+  '2  the command line is wrong: a command, an option, an argument, or one of their values',
   '3  the gateway could not be reached, or did not let you in',
 ];
 

@@ -13,6 +13,7 @@ export function cliReference(): string {
     isTerminal: false,
     errIsTerminal: false,
     onHangup: () => silent,
+    unread: new AbortController().signal,
     stop: new AbortController().signal,
   });
   return `# The command line

@@ -2,11 +2,13 @@ import { CommanderError } from 'commander';
 import { ExpectedError } from '../common/expected-error.ts';
 import { maskSecrets } from '../common/secret-mask.ts';
 import { createProgram } from './program.ts';
-import { CallError } from './reach/api.ts';
+import { CallError, type CallFailure } from './reach/api.ts';
 import type { Terminal } from './terminal.ts';
 
+const EXIT_CODE_OF: Readonly<Record<CallFailure, number>> = { failed: 1, usage: 2, shut: 3 };
+
 /**
- * Runs one command and returns the exit code: 0 done, 1 failed, 2 wrong command line, 3 the gateway was out of reach or
+ * Runs one command and returns the exit code: 0 done, 1 failed, 2 wrong command line or a value in it, 3 the gateway was out of reach or
  * refused the token.
  */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -17,7 +19,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     terminal.err(`${maskSecrets(describe(error))}\n`);
-    return error instanceof CallError && error.shut ? 3 : 1;
+    return error instanceof CallError ? EXIT_CODE_OF[error.failure] : 1;
   }
 }
 

@@ -37,18 +37,11 @@ async function serveConfig(terminal: Terminal, config: Config, options: ServeOpt
       if (!terminal.stop.aborted) void reload(gateway);
     });
     const { url, adminUrl, leftBehind } = await gateway.start();
-    // Anywhere but on a terminal the secrets would end up in a file or in the log of a service.
-    const isWanted = options.demoKeys && terminal.isTerminal && leftBehind === null;
-    const keys = isWanted ? await demoKeys(config) : null;
-    terminal.out(
-      welcome({
-        url,
-        adminUrl,
-        place: await placeOf(config),
-        leftBehind: terminal.isTerminal ? leftBehind : null,
-        keys,
-      }),
-    );
+    // Anywhere but on a terminal the log stands alone: the secrets would end up in a file or in the log of a service.
+    if (terminal.isTerminal) {
+      const keys = options.demoKeys && leftBehind === null ? await demoKeys(config) : null;
+      terminal.out(welcome({ url, adminUrl, place: await placeOf(config), leftBehind, keys }));
+    }
     await untilStopped(terminal);
     await gateway.stop();
     stopListening();

@@ -14,6 +14,8 @@ export interface Terminal {
   readonly onHangup: (listener: () => void) => () => void;
   /** Aborts when the user or the system asks the command to stop. */
   readonly stop: AbortSignal;
+  /** Aborts when the program that reads `out` has closed the pipe. */
+  readonly unread: AbortSignal;
 }
 
 /** Resolves when the user or the system asks the command to stop. */

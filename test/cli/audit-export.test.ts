@@ -60,6 +60,7 @@ describe.each([
       errIsTerminal: false,
       onHangup: () => () => {},
       stop: new AbortController().signal,
+      unread: new AbortController().signal,
     });
     return { code, ...said };
   }

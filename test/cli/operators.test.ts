@@ -52,7 +52,7 @@ describe.each([
     expect(await json('keys', 'list', '--scope', 'store')).toEqual([]);
     expect(await json('keys', 'update', made.id, '--scope', 'pets:read')).toMatchObject({ scopes: ['pets:read'] });
     const { code, err } = await sg('keys', 'update', made.id, '--scope', 'a,b');
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('"a,b" is no name of a scope') });
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('"a,b" is no name of a scope') });
     expect(await json('keys', 'show', made.id)).toMatchObject({ id: made.id, label: 'one' });
     const changed = await json(
       'keys',
@@ -170,7 +170,7 @@ describe.each([
     await sg('keys', 'disable', id, '--reason', 'Ticket „7“');
     expect((await sg('audit', 'list', '--limit', '1')).out).toContain('Ticket „7“');
     const { code, err } = await sg('keys', 'enable', id, '--reason', 'one\ntwo');
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('control character') });
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('control character') });
     const settings = await json('config');
     expect(settings.find(({ name }: { name: string }) => name === 'door.maxBodyBytes')).toMatchObject({
       value: '"1MiB"',
@@ -190,10 +190,10 @@ describe.each([
   test.each([
     [['keys', 'show', 'key_nowhere'], 1, 'There is no key with the id "key_nowhere"'],
     [['keys', 'update', 'key_nowhere', '--label', 'x'], 1, 'There is no key with the id'],
-    [['keys', 'create', '--plan', 'gold', '--account', 'a'], 1, 'There is no plan "gold"; there are free, pro'],
+    [['keys', 'create', '--plan', 'gold', '--account', 'a'], 2, 'There is no plan "gold"; there are free, pro'],
     [['keys', 'create', '--plan', 'free', '--account', 'a', '--expires-in', 'soon'], 2, '90d'],
     [['keys', 'create', '--plan', 'free', '--account', 'a', '--meta', 'novalue'], 2, 'name=value'],
-    [['keys', 'create', '--plan', 'free', '--account', 'a', '--once', 'short'], 1, 'Idempotency-Key'],
+    [['keys', 'create', '--plan', 'free', '--account', 'a', '--once', 'short'], 2, 'Idempotency-Key'],
     [['keys', 'list', '--status', 'lost'], 2, 'active, disabled, expired, revoked'],
     [['keys', 'rotate'], 2, 'missing required argument'],
     [
@@ -212,7 +212,7 @@ describe.each([
       "option '--expires <time>' argument '2020-01-31T00:00:00Z' is invalid. It is in the past",
     ],
     [['keys', 'whoami', 'sg_live_x'], 1, 'No key with this secret'],
-    [['keys', 'import', '--plan', 'free', '--account', 'a', '--hash', 'abc'], 1, 'hash'],
+    [['keys', 'import', '--plan', 'free', '--account', 'a', '--hash', 'abc'], 2, 'hash'],
     [['accounts', 'show', 'nobody'], 1, 'There is no account "nobody"'],
     [['bans', 'impose', 'nobody', '--length', '1h', '--reason', 'x'], 1, 'no account "nobody"'],
     [['bans', 'impose', 'acme', '--reason', 'x'], 2, '--length'],
@@ -224,11 +224,11 @@ describe.each([
     [['plans', 'show', 'gold'], 1, 'There is no plan "gold"'],
     [['plans', 'try', 'free'], 2, 'either --limits or --custom'],
     [['plans', 'try', 'free', '--concurrency', 'off'], 2, 'a whole number from 1 on'],
-    [['plans', 'try', 'free', '--weight', '1001'], 1, '1000'],
-    [['plans', 'try', 'free', '--limits', 'many'], 1, 'must look like 60/minute'],
+    [['plans', 'try', 'free', '--weight', '1001'], 2, '1000'],
+    [['plans', 'try', 'free', '--limits', 'many'], 2, 'must look like 60/minute'],
     [['audit', 'list', '--limit', '0'], 2, 'whole number'],
-    [['audit', 'list', '--limit', '5000'], 1, 'limit'],
-    [['tokens', 'create', 'Bad Name', '--role', 'read'], 1, 'name'],
+    [['audit', 'list', '--limit', '5000'], 2, 'limit'],
+    [['tokens', 'create', 'Bad Name', '--role', 'read'], 2, 'name'],
     [['tokens', 'create', 'x', '--role', 'king'], 2, 'read, operate, admin'],
     [['tokens', 'revoke', 'nobody'], 1, 'There is no token'],
     [['keys', 'creat'], 2, 'Did you mean create?'],
@@ -253,7 +253,7 @@ describe.each([
   ])('never see a secret again that they give in place of a name: %s %s', async (...args) => {
     const { key } = await create();
     const told = await sg(...args, key);
-    expect(told).toEqual({ code: 1, out: '', err: expect.stringContaining('storegate keys whoami') });
+    expect(told).toEqual({ code: 2, out: '', err: expect.stringContaining('storegate keys whoami') });
     expect(told.err).not.toContain(key.slice(0, 16));
   });
 
@@ -320,7 +320,7 @@ describe('the gateway that is meant', () => {
   });
 
   test.each([
-    [['--url', 'nonsense'], 1, 'no address of an admin listener'],
+    [['--url', 'nonsense'], 2, 'is not the URL of an admin listener'],
     [['--url', 'http://127.0.0.1:9'], 3, 'cannot reach the gateway'],
     [['--profile', 'nowhere.yaml'], 1, 'there is no such file'],
   ])('must be there: %j', async (flags, code, message) => {
@@ -334,7 +334,7 @@ describe('the gateway that is meant', () => {
 
   test('reloads when it is told', async () => {
     expect((await storegate(['reload'], { env: REMOTE() })).out).toBe('Nothing has changed.\n');
-    expect(await storegate(['reload'])).toMatchObject({ code: 1, err: expect.stringContaining('STOREGATE_ADMIN_URL') });
+    expect(await storegate(['reload'])).toMatchObject({ code: 2, err: expect.stringContaining('STOREGATE_ADMIN_URL') });
   });
 
   describe('has the counters to itself', () => {
@@ -416,7 +416,7 @@ test('a plan that is put beside a gateway stands in its file, and a mistake leav
   expect((await storegate(['plans', 'show', 'team'], { env })).out).toMatch(/count +account/);
   const text = readFileSync(file, 'utf8');
   expect(await storegate(['plans', 'put', 'free', '--limits', '0/minute'], { env })).toMatchObject({
-    code: 1,
+    code: 2,
     out: '',
   });
   expect(readFileSync(file, 'utf8')).toBe(text);
@@ -464,7 +464,7 @@ test('SIGHUP has a running gateway read its files again', async () => {
     STOREGATE_PLANS: 'plans.yaml',
   };
   const running = start(['serve', '--no-demo-keys'], { cwd, env });
-  await until('the gateway is up', () => running.out().includes('answers at'));
+  await until('the gateway is up', () => running.out().includes('"msg":"started"'));
   running.child.kill('SIGHUP');
   await until('it has read its files', () => running.out().includes('"reason":"SIGHUP"'));
   running.child.kill('SIGTERM');

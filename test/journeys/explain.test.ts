@@ -348,7 +348,7 @@ describe('what is kept', () => {
     const gone = await run('explain', '0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e');
     expect(gone.code).toBe(1);
     expect(gone.err).toMatch(/keeps good ones since 20\S+, and refusals and failures since 20/);
-    expect(await run('explain', 'nonsense')).toMatchObject({ code: 1 });
+    expect(await run('explain', 'nonsense')).toMatchObject({ code: 2 });
   });
 
   test('is in no command where nothing runs', async () => {

@@ -108,6 +108,11 @@ test('storegate requests --follow prints refusals of a running gateway as they c
   const remote = commandLine(one.folder, (text) => {
     json += text;
   })(['requests', '--follow', '--json'], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
+  const unread = new AbortController();
+  const piped = commandLine(one.folder)(['requests', '--follow'], {
+    env: { STOREGATE_ADMIN_URL: one.adminUrl },
+    unread: unread.signal,
+  });
   await until('both are told', async () => {
     await one.client.get('/nowhere').set('X-API-Key', secret);
     await one.client.get('/nowhere').set('X-API-Key', other.secret);
@@ -124,6 +129,8 @@ test('storegate requests --follow prints refusals of a running gateway as they c
   expect(accounts).toEqual(expect.arrayContaining(['acme', 'umbrella']));
   beside.child.kill('SIGINT');
   expect(await beside.exit).toBe(0);
+  unread.abort();
+  expect((await piped).code).toBe(0);
   await one.close();
   expect(await remote).toMatchObject({
     code: 1,

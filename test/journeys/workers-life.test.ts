@@ -346,7 +346,7 @@ describe('the start', () => {
     let out = '';
     const ended = commandLine(cwd, (text) => {
       out += text;
-    })(['serve'], { env: env(more), stop: stop.signal });
+    })(['serve', '--no-demo-keys'], { env: env(more), isTerminal: true, stop: stop.signal });
     await until('the gateway is up', () => out.includes('answers at'));
     const exposition = await (await fetch(/operators: (\S+)\)/.exec(out)![1]!)).text();
     expect(exposition).not.toContain('storegate_workers');

@@ -12,6 +12,7 @@ export interface Surroundings {
   readonly isTerminal?: boolean;
   readonly errIsTerminal?: boolean;
   readonly stop?: AbortSignal;
+  readonly unread?: AbortSignal;
 }
 
 export type CommandLine = (args: readonly string[], surroundings?: Surroundings) => Promise<Result>;
@@ -37,6 +38,7 @@ export function commandLine(cwd: string, onOut: (text: string) => void = () => {
       errIsTerminal,
       onHangup: () => () => {},
       stop: surroundings.stop ?? new AbortController().signal,
+      unread: surroundings.unread ?? new AbortController().signal,
     });
     return { code, out, err };
   };

@@ -5,7 +5,7 @@ import { type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
 const COLUMNS = ['name', 'value', 'source', 'restart'] as const;
-type Setting = Row<'name' | 'value' | 'source'> & { readonly restart: boolean };
+type Setting = Row<'name' | 'source'> & { readonly value: string; readonly restart: boolean };
 
 export function configCommand(terminal: Terminal): Command {
   const config = operatorCommand(
@@ -17,12 +17,7 @@ export function configCommand(terminal: Terminal): Command {
       terminal,
       options,
       async (api) => ((await api.call('GET', '/config')) as { settings: Setting[] }).settings,
-      (rows, colour) =>
-        table(
-          COLUMNS,
-          rows.map((row) => ({ ...row, restart: row.restart ? 'needed' : null })),
-          colour,
-        ),
+      (rows, colour) => table(COLUMNS, rows.flatMap(rowsOf), colour),
     ),
   );
   operatorCommand(
@@ -35,6 +30,13 @@ export function configCommand(terminal: Terminal): Command {
     await perform(terminal, command.optsWithGlobals(), (api) => api.call('GET', '/config/diff'), showDifferences);
   });
   return config;
+}
+
+/** A long value takes several rows. It is broken after commas if it has any. */
+function rowsOf({ restart, ...setting }: Setting): Row<(typeof COLUMNS)[number]>[] {
+  const [value, ...rest] = setting.value.match(/.{1,47}(?:,|$)|.{1,48}/g)!;
+  const blank = { name: ' ', source: ' ', restart: ' ' };
+  return [{ ...setting, value, restart: restart ? 'needed' : null }, ...rest.map((value) => ({ ...blank, value }))];
 }
 
 interface Reloaded {
@@ -59,6 +61,7 @@ export function reloadCommand(terminal: Terminal): Command {
     ) {
       throw new CallError(
         'name the gateway to reload, with --url or STOREGATE_ADMIN_URL; it also notices changed files by itself',
+        { failure: 'usage' },
       );
     }
     await perform(

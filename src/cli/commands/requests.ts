@@ -50,7 +50,12 @@ export function requestsCommand(terminal: Terminal): Command {
     ({ key, account, code, limit = 20, follow, ...options }: Options) =>
       follow
         ? withApi(terminal, options, (api) =>
-            api.follow('/live', { key, account, code }, new Tail(terminal, options.json === true).heard, terminal.stop),
+            api.follow(
+              '/live',
+              { key, account, code },
+              new Tail(terminal, options.json === true).heard,
+              AbortSignal.any([terminal.stop, terminal.unread]),
+            ),
           )
         : perform(
             terminal,

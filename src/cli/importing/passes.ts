@@ -73,7 +73,7 @@ export async function sendKeys(
       if (!(error instanceof CallError) || manner.dryRun) throw error;
       const [first, last] = [batch.keys[0]!.at, batch.keys.at(-1)!.at];
       const message = `${error.message} It stopped at ${first} to ${last}: ${tally.imported} keys before are imported and stay. Repeat the command to go on: what is there already is not imported again.`;
-      throw new CallError(message, { shut: error.shut, cause: error });
+      throw new CallError(message, { failure: error.failure, cause: error });
     }
   }
 

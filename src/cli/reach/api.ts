@@ -38,16 +38,24 @@ export function headersOf({ body, idempotencyKey, reason }: Sent): Record<string
   };
 }
 
+/** `usage`: an argument or option cannot be right. `shut`: the gateway was out of reach, or refused the token. */
+export type CallFailure = 'usage' | 'shut' | 'failed';
+
 /** A refused or unanswered call; the message says why and what to do. */
 export class CallError extends ExpectedError {
   override name = 'CallError';
-  /** Whether the gateway was out of reach, or refused the token. */
-  readonly shut: boolean;
+  readonly failure: CallFailure;
 
-  constructor(message: string, { shut = false, cause }: { shut?: boolean; cause?: unknown } = {}) {
+  constructor(message: string, { failure = 'failed', cause }: { failure?: CallFailure; cause?: unknown } = {}) {
     super(message, { cause });
-    this.shut = shut;
+    this.failure = failure;
   }
+}
+
+/** The failure behind an error of the admin API with this status. */
+export function failureOf(status: number): CallFailure {
+  if (status === 401 || status === 429) return 'shut';
+  return status === 400 ? 'usage' : 'failed';
 }
 
 /** Throws CallError for what looks like a key, as paths do. */
@@ -55,7 +63,7 @@ export function queryOf(query: Sent['query'] = {}): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined) continue;
-    if (holdsSecret(String(value))) throw new CallError(GIVE_THE_ID);
+    if (holdsSecret(String(value))) throw new CallError(GIVE_THE_ID, { failure: 'usage' });
     search.set(name, String(value));
   }
   return search.toString();

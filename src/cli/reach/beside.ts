@@ -23,7 +23,7 @@ import { type Damage, inWords } from '../../state/journal/read.ts';
 import type { State } from '../../state/state.ts';
 import type { Records } from '../../state/storage.ts';
 import type { Outbox } from '../../webhooks/outbox.ts';
-import { type Api, CallError, headersOf, queryOf, type Sent } from './api.ts';
+import { type Api, CallError, failureOf, headersOf, queryOf, type Sent } from './api.ts';
 import { reachRemote } from './remote.ts';
 
 /** The state of a gateway of this configuration, whether a gateway runs or not. */
@@ -94,7 +94,7 @@ export async function reachBeside(load: () => Config, tls: FetchTls | null = nul
       return await here();
     } catch (error) {
       if (!(error instanceof AdminError)) throw error;
-      const refused = new CallError(error.message, { cause: error });
+      const refused = new CallError(error.message, { failure: failureOf(error.status), cause: error });
       if (error.code !== 'gateway_running') throw refused;
       return await askRunning(config, { operator, tls, refused }, there);
     }
@@ -187,7 +187,7 @@ async function askRunning<T>(
     return await call(running);
   } catch (error) {
     // Something else may answer at this address if another machine or container shares the folder.
-    throw error instanceof CallError && error.shut ? refused : error;
+    throw error instanceof CallError && error.failure === 'shut' ? refused : error;
   } finally {
     await running.close();
   }

@@ -1,7 +1,7 @@
 import { type FetchTls, httpsFetch } from '../../common/https-fetch.ts';
 import { eventsIn } from '../../console/browser/api/events.ts';
 import { encodeShellUser, SHELL_USER_HEADER } from '../../operators/shell-user.ts';
-import { type Api, CallError, headersOf, queryOf, type Sent } from './api.ts';
+import { type Api, CallError, failureOf, headersOf, queryOf, type Sent } from './api.ts';
 
 /** The longest wait for an answer, in milliseconds. */
 const PATIENCE = 30_000;
@@ -15,7 +15,10 @@ export function reachRemote(
   { user = null, tls = null }: { readonly user?: string | null; readonly tls?: FetchTls | null } = {},
 ): Api {
   if (!/^https?:\/\/[^\s?#]+$/.test(url) || !URL.canParse(url)) {
-    throw new CallError(`${JSON.stringify(url)} is no address of an admin listener, such as http://127.0.0.1:9901`);
+    throw new CallError(
+      `${JSON.stringify(url)} is not the URL of an admin listener, which looks like http://127.0.0.1:9901`,
+      { failure: 'usage' },
+    );
   }
   const base = url.replace(/\/+$/, '');
 
@@ -36,14 +39,15 @@ export function reachRemote(
       if (tls === null || !base.startsWith('https:')) return await fetch(address, { ...asked, redirect: 'error' });
       return await httpsFetch(address, tls, asked);
     } catch (cause) {
-      throw new CallError(`cannot reach the gateway at ${base}: ${reasonOf(cause)}`, { shut: true, cause });
+      throw new CallError(`cannot reach the gateway at ${base}: ${reasonOf(cause)}`, { failure: 'shut', cause });
     }
   }
 
   async function refusalIn(response: Response): Promise<CallError> {
     const { message } = (await bodyOf(response, base)) as { message?: unknown };
-    if (typeof message !== 'string') return new CallError(`${base} is no admin listener of storegate`, { shut: true });
-    return new CallError(message, { shut: response.status === 401 || response.status === 429 });
+    if (typeof message !== 'string')
+      return new CallError(`${base} is no admin listener of storegate`, { failure: 'shut' });
+    return new CallError(message, { failure: failureOf(response.status) });
   }
 
   return {
@@ -93,7 +97,7 @@ async function bodyOf(response: Response, base: string): Promise<unknown> {
   try {
     return Object(await response.json());
   } catch (cause) {
-    throw new CallError(`${base} is no admin listener of storegate: its answer is no JSON`, { shut: true, cause });
+    throw new CallError(`${base} is no admin listener of storegate: its answer is no JSON`, { failure: 'shut', cause });
   }
 }
 

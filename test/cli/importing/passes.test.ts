@@ -73,13 +73,13 @@ test('mistakes of the file and of the gateway are told in the order of the file'
 
 test('a call that fails after others were made says where, and what to do', async () => {
   const api = apiOf((call) => {
-    if (call === 3) throw new CallError('The state cannot be reached: try again later.', { shut: true });
+    if (call === 3) throw new CallError('The state cannot be reached: try again later.', { failure: 'shut' });
     return {};
   });
   const failed = await sendKeys(api, keys(650), DEFAULTS, {}).catch((error: unknown) => error);
   expect(failed).toBeInstanceOf(CallError);
   expect(failed).toMatchObject({
-    shut: true,
+    failure: 'shut',
     message:
       'The state cannot be reached: try again later. It stopped at line 501 to line 650: 500 keys before are imported and stay. Repeat the command to go on: what is there already is not imported again.',
   });

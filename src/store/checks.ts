@@ -1,13 +1,25 @@
+import { type Fault, invalidRequest } from './errors.ts';
+
 /** The requirement that a value misses; the message completes the sentence "the value …". */
-export class Unfit extends Error {}
+class Unfit extends Error {}
 
-/** Returns the value as the store keeps it. @throws Unfit if it does not fit. */
-export type Check<T> = (value: unknown) => T;
+/** Returns the value as the store keeps it. @throws Unfit */
+type Check<T> = (value: unknown) => T;
 
-/** The least and the greatest identifier. */
+/** The fields of one part of a request. Other fields are ignored. */
+export type Shape = Readonly<Record<string, Check<unknown>>>;
+type Optional<S extends Shape> = { [Name in keyof S]: undefined extends ReturnType<S[Name]> ? Name : never }[keyof S];
+export type Values<S extends Shape> = { readonly [Name in Exclude<keyof S, Optional<S>>]: ReturnType<S[Name]> } & {
+  readonly [Name in Optional<S>]?: ReturnType<S[Name]>;
+};
+
 export const int64Range = { least: -(2n ** 63n), greatest: 2n ** 63n - 1n } as const;
 
-/** An integer of a JSON body. As in JSON Schema, `3.0` is an integer; a number too large to be exact is not. */
+export function optional<T>(check: Check<T>): Check<T | undefined> {
+  return (value) => (value === undefined ? undefined : check(value));
+}
+
+/** An integer of a JSON body. As in JSON Schema, `3.0` is an integer. A number that is too large to be exact is not. */
 export function integer(least: bigint, greatest: bigint): Check<bigint> {
   return (value) => {
     const exact = Number.isSafeInteger(value) ? BigInt(value as number) : value;
@@ -19,7 +31,7 @@ export function integer(least: bigint, greatest: bigint): Check<bigint> {
 
 export const int64 = integer(int64Range.least, int64Range.greatest);
 
-/** Lengths are Unicode code points, as in JSON Schema. Refuses lone surrogates: the store would change them. */
+/** Lengths are Unicode code points, as in JSON Schema. Lone surrogates are refused: SQLite would change them. */
 export function text(shortest: number, longest: number): Check<string> {
   return (value) => {
     if (typeof value !== 'string') throw new Unfit('must be a string');
@@ -31,45 +43,73 @@ export function text(shortest: number, longest: number): Check<string> {
   };
 }
 
-export function oneOf<T extends string>(...allowed: readonly T[]): Check<T> {
+export function oneOf<T>(...allowed: readonly T[]): Check<T> {
   return (value) => {
-    const found = allowed.find((each) => each === value);
-    if (found === undefined) throw new Unfit(`must be one of ${allowed.join(', ')}`);
-    return found;
+    if (!allowed.includes(value as T)) throw new Unfit(`must be one of ${allowed.join(', ')}`);
+    return value as T;
   };
 }
 
-export const flag: Check<boolean> = (value) => {
-  if (typeof value !== 'boolean') throw new Unfit('must be true or false');
-  return value;
-};
-
-const dateTimeForm = /^(\d{4}-\d\d-\d\d)T([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i;
+const DATE_TIME = /^(\d{4}-\d\d-\d\d)T([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i;
 
 /** A date-time of RFC 3339, section 5.6, returned as the client wrote it. */
 export const dateTime: Check<string> = (value) => {
   const written = text(1, 64)(value);
-  const day = dateTimeForm.exec(written)?.[1];
-  if (day === undefined || !isDay(day)) throw new Unfit('must be a date-time such as 2026-12-01T09:00:00Z');
+  const day = DATE_TIME.exec(written)?.[1];
+  // JavaScript takes 30 February for a day in March.
+  if (day === undefined || !new Date(day).toJSON()?.startsWith(day))
+    throw new Unfit('must be a date-time such as 2026-12-01T09:00:00Z');
   return written;
 };
 
-/** An integer in a path or a query. It must be plain: `7`, and neither `+7` nor `07`. */
+/** An integer in a path or a query: `7`, and neither `+7` nor `07`. */
 export function written(check: Check<bigint>): Check<bigint> {
   return (value) => check(/^(0|-?[1-9]\d{0,18})$/.test(String(value)) ? BigInt(String(value)) : value);
 }
 
-/** Values separated by commas, as the contract writes arrays in a query (`style: form, explode: false`). */
-export function commaSeparated<T>(most: number, check: Check<T>): Check<readonly T[]> {
-  return (value) => {
-    const parts = text(1, Number.POSITIVE_INFINITY)(value).split(',');
-    if (parts.length > most) throw new Unfit(`must have at most ${most} values`);
-    return parts.map(check);
-  };
+/** Up to 100 identifiers separated by commas, as the contract writes arrays in a query (`style: form, explode: false`). */
+export const ids: Check<readonly bigint[]> = (value) => {
+  const parts = text(1, Number.POSITIVE_INFINITY)(value).split(',');
+  if (parts.length > 100) throw new Unfit('must have at most 100 values');
+  return parts.map(written(int64));
+};
+
+/** A cursor is the identifier of the first entry of a page, encoded so that clients do not compute with it. */
+const cursor: Check<bigint> = (value) => {
+  const id = Buffer.from(text(1, 64)(value), 'base64url').toString();
+  if (!/^-?\d{1,19}$/.test(id) || toCursor(BigInt(id)) !== value) throw new Unfit('is not a cursor of this list');
+  return int64(BigInt(id));
+};
+
+export const toCursor = (id: bigint): string => Buffer.from(String(id)).toString('base64url');
+
+/** The query fields of every list. */
+export const paging = { limit: optional(written(integer(1n, 100n))), cursor: optional(cursor) };
+
+/** @throws StoreError `invalid_request` with one fault for each field that does not fit. */
+export function readFields<S extends Shape>(place: Fault['in'], source: unknown, shape: S): Values<S> {
+  if (typeof source !== 'object' || source === null || Array.isArray(source))
+    throw invalidRequest(place, [{ pointer: '', message: 'must be an object' }]);
+  const faults: Omit<Fault, 'in'>[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, check] of Object.entries(shape)) {
+    const isGiven = Object.hasOwn(source, name);
+    try {
+      values[name] = check(isGiven ? source[name as keyof typeof source] : undefined);
+    } catch (error) {
+      if (!(error instanceof Unfit)) throw error;
+      faults.push({ pointer: `/${name}`, message: isGiven ? error.message : 'is required' });
+    }
+  }
+  if (faults.length > 0) throw invalidRequest(place, faults);
+  return values as Values<S>;
 }
 
-/** Whether the day exists in the calendar: JavaScript would take 30 February for a day in March. */
-function isDay(day: string): boolean {
-  const time = Date.parse(`${day}T00:00:00Z`);
-  return Number.isFinite(time) && new Date(time).toISOString().startsWith(day);
+/** Reads the parameters of a query. A parameter given twice is a fault, because either value could be meant. */
+export function readQuery<S extends Shape>(query: URLSearchParams, shape: S): Values<S> {
+  const repeated = () => {
+    throw new Unfit('must be given only once');
+  };
+  const once = Object.entries(shape).map(([name, check]) => [name, query.getAll(name).length > 1 ? repeated : check]);
+  return readFields('query', Object.fromEntries(query), Object.fromEntries(once) as S);
 }

@@ -1,72 +1,44 @@
-/** Every error code of the store with its HTTP status. A code never changes its meaning. */
-const statusOf = {
-  invalid_request: 400,
-  malformed_request: 400,
-  not_found: 404,
-  method_not_allowed: 405,
-  request_timeout: 408,
-  category_in_use: 409,
-  insufficient_stock: 409,
-  order_exists: 409,
-  pet_has_orders: 409,
-  payload_too_large: 413,
-  unsupported_media_type: 415,
-  id_mismatch: 422,
-  pet_required: 422,
-  unknown_category: 422,
-  unknown_pet: 422,
-  ids_exhausted: 500,
-  internal_error: 500,
-  store_busy: 503,
-} as const;
-
-export type ErrorCode = keyof typeof statusOf;
-
 /** One fault of a request: its place, a JSON pointer (RFC 6901) into it, and a message. */
-export interface Fault {
-  readonly in: 'path' | 'query' | 'body';
-  readonly pointer: string;
-  readonly message: string;
-}
+export type Fault = { readonly in: 'path' | 'query' | 'body'; readonly pointer: string; readonly message: string };
 
-/** The Error object of the contract. */
-export interface ErrorBody {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly status: number;
-  readonly details?: readonly Fault[];
-}
-
-/** Ends a request. Any part of the store may throw it; one place answers it as the Error object. */
+/** Ends a request with the Error object of the contract. A code never changes its meaning. */
 export class StoreError extends Error {
-  readonly code: ErrorCode;
+  override name = 'StoreError';
+  readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly details: readonly Fault[];
+  readonly body: object;
 
-  constructor(code: ErrorCode, message: string, headers: Readonly<Record<string, string>> = {}, details: Fault[] = []) {
+  constructor(status: number, code: string, message: string, headers: Record<string, string> = {}, details?: Fault[]) {
     super(message);
-    this.name = 'StoreError';
-    this.code = code;
+    this.status = status;
     this.headers = headers;
-    this.details = details;
-  }
-
-  get status(): number {
-    return statusOf[this.code];
-  }
-
-  get body(): ErrorBody {
-    const { code, message, status, details } = this;
-    return details.length > 0 ? { code, message, status, details } : { code, message, status };
+    this.body = { code, message, status, details };
   }
 }
 
-/** 400 with every fault, so that a caller can correct them all at once. */
-export function invalidRequest(faults: Fault[]): StoreError {
-  const told = faults.map((fault) => `${fault.in}${fault.pointer && ` ${fault.pointer}`} ${fault.message}`);
-  return new StoreError('invalid_request', `The request is not valid: ${told.join('; ')}.`, {}, faults);
+/** 400 with every fault, so that a client can correct all of them at once. */
+export function invalidRequest(place: Fault['in'], faults: readonly Omit<Fault, 'in'>[]): StoreError {
+  const text = faults.map(({ pointer, message }) => `${place}${pointer && ` ${pointer}`} ${message}`).join('; ');
+  const details = faults.map((fault) => ({ in: place, ...fault }));
+  return new StoreError(400, 'invalid_request', `The request is not valid: ${text}.`, {}, details);
 }
 
-export function notFound(kind: 'category' | 'order' | 'pet', id: bigint): StoreError {
-  return new StoreError('not_found', `There is no ${kind} ${id}.`);
+/** The longest int64 has 19 digits. A longer literal is not an identifier and stays a number. */
+const INTEGER = /^-?\d{1,19}$/;
+const exact = (_key: string, value: unknown, { source = '' }: { readonly source?: string }) =>
+  typeof value === 'number' && INTEGER.test(source) ? BigInt(source) : value;
+
+/** Reads JSON (RFC 8259) in UTF-8 without losing a digit: integers become `bigint`. @throws StoreError `invalid_request` */
+export function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), exact);
+  } catch {
+    // Every error of the decoder and the parser depends on the bytes alone, also for a nesting that is too deep.
+    throw invalidRequest('body', [{ pointer: '', message: 'must be JSON in UTF-8' }]);
+  }
+}
+
+/** Writes JSON in which a `bigint` is a number with all its digits. Fields that are `undefined` are left out. */
+export function toJson(value: unknown): string {
+  return JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? JSON.rawJSON(String(each)) : each));
 }

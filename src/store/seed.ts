@@ -1,43 +1,20 @@
 import type { Store } from './store.ts';
 
-const shelves = [
-  {
-    category: { name: 'Cats', description: 'Small, soft and in charge.' },
-    pets: [
-      { name: 'Minka', stock: 3n },
-      { name: 'Tiger', stock: 1n },
-    ],
-  },
-  {
-    category: { name: 'Dogs', description: 'Glad that you are home.' },
-    pets: [
-      { name: 'Rex', stock: 2n },
-      { name: 'Bella', stock: 0n, status: 'sold' },
-    ],
-  },
-  {
-    category: { name: 'Birds', description: 'They sing, whether you are awake or not.' },
-    pets: [{ name: 'Pico', stock: 12n }],
-  },
-  {
-    category: { name: 'Fish', description: 'The quiet ones.' },
-    pets: [
-      { name: 'Nemo', stock: 100n },
-      { name: 'Dory', stock: 1n, status: 'pending' },
-    ],
-  },
+const SHELVES = [
+  ['Cats', 'Small, soft and in charge.', ['Minka', 3n], ['Tiger', 1n]],
+  ['Dogs', 'Glad that you are home.', ['Rex', 2n], ['Bella', 0n, 'sold']],
+  ['Birds', 'They sing, whether you are awake or not.', ['Pico', 12n]],
+  ['Fish', 'The quiet ones.', ['Nemo', 100n], ['Dory', 1n, 'pending']],
 ] as const;
 
-/** Fills an empty store with a small catalogue, and answers whether it did. */
-export function seedStore({ records }: Store): boolean {
-  return records.transaction(() => {
-    if (!records.isEmpty()) return false;
-    for (const { category, pets } of shelves) {
-      const { id: categoryId } = records.categories.add(category);
-      for (const { stock, ...pet } of pets) {
-        const { id } = records.pets.add({ ...pet, categoryId });
-        records.inventory.set(id, stock);
-      }
+/** Fills an empty store with a small catalogue, and returns whether it did. */
+export function seedStore({ records: { categories, pets, inventory }, transaction }: Store): boolean {
+  return transaction(() => {
+    if (categories.list({ from: 0n, size: 1n }).length > 0) return false;
+    for (const [name, description, ...shelf] of SHELVES) {
+      const { id: categoryId } = categories.add({ name, description });
+      for (const [name, quantity, status] of shelf)
+        inventory.replace(pets.add({ name, categoryId, status }).id, { quantity });
     }
     return true;
   });

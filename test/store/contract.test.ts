@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Operation } from '../../src/contract/contract.ts';
-import { maxBodyBytes } from '../../src/store/http/body.ts';
+import { MAX_BODY_BYTES } from '../../src/store/store.ts';
 import { contract, follow, lookUpOperation, type Part } from './document.ts';
 import { closeStores, type RunningStore, startStore } from './start-store.ts';
 
@@ -95,7 +95,7 @@ function writing(method: string, path: string, good: number, body: unknown): Cas
     [good]: [method, path, body],
     400: [method, path, '[]'],
     405: ['PATCH', path],
-    413: [method, path, ' '.repeat(maxBodyBytes + 1)],
+    413: [method, path, ' '.repeat(MAX_BODY_BYTES + 1)],
     415: [method, path, body, { 'Content-Type': 'text/plain' }],
   };
 }
@@ -106,7 +106,7 @@ async function startFurnishedStore(): Promise<RunningStore> {
   const { categories, pets, inventory, orders } = running.store.records;
   for (const name of ['Cats', 'Birds']) categories.add({ name, description: 'A kind of animal.' });
   for (const name of ['Minka', 'Tiger']) pets.add({ name, categoryId: 1n });
-  inventory.set(1n, 5n);
+  inventory.replace(1n, { quantity: 5n });
   orders.add({ petId: 1n, shipDate: '2026-12-01T09:00:00Z' });
   return running;
 }

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { StoreEvent } from '../../src/store/log.ts';
 import { createStore } from '../../src/store/store.ts';
 import { closeStores, startStore, startStoreWithPet } from './start-store.ts';
 
@@ -81,7 +80,7 @@ describe('the database', () => {
       store.records.categories.add({ name: 'Dogs' });
       throw new Error('no');
     };
-    expect(() => store.records.transaction(work)).toThrow('no');
+    expect(() => store.transaction(work)).toThrow('no');
     expect((await send('GET', '/categories')).json).toHaveLength(1);
     expect((await send('POST', '/categories', { name: 'Dogs' })).json.id).toBe(2);
   });
@@ -101,17 +100,15 @@ describe('the database', () => {
     expect((await send('POST', '/store/orders', { petId: 1 })).status).toBe(201);
   });
 
-  test('in disorder is a failure of ours: the log gets the cause, the caller no detail', async () => {
-    const events: StoreEvent[] = [];
-    const { send } = await startStore({ file, log: (event) => events.push(event) });
+  test('in disorder is a failure of ours: the process is told the cause, the caller no detail', async () => {
+    const failures: Error[] = [];
+    const { send } = await startStore({ file, failed: (error) => failures.push(error) });
     outside((db) => db.exec('DROP TABLE pets'));
     expect((await send('GET', '/pets')).json).toEqual({
       code: 'internal_error',
       message: 'Something went wrong in the store.',
       status: 500,
     });
-    expect(String(events.flatMap((event) => (event.type === 'failed' ? [event.error] : [])))).toContain(
-      'no such table',
-    );
+    expect(failures.map(String)).toEqual([expect.stringContaining('no such table')]);
   });
 });

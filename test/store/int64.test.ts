@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { int64Range } from '../../src/store/checks.ts';
-import { parseJson, toJson } from '../../src/store/json.ts';
+import { parseJson, toJson } from '../../src/store/errors.ts';
 import { closeStores, startStore, startStoreWithPet } from './start-store.ts';
 
 afterEach(closeStores);

@@ -106,7 +106,7 @@ describe('updating an order', () => {
   test('to another pet gives back the one and takes the other', async () => {
     const store = await startStoreWithPet(5);
     store.store.records.pets.add({ name: 'Rex', categoryId: 1n });
-    store.store.records.inventory.set(2n, 5n);
+    store.store.records.inventory.replace(2n, { quantity: 5n });
     await store.send('POST', '/store/orders', { petId: 1, quantity: 3 });
     expect((await store.send('PUT', '/store/orders/1', { petId: 2, quantity: 4 })).json).toMatchObject({ petId: 2 });
     expect([await stockOf(store, 1), await stockOf(store, 2)]).toEqual([5, 1]);

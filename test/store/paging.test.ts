@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { int64Range } from '../../src/store/checks.ts';
-import { petStatuses } from '../../src/store/records/pets.ts';
+import { PET_STATUSES } from '../../src/store/records.ts';
 import { closeStores, type RunningStore, startStore, startStoreWithPet } from './start-store.ts';
 
 afterEach(closeStores);
@@ -25,15 +25,15 @@ async function walk({ send }: RunningStore, first: string): Promise<number[][]> 
 async function startFullStore(): Promise<RunningStore> {
   const running = await startStore();
   const { records } = running.store;
-  records.transaction(() => {
+  running.store.transaction(() => {
     for (const name of ['Cats', 'Dogs', 'Birds']) records.categories.add({ name });
     for (let n = 0; n < total; n++) {
-      const status = petStatuses[n % petStatuses.length];
+      const status = PET_STATUSES[n % PET_STATUSES.length];
       const pet = records.pets.add({ name: `Pet ${n}`, categoryId: BigInt((n % 2) + 1), status });
-      records.inventory.set(pet.id, 1n);
+      records.inventory.replace(pet.id, { quantity: 1n });
       records.orders.add({ petId: pet.id });
     }
-    for (let id = 7n; id <= BigInt(total); id += 7n) records.inventory.set(id, 2n);
+    for (let id = 7n; id <= BigInt(total); id += 7n) records.inventory.replace(id, { quantity: 2n });
   });
   return running;
 }
@@ -41,7 +41,7 @@ async function startFullStore(): Promise<RunningStore> {
 const query = fc.record(
   {
     limit: fc.integer({ min: 1, max: 100 }),
-    status: fc.constantFrom(...petStatuses),
+    status: fc.constantFrom(...PET_STATUSES),
     categoryId: fc.integer({ min: 1, max: 4 }),
     ids: fc.array(fc.integer({ min: 1, max: total + 20 }), { minLength: 1, maxLength: 100 }),
   },
@@ -58,7 +58,7 @@ describe('turning pages', () => {
         const pages = await walk(running, `/pets?${given.map(([name, value]) => `${name}=${value}`).join('&')}`);
         const fitting = every.filter(
           (id) =>
-            (status === undefined || petStatuses[(id - 1) % 3] === status) &&
+            (status === undefined || PET_STATUSES[(id - 1) % 3] === status) &&
             (categoryId === undefined || ((id - 1) % 2) + 1 === categoryId) &&
             (ids === undefined || ids.includes(id)),
         );

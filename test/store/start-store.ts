@@ -47,6 +47,6 @@ export async function startStoreWithPet(stock = 0, options: Partial<StoreOptions
   const { categories, pets, inventory } = running.store.records;
   const category = categories.add({ name: 'Cats' });
   const pet = pets.add({ name: 'Minka', categoryId: category.id });
-  inventory.set(pet.id, BigInt(stock));
+  inventory.replace(pet.id, { quantity: BigInt(stock) });
   return running;
 }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 
-const main = resolve(import.meta.dirname, '../../src/main.ts');
+const MAIN = resolve(import.meta.dirname, '../../src/main.ts');
 
 /** The command as a separate process, with its output so far. */
 export interface Running {
@@ -18,6 +18,8 @@ interface Surroundings {
   readonly env?: Record<string, string>;
   readonly ownGroup?: boolean;
   readonly onTerminal?: boolean;
+  /** `main.ts` of another copy of the project. */
+  readonly main?: string;
 }
 
 /** Where all of them keep compiled code, so that each finds that of those before it: compiling is half of a command's time. */
@@ -35,7 +37,7 @@ const ON_TERMINAL = '--import=data:text/javascript,process.stdout.isTTY=true';
  */
 export function storegate(
   args: readonly string[],
-  { cwd, env = {}, ownGroup = false, onTerminal = false }: Surroundings,
+  { cwd, env = {}, ownGroup = false, onTerminal = false, main = MAIN }: Surroundings,
 ): Running {
   const options = ['--disable-warning=ExperimentalWarning', ROOM, ...(onTerminal ? [ON_TERMINAL] : [])];
   const child = spawn(process.execPath, [...options, main, ...args], {

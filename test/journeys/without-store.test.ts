@@ -1,0 +1,34 @@
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { storegate } from '../support/storegate.ts';
+import { until } from '../support/until.ts';
+
+const project = resolve(import.meta.dirname, '../..');
+/** A copy of the project without `src/store`. */
+let copy: string;
+beforeAll(() => {
+  copy = mkdtempSync(join(tmpdir(), 'storegate-'));
+  const store = join(project, 'src/store');
+  cpSync(join(project, 'src'), join(copy, 'src'), { recursive: true, filter: (file) => file !== store });
+  for (const name of ['config', 'node_modules', 'package.json', 'plans.yaml'])
+    symlinkSync(join(project, name), join(copy, name));
+});
+afterAll(() => rmSync(copy, { recursive: true, force: true }));
+
+test('a gateway with STORE_URL starts without the folder of the store', async () => {
+  const running = storegate(['serve'], {
+    cwd: copy,
+    env: { STORE_URL: 'http://127.0.0.1:9', STOREGATE_PORT: '0', STOREGATE_ADMIN_PORT: '0' },
+    main: join(copy, 'src/main.ts'),
+  });
+  let hasEnded = false;
+  void running.exit.then(() => {
+    hasEnded = true;
+  });
+  await until('it has started or ended', () => running.out().includes('"msg":"started"') || hasEnded);
+  expect(running.err()).toBe('');
+  running.child.kill('SIGTERM');
+  expect(await running.exit).toBe(0);
+});

@@ -112,3 +112,13 @@ export async function standingOf(context: AdminContext, { subject, key, account,
 }
 
 export type PartyStanding = Awaited<ReturnType<typeof standingOf>>;
+
+/** How a party stands when up to so many units are given back, in the window of this name or in all of them. */
+export function giveBack(standing: PartyStanding, units: number, name: string | null): PartyStanding {
+  const windows = standing.windows.map((window) => {
+    if (name !== null && window.name !== name) return window;
+    const used = Math.max(0, window.used - units);
+    return { ...window, used, remaining: window.limit - used, resets: used === 0 ? null : window.resets };
+  });
+  return { ...standing, windows };
+}

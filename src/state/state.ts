@@ -73,7 +73,7 @@ export interface State {
   admit(subject: string, limits: Limits, cost: number, scopes?: Scopes): Eventually<Admission>;
   /** How the subject stands; charges and notes nothing. */
   look(subject: string, limits: Limits): Eventually<Admission>;
-  /** Ends a ban and forgets strikes and earlier bans. Windows stay as they are. */
+  /** Ends a ban, forgets strikes and earlier bans, and opens all windows afresh: a full window would soon end in the next ban. */
   pardon(subject: string): Eventually<void>;
   /** Opens all windows afresh. A ban stays. */
   reset(subject: string): Eventually<void>;

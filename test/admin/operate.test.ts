@@ -39,7 +39,7 @@ async function misbehave(key: string): Promise<void> {
 }
 
 describe('bans', () => {
-  test('of the ladder are listed, and pardoned so that the windows alone decide', async () => {
+  test('of the ladder are listed, and pardoned so that requests are admitted again', async () => {
     const { id, key } = await create();
     await misbehave(key);
     expect((await admin('GET', '/bans')).body.bans).toEqual([
@@ -54,9 +54,10 @@ describe('bans', () => {
     ]);
     const { body } = await admin('DELETE', `/bans/${id}`);
     expect(body.usage[0]).toMatchObject({ key: id, banned: null, strikes: 0, rung: 0 });
+    expect(body.usage[0].windows[0]).toMatchObject({ name: 'minute', limit: 3, used: 0, remaining: 3, resets: null });
     expect((await admin('GET', '/bans')).body.bans).toEqual([]);
-    expect(await status(key)).toBe(429);
-    gateway.clock.pass(MINUTE);
+    const { body: audit } = await admin('GET', `/audit?target=${id}&limit=1`);
+    expect(audit.entries[0]).toMatchObject({ before: { used: { minute: 3, day: 3 } }, after: { used: { minute: 0, day: 0 } } });
     expect(await status(key)).toBe(200);
   });
 

@@ -123,7 +123,12 @@ describe.each([
     );
     expect((await json('bans', 'list')).map(({ key }: { key: string }) => key)).toContain(id);
     expect((await json('usage', 'show', id))[0].banned).not.toBeNull();
-    expect((await sg('bans', 'pardon', id)).out).toBe(`${id} is pardoned.\n`);
+    expect((await sg('usage', 'reset', id)).out).toMatch(
+      new RegExp(`^key:${id} stays banned until 20\\S+\\. To end it`, 'm'),
+    );
+    expect((await sg('bans', 'pardon', id)).out).toMatch(
+      new RegExp(`^${id} is pardoned\\.\nsubject +window +limit +used +remaining .*\nkey:${id} +minute +60 +0 +60 `),
+    );
     const [pardon, extended, imposed] = await json('bans', 'history', id);
     expect(pardon).toMatchObject({ action: 'bans.pardon', target: id, ended: null });
     expect(extended).toMatchObject({ after: { reason: 'still' }, ended: { how: 'pardoned', by: pardon.actor } });

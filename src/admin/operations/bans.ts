@@ -10,7 +10,16 @@ import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { impositionOf } from '../imposition.ts';
 import { limitOf } from '../page.ts';
-import { countedOnes, type PartyStanding, partiesOf, standingOf, targetOf, targetsOf, turnOf } from '../parties.ts';
+import {
+  countedOnes,
+  giveBack,
+  type PartyStanding,
+  partiesOf,
+  standingOf,
+  targetOf,
+  targetsOf,
+  turnOf,
+} from '../parties.ts';
 import { sameReason } from '../reason.ts';
 import { shownEntry, time } from '../shown.ts';
 
@@ -88,7 +97,10 @@ export function banOperations(context: AdminContext, change: Change): AdminOpera
       await change(task, await turnOf(context, task.path.party!), async ({ make }) => {
         const parties = countedOnes(await partiesOf(context, task.path.party!));
         const before = await Promise.all(parties.map((party) => standingOf(context, party)));
-        const usage = before.map((standing) => ({ ...standing, banned: null, strikes: 0, rung: 0 }));
+        const usage = before.map((standing) => ({
+          ...giveBack(standing, Number.POSITIVE_INFINITY, null),
+          ...{ banned: null, strikes: 0, rung: 0 },
+        }));
         const parts = parties.map((party, i) => ({
           entry: {
             action: 'bans.pardon',
@@ -112,8 +124,14 @@ function lengthIn({ body }: Task): number {
   );
 }
 
-function conduct({ plan, banned, strikes, rung }: PartyStanding) {
-  return { plan, until: banned, strikes, rung };
+function conduct({ plan, banned, strikes, rung, windows }: PartyStanding) {
+  return {
+    plan,
+    until: banned,
+    strikes,
+    rung,
+    used: Object.fromEntries(windows.map(({ name, used }) => [name, used])),
+  };
 }
 
 /** A ban, what is known of its party, and who imposed it; the ladder imposes bans too, and has no name. */

@@ -7,6 +7,7 @@ import type { AdminContext } from '../context.ts';
 import {
   type CountedParty,
   countedOnes,
+  giveBack,
   type Party,
   type PartyStanding,
   partiesOf,
@@ -74,15 +75,6 @@ function checkWindow(parties: readonly CountedParty[], window: string | null): v
     'invalid_value',
     `There is no window ${JSON.stringify(window)}; there are ${[...new Set(names)].join(', ')}.`,
   );
-}
-
-function giveBack(standing: PartyStanding, units: number, name: string | null): PartyStanding {
-  const windows = standing.windows.map((window) => {
-    if (name !== null && window.name !== name) return window;
-    const used = Math.max(0, window.used - units);
-    return { ...window, used, remaining: window.limit - used, resets: used === 0 ? null : window.resets };
-  });
-  return { ...standing, windows };
 }
 
 /** Units used by subject and window: what the audit log says of a standing. */

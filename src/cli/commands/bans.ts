@@ -4,6 +4,7 @@ import type { Api } from '../reach/api.ts';
 import { type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 import { type BanRecord, banHistoryCommand, recordInWords } from './ban-history.ts';
+import { type Standing, showStandings } from './usage.ts';
 
 const FIELDS = ['key', 'account', 'plan', 'since', 'until', 'rung', 'next', 'forgotten', 'by', 'reason'] as const;
 const COLUMNS = [...FIELDS, 'history'] as const;
@@ -54,15 +55,15 @@ export function bansCommand(terminal: Terminal): Command {
   changingCommand(
     bans
       .command('pardon')
-      .description('end a ban, and forget strikes and earlier bans')
+      .description('end a ban, forget strikes and earlier bans, and open all windows afresh')
       .argument(...PARTY),
     'bans pardon acme',
   ).action((party: string, options: Common) =>
     perform(
       terminal,
       options,
-      async (api) => ((await api.call('DELETE', `/bans/${part(party)}`)) as { usage: unknown }).usage,
-      () => `${party} is pardoned.\n`,
+      async (api) => ((await api.call('DELETE', `/bans/${part(party)}`)) as { usage: Standing[] }).usage,
+      (usage, colour) => `${party} is pardoned.\n${showStandings(usage, colour)}`,
     ),
   );
   return bans;

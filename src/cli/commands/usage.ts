@@ -7,7 +7,7 @@ import { type BanRecord, recordInWords } from './ban-history.ts';
 const COLUMNS = ['subject', 'window', 'limit', 'used', 'remaining', 'resets', 'banned', 'strikes'] as const;
 const PARTY = ['<party>', 'id of a key, or name of an account'] as const;
 
-interface Standing {
+export interface Standing {
   readonly subject: string;
   readonly banned: string | null;
   readonly strikes: number;
@@ -18,7 +18,6 @@ interface Standing {
 export function usageCommand(terminal: Terminal): Command {
   const usage = new Command('usage').description('see and correct what was counted');
   const usageIn = async (answer: Promise<unknown>) => ((await answer) as { usage: Standing[] }).usage;
-  const shown = (standings: readonly Standing[], colour: boolean) => table(COLUMNS, standings.flatMap(rowsOf), colour);
 
   operatorCommand(
     usage
@@ -31,14 +30,14 @@ export function usageCommand(terminal: Terminal): Command {
       terminal,
       options,
       (api) => usageIn(api.call('GET', `/usage/${part(party)}`)),
-      (usage, colour) => shown(usage, colour) + historyOf(usage),
+      (usage, colour) => showStandings(usage, colour) + historyOf(usage),
     ),
   );
   changingCommand(
     onceOption(
       usage
         .command('reset')
-        .description('open all windows afresh; a ban stays')
+        .description('open all windows afresh; strikes and a ban stay')
         .argument(...PARTY),
     ),
     'usage reset acme',
@@ -47,7 +46,7 @@ export function usageCommand(terminal: Terminal): Command {
       terminal,
       options,
       (api) => usageIn(api.call('POST', `/usage/${part(party)}/reset`, { idempotencyKey: once })),
-      shown,
+      showChanged,
     ),
   );
   const grant = usage
@@ -63,10 +62,24 @@ export function usageCommand(terminal: Terminal): Command {
         options,
         (api) =>
           usageIn(api.call('POST', `/usage/${part(party)}/grant`, { body: { units, window }, idempotencyKey: once })),
-        shown,
+        showChanged,
       ),
   );
   return usage;
+}
+
+/** What is left in every window. */
+export function showStandings(standings: readonly Standing[], colour: boolean): string {
+  return table(COLUMNS, standings.flatMap(rowsOf), colour);
+}
+
+/** The windows after a change that ends no ban. */
+function showChanged(standings: readonly Standing[], colour: boolean): string {
+  const banned = standings.filter(({ banned }) => banned !== null);
+  const lines = banned.map(
+    ({ subject, banned }) => `${subject} stays banned until ${banned}. To end it: storegate bans pardon\n`,
+  );
+  return [showStandings(standings, colour), ...lines].join('');
 }
 
 /** A line for each that was banned lately. */

@@ -82,6 +82,7 @@ export class EmbeddedState implements State {
 
   pardon(subject: string): Eventually<void> {
     return this.#changeKnown(subject, (ledger) => {
+      ledger.cells.fill(0);
       ledger.conduct = null;
     });
   }

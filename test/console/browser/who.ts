@@ -40,7 +40,7 @@ export function whoTests(stand: ConsoleStand): void {
       await page.getByText(`A ban of ${id} ends at once`).waitFor();
       await page.getByLabel('Reason, for the audit log').fill('a „call“ from beta');
       await page.getByRole('dialog').getByRole('button', { name: 'Pardon' }).click();
-      await page.getByText(`${id} is pardoned.`).waitFor();
+      await page.getByText(new RegExp(`${id} is pardoned\\. Left: [\\d,]+ of [\\d,]+ in minute`)).waitFor();
       expect(await newest()).toMatchObject({ action: 'bans.pardon', actor: 'operateer', reason: 'a „call“ from beta' });
       await page.getByRole('button', { name: 'Close' }).click();
       await page.getByText('No strikes, no ban that is not forgotten').waitFor();

@@ -4,6 +4,7 @@ import { call, path } from '../api/client.ts';
 import type { Act } from '../parts/act.ts';
 import { Field } from '../parts/fields.ts';
 import { clockTime } from '../words.ts';
+import { leftIn } from './left.ts';
 import type { Whom } from './whom.ts';
 
 const text = (form: FormData, name: string) => String(form.get(name) ?? '').trim();
@@ -61,11 +62,11 @@ export function pardonAct({ party, words }: Whom, done: () => void): Act {
   return {
     title: `Pardon ${party}`,
     verb: 'Pardon',
-    effect: `A ban of ${words} ends at once, and strikes and earlier bans are forgotten: the next ban of the ladder is the shortest again. What was used of the limits stays used, so requests may still be refused with 429 until a window resets.`,
+    effect: `A ban of ${words} ends at once, and all windows open afresh, as if nothing had been used of them. Strikes and earlier bans are forgotten: the next ban of the ladder is the shortest again.`,
     run: async (_form, reason) => {
-      await call('DELETE', path`/bans/${party}`, { reason });
+      const answer = await call('DELETE', path`/bans/${party}`, { reason });
       done();
-      return `${party} is pardoned.`;
+      return `${party} is pardoned. ${leftIn(answer)}`;
     },
   };
 }

@@ -3,6 +3,7 @@ import { call, path } from '../api/client.ts';
 import type { Act } from '../parts/act.ts';
 import { Choice, Field } from '../parts/fields.ts';
 import { number } from '../words.ts';
+import { leftIn } from './left.ts';
 import type { Whom } from './whom.ts';
 
 /** `windows`: the names of those that there are. */
@@ -31,9 +32,12 @@ export function grantAct({ party, words }: Whom, windows: readonly string[], don
     run: async (form, reason) => {
       const units = Number(form.get('units'));
       const window = String(form.get('window') ?? '');
-      await call('POST', path`/usage/${party}/grant`, { body: { units, ...(window && { window }) }, reason });
+      const answer = await call('POST', path`/usage/${party}/grant`, {
+        body: { units, ...(window && { window }) },
+        reason,
+      });
       done();
-      return `Up to ${number(units)} units were given back in ${window || 'each window'}.`;
+      return `Up to ${number(units)} units were given back in ${window || 'each window'}. ${leftIn(answer)}`;
     },
   };
 }
@@ -42,11 +46,11 @@ export function resetAct({ party, words }: Whom, done: () => void): Act {
   return {
     title: `Reset the windows of ${party}`,
     verb: 'Reset windows',
-    effect: `All windows of ${words} open afresh, as if nothing had been used of them. Strikes and a ban stay; pardon ends these.`,
+    effect: `All windows of ${words} open afresh, as if nothing had been used of them. Strikes and a ban stay. A pardon ends them and opens the windows too.`,
     run: async (_form, reason) => {
-      await call('POST', path`/usage/${party}/reset`, { reason });
+      const answer = await call('POST', path`/usage/${party}/reset`, { reason });
       done();
-      return 'All windows are open afresh.';
+      return `All windows are open afresh. ${leftIn(answer)}`;
     },
   };
 }

@@ -4,7 +4,7 @@ import { AdminError } from './admin-error.ts';
 import type { Follow } from './call.ts';
 
 /** Milliseconds between two looks whether the operator may still listen, each with a comment that keeps the connection alive. */
-const LOOK = 5_000;
+const LOOK = 2_000;
 /** Milliseconds after which a browser that lost the stream asks again. */
 const RETRY = 2_000;
 

@@ -37,6 +37,8 @@ export interface Gathered<Q extends Question> {
   readonly answers: readonly { readonly gateway: string; readonly answer: AnswerOf<Q> }[];
   /** Gateways that were heard a few seconds ago and did not answer in time. */
   readonly silent: readonly string[];
+  /** Gateways that did not stop and have not been heard since, for a day: hung, killed, or without a way to the state. `at`: Unix milliseconds. */
+  readonly lost: readonly { readonly gateway: string; readonly at: number }[];
   /** Why no other gateway could be asked, in words for operators; `null`: all were asked. */
   readonly apart: string | null;
 }
@@ -64,6 +66,7 @@ export function fleetOfOne(name: string, answers: Answers): Fleet {
       return {
         answers: [{ gateway: name, answer: await answerTo(answers, question, argument) }],
         silent: [],
+        lost: [],
         apart: null,
       };
     },

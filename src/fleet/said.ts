@@ -207,13 +207,14 @@ function isPackedRow(value: unknown): boolean {
 
 /** What was answered and is understood. A gateway with another answer, perhaps of another version, counts as silent. */
 export function understood<Q extends Question>(
-  { answers, silent, apart }: Gathered<Q>,
+  { answers, silent, lost, apart }: Gathered<Q>,
   isAnswer: (answer: unknown) => boolean,
 ): Gathered<Q> {
   const others = answers.filter(({ answer }) => !isAnswer(answer)).map(({ gateway }) => gateway);
   return {
     answers: answers.filter(({ answer }) => isAnswer(answer)),
     silent: others.length === 0 ? silent : [...silent, ...others].sort(),
+    lost,
     apart,
   };
 }

@@ -57,7 +57,10 @@ describe('bans', () => {
     expect(body.usage[0].windows[0]).toMatchObject({ name: 'minute', limit: 3, used: 0, remaining: 3, resets: null });
     expect((await admin('GET', '/bans')).body.bans).toEqual([]);
     const { body: audit } = await admin('GET', `/audit?target=${id}&limit=1`);
-    expect(audit.entries[0]).toMatchObject({ before: { used: { minute: 3, day: 3 } }, after: { used: { minute: 0, day: 0 } } });
+    expect(audit.entries[0]).toMatchObject({
+      before: { used: { minute: 3, day: 3 } },
+      after: { used: { minute: 0, day: 0 } },
+    });
     expect(await status(key)).toBe(200);
   });
 

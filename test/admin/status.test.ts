@@ -30,7 +30,7 @@ async function toldOf(answer: unknown) {
     { gateway: 'one', answer: STATUS },
     { gateway: 'two', answer },
   ];
-  const fleet = () => ({ ask: async () => ({ answers, silent: ['three'], apart: null }) });
+  const fleet = () => ({ ask: async () => ({ answers, silent: ['three'], lost: [], apart: null }) });
   const context = { fleet, clock: () => 2 } as unknown as AdminContext;
   const { body } = await statusOperations(context).showStatus!({} as Task);
   const { gateways, silent } = body as { gateways: { gateway: string }[]; silent: string[] };

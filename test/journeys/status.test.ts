@@ -153,8 +153,18 @@ describe('gateways that share a Redis', () => {
     try {
       const { gateways, silent } = await statusAt(one.adminUrl);
       expect([gateways.length, silent]).toEqual([1, [name]]);
-      const { out } = await commandLine(one.folder)(['status'], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
+      const { out, code, err } = await commandLine(one.folder)(['status'], {
+        env: { STOREGATE_ADMIN_URL: one.adminUrl },
+      });
       expect(out).toContain('gone:1?[2J was heard a few seconds ago, and does not answer.\n');
+      expect([code, err]).toEqual([1, 'Not every gateway answered.\n']);
+      await redis.admin.zadd('sg:fleet', Date.now() - 3_600_000, name);
+      const later = await commandLine(one.folder)(['status'], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
+      expect([later.code, later.out]).toEqual([
+        1,
+        expect.stringMatching(/^gone:1\?\[2J was last heard at 20\S+ and did not stop\.$/m),
+      ]);
+      await redis.admin.zadd('sg:fleet', Date.now() + 60_000, name);
       for (const command of ['top', 'history', 'stores'])
         expect(
           (await commandLine(one.folder)([command], { env: { STOREGATE_ADMIN_URL: one.adminUrl } })).out,

@@ -74,3 +74,16 @@ test('why the others could not be asked is told when Redis does not answer', asy
     await own.server.admin.call('CLIENT', 'UNPAUSE');
   }
 });
+
+test('a gateway that is not heard any more is told with the time, and one that stops is forgotten', async () => {
+  const one = await join('one', () => STATUS);
+  const two = await join('two', () => STATUS);
+  const now = Date.now();
+  await own.server.admin.zadd(keyOf.fleet, now - 3_600_000, 'hung', now - 90_000_000, 'long ago');
+  await two.close();
+  await until('it is announced again', async () => (await own.server.admin.zscore(keyOf.fleet, 'long ago')) === null);
+  const { answers, silent, lost } = await one.ask('status', null);
+  expect(answers.map(({ gateway }) => gateway)).toEqual(['one']);
+  expect([silent, lost]).toEqual([[], [{ gateway: 'hung', at: now - 3_600_000 }]]);
+  expect(await own.server.admin.pttl(keyOf.fleet)).toBeGreaterThan(80_000_000);
+});

@@ -100,10 +100,11 @@ export class Live {
     const distinct = [...new Set(words)];
     const followed = distinct.map((text) => JSON.parse(text) as Followed);
     const at = performance.now();
-    const { answers, ...missing } = understood(
+    const { answers, silent, apart } = understood(
       await this.#context.fleet().ask('live', { followed, after: this.#counting.after }),
       (answer) => isLiveAnswer(answer, followed.length),
     );
+    const missing = { silent, apart };
     const heard = answers as readonly Heard[];
     const processes = heard.map(({ answer }) => answer.processes);
     this.#last = shownNow(Date.now(), heard, this.#counting.count(processes, at), missing);

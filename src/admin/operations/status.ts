@@ -12,10 +12,10 @@ const COMPARED = ['settings', 'plans', 'contract'] as const;
 export function statusOperations(context: AdminContext): AdminOperations {
   return {
     showStatus: async () => {
-      const { answers, silent, apart } = understood(await context.fleet().ask('status', null), isGatewayStatus);
+      const { answers, silent, lost, apart } = understood(await context.fleet().ask('status', null), isGatewayStatus);
       const differing = differencesIn(answers.map(({ answer }) => answer));
       const gateways = answers.map(({ gateway, answer }, i) => shown(gateway, answer, differing[i]!, context.clock()));
-      return ok({ gateways, silent, apart });
+      return ok({ gateways, silent, lost: lost.map(({ gateway, at }) => ({ gateway, at: time(at) })), apart });
     },
   };
 }

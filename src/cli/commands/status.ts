@@ -2,11 +2,13 @@ import { Command } from 'commander';
 import { isWell, reasonInWords, type Store, stateInWords } from '../../console/browser/stores.ts';
 import { type Common, operatorCommand, perform } from '../command.ts';
 import { type OfFleet, withSilent } from '../fleet.ts';
+import { type Api, CallError } from '../reach/api.ts';
 import { table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
 interface Status extends OfFleet {
   readonly gateways: readonly Gateway[];
+  readonly lost: readonly { readonly gateway: string; readonly at: string }[];
 }
 
 interface Gateway {
@@ -54,15 +56,23 @@ export function statusCommand(terminal: Terminal): Command {
     new Command('status').description('show how every gateway stands that shares the state'),
     'status',
     'status --url http://127.0.0.1:9901 --json',
-  ).action((options: Common) =>
-    perform(terminal, options, (api) => api.call('GET', '/status') as Promise<Status>, showStatus),
-  );
+  ).action(async (options: Common) => {
+    let isWhole = true;
+    const ask = async (api: Api) => {
+      const status = (await api.call('GET', '/status')) as Status;
+      isWhole = status.silent.length === 0 && status.lost.length === 0 && status.apart === null;
+      return status;
+    };
+    await perform(terminal, options, ask, showStatus);
+    if (!isWhole) throw new CallError('Not every gateway answered.');
+  });
 }
 
 function showStatus(status: Status, colour: boolean): string {
   const { gateways } = status;
   const seen = gateways.length > 0 ? table(COLUMNS, gateways.map(rowOf), colour) : 'No gateway runs.\n';
-  return seen + withSilent(gateways.flatMap(remarksOn), status);
+  const lost = status.lost.map(({ gateway, at }) => `${gateway} was last heard at ${at} and did not stop.`);
+  return seen + withSilent([...gateways.flatMap(remarksOn), ...lost], status);
 }
 
 function rowOf(one: Gateway) {

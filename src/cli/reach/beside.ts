@@ -258,7 +258,7 @@ function openFolder({ data, admin, audit }: Config): Storage {
 
   function fleet(): Fleet {
     refuseRunning();
-    return { ask: async () => ({ answers: [], silent: [], apart: null }), close: async () => {} };
+    return { ask: async () => ({ answers: [], silent: [], lost: [], apart: null }), close: async () => {} };
   }
 
   function lockCounters(): FolderLock {

@@ -11,8 +11,8 @@ import {
 import type { Join } from '../storage.ts';
 import { asked, inTime } from './asking.ts';
 import { type Connection, connectToListenInBackground, messages } from './client.ts';
-import { announceIn, type Gateways } from './gateways.ts';
-import { answersFor, keyOf, QUESTIONS } from './key-names.ts';
+import { announceInFleet, type Gateways } from './gateways.ts';
+import { answersFor, GATEWAY_LIFE, keyOf, QUESTIONS } from './key-names.ts';
 import { disconnect, keepSubscribed } from './lasting.ts';
 import { isTextList, shaped } from './shapes.ts';
 
@@ -43,6 +43,8 @@ interface Answered {
   readonly answer: unknown;
 }
 
+type Lost = Pick<Gathered<Question>, 'lost'>;
+
 /** Answers that are waited for. */
 interface Waiting {
   readonly missing: Set<string>;
@@ -58,7 +60,7 @@ export function fleetInRedis(redis: Connection, { self, failed }: FleetOptions):
   const subscriber = connectToListenInBackground(redis);
   const me = randomUUID();
   const waiting = new Map<string, Waiting>();
-  const gateways: Gateways | null = self && announceIn(redis, keyOf.fleet, self.name);
+  const gateways: Gateways | null = self && announceInFleet(redis, self.name);
   const channels = [answersFor(me), ...(self ? [QUESTIONS] : [])];
   const listening = whenReady(subscriber, channels);
   let answering = 0;
@@ -86,15 +88,12 @@ export function fleetInRedis(redis: Connection, { self, failed }: FleetOptions):
     if (one.missing.size === 0) one.complete();
   }
 
-  async function askOthers(question: Question, argument: unknown): Promise<Omit<Waiting, 'complete'>> {
+  async function askOthers(question: Question, argument: unknown): Promise<Omit<Waiting, 'complete'> & Lost> {
     await inTime(listening(), PATIENCE);
-    const names = await asked(
-      shaped(redis, 'the gateways', redis.zrange(keyOf.fleet, '0', '-1'), isTextList),
-      PATIENCE,
-    );
-    const missing = new Set(names.filter((name) => name !== self?.name));
+    const { here, lost } = await others();
+    const missing = new Set(here);
     const found = new Map<string, unknown>();
-    if (missing.size === 0) return { missing, found };
+    if (missing.size === 0) return { missing, found, lost };
     const id = randomUUID();
     const all = new Promise<void>((complete) => void waiting.set(id, { missing, found, complete }));
     try {
@@ -105,12 +104,26 @@ export function fleetInRedis(redis: Connection, { self, failed }: FleetOptions):
     } finally {
       waiting.delete(id);
     }
-    return { missing, found };
+    return { missing, found, lost };
+  }
+
+  /** All others of the last day: those that were heard lately, and those that were not and did not stop. */
+  async function others(): Promise<Lost & { readonly here: readonly string[] }> {
+    const list = await asked(
+      shaped(redis, 'the gateways', redis.zrange(keyOf.fleet, '0', '-1', 'WITHSCORES'), isTextList),
+      PATIENCE,
+    );
+    const heard = list.flatMap((gateway, i) => (i % 2 === 0 ? [{ gateway, at: Number(list[i + 1]) }] : []));
+    // The times are those of the clock of Redis, and the newest is at most a moment old where a gateway runs.
+    const newest = Math.max(...heard.map(({ at }) => at));
+    const rest = heard.filter(({ gateway }) => gateway !== self?.name);
+    const isHere = ({ at }: { at: number }) => at > newest - GATEWAY_LIFE;
+    return { here: rest.filter(isHere).map(({ gateway }) => gateway), lost: rest.filter((one) => !isHere(one)) };
   }
 
   return {
     async ask<Q extends Question>(question: Q, argument: ArgumentOf<Q>): Promise<Gathered<Q>> {
-      const [mine, others] = await Promise.all([
+      const [mine, theirs] = await Promise.all([
         self === null
           ? []
           : answerTo(self.answers, question, argument).then((answer) => [{ gateway: self.name, answer }]),
@@ -118,9 +131,9 @@ export function fleetInRedis(redis: Connection, { self, failed }: FleetOptions):
           messages(error instanceof Outage ? error.cause : error),
         ),
       ]);
-      if (typeof others === 'string') return { answers: mine, silent: [], apart: others };
-      const rest = [...others.found].map(([gateway, one]) => ({ gateway, answer: one as AnswerOf<Q> }));
-      return { answers: [...mine, ...rest], silent: [...others.missing].sort(), apart: null };
+      if (typeof theirs === 'string') return { answers: mine, silent: [], lost: [], apart: theirs };
+      const rest = [...theirs.found].map(([gateway, one]) => ({ gateway, answer: one as AnswerOf<Q> }));
+      return { answers: [...mine, ...rest], silent: [...theirs.missing].sort(), lost: theirs.lost, apart: null };
     },
     async close() {
       await gateways?.close();

@@ -1,6 +1,6 @@
 import { inTime } from './asking.ts';
 import type { Connection } from './client.ts';
-import { GATEWAY_LIFE, GATEWAYS_LIFE, keyOf } from './key-names.ts';
+import { FLEET_MEMORY, GATEWAY_LIFE, GATEWAYS_LIFE, keyOf } from './key-names.ts';
 import { loadScript, runScript } from './scripts.ts';
 import { isInteger, shaped } from './shapes.ts';
 
@@ -26,16 +26,17 @@ export function announceLater(redis: Connection, id: string, known: number): Gat
   return announceEvery(redis, keyOf.gateways, id, known);
 }
 
-/** The same in another list. */
-export function announceIn(redis: Connection, list: string, id: string): Gateways {
-  const gateways = announceEvery(redis, list, id, 1);
-  // Where this fails, it is said again soon.
-  say(redis, list, id).catch(() => {});
+/** The same in the list of gateways that can be asked, which remembers for a day those that did not stop by themselves. */
+export function announceInFleet(redis: Connection, id: string): Gateways {
+  const gateways = announceEvery(redis, keyOf.fleet, id, 1);
+  // If this fails, it is said again soon.
+  say(redis, keyOf.fleet, id).catch(() => {});
   return gateways;
 }
 
 async function say(redis: Connection, list: string, id: string): Promise<number> {
-  return shaped(redis, 'announce', runScript(redis, SCRIPT, [list], [id, GATEWAY_LIFE, GATEWAYS_LIFE]), isInteger);
+  const lives = list === keyOf.fleet ? [FLEET_MEMORY, FLEET_MEMORY] : [GATEWAY_LIFE, GATEWAYS_LIFE];
+  return shaped(redis, 'announce', runScript(redis, SCRIPT, [list], [id, ...lives]), isInteger);
 }
 
 function announceEvery(redis: Connection, list: string, id: string, known: number): Gateways {

@@ -16,7 +16,7 @@
  * | `sg:imported` | 1 once a key of another system was imported | for ever |
  * | `sg:keys` | ids of all keys: a sorted set by time of creation | for ever, as the keys |
  * | `sg:g` | gateways that are running: a sorted set by when each was last heard | 1 minute after the last gateway was heard |
- * | `sg:fleet` | gateways that can be asked how they are: a sorted set by when each was last heard | as `sg:g` |
+ * | `sg:fleet` | gateways that can be asked how they are: a sorted set by when each was last heard | 1 day after the last gateway was heard; the newest 1,000 |
  * | `sg:l:{<name>}` | nothing: somebody is changing the key or token, or answering the call, of this name | `LOCK_LIFE` |
  * | `sg:bans` | subjects that are banned, and some that were pardoned: a sorted set by the end of the ban | until the last of these bans ends |
  * | `sg:bans:whole` | 1 once `sg:bans` has the bans from before there was such a set | for ever |
@@ -40,6 +40,8 @@ export const LOCK_LIFE = 10_000;
 /** Milliseconds after which a silent gateway no longer counts; and after which their list ends where none is heard. */
 export const GATEWAY_LIFE = 10_000;
 export const GATEWAYS_LIFE = 60_000;
+/** Milliseconds for which a gateway that can be asked is remembered if it does not stop by itself. */
+export const FLEET_MEMORY = 86_400_000;
 /** Milliseconds. Longer than any event is tried; of receivers that are no longer in the settings nothing is left then. */
 export const OUTBOX_LIFE = 30 * 86_400_000;
 

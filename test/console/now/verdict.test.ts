@@ -120,8 +120,14 @@ test('configurations: a refused reload, one that differs, one that waits', () =>
     waiting: ['listen.port'],
     lastReload,
   };
-  const status = { gateways: [{ gateway: 'one', configuration } as unknown as Gateway], silent: [], apart: null };
+  const status = {
+    gateways: [{ gateway: 'one', configuration } as unknown as Gateway],
+    silent: [],
+    lost: [{ gateway: 'hung', at: '2030-01-31T00:00:00Z' }],
+    apart: null,
+  };
   expect(words([], status)).toEqual([
+    expect.stringMatching(/^bad hung was last heard .* and did not stop\. \(gateways\)$/),
     expect.stringMatching(/^bad one refused its files at .*: plans\.yaml: no such plan \(configuration\)$/),
     'warn one has other plans than most gateways. (gateways)',
     'warn one needs a restart for listen.port. (configuration)',

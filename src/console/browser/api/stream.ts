@@ -17,8 +17,8 @@ export interface StreamListener {
 
 /** Milliseconds before a lost stream is opened again. */
 const AGAIN = 2_000;
-/** Milliseconds without a word after which a stream is lost: the gateway says something every few seconds. */
-const SILENCE = 15_000;
+/** Milliseconds without a word after which a stream is lost: the gateway sends something every two seconds. */
+const SILENCE = 5_000;
 
 /**
  * Follows a stream of events of the admin API, and opens it again whenever it is lost; answers how to stop. EventSource would not tell

@@ -4,6 +4,7 @@ import type { OfFleet } from './of-fleet.ts';
 
 export interface Status extends OfFleet {
   readonly gateways: readonly Gateway[];
+  readonly lost: readonly { readonly gateway: string; readonly at: string }[];
 }
 
 export interface Gateway {

@@ -32,6 +32,9 @@ export function troublesIn(ticks: readonly LiveNow[], status: Status | null): re
           ...now.gateways.flatMap(ofGateway),
           ...ofRequests(sumOf(ticks, LATELY)),
         ]),
+    ...(status?.lost ?? []).map(({ gateway, at }) =>
+      bad('gateways', `${gateway} was last heard ${clockTime(at)} and did not stop.`),
+    ),
     ...(status?.gateways ?? []).flatMap(ofConfiguration),
   ];
   return troubles.sort((one, other) => Number(one.tone === 'warn') - Number(other.tone === 'warn'));

@@ -3,6 +3,7 @@ import {
   askedInWords,
   bodyInWords,
   type Explained,
+  equalInWords,
   type Faults,
   faultsInWords,
   stepsOf,
@@ -13,10 +14,11 @@ export type { Explained };
 
 const WINDOW = ['name', 'kind', 'limit', 'before', 'after', 'resetAt'] as const;
 
-/** A request for a person, step by step. */
-export function inSteps(request: Explained, colour: boolean): string {
+/** A request for a person, step by step. `asked`: the id that the person gave. */
+export function inSteps(request: Explained, colour: boolean, asked = request.id): string {
   const { windows, faults } = request;
   const parts = [
+    ...(asked.toLowerCase() === request.id ? [] : [`${equalInWords(asked)}\n`]),
     card(headOf(request), colour),
     card(
       Object.fromEntries(stepsOf(request).map(({ name, became, words }) => [name, `${MARKS[became]}${words}`])),

@@ -110,7 +110,7 @@ export class GoodOnes {
       upstream: orNull(numbers[3]!),
       trace: traceIn(kept, numbers),
     };
-    return { event, notes, endedAt: numbers[0]!, number: 0, more: 0 };
+    return { event, notes, endedAt: numbers[0]!, number: 0, more: 0, equals: null };
   }
 }
 

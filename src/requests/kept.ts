@@ -1,5 +1,6 @@
 import type { ToldFaults } from '../fleet/requests.ts';
 import type { RequestEvent } from '../observe/events.ts';
+import type { IdList } from './id-list.ts';
 
 /** What other events said of a request before its own. */
 export interface Notes {
@@ -19,4 +20,6 @@ export interface Kept {
   readonly number: number;
   /** Equal ones since the one before it that were not kept. */
   readonly more: number;
+  /** Equal ones after it that were not kept; `null`: none is asked for. */
+  readonly equals: IdList | null;
 }

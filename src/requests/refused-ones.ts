@@ -1,5 +1,6 @@
 import { Cache } from '../common/cache.ts';
 import type { RequestEvent } from '../observe/events.ts';
+import { IdList } from './id-list.ts';
 import type { Kept, Notes } from './kept.ts';
 import { Queue } from './queue.ts';
 
@@ -18,6 +19,8 @@ interface Source {
   at: number;
   /** Those that were not kept since the last one that was. */
   unkept: number;
+  /** The ids of those that come after the last one that was kept; `null`: none was. */
+  equals: IdList | null;
 }
 
 /** The refusals and failures of one code. */
@@ -68,16 +71,21 @@ export class RefusedOnes {
     const source = sourceOf(ofCode, event.keyId ?? address, endedAt);
     if (!mayKeep(ofCode, source, endedAt)) {
       source.unkept++;
+      source.equals?.add(event.id);
       return;
     }
     if (this.#size === this.#capacity) this.#dropOne();
-    ofCode.kept.add({ event: { ...event, address }, notes, endedAt, number: ++this.#kept, more: source.unkept });
+    const equals = new IdList();
+    const number = ++this.#kept;
+    ofCode.kept.add({ event: { ...event, address }, notes, endedAt, number, more: source.unkept, equals });
     source.unkept = 0;
+    source.equals = equals;
     this.#size++;
   }
 
+  /** The one with this id, or the one that is kept for it and its equals. */
   find(id: string): Kept | null {
-    for (const one of this.newestFirst()) if (one.event.id === id) return one;
+    for (const one of this.newestFirst()) if (one.event.id === id || one.equals?.has(id)) return one;
     return null;
   }
 
@@ -119,7 +127,7 @@ export class RefusedOnes {
 function sourceOf({ sources }: OfCode, name: string, now: number): Source {
   const known = sources.get(name);
   if (known !== undefined) return known;
-  const made = { allowance: AT_ONCE, at: now, unkept: 0 };
+  const made = { allowance: AT_ONCE, at: now, unkept: 0, equals: null };
   sources.set(name, made);
   return made;
 }

@@ -91,3 +91,9 @@ test('who can never fit into a window is not told when to try again', () => {
   const text = inSteps({ ...TOLD, status: 429, step: 'admit', code: 'rate_limit_exceeded', decision }, false);
   expect(text).toMatch(/\nadmit +REFUSED: limited; nothing is left of minute for 100 units; 0 of 10 strikes\n/);
 });
+
+test('an id that was left out in a flood is named before the request that was kept for it', () => {
+  const id = '0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e';
+  expect(inSteps(TOLD, false, id)).toMatch(new RegExp(`^${id} was refused like the request below: .*\n\nrequest +`));
+  expect(inSteps(TOLD, false, TOLD.id.toUpperCase())).toMatch(/^request +/);
+});

@@ -154,6 +154,28 @@ describe('good requests', () => {
 });
 
 describe('refusals and failures', () => {
+  test('that are left out in a flood are explained by the one that was kept before them', () => {
+    const { recent, pass } = keeping(100);
+    for (let i = 0; i < 40; i++) recent.observe(refused(i, 'rate_limit_exceeded', 'key_flood'));
+    recent.observe(refused(50, 'rate_limit_exceeded', 'key_other'));
+    for (const i of [10, 25, 39])
+      expect(recent.explain(idOf(i)).request).toMatchObject({ id: idOf(9), key: { id: 'key_flood' } });
+    expect(recent.explain(idOf(40)).request).toBeNull();
+    expect(recent.explain('').request).toBeNull();
+    pass(1_000);
+    recent.observe(refused(60, 'rate_limit_exceeded', 'key_flood'));
+    recent.observe(refused(61, 'rate_limit_exceeded', 'key_flood'));
+    expect(recent.explain(idOf(61)).request).toMatchObject({ id: idOf(60), more: 30 });
+  });
+
+  test('that are left out have bounded memory: the newest ids of each are known', () => {
+    const { recent } = keeping(100);
+    for (let i = 0; i < 1_000; i++) recent.observe(refused(i, 'key_banned', 'key_flood'));
+    expect(recent.explain(idOf(999)).request).toMatchObject({ id: idOf(9) });
+    expect(recent.explain(idOf(1_000 - 128)).request).toMatchObject({ id: idOf(9) });
+    expect(recent.explain(idOf(999 - 128)).request).toBeNull();
+  });
+
   test('are never more than there is room for, and where there is none a code with few of them loses none', () => {
     const codes = fc.array(fc.constantFrom('common', 'common', 'common', 'common', 'rare', 'seldom'), {
       maxLength: 300,

@@ -13,7 +13,7 @@ export function explainCommand(terminal: Terminal): Command {
         terminal,
         options,
         (api) => api.call('GET', `/requests/${part(request)}`) as Promise<Explained>,
-        (explained, colour) => inSteps(explained, colour),
+        (explained, colour) => inSteps(explained, colour, request),
       ),
   );
 }

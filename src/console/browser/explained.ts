@@ -93,6 +93,11 @@ export function answerInWords({ status, complete }: Explained): string {
   return complete ? `${status}` : `${status}, broken off`;
 }
 
+/** What is said of a request that was not kept by itself. */
+export function equalInWords(asked: string): string {
+  return `${asked} was refused like the request below: of equal refusals in a flood only some are kept, and this is the one before it.`;
+}
+
 export function bodyInWords({ declared, received }: Explained['body']): string {
   return declared === null || declared === received
     ? `${received} bytes`

@@ -7,6 +7,7 @@ import {
   bodyInWords,
   type Explained,
   type ExplainedWindow,
+  equalInWords,
   type Faults,
   faultsInWords,
   stepsOf,
@@ -34,12 +35,13 @@ export function ExplainedRequest({ id }: { id: string }) {
       actions: h('a', { href: linkTo('requests') }, 'All refusals'),
     },
     h(FindRequest, { id }),
-    h(Answered<Explained>, { answer, children: (request) => h(Told, { request }) }),
+    h(Answered<Explained>, { answer, children: (request) => h(Told, { request, asked: id }) }),
   );
 }
 
-function Told({ request }: { request: Explained }) {
+function Told({ request, asked }: { request: Explained; asked: string }) {
   return [
+    asked.toLowerCase() !== request.id && h('p', { key: 'equal' }, equalInWords(asked)),
     h(Outcome, { key: 'outcome', request }),
     h('h2', { key: 'way' }, 'Its way'),
     h(

@@ -1,0 +1,26 @@
+/** Bytes of an id: the digits of a UUID. */
+const BYTES = 16;
+/** The most ids of a list, and the ids that it has room for at first. */
+const MOST = 128;
+const FIRST = 8;
+
+/** Ids of requests that are kept as one. It takes 16 to 32 bytes for each; after `MOST` ids each replaces the oldest. */
+export class IdList {
+  #bytes = Buffer.alloc(0);
+  #count = 0;
+
+  add(id: string): void {
+    const at = (this.#count % MOST) * BYTES;
+    if (at === this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes], Math.max(FIRST * BYTES, at * 2));
+    this.#bytes.write(id.replaceAll('-', ''), at, BYTES, 'hex');
+    this.#count++;
+  }
+
+  has(id: string): boolean {
+    const wanted = Buffer.from(id.replaceAll('-', ''), 'hex');
+    if (wanted.length !== BYTES) return false;
+    const used = this.#bytes.subarray(0, Math.min(this.#count, MOST) * BYTES);
+    for (let at = used.indexOf(wanted); at !== -1; at = used.indexOf(wanted, at + 1)) if (at % BYTES === 0) return true;
+    return false;
+  }
+}

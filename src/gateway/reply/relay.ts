@@ -47,6 +47,8 @@ class RelayedBody implements BodySink {
   #blocked = false;
   #paused = false;
   #ended = false;
+  /** The end of the call lets go of what is held. */
+  #isWatched = false;
   readonly #drained = () => this.#sendOn();
 
   constructor(exchange: Exchange, body: BodyStream, budget: SharedBudget, answer: Answer) {
@@ -63,7 +65,10 @@ class RelayedBody implements BodySink {
       this.#blocked = !call.write(bytes, this.#drained);
       return true;
     }
-    if (this.#ahead.length === 0) call.whenEnded(() => this.#letGo());
+    if (!this.#isWatched) {
+      this.#isWatched = true;
+      call.whenEnded(() => this.#letGo());
+    }
     this.#ahead.push(bytes);
     if (this.#budget.take(this.#owner, bytes.length)) {
       this.#held += bytes.length;

@@ -18,7 +18,7 @@ import { until } from '../support/until.ts';
 import { type FakeStore, fakeStore } from '../support/upstream.ts';
 import { GatewayWithWorkers, get, type Line, metricOf } from '../support/workers.ts';
 
-const SETTINGS = 'redis: { deadline: 1s }\n';
+const SETTINGS = 'redis: { deadline: 5s }\n';
 
 let store: FakeStore;
 let port: number;
@@ -242,7 +242,7 @@ describe('a gateway that was killed', () => {
 
     test('where Redis answers, and refuses the password', async () => {
       redis = await startAgain('secret');
-      expect(await refusal('')).toMatch(/wants a password/);
+      expect(await refusal('{}')).toMatch(/wants a password/);
       await redis.stop();
       redis = await startAgain();
     });

@@ -52,7 +52,8 @@ export function createAnswer({ cors, guard, observe, timing = null }: AnswerPart
   function usualFields(exchange: Exchange): FieldLines {
     const lines = new FieldLines();
     lines.addKnown(REQUEST_ID, exchange.id);
-    if (exchange.standing) addLimitHeaders(lines, exchange.standing, exchange.operation?.scopes);
+    if (exchange.standing)
+      addLimitHeaders(lines, exchange.standing, exchange.operation?.scopes, exchange.admission?.violated);
     cors.add(lines, exchange);
     if (exchange.operation !== null && exchange.operation.replyHeaders.length > 0)
       lines.addLines(linesOf(exchange.operation));

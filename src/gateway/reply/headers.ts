@@ -20,12 +20,18 @@ const [LIMIT, REMAINING, RESET, POLICY, STANDING] = [
 ].map(oneByte);
 
 /**
- * Adds the limit headers: the binding one of the client's own windows in the three X-RateLimit headers, and in the two of
- * draft-ietf-httpapi-ratelimit-headers all of them, then those of the scopes that the request counts in. X-RateLimit-Reset is in Unix seconds, rounded up so that a caller who waits for it
- * is not early.
+ * Adds the limit headers: in the three X-RateLimit headers the window that the request does not fit into (`violated`), else the binding
+ * one of the client's own windows; in the two of draft-ietf-httpapi-ratelimit-headers all of those, then the windows of the scopes that
+ * the request counts in. X-RateLimit-Reset is in Unix seconds, rounded up so that a caller who waits for it is not early.
  */
-export function addLimitHeaders(lines: FieldLines, { readings, now }: Standing, scopes: Scopes = NO_SCOPES): void {
-  const { window, remaining, resetAt } = bindingReading(readings);
+export function addLimitHeaders(
+  lines: FieldLines,
+  { readings, now }: Standing,
+  scopes: Scopes = NO_SCOPES,
+  violated: Window | null = null,
+): void {
+  const refusing = violated && readings.find((reading) => reading.window === violated);
+  const { window, remaining, resetAt } = refusing ?? bindingReading(readings);
   let list = '';
   for (const reading of readings) {
     if (reading.window.scope === undefined) list = withStanding(list, reading, now);

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import type { RedisSettings } from '../../src/config/config.ts';
 import { Outage } from '../../src/errors/outage.ts';
 import type { KeyRecord } from '../../src/keys/key.ts';
+import { keyOf } from '../../src/state/redis/key-names.ts';
 import { KeyCopyReader } from '../../src/state/shared/key-copy/reader.ts';
 import { changed, keyRecord, note } from '../support/records.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
@@ -41,7 +42,10 @@ describe('keys in Redis with a copy', () => {
   });
 
   const open = async () => {
+    // Without its mark, Redis would not be believed to have no key.
+    const mark = await server.admin.get(keyOf.dataMark);
     await server.admin.flushall();
+    await server.admin.set(keyOf.dataMark, mark!);
     return { one: gateways[0]!, other: gateways[1]! };
   };
   describe('keep the promises of a key store', () => keepsThePromisesOfKeyStore(open));

@@ -5,6 +5,7 @@ import { LedgerError } from '../state.ts';
 import { changeOutcome } from './answers.ts';
 import { asked } from './asking.ts';
 import type { Connection } from './client.ts';
+import type { LookUp } from './data-mark.ts';
 import { CHANNEL, keyOf } from './key-names.ts';
 import { keyChanged } from './messages.ts';
 import { loadScript, runScript } from './scripts.ts';
@@ -60,13 +61,14 @@ export function hashOf(redis: Connection, id: string): Promise<string | null> {
   return asked(textAt(redis, keyOf.apiKeyId(id)));
 }
 
-/**
- * The record under a hash. `wait` bounds how long Redis may take. Throws an Outage whose cause is a LedgerError if the name
- * holds no record.
- */
-export async function recordAt(redis: Connection, hash: string, wait: typeof asked = asked): Promise<KeyRecord | null> {
+/** The record under a hash. Throws an Outage whose cause is a LedgerError if the name holds no record. */
+export async function recordAt(redis: Connection, hash: string): Promise<KeyRecord | null> {
   const name = keyOf.apiKey(hash);
-  const text = await wait(textAt(redis, name));
+  return recordIn(name, await asked(textAt(redis, name)));
+}
+
+/** The record in the text under a name. Throws as `recordAt`. */
+export function recordIn(name: string, text: string | null): KeyRecord | null {
   try {
     return text === null ? null : readRecord(text);
   } catch (error) {
@@ -79,6 +81,12 @@ export async function recordAt(redis: Connection, hash: string, wait: typeof ask
 function textAt(redis: Connection, name: string): Promise<string | null> {
   return shaped(redis, 'a look-up of a key', redis.get(name), isTextOrNull);
 }
+
+/** Looks up whatever a Redis has, for whoever knows no mark of its data. */
+export const textIn =
+  (redis: Connection): LookUp =>
+  (name) =>
+    textAt(redis, name);
 
 async function addKey(redis: Connection, record: KeyRecord): Promise<void> {
   const id = keyOf.apiKeyId(record.id);

@@ -14,6 +14,7 @@
  * | `sg:tokens` | tokens of operators: a hash of JSON by name | for ever |
  * | `sg:used` | when each key was last used: a sorted set of ids | for ever |
  * | `sg:imported` | 1 once a key of another system was imported | for ever |
+ * | `sg:mark` | a text by which gateways know that this Redis has its data | for ever |
  * | `sg:keys` | ids of all keys: a sorted set by time of creation | for ever, as the keys |
  * | `sg:g` | gateways that are running: a sorted set by when each was last heard | 1 minute after the last gateway was heard |
  * | `sg:fleet` | gateways that can be asked how they are: a sorted set by when each was last heard | 1 day after the last gateway was heard; the newest 1,000 |
@@ -61,6 +62,7 @@ export const keyOf = {
   tokens: `${PREFIX}tokens`,
   used: `${PREFIX}used`,
   imported: `${PREFIX}imported`,
+  dataMark: `${PREFIX}mark`,
   apiKeys: `${PREFIX}keys`,
   bans: `${PREFIX}bans`,
   bansWhole: `${PREFIX}bans:whole`,

@@ -5,6 +5,7 @@ import { type KeyRecord, readRecord } from '../../keys/key.ts';
 import type { KeySource } from '../shared/key-copy/standing.ts';
 import { asked } from './asking.ts';
 import type { Connection } from './client.ts';
+import type { DataMark } from './data-mark.ts';
 import { keyOf } from './key-names.ts';
 import { ownsHash } from './keystore.ts';
 import { isInteger, shaped } from './shapes.ts';
@@ -13,8 +14,14 @@ import { tokensIn } from './tokens.ts';
 /** Keys read at once: what they cost the event loop must not be felt by requests. */
 const PAGE = 100;
 
-/** All keys in Redis, for the copy of them. `isFit`: whether Redis has passed the checks of a start. */
-export function keySource(redis: Connection, settings: RedisSettings, isFit: () => boolean): KeySource {
+export interface KeySourceOptions {
+  /** Whether Redis has passed the checks of a start. */
+  readonly isFit: () => boolean;
+  readonly mark: Pick<DataMark, 'lookUp' | 'confirm'>;
+}
+
+/** All keys in Redis, for the copy of them. */
+export function keySource(redis: Connection, settings: RedisSettings, { isFit, mark }: KeySourceOptions): KeySource {
   async function askedIfFit<T>(work: () => Promise<T>): Promise<T> {
     if (!isFit()) throw new Outage('state_unavailable', { cause: 'Redis has not been checked yet' });
     return asked(work());
@@ -47,8 +54,10 @@ export function keySource(redis: Connection, settings: RedisSettings, isFit: () 
         const ids = members.filter((_, i) => i % 2 === 0);
         for (let from = 0; from < ids.length; from += PAGE) yield await recordsOf(ids.slice(from, from + PAGE));
       }
+      // The copy must not lose the keys that a Redis without its data does not have.
+      await askedIfFit(() => mark.confirm());
     },
-    hasImported: async () => (await count('whether keys were imported', () => redis.exists(keyOf.imported))) === 1,
+    hasImported: async () => (await askedIfFit(() => mark.lookUp(keyOf.imported))) !== null,
     gateways: () => count('the number of gateways', () => redis.zcard(keyOf.gateways)),
     tokens: () => askedIfFit(() => tokensIn(redis)),
   };

@@ -6,7 +6,8 @@ import type { CircuitBreakers } from '../shared/circuit-breakers.ts';
 import { asked, inTime, orOutage, patienceWith } from './asking.ts';
 import type { AuditedChanges } from './audited-changes.ts';
 import type { Connection } from './client.ts';
-import { hashOf, type KeyChange, planNewKey, planNextRecord, recordAt } from './key-change.ts';
+import type { LookUp } from './data-mark.ts';
+import { hashOf, type KeyChange, planNewKey, planNextRecord, recordAt, recordIn } from './key-change.ts';
 import { keyOf } from './key-names.ts';
 import { getAll } from './many.ts';
 import { type NewKeys, planNewKeys, recordsAt } from './new-keys.ts';
@@ -27,6 +28,8 @@ export interface KeysInRedisOptions {
   readonly deadline: number;
   /** Whether Redis has passed the checks of a start. */
   readonly isFit: () => boolean;
+  /** For what requests need. */
+  readonly lookUp: LookUp;
 }
 
 /**
@@ -37,7 +40,7 @@ export interface KeysInRedisOptions {
 export function keysInRedis(
   redis: Connection,
   auditedChanges: Pick<AuditedChanges<KeyChange | NewKeys>, 'make'>,
-  { bus, breakers, deadline, isFit }: KeysInRedisOptions,
+  { bus, breakers, deadline, isFit, lookUp }: KeysInRedisOptions,
 ): KeyStore {
   const patience = patienceWith(redis, deadline);
   const count = (what: string, work: Promise<number>) => asked(shaped(redis, what, work, isInteger));
@@ -67,9 +70,12 @@ export function keysInRedis(
       if (hasFallback ? breaker.isOpen : !isFit())
         throw new Outage('state_unavailable', { cause: 'Redis is away', headers: ['Retry-After', '1'] });
       try {
-        const found = await recordAt(redis, hash, (work) =>
-          orOutage(hasFallback ? patience.wait(hash, work) : inTime(work, Math.max(deadline, UNSEEN))),
+        const name = keyOf.apiKey(hash);
+        const asked = lookUp(name);
+        const text = await orOutage(
+          hasFallback ? patience.wait(hash, asked) : inTime(asked, Math.max(deadline, UNSEEN)),
         );
+        const found = recordIn(name, text);
         breaker.hit();
         return found && ownsHash(found, hash) ? found : null;
       } catch (error) {
@@ -95,7 +101,7 @@ export function keysInRedis(
       }),
     replace: (record, note) =>
       auditedChanges.make({ note, locks: [record.id, record.hash], plan: () => planNextRecord(redis, record) }),
-    hasImported: async () => (await count('whether keys were imported', redis.exists(keyOf.imported))) === 1,
+    hasImported: async () => (await asked(lookUp(keyOf.imported))) !== null,
     watch: (changed) =>
       bus.listen((message) => {
         if (message.type === 'key') changed(message.hash);

@@ -11,6 +11,7 @@ import { type Connection, connect } from './client.ts';
 import { RedisState } from './counters.ts';
 import { fleetInRedis } from './fleet.ts';
 import { keepKeyCopy, keepStandings, openKeyCopy } from './kept.ts';
+import { textIn } from './key-change.ts';
 import { disconnect, whenCut } from './lasting.ts';
 import { shardsAfter } from './late-checks.ts';
 import { recordsInRedis } from './records.ts';
@@ -87,7 +88,7 @@ function beside(redis: Connection, settings: RedisSettings, audit: AuditSettings
   // Nothing is remembered here that a change elsewhere could make wrong, so nobody listens.
   const bus = { listen: () => () => {}, isLive: false, close: () => {} };
   return {
-    ...recordsInRedis(redis, { bus, breakers, deadline: PATIENCE, audit, isFit: () => true }),
+    ...recordsInRedis(redis, { bus, breakers, deadline: PATIENCE, audit, isFit: () => true, lookUp: textIn(redis) }),
     state: new RedisState(redis, { deadline: PATIENCE }),
     fleet: () => fleetInRedis(redis, { self: null, failed: () => {} }),
     outbox: outboxIn(redis),
@@ -134,7 +135,8 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
     observe,
     standings,
   });
-  const records = recordsInRedis(redis, { bus, breakers, deadline, audit, isFit: () => checks.passed });
+  const { lookUp } = started.mark;
+  const records = recordsInRedis(redis, { bus, breakers, deadline, audit, isFit: () => checks.passed, lookUp });
   const keeper = copy && !isWorker ? keepKeyCopy(started, settings, { folder: folder!, observe }) : null;
   const stopDoubting = bus.listen((message) => {
     if (message.type === 'key') copy?.doubt(message.hash);

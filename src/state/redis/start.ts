@@ -5,6 +5,7 @@ import type { KeyCopy } from '../shared/key-copy/copy.ts';
 import { openBus, openBusInBackground } from './bus.ts';
 import { checkRedis, unusable, watchWarnings } from './checks.ts';
 import { type Connection, connect, connectInBackground } from './client.ts';
+import { DataMark } from './data-mark.ts';
 import { RedisError } from './error.ts';
 import { announce, announceLater, type Gateways } from './gateways.ts';
 import { disconnect } from './lasting.ts';
@@ -20,6 +21,7 @@ export interface Started {
   readonly gateways: Gateways;
   /** Why Redis is away since the start; `null`: it was there. */
   readonly absence: RedisError | null;
+  readonly mark: DataMark;
   /** Whether Redis has passed the checks of a start. One that was away at the start is checked when it is there. */
   readonly checks: { readonly passed: boolean };
   close(): Promise<void>;
@@ -68,9 +70,11 @@ async function startWith(settings: RedisSettings, options: StartOptions, patienc
     if (!isWorker) ends.push(tellWarnings(redis, observe, await checkRedis(redis), lookAgain));
     const bus = await openBus(redis, observe);
     ends.push(bus.close);
+    const mark = new DataMark(redis, { lost: lostTo(observe) });
+    await mark.learn();
     const gateways = id === null ? NONE : await announce(redis, id);
     const close = () => gateways.close().finally(end);
-    return { redis, bus, gateways, absence: null, checks: { passed: true }, close };
+    return { redis, bus, gateways, mark, absence: null, checks: { passed: true }, close };
   } catch (error) {
     end();
     throw error;
@@ -95,6 +99,7 @@ function startWithout(settings: RedisSettings, options: StartOptions, absence: R
     redis,
     bus,
     gateways,
+    mark: new DataMark(redis, { lost: lostTo(observe) }),
     absence,
     checks,
     async close() {
@@ -106,6 +111,9 @@ function startWithout(settings: RedisSettings, options: StartOptions, absence: R
     },
   };
 }
+
+const LOST = 'Redis has lost its data, or was emptied: keys that it does not have are unknown from now on';
+const lostTo = (observe: Observe) => () => observe({ type: 'state.warning', warning: LOST });
 
 /** Tells the warnings there are, and from then on each new one. Returns a function that ends this. */
 function tellWarnings(redis: Connection, observe: Observe, warnings: readonly string[], lookAgain?: number) {

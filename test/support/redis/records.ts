@@ -1,6 +1,7 @@
 import type { AuditSettings, RedisSettings } from '../../../src/config/config.ts';
 import { openBus } from '../../../src/state/redis/bus.ts';
 import { connect } from '../../../src/state/redis/client.ts';
+import { textIn } from '../../../src/state/redis/key-change.ts';
 import { disconnect } from '../../../src/state/redis/lasting.ts';
 import { recordsInRedis } from '../../../src/state/redis/records.ts';
 import { shardsOf } from '../../../src/state/redis/shards.ts';
@@ -15,7 +16,8 @@ export async function openRecords(
   const bus = await openBus(redis, () => {});
   const breakers = createCircuitBreakers(shardsOf(redis), settings, () => {});
   return {
-    records: (audit) => recordsInRedis(redis, { bus, breakers, deadline: 60_000, audit, isFit: () => true }),
+    records: (audit) =>
+      recordsInRedis(redis, { bus, breakers, deadline: 60_000, audit, isFit: () => true, lookUp: textIn(redis) }),
     close() {
       breakers.close();
       bus.close();

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { Cluster, type Redis } from 'ioredis';
+import { LedgerError } from '../state.ts';
+import type { Connection } from './client.ts';
+import { keyOf } from './key-names.ts';
+import { reconnect } from './lasting.ts';
+import { isTextOrNull, WrongAnswer } from './shapes.ts';
+
+/**
+ * Milliseconds for which one connection must find no mark until the data is taken for lost. Sentinels make a replica of a
+ * master that has come up again sooner.
+ */
+const LOST_AFTER = 30_000;
+
+/** The text under a name; `null`: there is none, and Redis is known to have its data. */
+export type LookUp = (name: string) => Promise<string | null>;
+
+export interface DataMarkOptions {
+  /** Told that Redis has lost its data. */
+  readonly lost?: () => void;
+  /** Monotonic milliseconds. */
+  readonly clock?: () => number;
+}
+
+/**
+ * A text that lies beside the keys. A Redis that has come up without its data does not have it, nor has a replica that lags
+ * behind the last say: that such a Redis has no key means nothing. In a Cluster every answer counts.
+ */
+export class DataMark {
+  readonly #redis: Connection;
+  readonly #lost: () => void;
+  readonly #clock: () => number;
+  #known: string | null = null;
+  /** Since when this connection has not found the mark. */
+  #missingSince: number | null = null;
+
+  constructor(redis: Connection, { lost = () => {}, clock = () => performance.now() }: DataMarkOptions = {}) {
+    this.#redis = redis;
+    this.#lost = lost;
+    this.#clock = clock;
+    redis.on('close', () => {
+      this.#missingSince = null;
+    });
+  }
+
+  /** Takes the data that is there now for the data to come; marks it if it has no mark. */
+  async learn(): Promise<void> {
+    if (this.#redis instanceof Cluster) return;
+    await this.#redis.set(keyOf.dataMark, randomUUID(), 'NX');
+    this.#known = await this.#redis.get(keyOf.dataMark);
+    this.#missingSince = null;
+  }
+
+  /** Throws LedgerError where there is no text, and Redis is not known to have its data. */
+  readonly lookUp: LookUp = async (name) => {
+    if (this.#redis instanceof Cluster) return this.#shaped(await this.#redis.get(name));
+    const { text, mark, isMaster } = await this.#read(this.#redis, name);
+    if (text === null) await this.#confirm(mark, isMaster);
+    return text;
+  };
+
+  /** Throws LedgerError where Redis is not known to have its data. */
+  async confirm(): Promise<void> {
+    if (this.#redis instanceof Cluster) return;
+    const { mark, isMaster } = await this.#read(this.#redis, keyOf.dataMark);
+    await this.#confirm(mark, isMaster);
+  }
+
+  async #read(redis: Redis, name: string) {
+    // On one connection, so that one Redis answers both.
+    const [texts, role] = (await redis.pipeline().mget(name, keyOf.dataMark).role().exec()) ?? [];
+    const failure = texts?.[0] ?? (isForbidden(role?.[0]) ? null : role?.[0]);
+    if (failure) throw failure;
+    const [text, mark] = Array.isArray(texts?.[1]) ? texts[1] : [];
+    const roleName = Array.isArray(role?.[1]) ? role[1][0] : null;
+    return { text: this.#shaped(text), mark: this.#shaped(mark), isMaster: roleName === null || roleName === 'master' };
+  }
+
+  async #confirm(mark: string | null, isMaster: boolean): Promise<void> {
+    if (!isMaster) throw new LedgerError('Redis is a replica: it may not have the newest keys');
+    if (mark !== null && mark === this.#known) {
+      this.#missingSince = null;
+      return;
+    }
+    if (this.#known === null) return this.learn();
+    this.#missingSince ??= this.#clock();
+    if (this.#clock() - this.#missingSince < LOST_AFTER)
+      throw new LedgerError('Redis may have come up without its data: keys that it does not have are answered 503');
+    this.#lost();
+    await this.learn();
+  }
+
+  #shaped(answer: unknown): string | null {
+    if (isTextOrNull(answer)) return answer;
+    reconnect(this.#redis);
+    throw new WrongAnswer('a look-up of a key');
+  }
+}
+
+/** A Redis user may lack the right to ROLE. */
+function isForbidden(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOPERM');
+}

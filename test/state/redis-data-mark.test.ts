@@ -1,0 +1,131 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Outage } from '../../src/errors/outage.ts';
+import { type Connection, connect } from '../../src/state/redis/client.ts';
+import { DataMark } from '../../src/state/redis/data-mark.ts';
+import { keyOf } from '../../src/state/redis/key-names.ts';
+import { disconnect } from '../../src/state/redis/lasting.ts';
+import { LedgerError } from '../../src/state/state.ts';
+import { TestClock } from '../support/limits.ts';
+import { keyRecord, note } from '../support/records.ts';
+import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { DEFAULTS } from '../support/redis/settings.ts';
+import { temporaryFolders } from '../support/temporary.ts';
+import { until } from '../support/until.ts';
+
+const folderOf = temporaryFolders();
+let server: RedisServer;
+let stops: (() => unknown)[];
+beforeEach(async () => {
+  stops = [];
+  server = await startRedis();
+});
+afterEach(async () => {
+  for (const stop of stops.reverse()) await stop();
+  await server.stop();
+});
+
+/** It dies, and comes up at the same address without its data. */
+async function comeUpEmpty(): Promise<void> {
+  const { port } = server;
+  await server.stop();
+  server = await startRedis({ port });
+}
+
+async function found(gateway: SharedGateway, hash: string): Promise<unknown> {
+  return Promise.resolve(gateway.keys.find(hash)).catch((error: unknown) => error);
+}
+
+const isLedgerError = (error: unknown) => error instanceof Outage && error.cause instanceof LedgerError;
+
+describe('a Redis that has come up without its data', () => {
+  test('makes no key unknown, until it has the data again', async () => {
+    const gateway = await openShared({ url: server.url });
+    stops.push(() => gateway.close());
+    const record = keyRecord();
+    await gateway.keys.add(record, note());
+    const mark = await server.admin.get(keyOf.dataMark);
+    expect(await gateway.keys.find('unknown')).toBeNull();
+    expect(await gateway.keys.hasImported()).toBe(false);
+
+    await comeUpEmpty();
+    await until('the gateway asks it', async () => isLedgerError(await found(gateway, record.hash)));
+    await expect(gateway.keys.hasImported()).rejects.toThrow(Outage);
+    expect(gateway.told('state.warning')).toBe(1);
+    // One that was started meanwhile marks it anew.
+    const other = await openShared({ url: server.url });
+    stops.push(() => other.close());
+    expect(isLedgerError(await found(gateway, record.hash))).toBe(true);
+
+    await server.admin.set(keyOf.dataMark, mark!);
+    await server.admin.set(keyOf.apiKey(record.hash), JSON.stringify(record));
+    expect(await gateway.keys.find(record.hash)).toEqual(record);
+    expect(await gateway.keys.find('unknown')).toBeNull();
+  });
+
+  test('takes no key out of the copy of a gateway', async () => {
+    const gateway = await openShared({ url: server.url }, { folder: folderOf() });
+    stops.push(() => gateway.close());
+    const record = keyRecord();
+    await gateway.keys.add(record, note());
+    await until('the copy has the key', () => gateway.keyCopyAge!() < 60_000);
+    await comeUpEmpty();
+    await until('two sweeps have met it', async () =>
+      /cmdstat_mget:calls=([2-9]|\d\d)/.test(await server.admin.info('commandstats')),
+    );
+    expect(await gateway.keys.find(record.hash)).toEqual(record);
+  });
+});
+
+describe('a mark of the data', () => {
+  let redis: Connection;
+  let clock: TestClock;
+  let lost: number;
+  let mark: DataMark;
+  beforeEach(async () => {
+    redis = await connect({ ...DEFAULTS, url: server.url });
+    stops.push(() => disconnect(redis));
+    clock = new TestClock();
+    lost = 0;
+    mark = new DataMark(redis, { lost: () => lost++, clock: clock.read });
+  });
+
+  test('is made once, and shared', async () => {
+    await mark.learn();
+    const made = await server.admin.get(keyOf.dataMark);
+    const other = new DataMark(redis);
+    expect(await other.lookUp('sg:none')).toBeNull();
+    await mark.confirm();
+    expect(await server.admin.get(keyOf.dataMark)).toBe(made);
+  });
+
+  test('that does not come back for half a minute is lost with the data, and another one is made', async () => {
+    await mark.learn();
+    await server.admin.flushall();
+    await expect(mark.lookUp('sg:none')).rejects.toThrow(LedgerError);
+    clock.pass(29_999);
+    await expect(mark.confirm()).rejects.toThrow('Redis may have come up without its data');
+    expect(lost).toBe(0);
+    clock.pass(1);
+    expect(await mark.lookUp('sg:none')).toBeNull();
+    expect(lost).toBe(1);
+    expect(await mark.lookUp('sg:none')).toBeNull();
+    expect(lost).toBe(1);
+  });
+
+  test('says nothing of keys that a replica does not have', async () => {
+    await mark.learn();
+    await server.admin.set('sg:some', 'text');
+    await server.admin.call('REPLICAOF', '127.0.0.1', '1');
+    expect(await mark.lookUp('sg:some')).toBe('text');
+    await expect(mark.lookUp('sg:none')).rejects.toThrow('Redis is a replica');
+    await server.admin.call('REPLICAOF', 'NO', 'ONE');
+    expect(await mark.lookUp('sg:none')).toBeNull();
+  });
+
+  test('needs no right to ROLE', async () => {
+    await server.admin.acl('SETUSER', 'default', '-role');
+    await mark.learn();
+    expect(await mark.lookUp('sg:none')).toBeNull();
+  });
+});

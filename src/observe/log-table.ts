@@ -1,6 +1,7 @@
 import { Outage } from '../errors/outage.ts';
 import type { Code } from '../errors/refusals.ts';
 import type { Event, EventOf, RequestTrace } from './events.ts';
+import { repeatedRefusals } from './repeated-refusals.ts';
 import { seldom } from './seldom.ts';
 
 /** One line of the log. */
@@ -39,9 +40,17 @@ const FLOOD = 60_000;
 /** An outage of the state or a store has one line at its begin and one at its end, and none for the requests in between. */
 const TOLD_ONCE: ReadonlySet<Code> = new Set(['state_unavailable', 'upstream_away']);
 
-/** The rows of one log. `requests`: whether each request has a line. */
-export function createLogTable({ requests }: { readonly requests: boolean }): LogTable {
-  const inFlood = seldom(FLOOD);
+interface LogTableOptions {
+  /** Whether requests have lines. */
+  readonly requests: boolean;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now?: () => number;
+}
+
+/** The rows of one log. */
+export function createLogTable({ requests, now = () => performance.now() }: LogTableOptions): LogTable {
+  const inFlood = seldom(FLOOD, now);
+  const countOf = repeatedRefusals(now);
 
   /** One line for each kind and span; `count`: the events since the line before. */
   function seldomly(kind: string, line: (count: number) => Line): Line | null {
@@ -50,7 +59,12 @@ export function createLogTable({ requests }: { readonly requests: boolean }): Lo
   }
 
   const rows: Rows = {
-    request: requests ? requestLine : silent,
+    request: requests
+      ? (event) => {
+          const count = countOf(event);
+          return count === null ? null : requestLine(event, count);
+        }
+      : silent,
     outage: ({ id, error }) =>
       error instanceof Outage && TOLD_ONCE.has(error.code) ? null : warn({ id, reason: reasonOf(error) }),
     bug: ({ id, error: err }) => error({ id, err }),
@@ -122,13 +136,15 @@ export function createLogTable({ requests }: { readonly requests: boolean }): Lo
   return rows;
 }
 
-function requestLine(event: EventOf<'request'>): Line {
+/** `count`: the requests that the line stands for. */
+function requestLine(event: EventOf<'request'>, count: number): Line {
   const { id, method, operation, status, complete, code, verdict, nearLimit, keyId, account, plan, address } = event;
   return info({
     ...{ id, method, operation, status, complete, code, verdict, nearLimit, keyId, account, plan, address },
     duration: rounded(event.duration),
     upstream: rounded(event.upstream),
     ...moreIn(event.trace),
+    ...(count > 1 && { count }),
   });
 }
 

@@ -4,6 +4,7 @@ import type { Config } from '../../src/config/config.ts';
 import type { Event, RequestEvent, RequestTrace } from '../../src/observe/events.ts';
 import { createLog } from '../../src/observe/log.ts';
 import { createLogTable } from '../../src/observe/log-table.ts';
+import { requestEvent } from '../support/request-event.ts';
 
 const STARTED: Event = { type: 'started', url: 'http://a:1', adminUrl: 'http://a:2', state: 'embedded' };
 const COLOUR = '\u001b[';
@@ -175,5 +176,46 @@ describe('the lines of the log', () => {
       { type: 'bug', id: 'r1', error: new Error(evil) },
     );
     expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  });
+});
+
+describe('refusals that repeat', () => {
+  let now = 0;
+  const table = () => createLogTable({ requests: true, now: () => now });
+  const refused = (given: Partial<RequestEvent> = {}) =>
+    requestEvent({ status: 401, code: 'invalid_api_key', keyId: null, address: '192.0.2.1', ...given });
+  const linesOf = (log: ReturnType<typeof table>, times: number, event: RequestEvent) =>
+    Array.from({ length: times }, () => log.request(event)).filter((line) => line !== null);
+
+  test.each([
+    [401, 'invalid_api_key', null],
+    [403, 'key_banned', 'key_1'],
+    [429, 'rate_limit_exceeded', 'key_1'],
+  ])('with %i have ten lines, and then one a second with their count', (status, code, keyId) => {
+    const log = table();
+    const event = refused({ status, code, keyId });
+    const first = linesOf(log, 1_000, event);
+    expect(first).toHaveLength(10);
+    for (const { fields } of first) expect(fields).not.toHaveProperty('count');
+    now += 1_000;
+    expect(linesOf(log, 500, event)).toMatchObject([{ fields: { status, code, count: 991 } }]);
+    now += 1_000;
+    expect(linesOf(log, 1, event)).toMatchObject([{ fields: { count: 500 } }]);
+    now += 60_000;
+    expect(linesOf(log, 11, event)).toHaveLength(10);
+  });
+
+  test('are those of one code and one key or address; a subscriber of IPv6 is one address', () => {
+    const log = table();
+    linesOf(log, 20, refused());
+    for (const other of [{ address: '192.0.2.2' }, { keyId: 'key_2' }, { code: 'missing_api_key' }])
+      expect(linesOf(log, 1, refused(other))).toHaveLength(1);
+    expect(linesOf(log, 10, refused({ address: '2001:db8::1' }))).toHaveLength(10);
+    expect(linesOf(log, 1, refused({ address: '2001:db8::2' }))).toEqual([]);
+  });
+
+  test.each([200, 400, 404, 500, 503])('are not those with %i, which all have a line', (status) => {
+    const event = refused({ status, code: status === 200 ? null : 'a_code' });
+    expect(linesOf(table(), 50, event)).toHaveLength(50);
   });
 });

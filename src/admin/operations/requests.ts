@@ -59,7 +59,7 @@ function unknown(id: string, { answers, silent, apart }: Gathered<'explain'>): s
     ...answers.map(({ gateway, answer }) => `${gateway} ${inWords(answer.memory)}.`),
     ...(silent.length > 0 ? [`Did not answer: ${silent.join(', ')}.`] : []),
     ...(apart === null ? [] : [`No other gateway could be asked: ${apart}.`]),
-    'Of many equal refusals only some are kept. The log has a line for every request, unless log.requests is false.',
+    'Of many equal refusals only some are kept. The log has a line for every request but repeated refusals, unless log.requests is false.',
   ].join(' ');
 }
 

@@ -24,7 +24,8 @@ RUN install -d -o node node_modules/.cache/storegate \
   && as_node='setpriv --reuid=node --regid=node --clear-groups node --disable-warning=ExperimentalWarning' \
   && $as_node src/main.ts check && $as_node -e "import('/app/src/cli/serve.ts')" \
   && chown -R root:root node_modules/.cache && chmod -R a+rX node_modules/.cache
-USER node
+# `node` by number: Kubernetes can see from a number alone that it is not root (`runAsNonRoot`).
+USER 1000:1000
 VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=2s --start-period=10s \

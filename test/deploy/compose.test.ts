@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { parseDuration } from '../../src/config/units.ts';
+
+const project = resolve(import.meta.dirname, '../..');
+const textOf = (file: string) => readFileSync(resolve(project, file), 'utf8');
+
+interface Service {
+  readonly volumes: readonly string[];
+  readonly stop_grace_period?: string;
+}
+const compose = parse(textOf('docker-compose.yml'), { merge: true }) as {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly volumes: Readonly<Record<string, null>>;
+};
+const gateways = Object.entries(compose.services).filter(([name]) => name.startsWith('gateway-'));
+
+test('a gateway of the compose file has the time that its requests may take at a stop', () => {
+  const { door } = parse(textOf('config/gateway.yaml')) as { door: Record<'drainDelay' | 'drainTimeout', string> };
+  const drain = parseDuration(door.drainDelay)! + parseDuration(door.drainTimeout)!;
+  expect(gateways).toHaveLength(2);
+  for (const [, { stop_grace_period: grace }] of gateways) expect(parseDuration(grace!)).toBeGreaterThan(drain);
+});
+
+test('each gateway of the compose file has a named volume of its own for its data', () => {
+  const data = gateways.flatMap(([, { volumes }]) => volumes.filter((volume) => volume.endsWith(':/data')));
+  const names = data.map((volume) => volume.split(':')[0]!);
+  expect(new Set(names).size).toBe(gateways.length);
+  for (const name of names) expect(Object.keys(compose.volumes)).toContain(name);
+});
+
+test('the image has its user by number', () => {
+  expect(textOf('Dockerfile')).toMatch(/^USER [1-9]\d*:[1-9]\d*$/m);
+});
+
+test('an installation reports nothing to the makers of its packages', () => {
+  expect(JSON.parse(textOf('package.json')).scarfSettings).toEqual({ enabled: false });
+});

@@ -185,7 +185,7 @@ describe('gateways that share a Redis', () => {
       const answer = { since: 1, missing: 0, summary };
       void redis.admin.publish(`sg:answers:${from}`, JSON.stringify({ id, gateway: 'odd:1', answer }));
     });
-    await redis.admin.zadd('sg:fleet', Date.now() + 60_000, 'odd:1');
+    await redis.admin.zadd('sg:fleet', Date.now(), 'odd:1');
     try {
       const top = await topAt(one.adminUrl);
       expect([seen(top), top.silent]).toEqual([[[body.id, 1]], ['odd:1']]);

@@ -6,6 +6,9 @@ import { Wire, type WireAnswer } from './wire.ts';
 /** A pet that the contract takes. */
 export const PET = '{"name":"Rex","categoryId":1}';
 
+/** The shipped windows; any number of requests may be in flight. */
+const PLANS = 'plans: { free: { windows: [{ limit: 60, per: minute }, { limit: 1000, per: day }] } }\n';
+
 /** A gateway under attack: raw sockets in front, a recording store behind, and a key without a limit. */
 export class Stand {
   readonly store: RecordingStore;
@@ -20,12 +23,12 @@ export class Stand {
 
   static async start({
     settings = '',
-    plans,
+    plans = PLANS,
     respond,
     mounts = () => '',
   }: {
     settings?: string;
-    /** Text of plans.yaml; the shipped plans by default. */
+    /** Text of plans.yaml; by default `PLANS`. */
     plans?: string;
     respond?: Respond;
     /** Settings that need the URL of the store. */
@@ -35,7 +38,7 @@ export class Stand {
     const gateway = await TestGateway.start({
       storeUrl: store.url,
       settings: `${settings}\n${mounts(store.url)}`,
-      ...(plans !== undefined && { plans }),
+      plans,
     });
     const windows = [{ name: 'minute', kind: 'fixed', limit: 1_000_000, span: 60_000 }] as const;
     const { secret } = await gateway.key({ windows });

@@ -11,8 +11,8 @@ export interface WireAnswer {
   readonly code: string | undefined;
 }
 
-/** Milliseconds, which no healthy run needs, so that a missing answer is a named failure and not a hanging test. */
-const PATIENCE = 30_000;
+/** Milliseconds behind the last send, which no healthy run needs, so that a missing answer is a named failure and not a hanging test. */
+const PATIENCE = 60_000;
 
 /** A connection that sends any bytes of a test and reads the answers byte by byte. */
 export class Wire {
@@ -47,6 +47,7 @@ export class Wire {
 
   /** Text is sent as latin1: one byte per character. */
   send(bytes: string | Buffer): this {
+    this.#patience.refresh();
     if (!this.socket.destroyed) this.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
     return this;
   }

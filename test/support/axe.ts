@@ -8,7 +8,8 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 export const RULES_OF_LOOKS = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable', 'target-size'];
 
 /** Whether findings of a rule are told: a third of all are not, and the slowest is among them. */
-const tells = "({ enabled, impact }) => enabled && (impact === 'serious' || impact === 'critical')";
+const tells = `({ enabled, impact, tags }) => enabled && (impact === 'serious' || impact === 'critical')
+  && !tags.includes('experimental') && !tags.includes('deprecated')`;
 
 const PHONE = { width: 390, height: 844 };
 

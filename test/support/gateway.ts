@@ -40,7 +40,7 @@ export class TestGateway {
   readonly #load: () => Config;
 
   private constructor({ settings = '', plans, env = {}, storeUrl }: GatewayOptions) {
-    writeFileSync(join(this.folder, 'gateway.yaml'), settings || '{}');
+    writeFileSync(join(this.folder, 'gateway.yaml'), settings.trim() || '{}');
     if (plans !== undefined) writeFileSync(join(this.folder, 'plans.yaml'), plans);
     this.#storeUrl = storeUrl;
     const options = {

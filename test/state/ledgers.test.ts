@@ -194,6 +194,13 @@ describe('a folder with counters', () => {
     await open().close();
   });
 
+  test('is refused where a folder has the name of one of its files', async () => {
+    await open().close();
+    mkdirSync(join(folder, 'ledgers.7.log'));
+    expect(open).toThrow(JournalError);
+    expect(open).toThrow(/ledgers\.7\.log is not a file: move it out of the way/);
+  });
+
   test('forgets strikes and rungs by the ladder of its plans, and not before it knows that', async () => {
     const first = open();
     await first.state.ban('key:a', FREE, MINUTE);

@@ -98,6 +98,14 @@ test('a ban of a gateway from before bans were told more of is told with its end
   expect(await gateway.state.bans()).toEqual([ban]);
 });
 
+test('the first list on a new Redis takes no walk, however much was counted since the start', async () => {
+  await until('the index is marked as whole', async () => (await server.admin.exists(keyOf.bansWhole)) === 1);
+  const before = await scans();
+  await untilBanned('key:1');
+  await until('it is listed', async () => (await banned()).length === 1);
+  expect(await scans()).toBe(before);
+});
+
 test('bans from before there was an index are found by one walk', async () => {
   for (const subject of ['key:1', 'key:2']) await gateway.state.ban(subject, STRICT, HOUR);
   await server.admin.del(keyOf.bans, keyOf.bansWhole);

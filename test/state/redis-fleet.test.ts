@@ -1,8 +1,12 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Answers, Fleet } from '../../src/fleet/fleet.ts';
 import type { GatewayStatus } from '../../src/fleet/status.ts';
+import { connect } from '../../src/state/redis/client.ts';
 import { fleetInRedis } from '../../src/state/redis/fleet.ts';
 import { keyOf, QUESTIONS } from '../../src/state/redis/key-names.ts';
+import { disconnect } from '../../src/state/redis/lasting.ts';
+import { reasonText } from '../../src/state/redis/shards.ts';
+import { DEFAULTS } from '../support/redis/settings.ts';
 import { redisForSuite } from '../support/redis/suite.ts';
 import { STATUS } from '../support/status.ts';
 import { until } from '../support/until.ts';
@@ -61,6 +65,14 @@ test('a flood of questions has few answers under way', async () => {
   expect(asked).toBeLessThan(50);
   resolve(STATUS);
   await until('it answers again', async () => (await two.ask('status', null)).answers.length === 2);
+});
+
+test('why the others could not be asked is told in our words, not in those of the client', async () => {
+  const redis = await connect({ ...DEFAULTS, url: own.server.url });
+  disconnect(redis);
+  const error = await redis.zrange(keyOf.fleet, '0', '-1').catch((reason: unknown) => reason);
+  expect(reasonText(redis, error)).toBe('not connected to Redis: the connection was closed');
+  expect(reasonText(redis, new Error('NOPERM'))).toBe('NOPERM');
 });
 
 test('why the others could not be asked is told when Redis does not answer', async () => {

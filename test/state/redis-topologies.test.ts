@@ -1,4 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { type Connection, connect } from '../../src/state/redis/client.ts';
 import { RedisState } from '../../src/state/redis/counters.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
@@ -54,6 +56,30 @@ describe('a Sentinel set', () => {
     });
     expect(await admitted(100, 'key:1')).toBe(50);
   });
+});
+
+test('a Sentinel that is down prints nothing of the client', async () => {
+  const set = await startSentinelSet();
+  const asked = Promise.withResolvers<void>();
+  const down = createServer((socket) => {
+    socket.on('close', () => asked.resolve());
+    socket.destroy();
+  }).listen(0, '127.0.0.1');
+  await once(down, 'listening');
+  const printed = jest.spyOn(console, 'error').mockImplementation(() => {});
+  const { port } = down.address() as AddressInfo;
+  const nodes = [...set.nodes, `127.0.0.1:${port}`];
+  const redis = await connect({ ...DEFAULTS, url: set.url, topology: 'sentinel', nodes });
+  try {
+    await asked.promise;
+    await redis.ping();
+    expect(printed).not.toHaveBeenCalled();
+  } finally {
+    printed.mockRestore();
+    disconnect(redis);
+    down.close();
+    await set.stop();
+  }
 });
 
 describe('a Cluster', () => {

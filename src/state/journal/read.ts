@@ -1,6 +1,15 @@
 import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkHeader, generationFile, generationOf, HEAD, headerOf, isWhole, lengthIn } from './format.ts';
+import {
+  checkHeader,
+  generationFile,
+  generationOf,
+  HEAD,
+  headerOf,
+  isWhole,
+  JournalError,
+  lengthIn,
+} from './format.ts';
 
 /** A file whose end is torn or damaged. What stands before `at` was read. */
 export interface Damage {
@@ -69,7 +78,9 @@ function readGeneration(folder: string, name: string, number: number, reader: Jo
   const file = join(folder, generationFile(name, number));
   const fd = openSync(file, 'r');
   try {
-    const { size } = fstatSync(fd);
+    const status = fstatSync(fd);
+    if (!status.isFile()) throw new JournalError(`${file} is not a file: move it out of the way`);
+    const { size } = status;
     const read = (at: number, length: number) => readAt(fd, at, Math.min(length, size - at));
     const header = headerOf(name);
     const isTorn = !checkHeader(read(0, header.length), name, file);

@@ -1,8 +1,8 @@
-import { Cluster } from 'ioredis';
 import { Cache } from '../../common/cache.ts';
 import type { Ban } from '../state.ts';
 import type { Connection } from './client.ts';
 import { keyOf, LEDGERS, subjectIn } from './key-names.ts';
+import { mastersOf } from './many.ts';
 import { loadScript, runScript } from './scripts.ts';
 
 const SCRIPT = loadScript('banned-1.lua');
@@ -76,6 +76,13 @@ export class Banned {
     }
   }
 
+  /** Marks the index of a Redis that holds little as whole, so that its first list takes no walk when it holds much. */
+  async markWhole(): Promise<void> {
+    if (await this.#redis.exists(keyOf.bansWhole)) return;
+    const sizes = await Promise.all(mastersOf(this.#redis).map((node) => node.dbsize()));
+    if (sizes.reduce((sum, size) => sum + size, 0) <= STEP) await this.list();
+  }
+
   /** All who are banned. The first time it walks through all ledgers, for bans from before there was an index. */
   async list(): Promise<Ban[]> {
     if (await this.#redis.exists(keyOf.bansWhole)) {
@@ -94,7 +101,7 @@ export class Banned {
   /** Walks through the ledgers of every master. SCAN may name a ledger twice. */
   async #walk(): Promise<Ban[]> {
     const banned = new Map<string, Ban>();
-    for (const node of this.#redis instanceof Cluster ? this.#redis.nodes('master') : [this.#redis]) {
+    for (const node of mastersOf(this.#redis)) {
       let cursor = '0';
       do {
         const [next, names] = await node.scan(cursor, 'MATCH', LEDGERS, 'COUNT', STEP);

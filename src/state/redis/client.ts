@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
-import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
+import { Cluster, type ClusterOptions, Redis, type RedisOptions, SentinelConnector } from 'ioredis';
 import type { RedisSettings } from '../../config/config.ts';
 import { RedisError } from './error.ts';
 import { disconnect, keepConnected } from './lasting.ts';
@@ -136,12 +136,26 @@ function create(settings: RedisSettings): Connection {
     name: settings.master,
     sentinelRetryStrategy: retryDelay,
     sentinelCommandTimeout: CONNECT_TIMEOUT,
+    Connector: QuietSentinelConnector as unknown as NonNullable<RedisOptions['Connector']>,
     // The Sentinels tell of a failover at once; otherwise a refused write would be the first sign.
     failoverDetector: true,
     ...(settings.sentinelPassword === null ? {} : { sentinelPassword: settings.sentinelPassword }),
     ...(credentials.tls ? { sentinelTLS: credentials.tls, enableTLSForSentinelMode: true } : {}),
   });
 }
+
+/**
+ * The client listens to Sentinels on connections of its own, and prints their errors as plain text between the lines of the log
+ * if nobody listens. A Sentinel that is down matters when the master is asked for, and that tells of it.
+ */
+class QuietSentinelConnector extends SentinelConnector {}
+const connectors = QuietSentinelConnector.prototype as unknown as {
+  connectToSentinel(...given: unknown[]): Redis;
+};
+const { connectToSentinel } = connectors;
+connectors.connectToSentinel = function (...given) {
+  return connectToSentinel.apply(this, given).on('error', () => {});
+};
 
 /**
  * Says which name a certificate must have. The nodes of a Cluster are one service and share the URL's name, because they

@@ -112,6 +112,11 @@ export class RedisState implements SharedBackend {
     }
   }
 
+  /** To be called at a start. */
+  async prepareBans(): Promise<void> {
+    await this.#banned.markWhole();
+  }
+
   async ban(subject: string, limits: Limits, length: number): Promise<void> {
     const args = [this.#clock(), ...packLimits(limits), length, CHANNEL, subjectBanned(subject)];
     await this.#do('ban', subject, args);

@@ -10,11 +10,12 @@ import {
 } from '../../fleet/fleet.ts';
 import type { Join } from '../storage.ts';
 import { asked, inTime } from './asking.ts';
-import { type Connection, connectToListenInBackground, messages } from './client.ts';
+import { type Connection, connectToListenInBackground } from './client.ts';
 import { announceInFleet, type Gateways } from './gateways.ts';
 import { answersFor, GATEWAY_LIFE, keyOf, QUESTIONS } from './key-names.ts';
 import { disconnect, keepSubscribed } from './lasting.ts';
 import { isTextList, shaped } from './shapes.ts';
+import { reasonText } from './shards.ts';
 
 /** Milliseconds that gateways have for an answer, the way there and back included. */
 const PATIENCE = 1_500;
@@ -128,7 +129,7 @@ export function fleetInRedis(redis: Connection, { self, failed }: FleetOptions):
           ? []
           : answerTo(self.answers, question, argument).then((answer) => [{ gateway: self.name, answer }]),
         askOthers(question, argument).catch((error: unknown) =>
-          messages(error instanceof Outage ? error.cause : error),
+          reasonText(redis, error instanceof Outage ? error.cause : error),
         ),
       ]);
       if (typeof theirs === 'string') return { answers: mine, silent: [], lost: [], apart: theirs };

@@ -125,8 +125,11 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
   const { deadline } = settings;
   const standings =
     folder === null || settings.whenAway !== 'local' ? null : keepStandings(folder, { worker, workers, observe });
+  const backend = new RedisState(redis, { deadline });
+  // If it fails, the first list of bans does it.
+  if (!absence) await backend.prepareBans().catch(() => {});
   const state = new SharedState({
-    backend: new RedisState(redis, { deadline }),
+    backend,
     breakers,
     bus,
     settings: { ...settings, divide: settings.divide || isWorker },

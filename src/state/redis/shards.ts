@@ -1,4 +1,5 @@
 import { Cluster } from 'ioredis';
+import { reasonOf } from '../../observe/log-table.ts';
 import type { Shards } from '../shared/backend.ts';
 import { type Connection, lastErrorOf, messages } from './client.ts';
 import { keyOf, PROBE_LIFE } from './key-names.ts';
@@ -20,6 +21,12 @@ export function shardsOf(redis: Connection): Shards {
       return new Error('not connected to Redis', { cause: lastErrorOf(redis) ?? 'the connection was closed' });
     },
   };
+}
+
+/** Why a call failed, as one text in our words. */
+export function reasonText(redis: Connection, error: unknown): string {
+  const reason = shardsOf(redis).reasonOf(error);
+  return reason === error ? messages(error) : reasonOf(reason);
 }
 
 const isDone = (answer: unknown): answer is 'OK' => answer === 'OK';

@@ -140,7 +140,7 @@ describe('the papers', () => {
   });
 
   test('the image has plans and settings where its user may write, and the compose file keeps them', () => {
-    const [, asRoot, asUser] = /FROM node:\S+\nENV ([\s\S]*?)\nUSER \d+:\d+\n([\s\S]*)$/.exec(read('Dockerfile'))!;
+    const [, asRoot, asUser] = /FROM node:\S+\nENV ([\s\S]*?)\nUSER 1000:1000\n([\s\S]*)$/.exec(read('Dockerfile'))!;
     expect(asRoot).toContain('STOREGATE_CONFIG=/config/gateway.yaml');
     expect(asRoot).toContain('STOREGATE_PLANS=/config/plans.yaml');
     expect(asRoot).toMatch(/^COPY plans\.yaml config\/gateway\.yaml \/config\/\nRUN .*chown -R node:node .*\/config$/m);

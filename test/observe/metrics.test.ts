@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import perfHooks from 'node:perf_hooks';
 import { describe, expect, test } from '@jest/globals';
 import type { Event } from '../../src/observe/events.ts';
 import { counter } from '../../src/observe/metric-rows.ts';
@@ -233,4 +234,19 @@ test('a row is held to its events and labels by its types', () => {
     counter({ ...named, on: ['bann'], labelNames: [], count: (add) => () => add() }),
   ];
   expect(rows.map(({ kind }) => kind)).toEqual(Array(5).fill('counter'));
+});
+
+test('the event loop is looked at ten times a second: more would be half of the work of an idle gateway', () => {
+  const { monitorEventLoopDelay } = perfHooks;
+  const resolutions: unknown[] = [];
+  perfHooks.monitorEventLoopDelay = (options) => {
+    resolutions.push(options?.resolution);
+    return monitorEventLoopDelay(options);
+  };
+  try {
+    carrier();
+  } finally {
+    perfHooks.monitorEventLoopDelay = monitorEventLoopDelay;
+  }
+  expect(resolutions).toEqual([100]);
 });

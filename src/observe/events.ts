@@ -72,6 +72,13 @@ export type Event =
       readonly after: number;
       readonly removed?: true;
     }
+  /** Its checks fail, and it takes requests on, as too few other stores could take them. Once until a check is good again. */
+  | {
+      readonly type: 'store.check_failed';
+      readonly upstream: string;
+      readonly store: string;
+      readonly error?: unknown;
+    }
   /** Each change of how a store is, also those that the two above leave out: a return that began, or failed. */
   | { readonly type: 'store.state'; readonly upstream: string; readonly store: string }
   /** A request that might have been sent again was not: the budget for that is used up. */

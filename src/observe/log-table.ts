@@ -94,6 +94,11 @@ export function createLogTable({ requests, now = () => performance.now() }: LogT
     'store.away': ({ upstream: upstreamName, store, reason, error: cause }) =>
       error({ upstreamName, store, reason, ...(cause !== undefined && { error: reasonOf(cause) }) }),
     'store.back': ({ upstream: upstreamName, store, after, removed }) => info({ upstreamName, store, after, removed }),
+    'store.check_failed': ({ upstream: upstreamName, store, error: cause }) => ({
+      ...warn({ upstreamName, store, ...(cause !== undefined && { error: reasonOf(cause) }) }),
+      message:
+        'store.check_failed: the store keeps its requests, as too few others could take them; see upstream.checks.path',
+    }),
     'store.state': silent,
     'state.outage': ({ policy, error }) => warn({ policy, reason: reasonOf(error) }),
     'state.absent': ({ reason, copyAge }) => warn({ reason, copyAge: `${Math.round(copyAge / 1_000)} s` }),

@@ -210,6 +210,23 @@ describe('checks', () => {
     status = 200;
     await isTold('store.back');
   });
+
+  test('with a wrong path leave a sole store its requests, with one warning', async () => {
+    const one = await store((socket, request) =>
+      answers(request.startsWith('GET /helth ') ? 404 : 200)(socket, request),
+    );
+    await start(
+      `upstream: { url: "${one.url}", checks: { path: /helth, interval: 100ms, unhealthy: 2, statuses: [200] } }`,
+    );
+    const checks = () => one.asked.filter((request) => request.startsWith('GET /helth ')).length;
+    await until('many checks have failed', () => checks() >= 6);
+    expect((await ask()).status).toBe(200);
+    const warnings = gateway.log.filter(({ msg }) => String(msg).startsWith('store.check_failed'));
+    expect(warnings).toEqual([
+      expect.objectContaining({ level: 40, store: one.name, error: 'the check was answered with 404' }),
+    ]);
+    expect(lines('store.away')).toEqual([]);
+  });
 });
 
 describe('of two stores', () => {

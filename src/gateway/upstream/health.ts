@@ -86,6 +86,11 @@ export class Health {
     return this.#awaySince;
   }
 
+  /** The last check made so many fail in a row that the store would be away, but it stays up, as too few others could take its requests. */
+  get ignoresChecks(): boolean {
+    return this.#state !== 'away' && this.#badChecks === this.#settings.unhealthy;
+  }
+
   get failedReturns(): number {
     return this.#failedReturns;
   }

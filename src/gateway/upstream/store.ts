@@ -75,6 +75,8 @@ export class Store implements AskedStore {
       health: this.health,
       heard: (verdict, error) => {
         if (this.health.checked(verdict, performance.now(), this.#mayGo)) this.#tell(error);
+        else if (this.health.ignoresChecks)
+          this.#surroundings.observe({ type: 'store.check_failed', upstream: this.upstream, store: this.name, error });
       },
       ticked: () => {
         if (this.health.tick(performance.now())) this.#tell();

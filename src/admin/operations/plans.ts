@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { formatWindows } from '../../config/windows.ts';
+import { Outage } from '../../errors/outage.ts';
 import { limitsOf, subjectOf, windowsOf } from '../../keys/counting.ts';
 import type { KeyRecord } from '../../keys/key.ts';
 import type { Plan, Plans } from '../../limits/plans.ts';
@@ -21,10 +22,21 @@ export function planOperations(context: AdminContext, change: Change): AdminOper
     return (await context.keys.list()).filter(({ revokedAt }) => revokedAt === null);
   }
 
-  function shown(plan: Plan, keys: readonly KeyRecord[]) {
+  /** `null`: the state is away. Plans are in a file, so they are known all the same. */
+  async function usableIfKnown(): Promise<KeyRecord[] | null> {
+    try {
+      return await usable();
+    } catch (error) {
+      if (!(error instanceof Outage)) throw error;
+      return null;
+    }
+  }
+
+  function shown(plan: Plan, known: readonly KeyRecord[] | null) {
     const { name, count, windows } = plan;
     const limits = windows && formatWindows(windows);
-    return { name, count, limits, ...besideLimits(plan), keys: keys.filter((key) => key.plan === name).length };
+    const keys = known?.filter((key) => key.plan === name).length ?? null;
+    return { name, count, limits, ...besideLimits(plan), keys };
   }
 
   /** Tries the plan on the file as it is, and writes it if the file is still so by then; else from the start. */
@@ -66,13 +78,13 @@ export function planOperations(context: AdminContext, change: Change): AdminOper
   return {
     listPlans: async () => {
       const { plans, ladder } = context.plans();
-      const keys = await usable();
+      const keys = await usableIfKnown();
       return ok({ plans: [...plans.values()].map((plan) => shown(plan, keys)), bans: ladder && shownLadder(ladder) });
     },
     showPlan: async ({ path }) => {
       const { plans } = context.plans();
       const plan = plans.get(path.plan!);
-      if (plan) return ok(shown(plan, await usable()));
+      if (plan) return ok(shown(plan, await usableIfKnown()));
       throw new AdminError(
         'not_found',
         `There is no plan ${JSON.stringify(path.plan)}; there are ${[...plans.keys()].join(', ')}.`,

@@ -43,8 +43,8 @@ function AllPlans() {
 
 const countInWords = (count: Plan['count']) => (count === 'account' ? 'all keys of an account together' : 'each key');
 
-function KeysOf({ keys, plan }: { keys: number; plan: string }) {
-  return h('a', { href: linkTo('keys', '', { plan }) }, number(keys));
+function KeysOf({ keys, plan }: { keys: number | null; plan: string }) {
+  return h('a', { href: linkTo('keys', '', { plan }) }, keys === null ? 'unknown' : number(keys));
 }
 
 /** How keys that go on after refusals are banned. It is the same for all plans. */

@@ -19,7 +19,8 @@ export interface Plan {
   readonly weight: number;
   /** `null`: its keys may be used from anywhere. */
   readonly addresses: PlanAddresses | null;
-  readonly keys: number;
+  /** `null`: the state is away. */
+  readonly keys: number | null;
 }
 
 export interface Ladder {

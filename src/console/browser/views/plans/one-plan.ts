@@ -32,7 +32,14 @@ export function OnePlan({ name }: { name: string }) {
             ['In flight', plan.concurrency === null ? 'any number at once' : `${plan.concurrency} at once`],
             ['Weight', `${plan.weight}, where the store is busy`],
             ['Used', addressesInWords(plan.addresses)],
-            ['Keys', h('a', { href: linkTo('keys', '', { plan: name }) }, plural(plan.keys, 'key'))],
+            [
+              'Keys',
+              h(
+                'a',
+                { href: linkTo('keys', '', { plan: name }) },
+                plan.keys === null ? 'unknown while the state is away' : plural(plan.keys, 'key'),
+              ),
+            ],
           ],
         }),
         // What was tried is of the plan as it was: another one begins anew.

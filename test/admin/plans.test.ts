@@ -1,0 +1,27 @@
+import { expect, test } from '@jest/globals';
+import type { Task } from '../../src/admin/call.ts';
+import type { Change } from '../../src/admin/change.ts';
+import type { AdminContext } from '../../src/admin/context.ts';
+import { planOperations } from '../../src/admin/operations/plans.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { Outage } from '../../src/errors/outage.ts';
+
+const { plans } = loadConfig({ env: {}, cwd: process.cwd() });
+
+function operations(list: () => Promise<never>) {
+  const context = { plans: () => plans, keys: { list } } as unknown as AdminContext;
+  return planOperations(context, null as unknown as Change);
+}
+
+test('plans are shown while the state is away, without the number of their keys', async () => {
+  const { listPlans, showPlan } = operations(() => Promise.reject(new Outage('state_unavailable')));
+  const { body } = await listPlans!({} as Task);
+  const free = expect.objectContaining({ name: 'free', limits: '60/minute,1000/day', keys: null });
+  expect((body as { plans: object[] }).plans).toContainEqual(free);
+  expect((await showPlan!({ path: { plan: 'free' } } as unknown as Task)).body).toEqual(free);
+});
+
+test('a fault of ours is no outage', async () => {
+  const { listPlans } = operations(() => Promise.reject(new TypeError('broken')));
+  await expect(listPlans!({} as Task)).rejects.toThrow('broken');
+});

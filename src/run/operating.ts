@@ -167,7 +167,8 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
       return configurationStatus(reloader.current, reloader.waiting, lastReload());
     },
     windowsSince,
-    listen: async () => urlOf(config.admin.host, await admin.listen(), initial.certificates.admin !== null),
+    listen: async () =>
+      urlOf(config.admin.host, await admin.listen(), reloader.current.certificates.admin !== null),
     reload: (reason) => reloader.reload(reason),
     async close() {
       watch?.close();

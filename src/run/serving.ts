@@ -119,6 +119,8 @@ export function createServing(parts: ServingParts): Serving {
   const limits = new ConnectionLimits(connectionLimits(config), observe);
   const entrance = createEntrance(ticketSecret);
   const listener = createListener({ config, pipeline: current, limits, answerUnparsed, entrance, observe });
+  // The only reference to the first settings, so that their contract goes with the first reload.
+  let inForce = settings;
   useEntrance(settings);
 
   /** What comes before HTTP: TLS, and what balancers say. */
@@ -155,12 +157,13 @@ export function createServing(parts: ServingParts): Serving {
     uses,
     async listen(options) {
       await keyring.opened;
-      const url = urlOf(config.listen.host, await listener.listen(options), settings.certificates.listen !== null);
-      compileRest(settings.contract);
+      const url = urlOf(config.listen.host, await listener.listen(options), inForce.certificates.listen !== null);
+      compileRest(inForce.contract);
       return url;
     },
     prepare: (contract) => contract.prepare(AbortSignal.any([closing.signal, AbortSignal.timeout(PATIENCE)])),
     use(settings) {
+      inForce = settings;
       keyring.usePlans(plansIn(settings));
       bodies.use(bodiesSettings(settings.config));
       readAhead.most = settings.config.door.bodyBudget;

@@ -9,6 +9,7 @@ import { namesStores, withStore } from '../../src/config/describe.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { createKey, type KeyDraft } from '../../src/keys/manage.ts';
 import { createLog } from '../../src/observe/log.ts';
+import type { ContractLoader } from '../../src/run/contracts/loader.ts';
 import { createGateway, type Gateway } from '../../src/run/gateway.ts';
 import { TestClock } from './limits.ts';
 import { patientConfig } from './patience.ts';
@@ -23,6 +24,8 @@ export interface GatewayOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Stores elsewhere, with commas between them; by default the real store runs in this process, or the settings name some. */
   readonly storeUrl?: string;
+  /** Reads contracts; by default one that remembers them. */
+  readonly contracts?: ContractLoader;
 }
 
 /** A real gateway on free ports with a store and its own folder. Stop it after use. */
@@ -37,12 +40,14 @@ export class TestGateway {
   #gateway: Gateway | null = null;
   #closeStore: () => Promise<void> = async () => {};
   readonly #storeUrl: string | undefined;
+  readonly #contracts: ContractLoader | undefined;
   readonly #load: () => Config;
 
-  private constructor({ settings = '', plans, env = {}, storeUrl }: GatewayOptions) {
+  private constructor({ settings = '', plans, env = {}, storeUrl, contracts }: GatewayOptions) {
     writeFileSync(join(this.folder, 'gateway.yaml'), settings.trim() || '{}');
     if (plans !== undefined) writeFileSync(join(this.folder, 'plans.yaml'), plans);
     this.#storeUrl = storeUrl;
+    this.#contracts = contracts;
     const options = {
       cwd: this.folder,
       env: {
@@ -76,7 +81,7 @@ export class TestGateway {
       clock: this.clock.read,
       log,
       load: this.#load,
-      contracts: new RememberingLoader(),
+      contracts: this.#contracts ?? new RememberingLoader(),
     });
     const { url, adminUrl } = await this.#gateway.start();
     this.url = url;

@@ -1,0 +1,55 @@
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, test } from '@jest/globals';
+import type { Contract } from '../../../src/contract/contract.ts';
+import { ContractLoader } from '../../../src/run/contracts/loader.ts';
+import { TestGateway } from '../../support/gateway.ts';
+import { temporaryFolders } from '../../support/temporary.ts';
+import { until } from '../../support/until.ts';
+
+const SHIPPED = resolve(import.meta.dirname, '../../../config/openapi.yaml');
+const folder = temporaryFolders();
+
+/** Notes the contracts that it has read, and keeps none. */
+class Noting extends ContractLoader {
+  readonly contracts: WeakRef<Contract>[] = [];
+
+  override async loadFirst(order: Parameters<ContractLoader['loadFirst']>[0]) {
+    const loaded = await super.loadFirst(order);
+    this.contracts.push(new WeakRef(loaded.contract));
+    return loaded;
+  }
+
+  override async load(order: Parameters<ContractLoader['load']>[0]) {
+    const loaded = await super.load(order);
+    this.contracts.push(new WeakRef(loaded.contract));
+    return loaded;
+  }
+}
+
+test('a gateway keeps no contract but the one in force', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const file = join(folder(), 'openapi.yaml');
+  cpSync(SHIPPED, file);
+  const contracts = new Noting();
+  const gateway = await TestGateway.start({ settings: `contract: { file: "${file}" }\n`, contracts });
+  try {
+    for (const version of ['2.0.0', '3.0.0']) {
+      writeFileSync(file, readFileSync(file, 'utf8').replace(/^ {2}version: .*$/m, `  version: ${version}`));
+      const before = contracts.contracts.length;
+      // The gateway may have noticed the change by itself.
+      expect((await gateway.admin.post('/reload')).status).toBe(200);
+      expect(contracts.contracts.length).toBe(before + 1);
+      await until('the contract before is gone', () => {
+        collect();
+        return contracts.contracts.filter((contract) => contract.deref() !== undefined).length === 1;
+      });
+    }
+    expect(contracts.contracts.at(-1)!.deref()).toBeDefined();
+  } finally {
+    await gateway.stop();
+  }
+});

@@ -167,8 +167,7 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
       return configurationStatus(reloader.current, reloader.waiting, lastReload());
     },
     windowsSince,
-    listen: async () =>
-      urlOf(config.admin.host, await admin.listen(), reloader.current.certificates.admin !== null),
+    listen: async () => urlOf(config.admin.host, await admin.listen(), reloader.current.certificates.admin !== null),
     reload: (reason) => reloader.reload(reason),
     async close() {
       watch?.close();

@@ -29,7 +29,7 @@ class Noting extends ContractLoader {
   }
 }
 
-test('a gateway keeps no contract but the one in force', async () => {
+test('the contract of the start leaves memory with the first reload', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const file = join(folder(), 'openapi.yaml');
@@ -37,18 +37,15 @@ test('a gateway keeps no contract but the one in force', async () => {
   const contracts = new Noting();
   const gateway = await TestGateway.start({ settings: `contract: { file: "${file}" }\n`, contracts });
   try {
-    for (const version of ['2.0.0', '3.0.0']) {
-      writeFileSync(file, readFileSync(file, 'utf8').replace(/^ {2}version: .*$/m, `  version: ${version}`));
-      const before = contracts.contracts.length;
-      // The gateway may have noticed the change by itself.
-      expect((await gateway.admin.post('/reload')).status).toBe(200);
-      expect(contracts.contracts.length).toBe(before + 1);
-      await until('the contract before is gone', () => {
-        collect();
-        return contracts.contracts.filter((contract) => contract.deref() !== undefined).length === 1;
-      });
-    }
-    expect(contracts.contracts.at(-1)!.deref()).toBeDefined();
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/^ {2}version: .*$/m, '  version: 2.0.0'));
+    // The gateway may have noticed the change by itself.
+    expect((await gateway.admin.post('/reload')).status).toBe(200);
+    const [first, second] = contracts.contracts;
+    await until('the first contract is gone', () => {
+      collect();
+      return first!.deref() === undefined;
+    });
+    expect(second!.deref()).toBeDefined();
   } finally {
     await gateway.stop();
   }

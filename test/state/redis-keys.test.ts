@@ -93,9 +93,9 @@ test('keys and the audit log do not expire, and everything else does', async () 
   await one.state.ban('key:3', given, MINUTE);
   const lasting: string[] = [];
   for (const name of await server.admin.keys('*')) if ((await server.admin.pttl(name)) === -1) lasting.push(name);
-  const { apiKeys, audit, auditDropped, dataMark } = keyOf;
+  const { apiKeys, audit, auditDropped, bansWhole, dataMark } = keyOf;
   expect(lasting.sort()).toEqual(
-    [keyOf.apiKey(record.hash), keyOf.apiKeyId(record.id), apiKeys, audit, auditDropped, dataMark].sort(),
+    [keyOf.apiKey(record.hash), keyOf.apiKeyId(record.id), apiKeys, audit, auditDropped, bansWhole, dataMark].sort(),
   );
 });
 

@@ -44,7 +44,7 @@ export class TestGateway {
   readonly #load: () => Config;
 
   private constructor({ settings = '', plans, env = {}, storeUrl, contracts }: GatewayOptions) {
-    writeFileSync(join(this.folder, 'gateway.yaml'), settings.trim() || '{}');
+    writeFileSync(join(this.folder, 'gateway.yaml'), settings.trim() === '' ? '{}' : settings);
     if (plans !== undefined) writeFileSync(join(this.folder, 'plans.yaml'), plans);
     this.#storeUrl = storeUrl;
     this.#contracts = contracts;

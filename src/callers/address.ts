@@ -36,8 +36,8 @@ function reportedAddress(hop: string): string | null {
 }
 
 /**
- * The addresses of X-Forwarded-For, the nearest hop last, up to the first entry from the right that is no address: nothing is known of
- * what stands left of it. Empty entries do not count (RFC 9110 section 5.6.1).
+ * The addresses of X-Forwarded-For, the nearest hop last, up to the first entry from the right that is not an address: what stands left
+ * of it cannot be trusted. Empty entries do not count (RFC 9110 section 5.6.1).
  */
 export function reportedHops(forwardedFor: string): string[] {
   const entries = forwardedFor.split(',').filter((entry) => entry.trim() !== '');

@@ -543,7 +543,7 @@ describe('a pool', () => {
     expect(ends.filter(({ status }) => status === 'rejected')).toHaveLength(1);
   });
 
-  test('ends the slowest reader for who waits, and no other one', async () => {
+  test('ends the slowest reader alone when a question waits for a connection', async () => {
     const store = await far((socket, count) => {
       if (count === 4) socket.write(OK);
       else socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${10 * MUCH}\r\n\r\n${'x'.repeat(MUCH / 8)}`);

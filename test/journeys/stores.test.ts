@@ -296,7 +296,7 @@ describe('of two stores', () => {
     for (let i = 0; i < 20; i++) expect((await ask()).status).toBe(200);
   });
 
-  test('one that breaks off in the middle of bodies costs the first callers their response, then nobody notices', async () => {
+  test('ejects a backend that breaks off in the middle of bodies after a few requests', async () => {
     // Probes get no answer, or the store would be tried again and again.
     const breaks: Fault = (socket, request) =>
       void (request.startsWith('GET / ') || socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n['));

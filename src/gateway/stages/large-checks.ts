@@ -5,7 +5,7 @@ interface Waiting {
   readonly check: () => void;
   /** Ends it without the check. */
   readonly drop: () => void;
-  /** Whether somebody still waits for the result. */
+  /** Whether the client still waits for the result. */
   readonly isWanted: () => boolean;
 }
 
@@ -23,7 +23,7 @@ export class LargeChecks {
     return bytes >= LARGE;
   }
 
-  /** Resolves with the result of `check`; rejects with what it throws, or with `unwanted()` if nobody waits for it any more. */
+  /** Resolves with the result of `check`; rejects with what it throws, or with `unwanted()` if the client has left. */
   run<T>(owner: string, check: () => T, isWanted: () => boolean, unwanted: () => Error): Promise<T> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {

@@ -29,7 +29,7 @@ describe('checks of large bodies', () => {
     for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(19);
   });
 
-  test('that fail, or that nobody waits for any more, do not keep others from theirs', async () => {
+  test('continue with the next one after a check that fails or is not wanted any more', async () => {
     const checks = new LargeChecks();
     const fails = () => {
       throw new Error('unfit');

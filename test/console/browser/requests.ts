@@ -52,7 +52,7 @@ export function requestsTests(stand: ConsoleStand): void {
         'door passed taken',
         expect.stringMatching(new RegExp(`^authenticate passed ${initech.id} of initech, plan pair`)),
         expect.stringMatching(
-          /^admit refused limited; nothing is left of minute for 1 unit; .*try again at \d\d:\d\d:\d\d, in \d+ s/,
+          /^admit refused limited; nothing is left of minute for 1 unit; .*try again at (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d, in \d+ s/,
         ),
         'contract not reached',
         'store not reached',

@@ -74,7 +74,7 @@ async function measure(name: Name, project: string): Promise<number> {
     await finished(exit);
     return ended() - before;
   }
-  // A gateway says that it is ready.
+  // The first line of its log: it is ready.
   await Promise.race([once(child.stdout!, 'data'), finished(exit)]);
   const milliseconds = cpuTime(child.pid!) / 1_000;
   child.kill();
@@ -84,7 +84,7 @@ async function measure(name: Name, project: string): Promise<number> {
 
 function start(args: readonly string[], project: string, cwd: string): ChildProcess {
   const options = ['--disable-warning=ExperimentalWarning', '--min-semi-space-size=16', join(project, 'src/main.ts')];
-  const env = { PATH: process.env.PATH, LOG_LEVEL: 'silent', STOREGATE_PORT: '0', STOREGATE_ADMIN_PORT: '0' };
+  const env = { PATH: process.env.PATH, STOREGATE_PORT: '0', STOREGATE_ADMIN_PORT: '0' };
   return spawn(process.execPath, [...options, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
 }
 

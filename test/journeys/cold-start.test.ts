@@ -18,7 +18,7 @@ import { until } from '../support/until.ts';
 import { type FakeStore, fakeStore } from '../support/upstream.ts';
 import { GatewayWithWorkers, get, type Line, metricOf } from '../support/workers.ts';
 
-const SETTINGS = 'redis: { deadline: 5s }\n';
+const SETTINGS = 'redis: { deadline: 1m }\n';
 
 let store: FakeStore;
 let port: number;
@@ -45,7 +45,7 @@ afterAll(async () => {
 });
 
 async function startAgain(password?: string): Promise<RedisServer> {
-  const args = ['--dir', disk, '--appendonly', 'yes', '--appendfsync', 'always'];
+  const args = ['--dir', disk, '--appendonly', 'yes', '--appendfsync', 'no'];
   return startRedis({ port, args, ...(password ? { password } : {}) });
 }
 

@@ -5,6 +5,7 @@ import { type Connection, connect } from '../../src/state/redis/client.ts';
 import { CHANNEL } from '../../src/state/redis/key-names.ts';
 import { disconnect } from '../../src/state/redis/lasting.ts';
 import { openFailovers } from '../support/redis/failovers.ts';
+import { startProxy } from '../support/redis/proxy.ts';
 import { startRedis } from '../support/redis/server.ts';
 import { DEFAULTS } from '../support/redis/settings.ts';
 import { until } from '../support/until.ts';
@@ -43,6 +44,23 @@ test('a client that gave up connects again, and so does the one that listens', a
   expect(told.at(-1)).toEqual({ type: 'state.connection', of: 'messages', isCut: false });
   await server.admin.publish(CHANNEL, 's:key:1');
   await until('it hears', () => heard.includes('subject'));
+});
+
+test('a connection is dropped once Redis was silent for two seconds, not where this process was held up for so long', async () => {
+  const server = await startRedis();
+  stops.push(() => server.stop());
+  const proxy = await startProxy(server.port);
+  stops.push(() => proxy.stop());
+  const near = await connect({ ...DEFAULTS, url: server.url });
+  const far = await connect({ ...DEFAULTS, url: proxy.url });
+  stops.push(() => [near, far].map(disconnect));
+  proxy.replies = 'hold';
+  // After this turn of the event loop timers come first, then what has arrived.
+  await new Promise((resolve) => setImmediate(resolve));
+  const [held, silent] = [near.ping(), far.ping()];
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_500);
+  expect(await held).toBe('PONG');
+  await expect(silent).rejects.toThrow();
 });
 
 test('a subscription that Redis refuses for a while is tried again on the same connection', async () => {

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { Cluster, type ClusterOptions, Redis, type RedisOptions, SentinelConnector } from 'ioredis';
 import type { RedisSettings } from '../../config/config.ts';
@@ -165,6 +165,32 @@ connectors.connectToSentinel = function (...given) {
 function tlsOptions({ topology }: RedisSettings, host: string): ConnectionOptions {
   return topology === 'sentinel' || isIP(host) !== 0 ? {} : { servername: host };
 }
+
+/**
+ * The client drops a silent connection from a plain timer, and so also when this process was held up for that long while the
+ * answer lay there. Here the event loop reads what has arrived before the connection is judged.
+ */
+const watched = Redis.prototype as unknown as Watched;
+interface Watched {
+  readonly stream: Socket;
+  readonly commandQueue: { readonly length: number };
+  socketTimeoutTimer: NodeJS.Timeout | undefined;
+  setSocketTimeout(): void;
+}
+watched.setSocketTimeout = function () {
+  const { stream } = this;
+  const timer = setTimeout(() => setImmediate(judge), SILENCE);
+  const judge = () => {
+    if (this.socketTimeoutTimer === timer) stream.destroy(new Error(`it was silent for ${SILENCE} ms`));
+  };
+  this.socketTimeoutTimer = timer;
+  // After the listener that reads the answers.
+  stream.once('data', () => {
+    clearTimeout(timer);
+    this.socketTimeoutTimer = undefined;
+    if (this.commandQueue.length > 0) this.setSocketTimeout();
+  });
+};
 
 type Credentials = Pick<RedisOptions, 'username' | 'password' | 'tls'>;
 

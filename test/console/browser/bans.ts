@@ -17,6 +17,7 @@ export function bansTests(stand: ConsoleStand): void {
       const { page, complaints } = await stand.open('operate', 'bans');
       const inForce = page.getByRole('region', { name: 'Bans in force' });
       const row = (id: string) => inForce.getByRole('row').filter({ hasText: id });
+      await row(one).waitFor();
       expect(await row(one).getByRole('cell').allTextContents()).toEqual(
         expect.arrayContaining(['scrapes', 'configured', '1next 1h']),
       );

@@ -30,6 +30,7 @@ export function requestsTests(stand: ConsoleStand): void {
       await page.getByLabel('Account').fill('initech');
       await page.getByRole('button', { name: 'Filter' }).click();
       await rows().filter({ hasText: 'umbrella' }).waitFor({ state: 'detached' });
+      await rows().first().waitFor();
       expect(await rows().allInnerTexts()).toEqual([expect.stringMatching(/429\s+rate_limit_exceeded\s+GET listPets/)]);
       expect(new URL(page.url()).hash).toBe('#/requests?account=initech');
       await page.getByRole('button', { name: 'Pause' }).click();

@@ -51,7 +51,7 @@ export function createAdminApi(context: AdminContext, contract: Contract = admin
       try {
         return await run(taskOf(operation, parameters, call, context.clock()));
       } catch (error) {
-        throw adminErrorOf(error);
+        throw adminErrorOf(error, call);
       }
     },
     endStreams: () => live.close(),
@@ -128,15 +128,18 @@ const KINDS: Readonly<Record<KeyError['kind'], AdminCode>> = {
   conflict: 'conflict',
 };
 
-function adminErrorOf(error: unknown): unknown {
+function adminErrorOf(error: unknown, { method }: Pick<Call, 'method'>): unknown {
   if (error instanceof KeyError) return new AdminError(KINDS[error.kind], sentence(error.message));
   if (error instanceof ConfigError) return new AdminError('invalid_value', error.message);
   if (error instanceof KeyConflict)
     return new AdminError('conflict', 'The key was changed at the same time: try again.');
   if (error instanceof Outage && (error.cause instanceof LedgerError || error.cause instanceof UnsavedError))
     return new AdminError('state_unavailable', sentence(error.cause.message));
-  if (error instanceof Outage)
-    return new AdminError('state_unavailable', 'The state cannot be reached: try again later.');
+  if (error instanceof Outage) {
+    const what = method === 'GET' ? 'cannot be reached, and this gateway has no copy of this' : 'cannot be reached';
+    const todo = '`storegate status` shows since when; repeat the call when it is back.';
+    return new AdminError('state_unavailable', `The state ${what}: ${todo}`);
+  }
   return error;
 }
 

@@ -4,7 +4,7 @@ import type { Uses } from '../keys/uses.ts';
 import type { Window } from '../limits/limits.ts';
 import type { Plans } from '../limits/plans.ts';
 import type { State } from '../state/state.ts';
-import type { Records } from '../state/storage.ts';
+import type { LastKnown, Records } from '../state/storage.ts';
 import type { WebhookDesk } from '../webhooks/desk.ts';
 import type { Configured } from './differences.ts';
 
@@ -33,6 +33,8 @@ export type AroundReload = (reloaded: Reloaded, apply: () => Promise<void>) => P
 export interface AdminContext extends Pick<Records, 'keys' | 'auditLog' | 'banLog' | 'tokens'> {
   /** Throws AdminError if counters and bans are out of reach. */
   readonly state: () => State;
+  /** What is shown while the state is away; absent where there is nothing to show. */
+  readonly lastKnown?: LastKnown | undefined;
   /** The gateways that share the state. Throws AdminError if this process is none of them and cannot ask them. */
   readonly fleet: () => Fleet;
   readonly uses: Pick<Uses, 'lastUsed'>;

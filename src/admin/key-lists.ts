@@ -1,11 +1,14 @@
 import type { KeyRecord } from '../keys/key.ts';
+import type { KeyStore } from '../keys/store.ts';
 import { AdminError } from './admin-error.ts';
 import type { AdminContext } from './context.ts';
 import { limitOf } from './page.ts';
 import { shownKey, statusOf } from './shown.ts';
 
 type Query = Readonly<Record<string, string>>;
-type Context = Pick<AdminContext, 'keys' | 'uses'>;
+interface Context extends Pick<AdminContext, 'uses'> {
+  readonly keys: Pick<KeyStore, 'get' | 'read'>;
+}
 
 /** All keys of an account, oldest first, revoked ones too. */
 export async function keysOf({ keys }: Pick<AdminContext, 'keys'>, account: string): Promise<KeyRecord[]> {

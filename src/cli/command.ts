@@ -63,10 +63,23 @@ export async function withApi(
   const { reach } = await import('./reach/reach.ts');
   const api = await reach(terminal, options);
   try {
-    await work({ ...api, call: (method, path, sent) => api.call(method, path, { ...sent, reason }) });
+    await work({
+      ...api,
+      async call(method, path, sent) {
+        const answer = await api.call(method, path, { ...sent, reason });
+        warnOfAge(terminal, answer);
+        return answer;
+      },
+    });
   } finally {
     await api.close();
   }
+}
+
+function warnOfAge(terminal: Terminal, answer: unknown): void {
+  const { asOf } = Object(answer) as { asOf?: string };
+  if (asOf !== undefined)
+    terminal.err(`As of ${asOf}: Redis does not answer, so this is what the gateway knew then.\n`);
 }
 
 /** All pages of a list. */

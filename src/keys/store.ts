@@ -55,6 +55,11 @@ export interface KeyStore {
   watch(changed: (hash?: string) => void): () => void;
 }
 
+/** The keys as they were at a time, Unix milliseconds, for operators while the store is away. */
+export interface KeysAsOf extends Pick<KeyStore, 'get' | 'read'> {
+  readonly asOf: number;
+}
+
 /** Somebody else has changed the key meanwhile; nothing was changed. */
 export class KeyConflict extends Error {
   override name = 'KeyConflict';

@@ -140,6 +140,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
       },
       records: storage,
       state: storage.state,
+      lastKnown: storage.lastKnown,
       uses: serving.uses,
       webhooks: deskOf({ config, gateway, outbox: webhooks.outbox, clock }),
       metrics,

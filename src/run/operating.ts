@@ -34,6 +34,7 @@ export interface OperatingParts<C extends Config> {
   /** Its owner closes them. */
   readonly records: Pick<Records, 'keys' | 'auditLog' | 'banLog' | 'tokens'>;
   readonly state: State;
+  readonly lastKnown: AdminContext['lastKnown'];
   readonly uses: AdminContext['uses'];
   readonly webhooks: AdminContext['webhooks'];
   readonly metrics: Pick<Metrics, 'contentType' | 'text' | 'openMetrics'>;
@@ -76,6 +77,7 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
     swap,
     records,
     state,
+    lastKnown,
     uses,
     webhooks,
     metrics,
@@ -116,6 +118,7 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
     webhooks,
     clock,
     state: () => state,
+    lastKnown,
     fleet: () => fleet,
     config: () => reloader.current.config,
     plans: () => reloader.current.config.plans,

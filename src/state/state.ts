@@ -15,6 +15,14 @@ export interface Ban {
   readonly rung: number;
 }
 
+/** The bans in force that a gateway knows while the state is away. */
+export interface BansAsOf {
+  /** When the state last answered this gateway, Unix milliseconds. */
+  readonly asOf: number;
+  /** Those of subjects that this gateway has seen. Which limit led to them is known of some, and their rung of none. */
+  readonly bans: readonly Pick<Ban, 'subject' | 'until' | 'limit'>[];
+}
+
 /** A ban of the ladder that began. `until` in Unix milliseconds. */
 export interface BegunBan {
   readonly subject: string;

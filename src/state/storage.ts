@@ -1,10 +1,10 @@
 import type { Answers, Fleet } from '../fleet/fleet.ts';
-import type { KeyStore } from '../keys/store.ts';
+import type { KeyStore, KeysAsOf } from '../keys/store.ts';
 import type { LastUseStore } from '../keys/uses.ts';
 import type { AuditLog } from '../operators/audit-log.ts';
 import type { TokenStore } from '../operators/tokens.ts';
 import type { Outbox } from '../webhooks/outbox.ts';
-import type { BegunBan, State } from './state.ts';
+import type { BansAsOf, BegunBan, State } from './state.ts';
 
 /** What people manage. All of it outlives the process, and other processes may change it beside a running gateway. */
 export interface Records {
@@ -14,6 +14,12 @@ export interface Records {
   readonly banLog: AuditLog;
   readonly tokens: TokenStore;
   readonly uses: LastUseStore;
+}
+
+/** What a gateway can show to operators while the state is away; `null`: nothing is known here. */
+export interface LastKnown {
+  readonly keys: () => KeysAsOf | null;
+  readonly bans: () => BansAsOf | null;
 }
 
 /** Everything a gateway remembers, wherever it is kept. */
@@ -31,6 +37,8 @@ export interface Storage extends Records {
   readonly unsavedFor: () => number;
   /** How old the copy of the keys in the data folder is, milliseconds; absent where there is to be none. */
   readonly keyCopyAge?: () => number;
+  /** Absent where the state is in this process. */
+  readonly lastKnown?: LastKnown;
   /** Where events wait for receivers of webhooks; opened for who asks, who closes it. Throws StateFileError. */
   readonly outbox: () => Promise<Outbox>;
   /** Takes this gateway into the fleet of those that share the state. To be closed before the storage. */

@@ -50,7 +50,7 @@ export async function createPrimary(
     ...webhooks.gauges,
   });
   const observe = toAll(metrics.observe, log.observe, standing.observe, ...webhooks.listeners);
-  const { state, kind, close, keyCopyAge, join, outbox, ...records } = await openForWorkers(config.redis!, {
+  const { state, kind, close, keyCopyAge, lastKnown, join, outbox, ...records } = await openForWorkers(config.redis!, {
     observe,
     audit: config.audit,
     folder: config.data,
@@ -84,6 +84,7 @@ export async function createPrimary(
       swap: (settings) => pool.use(settings),
       records,
       state,
+      lastKnown,
       uses: { lastUsed: async (ids) => await records.uses.load(ids) },
       webhooks: deskOf({ config, gateway, outbox: webhooks.outbox, clock }),
       metrics: {

@@ -10,6 +10,7 @@ import type { Kept } from '../../src/state/shared/standings/kept.ts';
 import { unpackStandings } from '../../src/state/shared/standings/packing.ts';
 import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
+import { bodyOf } from '../support/failure.ts';
 import { freePort } from '../support/free-port.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
@@ -134,7 +135,11 @@ describe('a gateway that was killed', () => {
     expect(await statusOf(gateway, keys.unseen)).toBe(200);
     expect(await statusOf(gateway, keys.revoked)).toBe(401);
     expect((await fetch(`${gateway.adminUrl}/health/ready`)).status).toBe(200);
-    expect((await adminOf(gateway.adminUrl)('GET', '/keys')).status).toBe(503);
+    const { status, body } = await adminOf(gateway.adminUrl)('GET', '/keys');
+    expect([status, body]).toEqual([200, { keys: expect.any(Array), next: null, asOf: expect.any(String) }]);
+    const listed = await commandLine(folder())(['keys', 'list', '--url', gateway.adminUrl, '--json']);
+    expect(listed.err).toBe(`As of ${body.asOf}: Redis does not answer, so this is what the gateway knew then.\n`);
+    expect(JSON.parse(listed.out)).toEqual(body.keys);
     expect(await metricOf(gateway.adminUrl, 'storegate_state_mode', { mode: 'local' })).toBeGreaterThan(0);
     expect(await metricOf(gateway.adminUrl, 'storegate_key_copy_age_seconds')).toBeLessThan(3_600);
   }
@@ -143,7 +148,7 @@ describe('a gateway that was killed', () => {
   async function hasRedis(gateway: Called, data: string): Promise<void> {
     const admin = adminOf(gateway.adminUrl);
     // With workers the primary has a connection of its own, which may come back later than theirs.
-    await until('operators are served', async () => (await admin('GET', '/keys')).status === 200);
+    await until('operators are served', async () => bodyOf(await admin('GET', '/keys')).asOf === undefined);
     const made = await makeKey(gateway, '7/day');
     expect(await limitOf(gateway, made.key)).toBe('7');
     expect(await statusOf(gateway, keys.revoked)).toBe(401);

@@ -126,6 +126,32 @@ describe('a copy that is kept', () => {
     expect(copy.failures).toEqual([]);
   });
 
+  test('shows all keys in the order of their age, of an account and behind one of them, however old it is', async () => {
+    const records = [3, 1, 2, 1].map((createdAt, i) =>
+      keyRecord({ id: `key_${i}`, createdAt, account: i === 0 ? 'other' : 'acme' }),
+    );
+    for (const record of records) keys.put(record);
+    copy.keep(keys);
+    await copy.untilSwept();
+    const { fresh } = copy.reader.standing!;
+    const { asOf, read, get } = copy.open(keys, { maxAge: 0, clock: () => fresh + 1 }).asOf!;
+    const ids = async (query: Parameters<typeof read>[0]) =>
+      (await Array.fromAsync(read(query))).flat().map(({ id }) => records.findIndex((record) => record.id === id));
+    expect(asOf).toBe(fresh);
+    expect(await ids({})).toEqual([1, 3, 2, 0]);
+    expect(await ids({ newestFirst: true, account: 'acme' })).toEqual([2, 3, 1]);
+    expect(await ids({ after: records[3] })).toEqual([2, 0]);
+    expect(await ids({ after: records[3], newestFirst: true })).toEqual([1]);
+    expect(await get(records[2]!.id)).toEqual(records[2]);
+    expect(await get('key_unknown')).toBeNull();
+  });
+
+  test('shows nothing before the first sweep is through', () => {
+    keys.isAway = true;
+    copy.keep(keys);
+    expect(copy.open(keys).asOf).toBeNull();
+  });
+
   test('removes a changed key at once, and has it again as it is now', async () => {
     const record = keyRecord();
     keys.put(record);

@@ -81,6 +81,23 @@ describe('in front of a backend that fails', () => {
     expect(await left('key:a')).toBe(0);
   });
 
+  test('bans that are known here can be shown, with the time of the last answer of the backend', async () => {
+    const strict = limits([window(1, HOUR)], { ...LADDER, strikes: 1, grace: 0 });
+    expect(gateway.state.bansAsOf).toBeNull();
+    expect(await times(1, 'key:a', strict)).toEqual(['admitted']);
+    const asOf = clock.now;
+    backend.troubles.set('key', 'away');
+    clock.pass(SECOND);
+    expect(await times(3, 'key:a', strict)).toEqual(['limited', 'banned', 'banned']);
+    const [ban] = gateway.state.bansAsOf!.bans;
+    expect(gateway.state.bansAsOf).toEqual({
+      asOf,
+      bans: [{ subject: 'key:a', until: ban!.until, limit: ban!.limit }],
+    });
+    clock.pass(ban!.until - clock.now);
+    expect(gateway.state.bansAsOf!.bans).toEqual([]);
+  });
+
   test('what was counted under limits that a reload has replaced is added too', async () => {
     await times(1, 'key:a');
     backend.troubles.set('key', 'away');

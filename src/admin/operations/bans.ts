@@ -1,14 +1,16 @@
 import { formatDuration, parseDuration } from '../../config/units.ts';
 import { formatLimit } from '../../config/windows.ts';
+import type { KeyStore, KeysAsOf } from '../../keys/store.ts';
 import { lengthOnRung } from '../../limits/ladder.ts';
 import type { AuditEntry } from '../../operators/audit-log.ts';
-import type { Ban } from '../../state/state.ts';
+import type { Ban, BansAsOf } from '../../state/state.ts';
 import { AdminError } from '../admin-error.ts';
 import { type BanRecord, endsOf, entriesSince, RecentBans } from '../ban-history.ts';
 import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
 import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { impositionOf } from '../imposition.ts';
+import { orLastKnown } from '../last-known.ts';
 import { limitOf } from '../page.ts';
 import {
   countedOnes,
@@ -62,12 +64,19 @@ export function banOperations(context: AdminContext, change: Change): AdminOpera
   }
 
   return {
-    listBans: async ({ now }) => {
-      const bans = await context.state().bans();
-      const recent = await RecentBans.before(now, context);
-      const shown = await Promise.all(bans.map((ban) => shownBan(context, ban, recent)));
-      return ok({ bans: shown.sort((a, b) => (a.until! < b.until! ? -1 : 1)) });
-    },
+    listBans: async ({ now }) =>
+      await orLastKnown(
+        async () => {
+          const bans = await context.state().bans();
+          const recent = await RecentBans.before(now, context);
+          return { bans: firstEndFirst(await Promise.all(bans.map((ban) => shownBan(context, ban, recent)))) };
+        },
+        context.lastKnown?.bans,
+        async ({ bans }) => {
+          const copied = context.lastKnown?.keys() ?? null;
+          return { bans: firstEndFirst(await Promise.all(bans.map((ban) => shownKnownBan(copied, ban)))) };
+        },
+      ),
     listBanHistory: async ({ now, query }) => {
       const limit = limitOf(query);
       const kept = now - context.config().audit.bans.for;
@@ -134,16 +143,30 @@ function conduct({ plan, banned, strikes, rung, windows }: PartyStanding) {
   };
 }
 
+function firstEndFirst<B extends { readonly until: string | null }>(bans: B[]): B[] {
+  return bans.sort((a, b) => (a.until! < b.until! ? -1 : 1));
+}
+
 /** A ban, what is known of its party, and who imposed it; the ladder imposes bans too, and has no name. */
 async function shownBan(context: AdminContext, ban: Ban, recent: RecentBans) {
-  const { subject } = ban;
-  const [kind, ...rest] = subject.split(':');
-  const record = kind === 'key' ? await context.keys.get(rest.join(':')) : null;
-  const [plan = null, account = null] = kind === 'account' ? rest : [record?.plan, record?.account];
-  const key = record?.id ?? null;
-  const history: BanRecord = recent.of(subject);
+  const history: BanRecord = recent.of(ban.subject);
   const cause = await causeOf(context, ban, recent);
-  return { ...{ subject, key, account, plan }, ...shownTimes(context, ban), ...cause, history };
+  return { ...(await bannedParty(context.keys, ban)), ...shownTimes(context, ban), ...cause, history };
+}
+
+/** The same as far as this gateway knows it while the state is away. `keys`: the copy, if there is one. */
+async function shownKnownBan(keys: KeysAsOf | null, { subject, until, limit }: BansAsOf['bans'][number]) {
+  const times = { since: null, until: time(until), limit: limit && formatLimit(limit) };
+  const unknown = { rung: null, next: null, forgotten: null, reason: null, by: null };
+  return { ...(await bannedParty(keys, { subject })), ...times, ...unknown };
+}
+
+async function bannedParty(keys: Pick<KeyStore, 'get'> | null, { subject }: Pick<Ban, 'subject'>) {
+  const [kind, ...rest] = subject.split(':');
+  const id = kind === 'key' ? rest.join(':') : null;
+  const record = id === null ? null : await keys?.get(id);
+  const [plan = null, account = null] = kind === 'account' ? rest : [record?.plan, record?.account];
+  return { subject, key: keys ? (record?.id ?? null) : id, account, plan };
 }
 
 /** Why there is a ban, and who imposed it: nobody where the ladder did. */

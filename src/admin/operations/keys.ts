@@ -15,12 +15,14 @@ import {
   updateKey,
 } from '../../keys/manage.ts';
 import { hashSecret } from '../../keys/secret.ts';
+import type { KeyStore } from '../../keys/store.ts';
 import { AdminError } from '../admin-error.ts';
 import { RecentBans } from '../ban-history.ts';
 import { type AdminAnswer, type AdminOperations, created, ok, type Task } from '../call.ts';
 import type { Change, ChangeAudit } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { keyPage } from '../key-lists.ts';
+import { orLastKnown } from '../last-known.ts';
 import { accountTurn, partyOf, turnOf } from '../parties.ts';
 import { auditedKey, shownKey } from '../shown.ts';
 
@@ -50,7 +52,12 @@ export function keyOperations(context: AdminContext, change: Change): AdminOpera
   }
 
   return {
-    listKeys: async ({ query, now }) => ok(await keyPage(context, query, now)),
+    listKeys: async ({ query, now }) =>
+      await orLastKnown(
+        () => keyPage(context, query, now),
+        context.lastKnown?.keys,
+        (copied) => keyPage({ keys: copied, uses: { lastUsed: async () => new Map() } }, query, now),
+      ),
     createKey: (task) =>
       change(task, accountTurn(task.body.account), async (audit) => {
         const answer = (record: KeyRecord, secret: string) => created(withSecret(record, secret, task.now));
@@ -71,11 +78,16 @@ export function keyOperations(context: AdminContext, change: Change): AdminOpera
         throw new AdminError('not_found', 'No key with this secret was issued here, or its rotation has ended it.');
       return ok(await shown(record, now));
     },
-    showKey: async ({ path, now }) => {
-      const record = await known(context, path.id!);
-      const recent = await RecentBans.before(now, context);
-      return ok({ ...(await shown(record, now)), history: recent.of(partyOf(context, record).subject) });
-    },
+    showKey: async ({ path, now }) =>
+      await orLastKnown(
+        async () => {
+          const record = await known(context, path.id!);
+          const recent = await RecentBans.before(now, context);
+          return { ...(await shown(record, now)), history: recent.of(partyOf(context, record).subject) };
+        },
+        context.lastKnown?.keys,
+        async (copied) => shownKey(await known({ keys: copied }, path.id!), now, null),
+      ),
     updateKey: (task) =>
       changed(task, 'keys.update', (note) =>
         updateKey(keys, context.plans(), task.path.id!, patchOf(task), task.now, note),
@@ -119,7 +131,7 @@ function rotationOf({ body }: Task): Rotation {
   return { overlap, ...(body.env && { env: body.env }), ...(body.force && { force: true }) };
 }
 
-async function known(context: AdminContext, id: string): Promise<KeyRecord> {
+async function known(context: { readonly keys: Pick<KeyStore, 'get'> }, id: string): Promise<KeyRecord> {
   const record = await context.keys.get(id);
   if (!record) throw new AdminError('not_found', `There is no key with the id ${JSON.stringify(id)}.`);
   return record;

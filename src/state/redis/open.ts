@@ -58,7 +58,7 @@ export interface OpenOptions {
 export async function openForWorkers(
   settings: RedisSettings,
   { observe, audit, folder = null }: Omit<OpenOptions, 'worker' | 'workers'>,
-): Promise<Beside & Pick<Storage, 'kind' | 'keyCopyAge' | 'join'>> {
+): Promise<Beside & Pick<Storage, 'kind' | 'keyCopyAge' | 'lastKnown' | 'join'>> {
   const copy = openKeyCopy(settings, folder, observe);
   try {
     const started = await startOn(settings, { observe, id: null, isWorker: false, copy });
@@ -69,6 +69,8 @@ export async function openForWorkers(
       tokens: copy ? tokensWithCopy(opened.tokens, copy) : opened.tokens,
       kind: kindOf(settings),
       join: joinIn(started.redis),
+      // The workers know of bans.
+      lastKnown: { keys: () => copy?.asOf ?? null, bans: () => null },
       ...(copy ? { keyCopyAge: () => copy.age } : {}),
       close() {
         keeper?.close();
@@ -156,6 +158,7 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
     outbox: outboxIn(redis),
     ready: () => settings.readyWhenAway || !breakers.away,
     unsavedFor: () => 0,
+    lastKnown: { keys: () => copy?.asOf ?? null, bans: () => state.bansAsOf },
     ...(copy && !isWorker ? { keyCopyAge: () => copy.age } : {}),
     async close() {
       stopDoubting();

@@ -4,6 +4,7 @@ import { type Admission, admit } from '../../limits/admission.ts';
 import { eachWindow, type Ledger, newLedger } from '../../limits/ledger.ts';
 import type { Limits } from '../../limits/limits.ts';
 import { countsIn, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
+import type { BansAsOf } from '../state.ts';
 import type { InDoubtCharges } from './backend.ts';
 import { banIn, inWholeLimits, ledgerFrom, shareOf } from './shares.ts';
 import type { Due, Known } from './standings/kept.ts';
@@ -90,6 +91,17 @@ export class LocalCounts {
   /** How a subject stood last; `null`: that is not known. */
   standing(subject: string): Known | null {
     return this.#known.peek(subject) ?? null;
+  }
+
+  /** The bans in force as far as they are known here. */
+  bans(): BansAsOf['bans'] {
+    const now = this.#clock();
+    const found: BansAsOf['bans'][number][] = [];
+    for (const subject of this.#known.keys()) {
+      const { bannedUntil, violated } = this.#known.peek(subject)!.admission;
+      if (bannedUntil > now) found.push({ subject, until: bannedUntil, limit: violated ?? null });
+    }
+    return found;
   }
 
   /** All subjects with a standing or a count, one or the other perhaps twice. */

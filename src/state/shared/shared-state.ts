@@ -4,7 +4,7 @@ import type { Admission } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/limits.ts';
 import { NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { Observe } from '../../observe/events.ts';
-import { type Ban, type BegunBan, begunBan, type State } from '../state.ts';
+import { type Ban, type BansAsOf, type BegunBan, begunBan, type State } from '../state.ts';
 import type { OutageSettings, SharedBackend } from './backend.ts';
 import type { Bus } from './bus.ts';
 import type { CircuitBreakers } from './circuit-breakers.ts';
@@ -51,6 +51,8 @@ export class SharedState implements State {
   readonly #standings: Standings | null;
   readonly #stopListening: () => void;
   #hearBan: (ban: BegunBan) => void = () => {};
+  /** The backend's time at its last answer to a request; 0: none came, to this process or the one before. */
+  #answeredAt = 0;
   readonly #beat: NodeJS.Timeout;
 
   constructor(options: SharedStateOptions) {
@@ -129,6 +131,11 @@ export class SharedState implements State {
     return this.#backend.bans();
   }
 
+  /** The bans that this process knows without the backend; `null`: it knows of no subject. */
+  get bansAsOf(): BansAsOf | null {
+    return this.#answeredAt === 0 ? null : { asOf: this.#answeredAt, bans: this.#local.bans() };
+  }
+
   rung(subject: string, limits: Limits): Eventually<number> {
     return this.#backend.rung(subject, limits);
   }
@@ -152,7 +159,10 @@ export class SharedState implements State {
   #takeUp(standings: Standings): void {
     const [local, reconciler] = [this.#local, this.#reconciler];
     for (const [subject, { known, dues }] of standings.load()) {
-      if (known) local.restore(subject, known);
+      if (known) {
+        local.restore(subject, known);
+        this.#answeredAt = Math.max(this.#answeredAt, known.admission.now);
+      }
       reconciler.add(subject, dues);
     }
     standings.begin({
@@ -180,6 +190,7 @@ export class SharedState implements State {
       this.#observe({ type: 'state.answered', duration: performance.now() - askedAt });
       breaker.hit();
       this.#clock.learn(admission.now);
+      this.#answeredAt = admission.now;
       if (this.#local.has(subject)) return this.#held(subject, limits, cost, scopes, admission);
       this.#local.note(subject, admission);
       this.#refused.remember(subject, limits, cost, scopes, admission, changes);

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { until } from '../../support/until.ts';
-import type { ConsoleStand } from './stand.ts';
+import { type ConsoleStand, goTo } from './stand.ts';
 
 export function keysTests(stand: ConsoleStand): void {
   describe('the view Keys', () => {
@@ -55,6 +55,19 @@ export function keysTests(stand: ConsoleStand): void {
       await until('only those are there', async () => isDeepStrictEqual(await labels(page), found));
       expect(page.url()).toContain('account=shop-1');
       expect(complaints).toEqual([]);
+    });
+
+    test('says from when the keys are while the state is away', async () => {
+      const { page } = await stand.open('read', 'plans');
+      await page.route('**/console/api/keys?**', async (route) => {
+        const answer = await route.fetch();
+        await route.fulfill({ response: answer, json: { ...(await answer.json()), asOf: '2030-01-31T10:20:30Z' } });
+      });
+      await goTo(page, 'keys?find=till');
+      await shows(page, 'till 105');
+      const text = /^As of 2030-01-31 \d\d:\d0:30; Redis does not answer\. Changes fail until it is back\.$/;
+      expect(await page.getByRole('note').textContent()).toMatch(text);
+      await page.unroute('**/console/api/keys?**');
     });
 
     test('stays with a key that is being made: its secret is told once', async () => {

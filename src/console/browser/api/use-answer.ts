@@ -60,7 +60,8 @@ export function useAnswer<T>(path: string | null, { query, every }: AskOptions =
     return () => running.current?.abort();
   }, [refresh]);
 
-  const isAway = state.error !== null && (state.error.status === 0 || state.error.status === 503);
+  const isAway =
+    asOf(state.value) !== null || (state.error !== null && (state.error.status === 0 || state.error.status === 503));
   const each = every ?? (isAway ? AGAIN : null);
   useEffect(() => {
     if (each === null) return;
@@ -75,6 +76,11 @@ export function useAnswer<T>(path: string | null, { query, every }: AskOptions =
   return of === asked || path === null
     ? { value, error, loading, refresh }
     : { value: null, error: null, loading: true, refresh };
+}
+
+/** The time of what the gateway knew, in an answer that it gave without the state; `null`: the state answered. */
+export function asOf(value: unknown): string | null {
+  return (value as { asOf?: string } | null)?.asOf ?? null;
 }
 
 /** Asks again when `what` becomes another: for an answer that changes only together with something that is looked at more often. */

@@ -1,7 +1,8 @@
 import { type ComponentChildren, h } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { Answer } from '../api/use-answer.ts';
-import { Failure } from './notice.ts';
+import { type Answer, asOf } from '../api/use-answer.ts';
+import { Failure, Notice } from './notice.ts';
+import { Time } from './time.ts';
 
 interface ViewProps {
   readonly title: string;
@@ -33,12 +34,30 @@ export function View({ title, about, actions, children }: ViewProps) {
   );
 }
 
-/** What an answer is drawn as: the failure, a word while it comes, and the value that was last there. */
-export function Answered<T>({ answer, children }: { answer: Answer<T>; children: (value: T) => ComponentChildren }) {
+/** What an answer is drawn as: the failure, a word while it comes, its age if the state is away, and the value that was last there. */
+export function Answered<T extends object>({
+  answer,
+  children,
+}: {
+  answer: Answer<T>;
+  children: (value: T) => ComponentChildren;
+}) {
   return h(
     'div',
     { 'aria-busy': answer.loading && answer.value === null },
     h(Failure, { error: answer.error }),
+    h(AsOf, { at: asOf(answer.value) }),
     answer.value !== null ? children(answer.value) : answer.loading && h('p', { class: 'loading' }, 'Loading …'),
+  );
+}
+
+function AsOf({ at }: { at: string | null }) {
+  if (at === null) return null;
+  return h(
+    Notice,
+    { tone: 'warn' },
+    'As of ',
+    h(Time, { at }),
+    '; Redis does not answer. Changes fail until it is back.',
   );
 }

@@ -63,9 +63,12 @@ function Banned({ bans, acts, done }: { bans: readonly Ban[]; acts: Acts | null;
         title: 'Ends',
         cell: ({ until }) => [h(Time, { at: until }), ' (', h(Time, { at: until, relative: true }), ')'],
       },
-      { title: 'Rung', cell: ({ rung, next }) => [rung, next !== null && h('small', { key: 'next' }, `next ${next}`)] },
+      {
+        title: 'Rung',
+        cell: ({ rung, next }) => [rung ?? '–', next !== null && h('small', { key: 'next' }, `next ${next}`)],
+      },
       { title: 'Why', cell: ({ reason }) => h('span', { class: 'reason' }, reason ?? 'not known') },
-      { title: 'By', cell: ({ by }) => h('span', { class: 'by' }, by ?? 'the ladder') },
+      { title: 'By', cell: ({ by, rung }) => h('span', { class: 'by' }, by ?? (rung === null ? '–' : 'the ladder')) },
       ...(acts === null
         ? []
         : [{ title: 'Acts', cell: (ban: Ban) => h('div', { class: 'row-acts' }, actsOf(ban, acts, done)) }]),

@@ -1,5 +1,7 @@
 import type { KeyRecord } from '../../../keys/key.ts';
+import type { KeysAsOf } from '../../../keys/store.ts';
 import type { TokenRecord } from '../../../operators/tokens.ts';
+import { copiedKeys } from './copied-keys.ts';
 import { Doubts } from './doubts.ts';
 import { KeyCopyReader } from './reader.ts';
 import type { Standing } from './standing.ts';
@@ -70,6 +72,12 @@ export class KeyCopy {
   get age(): number {
     const standing = this.#ofThisSource();
     return standing ? Math.abs(this.#clock() - standing.fresh) : Number.POSITIVE_INFINITY;
+  }
+
+  /** What operators are shown while the backend is away, however old it is; `null`: there is no copy of this backend's keys. */
+  get asOf(): KeysAsOf | null {
+    const standing = this.#ofThisSource();
+    return standing && copiedKeys(this.#reader, standing.fresh);
   }
 
   /** Why keys cannot be looked up here, in words for operators; `null`: they can. */

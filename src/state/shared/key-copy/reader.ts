@@ -7,12 +7,15 @@ import { FORMAT, KEY_COPY, type Standing, standingIn } from './standing.ts';
 
 /** Milliseconds for which the standing is not read again. */
 const LOOK_AGAIN = 1_000;
+/** Rows read in one turn when all are read: requests are served in between. */
+const PAGE = 500;
 
 interface Opened {
   readonly db: DatabaseSync;
   readonly inode: number;
   readonly byHash: StatementSync;
   readonly byPrevious: StatementSync;
+  readonly page: StatementSync;
 }
 
 type Row = PackedKey & { readonly at: number };
@@ -54,6 +57,12 @@ export class KeyCopyReader {
     });
   }
 
+  /** The next records behind the row with this number, in no order of age, each with the number of its row. */
+  after(number: number): readonly { readonly record: KeyRecord; readonly number: number }[] {
+    const rows = this.#read(({ page }) => page.all(number) as unknown as (PackedKey & { number: number })[]) ?? [];
+    return rows.map((row) => ({ record: unpack(row), number: row.number }));
+  }
+
   close(): void {
     this.#opened?.db.close();
     this.#opened = null;
@@ -79,7 +88,10 @@ export class KeyCopyReader {
     try {
       const of = (column: string) =>
         db.prepare(`SELECT hash, previous, at, record FROM keys WHERE ${column} = ? AND ${column} IS NOT NULL`);
-      this.#opened = { db, inode, byHash: of('hash'), byPrevious: of('previous') };
+      const page = db.prepare(
+        `SELECT number, hash, previous, record FROM keys WHERE number > ? ORDER BY number LIMIT ${PAGE}`,
+      );
+      this.#opened = { db, inode, byHash: of('hash'), byPrevious: of('previous'), page };
       return this.#opened;
     } catch (error) {
       db.close();

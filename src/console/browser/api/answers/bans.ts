@@ -13,7 +13,8 @@ export interface Ban {
   readonly plan: string | null;
   readonly since: string | null;
   readonly until: string;
-  readonly rung: number;
+  /** `null`: the state is away. */
+  readonly rung: number | null;
   readonly next: string | null;
   readonly reason: string | null;
   readonly by: string | null;

@@ -18,6 +18,8 @@ export interface Key {
   readonly scopes: readonly string[];
   readonly metadata: Readonly<Record<string, string>>;
   readonly imported: boolean;
+  /** Where one key is read while the state is away. */
+  readonly asOf?: string;
   readonly rotation: { readonly at: string; readonly overlapEnds: string | null } | null;
 }
 

@@ -65,7 +65,14 @@ function Record({ value, acts, refresh }: { value: Key; acts: Acts; refresh: () 
         ['Plan', h('a', { href: linkTo('plans', plan) }, plan)],
         ['Label', label],
         ['Own limits', limits],
-        ['Last used', value.lastUsed === null ? 'never' : h(Time, { at: value.lastUsed, relative: true })],
+        [
+          'Last used',
+          value.lastUsed === null
+            ? value.asOf
+              ? 'not known'
+              : 'never'
+            : h(Time, { at: value.lastUsed, relative: true }),
+        ],
         ['Created', [h(Time, { at: value.created }), value.imported && ', imported from another system']],
         ['Expires', value.expires === null ? 'never' : h(Time, { at: value.expires })],
         ['Disabled', time(value.disabled)],

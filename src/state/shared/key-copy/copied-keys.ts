@@ -1,0 +1,52 @@
+import { setImmediate } from 'node:timers/promises';
+import type { KeyRecord } from '../../../keys/key.ts';
+import type { KeyQuery, KeysAsOf } from '../../../keys/store.ts';
+import type { KeyCopyReader } from './reader.ts';
+
+/** Records handed on at once. */
+const PART = 100;
+
+type Place = Pick<KeyRecord, 'id' | 'createdAt' | 'hash'>;
+
+/**
+ * All keys of the copy. The copy has no order of age and finds no id, as requests need neither: both are found by reading all
+ * rows, in parts. Of each row only its place is kept meanwhile.
+ */
+export function copiedKeys(reader: Pick<KeyCopyReader, 'after' | 'find'>, asOf: number): KeysAsOf {
+  async function* records(): AsyncGenerator<KeyRecord> {
+    for (let number = 0; ; ) {
+      const rows = reader.after(number);
+      yield* rows.map(({ record }) => record);
+      if (rows.length === 0) return;
+      number = rows.at(-1)!.number;
+      await setImmediate();
+    }
+  }
+
+  return {
+    asOf,
+    async get(id) {
+      for await (const record of records()) if (record.id === id) return record;
+      return null;
+    },
+    async *read({ account, newestFirst = false, after }: KeyQuery = {}) {
+      const direction = newestFirst ? -1 : 1;
+      const compare = (one: Omit<Place, 'hash'>, other: Omit<Place, 'hash'>) => direction * byAge(one, other);
+      const places: Place[] = [];
+      for await (const { id, createdAt, hash, account: owner } of records()) {
+        if (account !== undefined && owner !== account) continue;
+        if (!after || compare({ id, createdAt }, after) > 0) places.push({ id, createdAt, hash });
+      }
+      places.sort(compare);
+      for (let at = 0; at < places.length; at += PART) {
+        const found = places.slice(at, at + PART).map(({ hash }) => reader.find(hash)?.record);
+        yield found.filter((record) => record !== undefined);
+        await setImmediate();
+      }
+    },
+  };
+}
+
+function byAge(one: Omit<Place, 'hash'>, other: Omit<Place, 'hash'>): number {
+  return one.createdAt - other.createdAt || (one.id < other.id ? -1 : Number(one.id > other.id));
+}

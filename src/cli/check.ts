@@ -10,6 +10,7 @@ import {
   type Problem,
   type ReadContract,
 } from '../contract/contract.ts';
+import { Outage } from '../errors/outage.ts';
 import { keysLeftBehind, leftBehindText } from '../run/left-behind.ts';
 import { refuseUnknownUpstreams } from '../run/upstream-names.ts';
 import { peekKeys } from '../state/embedded/peek.ts';
@@ -96,7 +97,8 @@ async function noteLeftBehind(config: Config): Promise<string | null> {
     const leftBehind = await withKeys(config, (keys) => keysLeftBehind(config, keys));
     return leftBehind && leftBehindText(leftBehind);
   } catch (error) {
-    if (!(error instanceof RedisError)) throw error;
-    return `${config.data} has keys, and nobody can say whether Redis knows them: ${error.message}`;
+    if (!(error instanceof RedisError || error instanceof Outage)) throw error;
+    const reason = error instanceof Outage ? 'Redis does not answer' : error.message;
+    return `${config.data} has keys, and nobody can say whether Redis knows them: ${reason}`;
   }
 }

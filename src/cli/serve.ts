@@ -1,6 +1,7 @@
 import type { Config, ServedConfig } from '../config/config.ts';
 import { namesStores, withStore } from '../config/describe.ts';
 import { loadConfig } from '../config/load.ts';
+import { Outage } from '../errors/outage.ts';
 import { tuneEngine } from '../run/engine.ts';
 import type { Gateway } from '../run/gateway.ts';
 import { ReloadRefused } from '../run/reload.ts';
@@ -73,13 +74,13 @@ async function placeOf(config: Config): Promise<string> {
   return `Keys, counters and bans are in ${redisName(redis)}.${store}`;
 }
 
-/** A gateway that started without Redis has started before, and the keys of a first start can wait. */
+/** The keys of a first start can wait for a Redis that does not answer; a gateway that started without Redis has started before. */
 async function demoKeys(config: Config): Promise<DemoKey[] | null> {
   const { makeDemoKeys } = await import('./demo.ts');
   try {
     return await makeDemoKeys(config);
   } catch (error) {
-    if (error instanceof RedisError && error.isAway) return null;
+    if (error instanceof Outage || (error instanceof RedisError && error.isAway)) return null;
     throw error;
   }
 }

@@ -158,6 +158,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
     throw error;
   }
   let stopping: Promise<void> | null = null;
+  const stopped = new AbortController();
   let started: Started | null = null;
 
   function status(): GatewayStatus {
@@ -208,6 +209,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   }
 
   async function letGo(): Promise<void> {
+    stopped.abort();
     await operating.close();
     await fleet.close();
     await letGoOfServing();
@@ -228,7 +230,11 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
         const url = await serving.listen();
         storage.announce?.({ url: adminUrl, token: ownToken });
         observe({ type: 'started', url, adminUrl, state: storage.kind });
-        started = { url, adminUrl, leftBehind: await tellLeftBehind(config, storage.keys, observe) };
+        started = {
+          url,
+          adminUrl,
+          leftBehind: await tellLeftBehind(config, storage.keys, { observe, stopped: stopped.signal }),
+        };
         return started;
       } catch (error) {
         stopping = letGo();

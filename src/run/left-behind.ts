@@ -7,8 +7,9 @@ import { peekKeys } from '../state/embedded/peek.ts';
 /** Keys of the data folder that are looked for in Redis, the newest; and how many at once. */
 const MOST = 1_000;
 const AT_ONCE = 100;
-/** How often Redis is asked that does not answer in time. */
+/** How often Redis is asked at once if it does not answer in time, and the milliseconds until it is asked again. */
 const TRIES = 3;
+const AGAIN = 1_000;
 
 /** A data folder has keys that the Redis in use does not know: whoever has one of them is refused. */
 export interface LeftBehind {
@@ -21,7 +22,7 @@ export interface LeftBehind {
 
 /**
  * Looks whether keys were left behind in the data folder when the gateway got a Redis; `keys` are those in Redis. It asks only as
- * long as all are known, and for at most `MOST`. `null`: none, as far as that can be told.
+ * long as all are known, and for at most `MOST`. `null`: none. Throws Outage if Redis does not answer.
  */
 export async function keysLeftBehind(
   { redis, data: folder }: Pick<Config, 'redis' | 'data'>,
@@ -34,9 +35,7 @@ export async function keysLeftBehind(
       const unknown = await unknownAmong(ids, keys);
       return unknown === 0 ? null : { folder, keys: count, unknown };
     } catch (error) {
-      if (!(error instanceof Outage)) throw error;
-      // The gateway tells by other ways that Redis is away.
-      if (tries === TRIES) return null;
+      if (!(error instanceof Outage) || tries === TRIES) throw error;
     }
   }
 }
@@ -51,15 +50,29 @@ async function unknownAmong(ids: readonly string[], keys: Pick<KeyStore, 'get'>)
   return 0;
 }
 
-/** As above, and tells it. */
+/** As above, and reports it. `null` too if Redis does not answer: then it is asked again until it does, or `stopped` aborts. */
 export async function tellLeftBehind(
   config: Pick<Config, 'redis' | 'data'>,
   keys: Pick<KeyStore, 'get'>,
-  observe: Observe,
+  { observe, stopped }: { readonly observe: Observe; readonly stopped: AbortSignal },
 ): Promise<LeftBehind | null> {
-  const leftBehind = await keysLeftBehind(config, keys);
-  if (leftBehind) observe({ type: 'state.left', ...leftBehind, command: commandFor(leftBehind) });
-  return leftBehind;
+  try {
+    const leftBehind = await keysLeftBehind(config, keys);
+    if (leftBehind) observe({ type: 'state.left', ...leftBehind, command: commandFor(leftBehind) });
+    return leftBehind;
+  } catch (error) {
+    if (!(error instanceof Outage)) throw error;
+    const timer = setTimeout(() => {
+      stopped.removeEventListener('abort', stop);
+      tellLeftBehind(config, keys, { observe, stopped }).catch((bug: unknown) =>
+        observe({ type: 'bug', id: 'left-behind', error: bug }),
+      );
+    }, AGAIN).unref();
+    const stop = () => clearTimeout(timer);
+    if (stopped.aborted) stop();
+    else stopped.addEventListener('abort', stop, { once: true });
+    return null;
+  }
 }
 
 /** What is wrong, and the command that mends it, for a person. */

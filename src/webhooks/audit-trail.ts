@@ -14,9 +14,10 @@ const MARK = 'audit';
 export async function readAuditTrail(
   log: Pick<AuditLog, 'list'>,
   outbox: Outbox,
+  since: number,
   add: (told: Told) => Promise<void>,
 ): Promise<void> {
-  const from = (await outbox.mark(MARK)) ?? (await beginAuditTrail(log, outbox));
+  const from = (await outbox.mark(MARK)) ?? (await beginAuditTrail(log, outbox, since));
   for (let at = from; ; ) {
     const entries = await log.list({ above: at, limit: PART });
     const last = entries.at(-1)?.number;
@@ -32,15 +33,18 @@ export async function readAuditTrail(
 }
 
 /**
- * How far the log was read; up to now, if it never was: what was done before anybody wanted to hear of it is no news. The same for a log
- * that ends before that place: it is another one, such as that of a backup.
+ * How far the log was read; up to `since` (Unix milliseconds), if it never was: what was done before anybody wanted to hear of it is no
+ * news. The same for a log that ends before that place: it is another one, such as that of a backup.
  */
-export async function beginAuditTrail(log: Pick<AuditLog, 'list'>, outbox: Outbox): Promise<number> {
+export async function beginAuditTrail(log: Pick<AuditLog, 'list'>, outbox: Outbox, since: number): Promise<number> {
   const before = await outbox.mark(MARK);
   const [newest] = await log.list({ limit: 1 });
   const end = newest?.number ?? 0;
   if (before !== null && before <= end) return before;
-  return (await outbox.move(MARK, before, end)) ? end : ((await outbox.mark(MARK)) ?? end);
+  // The state may have been away since then.
+  const news = await log.list({ since, limit: PART });
+  const from = (news.at(-1)?.number ?? end + 1) - 1;
+  return (await outbox.move(MARK, before, from)) ? from : ((await outbox.mark(MARK)) ?? from);
 }
 
 /** A key as the audit log has it. */

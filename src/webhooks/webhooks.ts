@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { WebhookSettings } from '../config/config.ts';
 import { Outage } from '../errors/outage.ts';
+import type { KeyRecord } from '../keys/key.ts';
 import type { KeyStore } from '../keys/store.ts';
 import type { Event, Observe } from '../observe/events.ts';
 import type { AuditLog } from '../operators/audit-log.ts';
@@ -60,6 +61,8 @@ export class Webhooks {
   #writing: Promise<void> | null = null;
   #beating: Promise<void> = Promise.resolve();
   #isClosed = false;
+  /** From when on nothing is missed that operators do, Unix milliseconds. */
+  readonly #since: number;
   /** From when on the outbox of all gateways is tried again, on the clock of `performance.now()`. */
   #trustAt = 0;
   #wake = () => {};
@@ -68,6 +71,7 @@ export class Webhooks {
   constructor(options: WebhooksOptions) {
     const { settings, gateway, outbox, apart, clock, observe } = options;
     this.#options = options;
+    this.#since = clock();
     this.#endpoints = endpointsOf(settings);
     this.#incidents = new Incidents(gateway);
     this.#teller = createTeller({ quota: settings.quota, gateway, clock, hear: (heard) => this.hear(heard, null) });
@@ -85,9 +89,9 @@ export class Webhooks {
   async begin(): Promise<void> {
     const { auditLog, outbox } = this.#options;
     try {
-      await beginAuditTrail(auditLog, outbox);
+      await beginAuditTrail(auditLog, outbox, this.#since);
     } catch (error) {
-      // Then it begins when the state is back.
+      // A later look begins it, at the same time.
       if (!(error instanceof Outage)) throw error;
     }
     this.#beat();
@@ -190,12 +194,13 @@ export class Webhooks {
     return { ...data, key: data.key, account: record?.account ?? null, plan: data.plan ?? record?.plan ?? null };
   }
 
-  async #recordOf(id: string) {
+  /** One late answer is no outage, so the key is asked for twice. In an outage the event is told without its account. */
+  async #recordOf(id: string, isLast = performance.now() < this.#trustAt): Promise<KeyRecord | null> {
     try {
       return await this.#options.keys.get(id);
     } catch (error) {
       if (!(error instanceof Outage)) throw error;
-      return null;
+      return isLast ? null : await this.#recordOf(id, true);
     }
   }
 
@@ -214,7 +219,7 @@ export class Webhooks {
   async #look(): Promise<void> {
     const { outbox, keys, auditLog, settings, clock } = this.#options;
     const add = (found: Told) => this.#addTo(outbox, found);
-    await readAuditTrail(auditLog, outbox, add);
+    await readAuditTrail(auditLog, outbox, this.#since, add);
     await sweepExpiring(keys, outbox, { ahead: settings.expiring, now: clock() }, add);
     this.figures = figuresIn(await outbox.states(this.#endpoints.map(({ id }) => id)), clock());
   }

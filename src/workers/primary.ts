@@ -112,6 +112,7 @@ export async function createPrimary(
     throw error;
   }
   let stopping: Promise<void> | null = null;
+  const stopped = new AbortController();
   let started: Awaited<ReturnType<Gateway['start']>> | null = null;
 
   async function status(): Promise<GatewayStatus> {
@@ -156,6 +157,7 @@ export async function createPrimary(
   }
 
   async function letGo(): Promise<void> {
+    stopped.abort();
     await operating.close();
     await fleet.close();
     await past.close();
@@ -177,7 +179,11 @@ export async function createPrimary(
         const adminUrl = await operating.listen();
         const url = await pool.start();
         observe({ type: 'started', url, adminUrl, state: kind });
-        started = { url, adminUrl, leftBehind: await tellLeftBehind(config, records.keys, observe) };
+        started = {
+          url,
+          adminUrl,
+          leftBehind: await tellLeftBehind(config, records.keys, { observe, stopped: stopped.signal }),
+        };
         return started;
       } catch (error) {
         stopping = letGo();

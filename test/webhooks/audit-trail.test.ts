@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { Outage } from '../../src/errors/outage.ts';
 import type { AuditEntry, AuditQuery } from '../../src/operators/audit-log.ts';
 import { openOutbox } from '../../src/state/embedded/outbox.ts';
 import { endpointsOf } from '../../src/webhooks/endpoints.ts';
@@ -29,15 +30,20 @@ test('of a log from a backup, which ends before the place up to which it was rea
   const entry = (number: number) =>
     ({
       number,
-      at: Date.now(),
+      at: number,
       actor: 'local',
       action: 'keys.create',
       after: { ...after, id: `key_${number}` },
     }) as AuditEntry;
   const entries = [entry(1), entry(2)];
   const auditLog = {
-    list: async ({ above, limit = 100 }: AuditQuery) =>
-      above === undefined ? entries.slice(-limit).reverse() : entries.filter(({ number }) => number > above),
+    list: async ({ above, since = 0, limit = 100 }: AuditQuery) =>
+      above === undefined
+        ? entries
+            .filter(({ at }) => at >= since)
+            .slice(-limit)
+            .reverse()
+        : entries.filter(({ number }) => number > above),
   };
   let changed = () => {};
   const watch = (listener: () => void) => {
@@ -75,6 +81,41 @@ test('what was done while no gateway ran is told once by several that start toge
     const [state] = await outbox.states(endpointsOf(settings).map(({ id }) => id));
     expect(state!.waiting).toBe(1);
   } finally {
+    outbox.close();
+  }
+});
+
+test('of a log that could not be read at the start, all that came since then is told', async () => {
+  const outbox = openOutbox(null);
+  const entries: AuditEntry[] = [1, 2].map(
+    (number) => ({ number, at: number, actor: 'local', action: 'keys.create', after }) as AuditEntry,
+  );
+  let isAway = true;
+  const auditLog = {
+    async list({ above, since = 0, limit }: AuditQuery) {
+      if (isAway) throw new Outage('state_unavailable');
+      const found = entries.filter(({ at, number }) => at >= since && number > (above ?? 0));
+      return above === undefined ? found.slice(-limit).reverse() : found;
+    },
+  };
+  let changed = () => {};
+  const watch = (listener: () => void) => {
+    changed = listener;
+    return () => {};
+  };
+  const parts = { settings, gateway: 'gw', outbox, apart: null, clock: () => 10, observe: () => {} };
+  const gateway = new Webhooks({ ...parts, keys: { ...keys, watch }, auditLog });
+  try {
+    await gateway.begin();
+    entries.push({ ...entries[0]!, number: 3, at: 11, after: { ...after, id: 'key_3' } });
+    isAway = false;
+    changed();
+    const [receiver] = endpointsOf(settings);
+    await until('it is told', async () => (await outbox.states([receiver!.id]))[0]!.waiting > 0);
+    expect((await outbox.take(receiver!.id, Number.MAX_SAFE_INTEGER))!.body).toContain('key_3');
+    expect((await outbox.states([receiver!.id]))[0]!.waiting).toBe(1);
+  } finally {
+    await gateway.close();
     outbox.close();
   }
 });

@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, expect, test } from '@jest/globals';
+import { Outage } from '../../src/errors/outage.ts';
+import type { KeyRecord } from '../../src/keys/key.ts';
 import { openOutbox } from '../../src/state/embedded/outbox.ts';
 import { endpointsOf } from '../../src/webhooks/endpoints.ts';
 import type { Outbox } from '../../src/webhooks/outbox.ts';
 import { Webhooks } from '../../src/webhooks/webhooks.ts';
+import { keyRecord } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
 const settings = {
@@ -29,7 +32,7 @@ afterEach(async () => {
   outbox.close();
 });
 
-function open(): void {
+function open(get: (id: string) => Promise<KeyRecord | null> = async () => null): void {
   outbox = openOutbox(null);
   lost = 0;
   webhooks = new Webhooks({
@@ -37,7 +40,7 @@ function open(): void {
     gateway: 'gw-1',
     outbox,
     apart: null,
-    keys: { get: () => null, async *read() {}, watch: () => () => {} },
+    keys: { get, async *read() {}, watch: () => () => {} },
     auditLog: { list: async () => [] },
     clock: Date.now,
     observe: (event) => {
@@ -68,4 +71,16 @@ test('others have their turn while many are written', async () => {
     turns++;
   }
   expect(turns).toBeGreaterThan(20);
+});
+
+test('an event has the account of its key although the first answer about the key was late', async () => {
+  let asked = 0;
+  open(async () => {
+    if (++asked === 1) throw new Outage('state_unavailable');
+    return keyRecord({ account: 'acme' });
+  });
+  useForTheFirstTime(1);
+  await until('it is written', async () => (await waiting()) === 1);
+  const { body } = (await outbox.take(receiver!.id, Number.MAX_SAFE_INTEGER))!;
+  expect(JSON.parse(body)).toMatchObject({ data: { key: 'key_0', account: 'acme', plan: 'free' } });
 });

@@ -1,7 +1,6 @@
 import { Outage } from '../errors/outage.ts';
 import type { Code } from '../errors/refusals.ts';
 import type { Event, EventOf, RequestTrace } from './events.ts';
-import { repeatedRefusals } from './repeated-refusals.ts';
 import { seldom } from './seldom.ts';
 
 /** One line of the log. */
@@ -41,16 +40,13 @@ const FLOOD = 60_000;
 const TOLD_ONCE: ReadonlySet<Code> = new Set(['state_unavailable', 'upstream_away']);
 
 interface LogTableOptions {
-  /** Whether requests have lines. */
-  readonly requests: boolean;
   /** Milliseconds of a clock that never goes back. */
   readonly now?: () => number;
 }
 
 /** The rows of one log. */
-export function createLogTable({ requests, now = () => performance.now() }: LogTableOptions): LogTable {
+export function createLogTable({ now = () => performance.now() }: LogTableOptions = {}): LogTable {
   const inFlood = seldom(FLOOD, now);
-  const countOf = repeatedRefusals(now);
 
   /** One line for each kind and span; `count`: the events since the line before. */
   function seldomly(kind: string, line: (count: number) => Line): Line | null {
@@ -59,12 +55,7 @@ export function createLogTable({ requests, now = () => performance.now() }: LogT
   }
 
   const rows: Rows = {
-    request: requests
-      ? (event) => {
-          const count = countOf(event);
-          return count === null ? null : requestLine(event, count);
-        }
-      : silent,
+    request: requestLine,
     outage: ({ id, error }) =>
       error instanceof Outage && TOLD_ONCE.has(error.code) ? null : warn({ id, reason: reasonOf(error) }),
     bug: ({ id, error: err }) => error({ id, err }),
@@ -141,15 +132,13 @@ export function createLogTable({ requests, now = () => performance.now() }: LogT
   return rows;
 }
 
-/** `count`: the requests that the line stands for. */
-function requestLine(event: EventOf<'request'>, count: number): Line {
+function requestLine(event: EventOf<'request'>): Line {
   const { id, method, operation, status, complete, code, verdict, nearLimit, keyId, account, plan, address } = event;
   return info({
     ...{ id, method, operation, status, complete, code, verdict, nearLimit, keyId, account, plan, address },
     duration: rounded(event.duration),
     upstream: rounded(event.upstream),
     ...moreIn(event.trace),
-    ...(count > 1 && { count }),
   });
 }
 

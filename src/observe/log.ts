@@ -3,9 +3,12 @@ import type { Config } from '../config/config.ts';
 import type { Event, Observe } from './events.ts';
 import { createLogTable } from './log-table.ts';
 import { prettyLine } from './pretty.ts';
+import { RepeatedRefusals } from './repeated-refusals.ts';
 
 export interface Log {
   readonly observe: Observe;
+  /** Writes what it has summed up. */
+  close(): void;
 }
 
 export interface Destination {
@@ -31,15 +34,23 @@ export function createLog(
     ...targetOf(format, destination),
   );
 
+  const table = createLogTable();
   // No object is made for a request that has no line.
-  const table = createLogTable({ requests: requests && logger.isLevelEnabled('info') });
+  const hasRequests = requests && logger.isLevelEnabled('info');
+  const refusals = new RepeatedRefusals(write);
 
-  function observe(event: Event): void {
+  function write(event: Event, count = 1): void {
     const line = table[event.type](event);
-    if (line !== null) logger[line.level](line.fields, line.message ?? event.type);
+    if (line === null) return;
+    logger[line.level](count === 1 ? line.fields : { ...line.fields, count }, line.message ?? event.type);
   }
 
-  return { observe };
+  function observe(event: Event): void {
+    if (event.type !== 'request') write(event);
+    else if (hasRequests) refusals.take(event);
+  }
+
+  return { observe, close: () => refusals.close() };
 }
 
 /** Where pino writes to; JSON for standard output takes pino's own, faster way. */

@@ -206,6 +206,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
     await webhooks.close();
     await tracing?.close();
     await storage.close();
+    log.close();
   }
 
   async function letGo(): Promise<void> {

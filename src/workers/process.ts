@@ -141,11 +141,12 @@ async function begin(
   const telling: Observe = ({ type }) => {
     if (isOpen && TELLING_OF_ABILITY.has(type)) tellAbility();
   };
+  const log = createLog(config.log, { worker });
   const { metrics, recent, top, peaks, recorder, tracing, observe } = await openListeners({
     config,
     worker,
     clock: Date.now,
-    log: createLog(config.log, { worker }),
+    log,
     standing,
     gauges: requestGauges(
       () => serving,
@@ -190,6 +191,7 @@ async function begin(
     recorder.close();
     await tracing?.close();
     await storage.close();
+    log.close();
   }
 
   try {

@@ -1,8 +1,8 @@
 import { inspect, stripVTControlCharacters } from 'node:util';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Config } from '../../src/config/config.ts';
 import type { Event, RequestEvent, RequestTrace } from '../../src/observe/events.ts';
-import { createLog } from '../../src/observe/log.ts';
+import { createLog, type Log } from '../../src/observe/log.ts';
 import { createLogTable } from '../../src/observe/log-table.ts';
 import { requestEvent } from '../support/request-event.ts';
 
@@ -161,7 +161,7 @@ describe('the lines of the log', () => {
       new Proxy({ type, result, trace: undefined, unnamed } as object, {
         get: (own, name) => (name in own ? Reflect.get(own, name) : 1),
       }) as Event;
-    const leaking = Object.entries(createLogTable({ requests: true })).filter(([type, row]) =>
+    const leaking = Object.entries(createLogTable()).filter(([type, row]) =>
       ['lost', 'dropped'].some((result) => inspect(row(eventOf(type, result))).includes(unnamed)),
     );
     expect(leaking.map(([type]) => type)).toEqual([]);
@@ -180,42 +180,69 @@ describe('the lines of the log', () => {
 });
 
 describe('refusals that repeat', () => {
-  let now = 0;
-  const table = () => createLogTable({ requests: true, now: () => now });
+  let lines: { status: number; code: string; count?: number; id: string }[];
+  let log: Log;
+  beforeEach(() => {
+    jest.useFakeTimers();
+    lines = [];
+    const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
+    log = createLog({ level: 'info', requests: true, format: 'json' }, { destination });
+  });
+  afterEach(() => {
+    log.close();
+    jest.useRealTimers();
+  });
+
   const refused = (given: Partial<RequestEvent> = {}) =>
     requestEvent({ status: 401, code: 'invalid_api_key', keyId: null, address: '192.0.2.1', ...given });
-  const linesOf = (log: ReturnType<typeof table>, times: number, event: RequestEvent) =>
-    Array.from({ length: times }, () => log.request(event)).filter((line) => line !== null);
+  /** The lines since the last call. */
+  function linesOf(times: number, event: RequestEvent) {
+    for (let i = 0; i < times; i++) log.observe(event);
+    return lines.splice(0);
+  }
+  async function pass(milliseconds: number) {
+    await jest.advanceTimersByTimeAsync(milliseconds);
+    return lines.splice(0);
+  }
 
   test.each([
     [401, 'invalid_api_key', null],
     [403, 'key_banned', 'key_1'],
     [429, 'rate_limit_exceeded', 'key_1'],
-  ])('with %i have ten lines, and then one a second with their count', (status, code, keyId) => {
-    const log = table();
+  ])('with %i have ten lines, and then one a second with their count', async (status, code, keyId) => {
     const event = refused({ status, code, keyId });
-    const first = linesOf(log, 1_000, event);
+    const first = linesOf(1_000, event);
     expect(first).toHaveLength(10);
-    for (const { fields } of first) expect(fields).not.toHaveProperty('count');
-    now += 1_000;
-    expect(linesOf(log, 500, event)).toMatchObject([{ fields: { status, code, count: 991 } }]);
-    now += 1_000;
-    expect(linesOf(log, 1, event)).toMatchObject([{ fields: { count: 500 } }]);
-    now += 60_000;
-    expect(linesOf(log, 11, event)).toHaveLength(10);
+    for (const line of first) expect(line).not.toHaveProperty('count');
+    expect(await pass(500)).toEqual([]);
+    expect(linesOf(500, event)).toEqual([]);
+    expect(await pass(600)).toMatchObject([{ status, code, count: 1_490 }]);
+    expect(linesOf(3, event)).toEqual([]);
+    expect(await pass(1_100)).toMatchObject([{ count: 3 }]);
+    expect(await pass(60_000)).toEqual([]);
+    expect(linesOf(11, event)).toHaveLength(10);
+  });
+
+  test('leave no timer once all of them are written, and have their last count when the log is closed', async () => {
+    linesOf(12, refused());
+    await pass(1_100);
+    expect(jest.getTimerCount()).toBe(0);
+    linesOf(4, refused({ id: 'r9' }));
+    log.close();
+    expect(linesOf(0, refused())).toMatchObject([{ id: 'r9', count: 4 }]);
+    expect(jest.getTimerCount()).toBe(0);
   });
 
   test('are those of one code and one key or address; a subscriber of IPv6 is one address', () => {
-    const log = table();
-    linesOf(log, 20, refused());
+    linesOf(20, refused());
     for (const other of [{ address: '192.0.2.2' }, { keyId: 'key_2' }, { code: 'missing_api_key' }])
-      expect(linesOf(log, 1, refused(other))).toHaveLength(1);
-    expect(linesOf(log, 10, refused({ address: '2001:db8::1' }))).toHaveLength(10);
-    expect(linesOf(log, 1, refused({ address: '2001:db8::2' }))).toEqual([]);
+      expect(linesOf(1, refused(other))).toHaveLength(1);
+    expect(linesOf(10, refused({ address: '2001:db8::1' }))).toHaveLength(10);
+    expect(linesOf(1, refused({ address: '2001:db8::2' }))).toEqual([]);
   });
 
   test.each([200, 400, 404, 500, 503])('are not those with %i, which all have a line', (status) => {
     const event = refused({ status, code: status === 200 ? null : 'a_code' });
-    expect(linesOf(table(), 50, event)).toHaveLength(50);
+    expect(linesOf(50, event)).toHaveLength(50);
   });
 });

@@ -17,7 +17,7 @@ test('every listener of a process hears of a request', async () => {
     config: loadConfig({ env: {}, cwd: import.meta.dirname }),
     worker: 2,
     clock: Date.now,
-    log: { observe: (event) => void logged.push(event) },
+    log: { observe: (event) => void logged.push(event), close: () => {} },
     standing,
     gauges: CARRYING,
     stores: () => [],

@@ -15,6 +15,7 @@ export const jest = {
   restoreAllMocks: () => mocker.restoreAllMocks(),
   useFakeTimers: (config?: Parameters<ModernFakeTimers['useFakeTimers']>[0]) => timers.useFakeTimers(config),
   useRealTimers: () => timers.useRealTimers(),
+  getTimerCount: () => timers.getTimerCount(),
   advanceTimersByTimeAsync: (milliseconds: number) => timers.advanceTimersByTimeAsync(milliseconds),
 };
 

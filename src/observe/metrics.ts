@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics, type Gauge, Registry } from 'prom-client';
 import type { Event, Observe } from './events.ts';
 import type { Figures } from './figures.ts';
 import type {
@@ -37,6 +37,18 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 /** Gauges with the names of counters, which linters report. Each is the sum of another gauge, such as `nodejs_active_handles`. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
+/** Milliseconds between two looks at the event loop. The default of 10 ms is half of the CPU of an idle gateway. */
+const LOOK_EVERY = 250;
+/** What Node's monitor reports as the time between two looks. */
+const DELAYS = ['min', 'max', 'mean', 'p50', 'p90', 'p99'].map((name) => `nodejs_eventloop_lag_${name}_seconds`);
+
+/** Lets a gauge show how late a look was. */
+function takeInterval(gauge: Gauge): void {
+  const set = gauge.set.bind(gauge);
+  gauge.set = (labels: object | number, seconds?: number) =>
+    set(labels as object, Math.max(0, seconds! - LOOK_EVERY / 1_000));
+}
+
 /** Counts events into the metrics of METRICS. */
 export function createMetrics(
   gauges: (RequestGauges | PrimaryGauges) & Partial<OperatingGauges & CopyGauges & WebhookGauges>,
@@ -44,8 +56,8 @@ export function createMetrics(
   { exemplars = false }: { readonly exemplars?: boolean } = {},
 ): Metrics {
   const registry = new Registry();
-  // The default of 10 ms is half of the processor time of an idle gateway.
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOK_EVERY });
+  for (const name of DELAYS) takeInterval(registry.getSingleMetric(name) as Gauge);
   for (const name of MISNAMED) registry.removeSingleMetric(name);
   const trace: CurrentTrace | null = exemplars ? { id: null } : null;
   const counts = register(registry, gauges, stores, trace);

@@ -78,6 +78,9 @@ interface StoresParts {
   readonly observe: Observe;
 }
 
+/** One for all clients, which may be many. Made here, because an error refers to all that its stack refers to: a reload and its contract. */
+const AWAY = new Outage('upstream_away', { headers: ['Retry-After', '1'] });
+
 /** A set of stores that answer the same. */
 export class Stores implements Upstream {
   readonly name: string;
@@ -87,8 +90,6 @@ export class Stores implements Upstream {
   readonly #retries: Retries;
   readonly #material: string;
   readonly #tls: ClientTls;
-  /** One for all callers: a flood of them is refused. */
-  readonly #away = new Outage('upstream_away', { headers: ['Retry-After', '1'] });
 
   /** `before`: the same upstream in other settings, whose stores are kept. */
   constructor({ name, settings, material, observe }: StoresParts, before: Stores | undefined) {
@@ -101,7 +102,7 @@ export class Stores implements Upstream {
     this.#tls = tls;
     this.#retries = before === undefined ? new Retries(settings.retries) : before.#retries;
     this.#retries.use(settings.retries);
-    const surroundings = { observe, mayGo: (store: Store) => this.#mayGo(store) };
+    const surroundings = { observe, mayGo: this.#mayGo };
     this.stores = settings.stores.map((address) => {
       const kept = before?.stores.find(({ url }) => url === address.url);
       if (kept === undefined) return new Store(name, address, settings, tls, surroundings);
@@ -115,7 +116,7 @@ export class Stores implements Upstream {
     if (tried.length === 0) this.#retries.count(now);
     const only = this.#only;
     if (only === null) return this.#chooseOf(now, safe, tried, operation);
-    return only.health.takes(safe, now, operation) ? only : this.#away;
+    return only.health.takes(safe, now, operation) ? only : AWAY;
   }
 
   mayRetry(error: ClientError, method: string, times: number): boolean {
@@ -149,14 +150,14 @@ export class Stores implements Upstream {
       if (tried.includes(store) || !store.health.takes(safe, now, operation)) continue;
       able.push({ store, weight: store.weight * store.health.share(now), load: store.load });
     }
-    if (able.length === 0) return this.#away;
+    if (able.length === 0) return AWAY;
     return able.length === 1 ? able[0]!.store : chosen(able, Math.random).store;
   }
 
-  /** Stores that answer badly go as long as half of them are left. */
-  #mayGo(going: Store): boolean {
+  /** Stores that answer badly go as long as half of them are left. As a closure of the constructor it would keep `before` in memory. */
+  readonly #mayGo = (going: Store): boolean => {
     // Those that return take a few requests only.
     const gone = this.stores.filter((store) => store !== going && store.health.state !== 'up').length;
     return gone + 1 <= this.stores.length / 2;
-  }
+  };
 }

@@ -1,0 +1,27 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, test } from '@jest/globals';
+import { withStore } from '../../../src/config/describe.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { Upstreams } from '../../../src/gateway/upstream/stores.ts';
+import { until } from '../../support/until.ts';
+
+test('upstreams of earlier settings leave memory', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const config = loadConfig({ env: {}, cwd: import.meta.dirname });
+  const settings = (port: number) => withStore(config, `http://127.0.0.1:${port}`);
+  const none = { upstream: null, upstreams: {} };
+  const upstreams = new Upstreams(settings(1), none, () => {});
+  const earlier: WeakRef<object>[] = [];
+  for (let port = 2; port < 6; port++) {
+    earlier.push(new WeakRef(upstreams.of('default')));
+    upstreams.use(settings(port), none);
+  }
+  await until('all earlier upstreams are gone', () => {
+    collect();
+    return earlier.every((one) => one.deref() === undefined);
+  });
+  expect(upstreams.status).toHaveLength(1);
+  upstreams.close();
+});

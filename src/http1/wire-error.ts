@@ -16,13 +16,19 @@ export type WireFault =
   /** The other side ended the connection inside a message. */
   | 'cut_off';
 
-/** A message that nobody must act on. Its text says what is wrong in words for the sender, and holds nothing of what was sent. */
+/**
+ * A message that nobody must act on. Its text says what is wrong in words for the sender, and holds nothing of what was sent. It has
+ * no stack: recording one takes as long as reading the message, and senders of nonsense are many.
+ */
 export class WireError extends Error {
   override name = 'WireError';
   readonly fault: WireFault;
 
   constructor(fault: WireFault, message: string) {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(message);
+    Error.stackTraceLimit = stackTraceLimit;
     this.fault = fault;
   }
 }

@@ -12,9 +12,9 @@ export default class NodeRealm implements JestEnvironment {
   readonly fakeTimersModern = null;
   readonly moduleMocker = new ModuleMocker(globalThis);
 
-  /** Jest has 100 frames recorded for each error, and for each call of `expect`. */
+  /** As many frames as in the product. Jest has 100 recorded for each error, and for each call of `expect`. */
   async setup(): Promise<void> {
-    Error.stackTraceLimit = 20;
+    Error.stackTraceLimit = 10;
   }
 
   async teardown(): Promise<void> {}

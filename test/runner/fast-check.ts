@@ -5,7 +5,7 @@ const USUAL = 100;
 /** The least runs of a property that asks for as many. */
 const LEAST = 20;
 
-const isDeep = process.env.STOREGATE_TEST_DEPTH === 'deep';
+export const isDeep = process.env.STOREGATE_TEST_DEPTH === 'deep';
 const seed = process.env.STOREGATE_TEST_SEED;
 
 /** `npm test` does a tenth of the random runs, `npm run test:deep` does all. */

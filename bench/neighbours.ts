@@ -4,7 +4,7 @@
  *     node --disable-warning=ExperimentalWarning bench/neighbours.ts [--before FOLDER] [--only NAME] [--workers N]
  *
  * The polite client sends one request at a time on a connection of its own. Greedy clients do one thing on 16 connections, in a process of
- * their own. `--before` measures another checkout in the same run.
+ * their own. `--before` measures another checkout in the same run. The backend is a process of its own (nginx).
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -15,8 +15,10 @@ import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { freePort } from '../test/support/free-port.ts';
+import { startBackend } from './backend.ts';
 import { Children } from './children.ts';
 import { Connection } from './connection.ts';
+import { cpuTime } from './cpu.ts';
 import { percentile } from './statistics.ts';
 
 const { values } = parseArgs({
@@ -36,6 +38,9 @@ const fields = Array.from({ length: 95 }, (_, i) => `x-${i}-${'abcdefgh'.slice(i
 const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: a\r\n${more}\r\n`;
 const keyed = `X-API-Key: ${GREEDY_KEY}\r\n`;
 const body = JSON.stringify({ name: 'Rex', photoUrls: Array.from({ length: 40_000 }, (_, i) => `https://a/${i}`) });
+const names = JSON.stringify(Object.fromEntries(Array.from({ length: 80_000 }, (_, i) => [`name${i}`, 0])));
+const post = (text: string) =>
+  `POST /pets HTTP/1.1\r\nHost: a\r\n${keyed}Content-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`;
 
 /** What greedy clients send again and again, without waiting for responses. */
 const GREEDY: Readonly<Record<string, string>> = {
@@ -45,7 +50,8 @@ const GREEDY: Readonly<Record<string, string>> = {
   '404': get('/nowhere', keyed).repeat(1_000),
   '400': get('/pets/x', keyed).repeat(1_000),
   'a page': get('/docs/').repeat(2_500),
-  'large bodies': `POST /pets HTTP/1.1\r\nHost: a\r\n${keyed}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  'large bodies': post(body),
+  '80,000 names': post(names),
 };
 
 if (values.greedy !== undefined) floodForever(values.greedy, Number(values.port), values.key!);
@@ -70,15 +76,16 @@ async function measureAll(): Promise<void> {
   const checkouts = values.before === undefined ? [project] : [resolve(values.before), project];
   const children = new Children();
   try {
+    const backend = await startBackend(children);
     for (const [i, checkout] of checkouts.entries()) {
-      const { port, pid, keys } = await start(children, checkout, `gateway-${i}`);
+      const gateway = await start(children, checkout, `gateway-${i}`, backend.url);
       console.log(
         `\n${checkout === project ? 'this checkout' : 'before'}, ${values.workers} workers, ${values.connections} connections`,
       );
-      console.log('greedy clients send   p50 ms   p99 ms   worst ms   responses   RSS MB');
+      console.log('greedy clients send   p50 ms   p99 ms   worst ms   responses  greedy   CPU s   RSS MB');
       for (const name of Object.keys(GREEDY)) {
         if (values.only !== undefined && values.only !== name && name !== 'none') continue;
-        await measure(name, port, pid, keys);
+        await measure(name, gateway);
       }
     }
   } finally {
@@ -87,7 +94,7 @@ async function measureAll(): Promise<void> {
   process.exit();
 }
 
-async function start(children: Children, checkout: string, name: string) {
+async function start(children: Children, checkout: string, name: string, storeUrl: string) {
   const folder = join(children.folder, name);
   mkdirSync(folder);
   const windows = 'windows: [{ limit: 1000000000, per: minute }]';
@@ -99,6 +106,7 @@ async function start(children: Children, checkout: string, name: string) {
     STOREGATE_HOST: '127.0.0.1',
     STOREGATE_PORT: `${port}`,
     STOREGATE_ADMIN_PORT: `${adminPort}`,
+    STORE_URL: storeUrl,
     STOREGATE_WORKERS: values.workers,
     STOREGATE_DATA: join(folder, 'data'),
     STOREGATE_CONFIG: join(folder, 'gateway.yaml'),
@@ -120,15 +128,10 @@ async function start(children: Children, checkout: string, name: string) {
     const response = await fetch(`http://127.0.0.1:${adminPort}/keys`, { method: 'POST', headers, body });
     return ((await response.json()) as { key: string }).key;
   }
-  return { port, pid, keys: { polite: await key('polite'), greedy: await key('greedy') } };
+  return { port, adminPort, pid, keys: { polite: await key('polite'), greedy: await key('greedy') } };
 }
 
-async function measure(
-  name: string,
-  port: number,
-  pid: number,
-  keys: { readonly polite: string; readonly greedy: string },
-): Promise<void> {
+async function measure(name: string, { port, adminPort, pid, keys }: Awaited<ReturnType<typeof start>>): Promise<void> {
   const flood: ChildProcess | null =
     name === 'none'
       ? null
@@ -149,6 +152,7 @@ async function measure(
         );
   await pause(1_500);
   const times: number[] = [];
+  const [cpu, answered] = [cpuTime(pid), await answers(adminPort)];
   const end = performance.now() + Number(values.seconds) * 1_000;
   let connection = new Connection(port);
   while (performance.now() < end) {
@@ -160,14 +164,24 @@ async function measure(
   }
   connection.close();
   const rss = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
+  const cpuSeconds = ((cpuTime(pid) - cpu) / 1e6).toFixed(1);
+  const others = (await answers(adminPort)) - answered - times.length;
   times.sort((a, b) => a - b);
   const row = [percentile(times, 0.5), percentile(times, 0.99), times.at(-1)!].map((time) =>
     time.toFixed(1).padStart(9),
   );
-  console.log(`${name.padEnd(18)} ${row.join('')}  ${`${times.length}`.padStart(9)} ${rss.toFixed(0).padStart(8)}`);
+  const counts = `${`${times.length}`.padStart(11)}${`${others}`.padStart(8)}${cpuSeconds.padStart(8)}`;
+  console.log(`${name.padEnd(18)} ${row.join('')}${counts}${rss.toFixed(0).padStart(9)}`);
   if (flood !== null) {
     flood.kill();
     await once(flood, 'exit');
     await pause(1_500);
   }
+}
+
+/** Requests that the gateway has answered so far. */
+async function answers(adminPort: number): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
+  const counts = text.matchAll(/^storegate_requests_total\{.*\} (\d+)$/gm);
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
 }

@@ -138,7 +138,7 @@ export function buildPipeline({ config, contract, prepared }: ActiveConfig<Confi
       report,
     }),
     forward: createForward({ upstreamOf, observe, requestFields: fields, plainAnswers: responses !== 'off' }),
-    inspect: createInspection({ mode: responses, maxBodyBytes, report }),
+    inspect: createInspection({ mode: responses, maxBodyBytes, largeChecks, report }),
     relay: createRelay({ answer, readAhead }),
     mounts: createMounts({
       mounts: config.mounts,

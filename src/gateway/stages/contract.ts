@@ -7,7 +7,6 @@ import type { Exchange } from '../exchange.ts';
 import type { Admitted, Checked, CheckedRequest, Target } from '../results.ts';
 import type { Route } from '../routes.ts';
 import type { Bodies } from '../wire/bodies.ts';
-import { CallerLeft } from '../wire/caller-left.ts';
 import type { LargeChecks } from './large-checks.ts';
 
 /** Returns the request in the form that may go to the store. Throws or rejects with a Refusal. */
@@ -55,20 +54,9 @@ export function createContract({
         refuseFaults(rule, faults, media, body);
         return checked({ client, target, operation, body });
       };
-      return inTurn(exchange, client, body, check);
+      return largeChecks.inTurn(exchange, client.keyId, body, check);
     });
   };
-
-  /** At once for most bodies; a large one waits for its turn. */
-  function inTurn<T>({ call }: Exchange, { keyId }: Admitted, body: Buffer | null, check: () => T): Eventually<T> {
-    if (body === null || !largeChecks.isLarge(body.length)) return check();
-    return largeChecks.run(
-      keyId,
-      check,
-      () => !call.left,
-      () => new CallerLeft(),
-    );
-  }
 
   /** Bytes of the largest body. The door has one limit for all, and an operation can only have a smaller one. */
   function mostOf(operation: Operation): number {
@@ -96,7 +84,8 @@ export function createContract({
     const body = await bodies.read(exchange, mostOf(operation), client.keyId);
     const rule = ruleOf(exchange, operation);
     try {
-      await inTurn(exchange, client, body, () => refuseFaults(rule, faults, mediaOf(exchange, rule), body));
+      const check = () => refuseFaults(rule, faults, mediaOf(exchange, rule), body);
+      await largeChecks.inTurn(exchange, client.keyId, body, check);
     } catch (refusal) {
       if (!(refusal instanceof Refusal)) throw refusal;
       report(exchange, 'request', refusal.details ?? [ofBody(refusal.message, 'mediaType')]);

@@ -1,3 +1,7 @@
+import type { Eventually } from '../../common/eventually.ts';
+import type { Exchange } from '../exchange.ts';
+import { CallerLeft } from '../wire/caller-left.ts';
+
 /** Bytes of a body from which checking it takes long enough to be noticed by others. */
 const LARGE = 64 * 1024;
 
@@ -18,9 +22,15 @@ export class LargeChecks {
   readonly #waiting = new Map<string, Waiting[]>();
   #busy = false;
 
-  /** Whether a body of so many bytes has to wait for its turn. */
-  isLarge(bytes: number): boolean {
-    return bytes >= LARGE;
+  /** At once for most bodies; a large one waits for the turn of `owner`, and rejects with CallerLeft if the client has left. */
+  inTurn<T>({ call }: Pick<Exchange, 'call'>, owner: string, body: Buffer | null, check: () => T): Eventually<T> {
+    if (body === null || body.length < LARGE) return check();
+    return this.run(
+      owner,
+      check,
+      () => !call.left,
+      () => new CallerLeft(),
+    );
   }
 
   /** Resolves with the result of `check`; rejects with what it throws, or with `unwanted()` if the client has left. */

@@ -8,6 +8,7 @@ import { BodyStream, EMPTY } from '../../http1/body-stream.ts';
 import type { Report } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Checked } from '../results.ts';
+import type { LargeChecks } from '../stages/large-checks.ts';
 import type { AnswerBody, StoreAnswer } from './store-answer.ts';
 
 /** A step between the store and the caller: returns the answer that replaces the store's. */
@@ -19,19 +20,22 @@ export interface InspectionParts {
   readonly mode: 'off' | 'report' | 'enforce';
   /** In bytes. A larger body is not checked, which counts as a fault. */
   readonly maxBodyBytes: number;
+  /** The same as for requests. */
+  readonly largeChecks: LargeChecks;
   readonly report: Report;
 }
 
 /** Checks the store's answers against the contract, each once it is complete. */
-export function createInspection({ mode, maxBodyBytes, report }: InspectionParts): Inspect {
+export function createInspection({ mode, maxBodyBytes, largeChecks, report }: InspectionParts): Inspect {
   if (mode === 'off') return (_exchange, _checked, stored) => stored;
 
-  return async function inspect(exchange, { operation }, stored) {
+  return async function inspect(exchange, { client, operation }, stored) {
     // The answer to HEAD has the headers of a body that does not come.
     if (exchange.call.method === 'HEAD') return stored;
     await operation.ready('response');
     const body = stored.body instanceof BodyStream ? await gather(stored.body, maxBodyBytes) : stored.body;
-    const faults = faultsIn(operation, stored, body);
+    const whole = body instanceof BodyStream ? null : body;
+    const faults = await largeChecks.inTurn(exchange, client.keyId, whole, () => faultsIn(operation, stored, body));
     if (faults.length > 0) report(exchange, 'response', faults);
     if (faults.length === 0 || mode === 'report' || operation.exempt !== null) return { ...stored, body };
     // The rest of a body that is too large is of no use.

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { LargeChecks } from '../../../src/gateway/stages/large-checks.ts';
+import { exchangeOf } from '../../support/exchange.ts';
 import { standStill } from '../../support/stand-still.ts';
 
 class Unwanted extends Error {}
@@ -54,6 +55,7 @@ describe('checks of large bodies', () => {
 
   test('begin with bodies of 64 KiB', () => {
     const checks = new LargeChecks();
-    expect([64 * 1024 - 1, 64 * 1024].map((bytes) => checks.isLarge(bytes))).toEqual([false, true]);
+    const check = (bytes: number) => checks.inTurn(exchangeOf(), 'a', Buffer.alloc(bytes), () => bytes);
+    expect([64 * 1024 - 1, 64 * 1024].map(check)).toEqual([64 * 1024 - 1, expect.any(Promise)]);
   });
 });

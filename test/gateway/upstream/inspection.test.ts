@@ -1,0 +1,33 @@
+import { expect, test } from '@jest/globals';
+import type { Operation } from '../../../src/contract/contract.ts';
+import type { Checked } from '../../../src/gateway/results.ts';
+import { LargeChecks } from '../../../src/gateway/stages/large-checks.ts';
+import { createInspection } from '../../../src/gateway/upstream/inspection.ts';
+import { admittedClient, exchangeOf, targetOf } from '../../support/exchange.ts';
+
+test('large responses are checked in turn with other large bodies', async () => {
+  const largeChecks = new LargeChecks();
+  const done: string[] = [];
+  const operation = {
+    ready: () => null,
+    checkResponse: (_status: number, _type: string | undefined, body: Buffer) => {
+      done.push(`response of ${body.length}`);
+      return [];
+    },
+  } as unknown as Operation;
+  const inspect = createInspection({ mode: 'enforce', maxBodyBytes: 1024 ** 2, largeChecks, report: () => {} });
+  const checked = { client: admittedClient(), target: targetOf('/pets'), operation, body: null } as Checked;
+  const inspected = (bytes: number) =>
+    inspect(exchangeOf(), checked, { status: 200, reason: '', headers: [], body: Buffer.alloc(bytes) });
+
+  const request = (name: string) =>
+    largeChecks.run(
+      'another key',
+      () => done.push(name),
+      () => true,
+      () => new Error(),
+    );
+  const all = [request('request 1'), request('request 2'), inspected(100_000), inspected(10)];
+  await Promise.all(all);
+  expect(done).toEqual(['request 1', 'response of 10', 'request 2', 'response of 100000']);
+});

@@ -1,9 +1,12 @@
 /**
- * Requests lost by rolling restarts: two gateways behind HAProxy, which never sends a request twice. One command:
+ * Requests lost by rolling restarts of two gateways. One command:
  *
  *     node --disable-warning=ExperimentalWarning bench/restarts.ts --requests 1000000 --restarts 20
  *
  * Each round restarts one gateway after the other with SIGTERM. With `--workers 2` or more, it also ends one worker of each.
+ * The gateways are behind HAProxy, which never sends a request twice. With `--direct`, clients open a new connection to the
+ * gateways in turn for each request, do not look whether a gateway is ready, and try the other gateway only if the connection
+ * is refused. `--busy 4` runs four processes beside it that do nothing but count.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -16,7 +19,7 @@ import { childrenOf } from './cpu.ts';
 import { stepAside } from './processors.ts';
 import { startRedis } from './redis-server.ts';
 import { type Balancer, CHECK, startBalancer } from './restarts/balancer.ts';
-import { Callers } from './restarts/callers.ts';
+import { Clients } from './restarts/clients.ts';
 import { missingExecutable } from './targets/executable.ts';
 import { type PreparedStoregate, prepareStoregate } from './targets/storegate-process.ts';
 
@@ -27,14 +30,17 @@ const { values } = parseArgs({
     connections: { type: 'string', default: '64' },
     workers: { type: 'string', default: '1' },
     delay: { type: 'string', default: '1s' },
+    direct: { type: 'boolean', default: false },
+    busy: { type: 'string', default: '0' },
   },
 });
-const [requests, restarts, connections, workers] = [
+const [requests, restarts, connections, workers, busy] = [
   values.requests,
   values.restarts,
   values.connections,
   values.workers,
-].map(Number) as [number, number, number, number];
+  values.busy,
+].map(Number) as [number, number, number, number, number];
 
 interface Gateway extends PreparedStoregate {
   readonly name: string;
@@ -57,24 +63,25 @@ async function run(): Promise<void> {
   const gateways = await startGateways();
   const balancer = await startBalancer(children, gateways);
   for (const { name } of gateways) await until(() => balancer.isUp(name));
+  for (let i = 0; i < busy; i++) children.startBusy();
   let done = 0;
-  const callers = new Callers({
-    port: balancer.port,
+  const clients = new Clients({
+    ports: values.direct ? gateways.map(({ command }) => command.port) : [balancer.port],
     key: gateways[0]!.keys.admitted,
     connections,
     requests,
     ended: () => done === restarts,
   });
   const started = performance.now();
-  const calling = callers.run();
+  const running = clients.run();
   while (done < restarts) {
-    await until(() => callers.sent >= (requests * done) / restarts);
+    await until(() => clients.sent >= (requests * done) / restarts);
     for (const gateway of gateways) await restart(gateway, balancer);
     done++;
-    say(`${done} of ${restarts} rolling restarts: ${callers.sent} requests, ${callers.lostInAll} lost`);
+    say(`${done} of ${restarts} rolling restarts: ${clients.sent} requests, ${clients.lostInAll} lost`);
   }
-  await calling;
-  tell(callers, (performance.now() - started) / 1_000);
+  await running;
+  tell(clients, (performance.now() - started) / 1_000);
 }
 
 async function startGateways(): Promise<Gateway[]> {
@@ -119,14 +126,17 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   while (!(await condition())) await pause(CHECK / 5);
 }
 
-function tell(callers: Callers, seconds: number): void {
+function tell(clients: Clients, seconds: number): void {
   const proxy = execFileSync('haproxy', ['-v'], { encoding: 'utf8' }).split('\n')[0];
-  console.log(`${proxy}
-checks every ${CHECK} ms, retries 0, retry-on none, no redispatch, http-reuse always; door.drainDelay ${values.delay}
+  const path = values.direct
+    ? `a new connection for each request, to the gateways in turn; ${clients.refused} connections refused`
+    : `${proxy}, checks every ${CHECK} ms, retries 0, retry-on none, no redispatch, http-reuse always`;
+  console.log(`${path}
+door.drainDelay ${values.delay}, ${busy} processes beside it that only count
 ${restarts} rolling restarts of two gateways with ${workers} worker${workers === 1 ? '' : 's'} each, ${connections} connections, ${seconds.toFixed(0)} s
-${callers.sent} requests, ${callers.answered} answered 200, ${callers.lostInAll} lost`);
-  for (const [outcome, count] of callers.lost) console.log(`  ${count} x ${outcome}`);
-  if (callers.lostInAll > 0) process.exitCode = 1;
+${clients.sent} requests, ${clients.answered} answered 200, ${clients.lostInAll} lost`);
+  for (const [outcome, count] of clients.lost) console.log(`  ${count} x ${outcome}`);
+  if (clients.lostInAll > 0) process.exitCode = 1;
 }
 
 function say(line: string): void {

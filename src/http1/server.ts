@@ -57,7 +57,6 @@ export class Server {
   readonly #late = new WeakSet<Socket>();
   /** What becomes of a connection that was accepted and is served. */
   #enter: (accepted: Socket) => void = (accepted) => this.#take(readShared(accepted, onRead));
-  #accepted = 0;
   #leaving = false;
 
   constructor(options: ServerOptions) {
@@ -76,7 +75,6 @@ export class Server {
     };
     const settings = { allowHalfOpen: true, noDelay: true, pauseOnConnect: true };
     this.listener = createServer(settings, (accepted) => {
-      this.#accepted++;
       if (options.takes(accepted)) this.#enter(accepted);
     });
     this.#timers = [
@@ -88,11 +86,6 @@ export class Server {
       }, this.#lookEvery).unref(),
       setInterval(() => this.#lookForStalled(), options.stallTimeout).unref(),
     ];
-  }
-
-  /** Connections taken since the beginning. */
-  get accepted(): number {
-    return this.#accepted;
   }
 
   /** Requests that have begun and are not over. */

@@ -18,6 +18,7 @@ import type { Heard } from '../webhooks/teller.ts';
 import { WorkerHandle } from './handle.ts';
 import { packed, type StartOrder } from './protocol.ts';
 import { shareOf } from './share.ts';
+import { SharedSocket } from './socket.ts';
 
 /** Milliseconds before the pool replaces a worker that keeps ending, doubled each time. */
 const FIRST_WAIT = 100;
@@ -48,6 +49,9 @@ export class WorkerPool {
   readonly #stop = new AbortController();
   readonly #killAll = () => this.kill();
   readonly #ticketSecret = makeTicketSecret();
+  readonly #socket = new SharedSocket();
+  /** The URL for clients. */
+  #url = '';
   /** The settings in force; new workers start with them. */
   #settings: ActiveConfig<ServedConfig>;
   /** What the workers that ended had counted. */
@@ -89,7 +93,8 @@ export class WorkerPool {
     try {
       const urls = await Promise.all(handles.map((handle) => this.#begin(handle)));
       this.#kept = handles.map((handle) => this.#keep(handle));
-      return urls[0]!;
+      this.#url = urls[0]!;
+      return this.#url;
     } catch (error) {
       this.kill();
       await Promise.all(handles.map(({ ended }) => ended));
@@ -221,6 +226,7 @@ export class WorkerPool {
       minute: this.#minute,
       webhook: (heard) => this.#heard(heard, number),
       leave: () => void this.#letLeave(handle),
+      closeShared: () => this.#socket.close(Number(this.#url.slice(this.#url.lastIndexOf(':') + 1))),
     });
     this.#handles.set(number, handle);
     return handle;

@@ -111,7 +111,9 @@ export class WorkerProcess {
   #drain(options: DrainOptions): Promise<LastReport> {
     this.#lastReport ??= this.#inTurn(async () => {
       const work = this.#work;
-      const cutOff = (await work?.serving.drain(options)) ?? 0;
+      // A primary process that is gone has no socket.
+      const closeShared = () => this.#primary.call('closeShared', null, TELLING).catch(() => {});
+      const cutOff = (await work?.serving.drain({ ...options, closeShared })) ?? 0;
       await work?.close();
       return { cutOff, figures: (await work?.metrics.figures()) ?? [] };
     });

@@ -82,6 +82,8 @@ export type PrimaryCalls = {
   able: (ability: Ability) => void;
   /** The worker got a SIGTERM and wants to be told to drain. */
   leave: (nothing: null) => void;
+  /** Closes the socket from which all workers get their connections. */
+  closeShared: (nothing: null) => void;
 };
 
 /** What a worker reports at its end. */

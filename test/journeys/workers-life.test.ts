@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, type ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { program } from '../runner/programs.ts';
 import { commandLine } from '../support/command-line.ts';
@@ -283,6 +285,19 @@ test('a gateway that has lost Redis is unready where the operator wants that, an
   expect(await Promise.all(requests)).toEqual(['ECONNRESET', 'ECONNRESET']);
   expect(gateway.told('stopped')).toEqual([expect.objectContaining({ cutOff: 2 })]);
   await own.stop();
+});
+
+test('clients that keep connecting while all workers stop are answered or refused, and none is reset', async () => {
+  const gateway = await start(`door: { drainDelay: 500ms, ${DRAIN} }\n`);
+  const clients = new Worker(new URL('../support/connecting-clients.ts', import.meta.url));
+  const lost = once(clients, 'message');
+  clients.postMessage(Number(new URL(gateway.url).port));
+  await until('they are answered', async () => (await gateway.metric('storegate_requests_total')) !== 0);
+  gateway.running.child.kill('SIGTERM');
+  const [outcomes] = await lost;
+  await clients.terminate();
+  expect(outcomes).toEqual([]);
+  expect(await gateway.running.exit).toBe(0);
 });
 
 describe('the start', () => {

@@ -1,4 +1,5 @@
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { acceptAll, acceptWaiting, socketOf } from '../../http1/accept-all.ts';
 import { listen as bind } from '../../common/listen.ts';
 import type { Address, Config } from '../../config/config.ts';
 import type { Refusal } from '../../errors/refusals.ts';
@@ -33,6 +34,11 @@ export interface ListenOptions {
 export interface DrainOptions {
   /** False: others accept at the same address, so this one stops at once and not after the delay. */
   readonly accepting?: boolean;
+  /**
+   * In a worker: closes the socket of the primary process, if it is still open. Resolves behind all connections that were handed
+   * over before.
+   */
+  readonly closeShared?: () => Promise<void>;
 }
 
 /** Answers requests. Never throws. */
@@ -52,8 +58,6 @@ export interface ListenerOptions {
 
 /** Milliseconds between two looks for connections that may end. */
 const SWEEP = 25;
-/** Turns of the event loop in which connections that wait to be accepted may be taken; far more than the system keeps. */
-const MOST_TURNS = 2_000;
 
 export function createListener({
   config: { listen, door },
@@ -93,10 +97,13 @@ export function createListener({
       port = await bind(listener, { host: listen.host, port, reusePort: beside });
       return port;
     },
-    async drain({ accepting = true } = {}) {
+    async drain({ accepting = true, closeShared } = {}) {
       server.leave();
       if (accepting) await pause(door.drainDelay);
-      await acceptAll();
+      const socket = socketOf(listener);
+      if (accepting && closeShared && !isBeside) await acceptWaiting(listener, closeShared);
+      else if (accepting && socket && !isBeside) await acceptAll(socket);
+      else await acceptWaiting(listener);
       const closed = stopAccepting();
       if (!accepting) await pause(door.drainDelay);
       const cutOff = await endConnections(closed);
@@ -105,17 +112,6 @@ export function createListener({
       return cutOff;
     },
   };
-
-  /** Accepts what waits in the system's queue, one connection a turn: closing the listening socket would reset them. */
-  async function acceptAll(): Promise<void> {
-    let before = -1;
-    for (let turns = 0; server.accepted !== before && turns < MOST_TURNS; turns++) {
-      before = server.accepted;
-      // The rest of this turn, and a whole one.
-      await nextTurn();
-      await nextTurn();
-    }
-  }
 
   /** Resolves when all connections have ended. */
   function stopAccepting(): Promise<void> {

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import { afterEach, expect, test } from '@jest/globals';
 import type { Config } from '../../../src/config/config.ts';
 import { loadConfig } from '../../../src/config/load.ts';
@@ -19,11 +20,13 @@ const DOOR: Config['door'] = {
   drainTimeout: HOUR,
 };
 const GET = 'GET /now HTTP/1.1\r\nHost: a\r\n\r\n';
+const ROUNDS = 20;
 const HELD = 'GET /held HTTP/1.1\r\nHost: a\r\n\r\n';
 
 /** A listener that answers every path with itself, `/held` when the test says so. */
 class Door {
   readonly held: Call[] = [];
+  answered = 0;
   readonly #listener: Listener;
   readonly #wires: Wire[] = [];
   #url = '';
@@ -35,7 +38,10 @@ class Door {
       pipeline: {
         handle: (call) => {
           if (call.target === '/held') this.held.push(call);
-          else call.answer(200, '', lines(), call.target);
+          else {
+            this.answered++;
+            call.answer(200, '', lines(), call.target);
+          }
         },
       },
       limits: new ConnectionLimits(DOOR, () => {}),
@@ -50,6 +56,10 @@ class Door {
     door.#url = `http://127.0.0.1:${await door.#listener.listen()}`;
     doors.push(door);
     return door;
+  }
+
+  get port(): number {
+    return Number(new URL(this.#url).port);
   }
 
   async connect(): Promise<Wire> {
@@ -197,6 +207,21 @@ test('connections that the system has made and nobody has accepted yet are answe
     expect(await wire.send(GET).answer()).toMatchObject({ body: '/now', headers: { connection: 'close' } });
   }
   expect(await drained).toBe(0);
+});
+
+test('clients that keep connecting while the listener closes are answered or refused, and none is reset', async () => {
+  const clients = new Worker(new URL('../../support/connecting-clients.ts', import.meta.url));
+  const lost: (readonly string[])[] = [];
+  clients.on('message', (outcomes) => lost.push(outcomes));
+  for (let round = 0; round < ROUNDS; round++) {
+    const door = await Door.open();
+    clients.postMessage(door.port);
+    await until('clients are answered', () => door.answered > 20);
+    await door.drain();
+  }
+  await until('all clients are refused', () => lost.length === ROUNDS);
+  await clients.terminate();
+  expect(lost.flat()).toEqual([]);
 });
 
 test('bytes behind the last answer do not reset its connection', async () => {

@@ -1,0 +1,84 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Connection, OK } from '../connection.ts';
+
+/** In milliseconds: every eighth client of a balancer waits up to this long between two requests, so that a stop finds idle connections. */
+const PAUSE = 400;
+/** What a connection attempt ends in where no process listens. Nothing was sent: a balancer tries the next gateway. */
+const REFUSED = 'ECONNREFUSED';
+
+export interface ClientsOptions {
+  /**
+   * One port is a balancer's: each client keeps its connection. Several ports are the gateways' own: each request has a new
+   * connection, to the gateways in turn, and to the next gateway if the first refuses the connection.
+   */
+  readonly ports: readonly number[];
+  readonly key: string;
+  readonly connections: number;
+  /** The clients end when they have sent this many requests and `ended` returns true. */
+  readonly requests: number;
+  readonly ended: () => boolean;
+}
+
+/** Clients that send one request after the other, and never send one twice. */
+export class Clients {
+  sent = 0;
+  answered = 0;
+  /** Connections that were refused before anything was sent. */
+  refused = 0;
+  /** Requests without a 200, by what came instead. */
+  readonly lost = new Map<string, number>();
+  readonly #options: ClientsOptions;
+  readonly #request: string;
+
+  constructor(options: ClientsOptions) {
+    this.#options = options;
+    this.#request = `GET /pets HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-Key: ${options.key}\r\n\r\n`;
+  }
+
+  get lostInAll(): number {
+    return this.lost.values().reduce((sum, count) => sum + count, 0);
+  }
+
+  async run(): Promise<void> {
+    const { connections, ports } = this.#options;
+    const clients = Array.from({ length: connections }, (_, i) =>
+      ports.length === 1 ? this.#keep(ports[0]!, i % 8 === 7) : this.#connect(i),
+    );
+    await Promise.all(clients);
+  }
+
+  get #goesOn(): boolean {
+    return this.sent < this.#options.requests || !this.#options.ended();
+  }
+
+  async #keep(port: number, pausing: boolean): Promise<void> {
+    let connection = new Connection(port);
+    while (this.#goesOn) {
+      if (pausing) await pause(Math.random() * PAUSE);
+      if (connection.ended) connection = new Connection(port);
+      this.sent++;
+      this.#count(await connection.ask(this.#request));
+    }
+    connection.close();
+  }
+
+  async #connect(first: number): Promise<void> {
+    const { ports } = this.#options;
+    for (let turn = first; this.#goesOn; turn++) {
+      this.sent++;
+      let outcome = REFUSED;
+      for (let tried = 0; outcome === REFUSED && tried < ports.length; tried++) {
+        const connection = new Connection(ports[(turn + tried) % ports.length]!);
+        outcome = await connection.ask(this.#request);
+        connection.close();
+        if (outcome === REFUSED) this.refused++;
+      }
+      this.#count(outcome);
+    }
+  }
+
+  #count(outcome: string): void {
+    if (outcome === OK) this.answered++;
+    else this.lost.set(outcome, (this.lost.get(outcome) ?? 0) + 1);
+  }
+}

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { acceptAll, acceptWaiting, socketOf } from '../../http1/accept-all.ts';
 import { listen as bind } from '../../common/listen.ts';
 import type { Address, Config } from '../../config/config.ts';
 import type { Refusal } from '../../errors/refusals.ts';
+import { acceptAll, acceptWaiting, socketOf } from '../../http1/accept-all.ts';
 import { Server } from '../../http1/server.ts';
 import type { BrokenReply } from '../../http1/server-connection.ts';
 import type { Observe } from '../../observe/events.ts';

@@ -200,11 +200,11 @@ test('requests that are in the buffers when a stop begins are answered', async (
 
 test('connections that the system has made and nobody has accepted yet are answered', async () => {
   const door = await Door.open();
-  const wires = Array.from({ length: 20 }, () => door.connect());
+  const wires = Array.from({ length: 20 }, async () => (await door.connect()).send(GET));
   // In this turn of the event loop the listener can accept none of them.
   const drained = door.drain();
   for (const wire of await Promise.all(wires)) {
-    expect(await wire.send(GET).answer()).toMatchObject({ body: '/now', headers: { connection: 'close' } });
+    expect(await wire.answer()).toMatchObject({ body: '/now', headers: { connection: 'close' } });
   }
   expect(await drained).toBe(0);
 });

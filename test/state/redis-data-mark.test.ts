@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Redis } from 'ioredis';
 import { Outage } from '../../src/errors/outage.ts';
-import { type Connection, connect } from '../../src/state/redis/client.ts';
+import { connect } from '../../src/state/redis/client.ts';
 import { DataMark } from '../../src/state/redis/data-mark.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { disconnect } from '../../src/state/redis/lasting.ts';
@@ -78,12 +79,12 @@ describe('a Redis that has come up without its data', () => {
 });
 
 describe('a mark of the data', () => {
-  let redis: Connection;
+  let redis: Redis;
   let clock: TestClock;
   let lost: number;
   let mark: DataMark;
   beforeEach(async () => {
-    redis = await connect({ ...DEFAULTS, url: server.url });
+    redis = (await connect({ ...DEFAULTS, url: server.url })) as Redis;
     stops.push(() => disconnect(redis));
     clock = new TestClock();
     lost = 0;

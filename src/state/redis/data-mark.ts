@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { Cluster, type Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { LedgerError } from '../state.ts';
-import type { Connection } from './client.ts';
 import { keyOf } from './key-names.ts';
 import { reconnect } from './lasting.ts';
 import { isTextOrNull, WrongAnswer } from './shapes.ts';
@@ -10,10 +9,20 @@ import { isTextOrNull, WrongAnswer } from './shapes.ts';
  * Milliseconds for which one connection must find no mark until the data is taken for lost. Sentinels make a replica of a
  * master that has come up again sooner.
  */
-const LOST_AFTER = 30_000;
+export const LOST_AFTER = 30_000;
 
 /** The text under a name; `null`: there is none, and Redis is known to have its data. */
 export type LookUp = (name: string) => Promise<string | null>;
+
+/** Tells keys that nobody has from keys that Redis has lost. */
+export interface DataCheck {
+  /** Takes the data that is there now for the data to come. */
+  learn(): Promise<void>;
+  /** Throws LedgerError where there is no text, and Redis is not known to have its data. */
+  readonly lookUp: LookUp;
+  /** Throws LedgerError where Redis is not known to have its data. */
+  confirm(): Promise<void>;
+}
 
 export interface DataMarkOptions {
   /** Told that Redis has lost its data. */
@@ -24,17 +33,17 @@ export interface DataMarkOptions {
 
 /**
  * A text that lies beside the keys. A Redis that has come up without its data does not have it, nor has a replica that lags
- * behind the last say: that such a Redis has no key means nothing. In a Cluster every answer counts.
+ * behind the last say: that such a Redis has no key means nothing.
  */
-export class DataMark {
-  readonly #redis: Connection;
+export class DataMark implements DataCheck {
+  readonly #redis: Redis;
   readonly #lost: () => void;
   readonly #clock: () => number;
   #known: string | null = null;
   /** Since when this connection has not found the mark. */
   #missingSince: number | null = null;
 
-  constructor(redis: Connection, { lost = () => {}, clock = () => performance.now() }: DataMarkOptions = {}) {
+  constructor(redis: Redis, { lost = () => {}, clock = () => performance.now() }: DataMarkOptions = {}) {
     this.#redis = redis;
     this.#lost = lost;
     this.#clock = clock;
@@ -43,32 +52,27 @@ export class DataMark {
     });
   }
 
-  /** Takes the data that is there now for the data to come; marks it if it has no mark. */
+  /** Marks the data if it has no mark. */
   async learn(): Promise<void> {
-    if (this.#redis instanceof Cluster) return;
     await this.#redis.set(keyOf.dataMark, randomUUID(), 'NX');
     this.#known = await this.#redis.get(keyOf.dataMark);
     this.#missingSince = null;
   }
 
-  /** Throws LedgerError where there is no text, and Redis is not known to have its data. */
   readonly lookUp: LookUp = async (name) => {
-    if (this.#redis instanceof Cluster) return this.#shaped(await this.#redis.get(name));
-    const { text, mark, isMaster } = await this.#read(this.#redis, name);
+    const { text, mark, isMaster } = await this.#read(name);
     if (text === null) await this.#confirm(mark, isMaster);
     return text;
   };
 
-  /** Throws LedgerError where Redis is not known to have its data. */
   async confirm(): Promise<void> {
-    if (this.#redis instanceof Cluster) return;
-    const { mark, isMaster } = await this.#read(this.#redis, keyOf.dataMark);
+    const { mark, isMaster } = await this.#read(keyOf.dataMark);
     await this.#confirm(mark, isMaster);
   }
 
-  async #read(redis: Redis, name: string) {
+  async #read(name: string) {
     // On one connection, so that one Redis answers both.
-    const [texts, role] = (await redis.pipeline().mget(name, keyOf.dataMark).role().exec()) ?? [];
+    const [texts, role] = (await this.#redis.pipeline().mget(name, keyOf.dataMark).role().exec()) ?? [];
     const failure = texts?.[0] ?? (isForbidden(role?.[0]) ? null : role?.[0]);
     if (failure) throw failure;
     const [text, mark] = Array.isArray(texts?.[1]) ? texts[1] : [];
@@ -97,7 +101,7 @@ export class DataMark {
   }
 }
 
-/** A Redis user may lack the right to ROLE. */
-function isForbidden(error: unknown): boolean {
+/** A Redis user may lack the right to ROLE or INFO. */
+export function isForbidden(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOPERM');
 }

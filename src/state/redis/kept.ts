@@ -25,13 +25,13 @@ export function openKeyCopy(settings: RedisSettings, folder: string | null, obse
 
 /** Keeps the copy true, as long as no other process does. */
 export function keepKeyCopy(
-  { redis, bus, checks, mark }: Pick<Started, 'redis' | 'bus' | 'checks' | 'mark'>,
+  { redis, bus, checks, data }: Pick<Started, 'redis' | 'bus' | 'checks' | 'data'>,
   settings: RedisSettings,
   { folder, observe }: { readonly folder: string; readonly observe: Observe },
 ): KeyCopyKeeper {
   return new KeyCopyKeeper({
     folder,
-    source: keySource(redis, settings, { isFit: () => checks.passed, mark }),
+    source: keySource(redis, settings, { isFit: () => checks.passed, data }),
     bus,
     sweep: settings.keyCopy.sweep,
     failed: warn(observe, `cannot keep a copy of the keys in ${folder}`),

@@ -5,7 +5,7 @@ import { type KeyRecord, readRecord } from '../../keys/key.ts';
 import type { KeySource } from '../shared/key-copy/standing.ts';
 import { asked } from './asking.ts';
 import type { Connection } from './client.ts';
-import type { DataMark } from './data-mark.ts';
+import type { DataCheck } from './data-mark.ts';
 import { keyOf } from './key-names.ts';
 import { ownsHash } from './keystore.ts';
 import { isInteger, shaped } from './shapes.ts';
@@ -17,11 +17,11 @@ const PAGE = 100;
 export interface KeySourceOptions {
   /** Whether Redis has passed the checks of a start. */
   readonly isFit: () => boolean;
-  readonly mark: Pick<DataMark, 'lookUp' | 'confirm'>;
+  readonly data: Pick<DataCheck, 'lookUp' | 'confirm'>;
 }
 
 /** All keys in Redis, for the copy of them. */
-export function keySource(redis: Connection, settings: RedisSettings, { isFit, mark }: KeySourceOptions): KeySource {
+export function keySource(redis: Connection, settings: RedisSettings, { isFit, data }: KeySourceOptions): KeySource {
   async function askedIfFit<T>(work: () => Promise<T>): Promise<T> {
     if (!isFit()) throw new Outage('state_unavailable', { cause: 'Redis has not been checked yet' });
     return asked(work());
@@ -55,9 +55,9 @@ export function keySource(redis: Connection, settings: RedisSettings, { isFit, m
         for (let from = 0; from < ids.length; from += PAGE) yield await recordsOf(ids.slice(from, from + PAGE));
       }
       // The copy must not lose the keys that a Redis without its data does not have.
-      await askedIfFit(() => mark.confirm());
+      await askedIfFit(() => data.confirm());
     },
-    hasImported: async () => (await askedIfFit(() => mark.lookUp(keyOf.imported))) !== null,
+    hasImported: async () => (await askedIfFit(() => data.lookUp(keyOf.imported))) !== null,
     gateways: () => count('the number of gateways', () => redis.zcard(keyOf.gateways)),
     tokens: () => askedIfFit(() => tokensIn(redis)),
   };

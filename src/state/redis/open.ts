@@ -140,7 +140,7 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
     observe,
     standings,
   });
-  const { lookUp } = started.mark;
+  const { lookUp } = started.data;
   const records = recordsInRedis(redis, { bus, breakers, deadline, audit, isFit: () => checks.passed, lookUp });
   const keeper = copy && !isWorker ? keepKeyCopy(started, settings, { folder: folder!, observe }) : null;
   const stopDoubting = bus.listen((message) => {

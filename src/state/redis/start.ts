@@ -1,3 +1,4 @@
+import { Cluster } from 'ioredis';
 import type { RedisSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Bus } from '../shared/bus.ts';
@@ -5,7 +6,8 @@ import type { KeyCopy } from '../shared/key-copy/copy.ts';
 import { openBus, openBusInBackground } from './bus.ts';
 import { checkRedis, unusable, watchWarnings } from './checks.ts';
 import { type Connection, connect, connectInBackground } from './client.ts';
-import { DataMark } from './data-mark.ts';
+import { ClusterData } from './cluster-data.ts';
+import { type DataCheck, DataMark } from './data-mark.ts';
 import { RedisError } from './error.ts';
 import { announce, announceLater, type Gateways } from './gateways.ts';
 import { disconnect } from './lasting.ts';
@@ -21,7 +23,7 @@ export interface Started {
   readonly gateways: Gateways;
   /** Why Redis is away since the start; `null`: it was there. */
   readonly absence: RedisError | null;
-  readonly mark: DataMark;
+  readonly data: DataCheck;
   /** Whether Redis has passed the checks of a start. One that was away at the start is checked when it is there. */
   readonly checks: { readonly passed: boolean };
   close(): Promise<void>;
@@ -70,11 +72,11 @@ async function startWith(settings: RedisSettings, options: StartOptions, patienc
     if (!isWorker) ends.push(tellWarnings(redis, observe, await checkRedis(redis), lookAgain));
     const bus = await openBus(redis, observe);
     ends.push(bus.close);
-    const mark = new DataMark(redis, { lost: lostTo(observe) });
-    await mark.learn();
+    const data = dataIn(redis, observe);
+    await data.learn();
     const gateways = id === null ? NONE : await announce(redis, id);
     const close = () => gateways.close().finally(end);
-    return { redis, bus, gateways, mark, absence: null, checks: { passed: true }, close };
+    return { redis, bus, gateways, data, absence: null, checks: { passed: true }, close };
   } catch (error) {
     end();
     throw error;
@@ -99,7 +101,7 @@ function startWithout(settings: RedisSettings, options: StartOptions, absence: R
     redis,
     bus,
     gateways,
-    mark: new DataMark(redis, { lost: lostTo(observe) }),
+    data: dataIn(redis, observe),
     absence,
     checks,
     async close() {
@@ -113,7 +115,11 @@ function startWithout(settings: RedisSettings, options: StartOptions, absence: R
 }
 
 const LOST = 'Redis has lost its data, or was emptied: keys that it does not have are unknown from now on';
-const lostTo = (observe: Observe) => () => observe({ type: 'state.warning', warning: LOST });
+
+function dataIn(redis: Connection, observe: Observe): DataCheck {
+  const lost = () => observe({ type: 'state.warning', warning: LOST });
+  return redis instanceof Cluster ? new ClusterData(redis, { lost }) : new DataMark(redis, { lost });
+}
 
 /** Tells the warnings there are, and from then on each new one. Returns a function that ends this. */
 function tellWarnings(redis: Connection, observe: Observe, warnings: readonly string[], lookAgain?: number) {

@@ -89,6 +89,8 @@ export async function startCluster({ replicas = false } = {}): Promise<ClusterSe
     `${replicas ? DEAD_AFTER : NEVER_DEAD}`,
     '--cluster-replica-validity-factor',
     '0',
+    '--enable-debug-command',
+    'local',
   ];
   const start = () => startRedis({ args });
   const servers = await startTogether(Array.from({ length: replicas ? 6 : 3 }, () => start));
@@ -131,6 +133,17 @@ async function follow(masters: readonly RedisServer[], followers: readonly Redis
   for (const { admin } of followers) {
     await until('the replica follows', async () => /master_link_status:up/.test(await admin.info('replication')));
   }
+}
+
+/** The node dies and comes up again at once without its data; the Cluster takes it for the same node. */
+export async function comeUpEmpty({ admin }: RedisServer): Promise<void> {
+  // By a connection that does not repeat the command when it ends.
+  const last = admin.duplicate({ retryStrategy: null, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 });
+  last.on('error', () => {});
+  await last.call('DEBUG', 'RESTART').catch(() => {});
+  last.disconnect();
+  await until('the node is empty', async () => (await admin.dbsize()) === 0);
+  await until('it takes commands', async () => ((await admin.cluster('INFO')) as string).includes('cluster_state:ok'));
 }
 
 /**

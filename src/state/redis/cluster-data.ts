@@ -1,0 +1,103 @@
+import type { Cluster } from 'ioredis';
+import { LedgerError } from '../state.ts';
+import { type DataCheck, isForbidden, LOST_AFTER } from './data-mark.ts';
+import { reconnect } from './lasting.ts';
+import { isTextOrNull, WrongAnswer } from './shapes.ts';
+
+export interface ClusterDataOptions {
+  /** Called when a master has lost its data. */
+  readonly lost?: () => void;
+  /** Monotonic milliseconds. */
+  readonly clock?: () => number;
+}
+
+/**
+ * As DataMark, for each master of a Cluster: a key that a master does not have is unknown only if the master has the data of
+ * a master that was known before. Redis gives data an id, `master_replid`. A replica that takes over names the id of its master in
+ * `master_replid2`, and so does a master that has loaded its data after a restart. One that has come up empty names none.
+ */
+export class ClusterData implements DataCheck {
+  readonly #redis: Cluster;
+  readonly #lost: () => void;
+  readonly #clock: () => number;
+  readonly #known = new Set<string>();
+  /** Since when other ids are there. */
+  readonly #unknownSince = new Map<string, number>();
+
+  constructor(redis: Cluster, { lost = () => {}, clock = () => performance.now() }: ClusterDataOptions = {}) {
+    this.#redis = redis;
+    this.#lost = lost;
+    this.#clock = clock;
+  }
+
+  async learn(): Promise<void> {
+    for (const { id } of await this.#masters()) this.#known.add(id);
+  }
+
+  readonly lookUp = async (name: string): Promise<string | null> => {
+    const text = this.#shaped(await this.#redis.get(name));
+    if (text !== null) return text;
+    // On one connection, so that one master answers both.
+    const [again, replication] = (await this.#redis.pipeline().get(name).info('replication').exec()) ?? [];
+    const failure = isMigrating(again?.[0]) ? null : (again?.[0] ?? null);
+    if (failure !== null) throw failure;
+    const found = this.#shaped(again?.[1] ?? null);
+    if (found === null && !isForbidden(replication?.[0])) {
+      if (replication?.[0]) throw replication[0];
+      await this.#confirm(dataOf(replication?.[1]));
+    }
+    return found;
+  };
+
+  async confirm(): Promise<void> {
+    for (const data of await this.#masters()) await this.#confirm(data);
+  }
+
+  async #masters(): Promise<Data[]> {
+    const asked = this.#redis.nodes('master').map(async (node) => dataOf(await node.info('replication')));
+    return await Promise.all(asked).catch((error: unknown) => {
+      if (isForbidden(error)) return [];
+      throw error;
+    });
+  }
+
+  async #confirm({ isMaster, id, before }: Data): Promise<void> {
+    if (!isMaster) throw new LedgerError('Redis is a replica: it may not have the newest keys');
+    if (this.#known.size === 0) await this.learn();
+    if (!this.#known.has(id) && !this.#known.has(before)) this.#await(id);
+    this.#known.add(id);
+    this.#unknownSince.delete(id);
+  }
+
+  /** Throws LedgerError until the data of that id was unknown for long enough. */
+  #await(id: string): void {
+    const since = this.#unknownSince.get(id) ?? this.#clock();
+    this.#unknownSince.set(id, since);
+    if (this.#clock() - since < LOST_AFTER)
+      throw new LedgerError('Redis may have come up without its data: keys that it does not have are answered 503');
+    this.#lost();
+  }
+
+  #shaped(answer: unknown): string | null {
+    if (isTextOrNull(answer)) return answer;
+    reconnect(this.#redis);
+    throw new WrongAnswer('a look-up of a key');
+  }
+}
+
+/** What a node reports of its data. */
+interface Data {
+  readonly isMaster: boolean;
+  readonly id: string;
+  readonly before: string;
+}
+
+function dataOf(info: unknown): Data {
+  const field = (name: string) => new RegExp(`^${name}:(\\w+)`, 'm').exec(String(info))?.[1] ?? '';
+  return { isMaster: field('role') === 'master', id: field('master_replid'), before: field('master_replid2') };
+}
+
+/** While a slot moves to another master, the first look-up was sent on to that one. */
+function isMigrating(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('ASK ');
+}

@@ -4,7 +4,8 @@
  *     node --disable-warning=ExperimentalWarning bench/redis/failovers.ts --failovers 32
  *
  * A master, two replicas and three Sentinels, `--distance` milliseconds away from `--gateways` gateways. Each gateway has two
- * clients, one for requests and one that listens. Ends with 1 where a client stayed away.
+ * clients, one for requests and one that listens, and looks up a key all the time. The dead master comes up again as an empty
+ * master. Ends with 1 if a client stays away, or if a gateway takes the key for unknown (401).
  */
 
 import { parseArgs } from 'node:util';
@@ -30,14 +31,15 @@ const returns: Return[] = [];
 try {
   for (let done = 1; done <= failovers; done++) {
     returns.push(...(await set.next(patience)));
-    console.error(`${done} of ${failovers}: ${summary(returns)}`);
+    console.error(`${done} of ${failovers}: ${summary(returns)}; ${set.lookUps.wrong} x 401`);
   }
 } finally {
   await set.stop();
 }
 console.log(`${failovers} deaths of the master, ${gateways} gateways, Sentinels ${distance} ms away
-${summary(returns)}`);
-if (returns.some(({ after }) => after === null)) process.exitCode = 1;
+${summary(returns)}
+${set.lookUps.found + set.lookUps.outages + set.lookUps.wrong} look-ups of a key: ${set.lookUps.outages} x 503, ${set.lookUps.wrong} x 401`);
+if (returns.some(({ after }) => after === null) || set.lookUps.wrong > 0) process.exitCode = 1;
 
 function summary(all: readonly Return[]): string {
   const times = all.flatMap(({ after }) => after ?? []).sort((a, b) => a - b);

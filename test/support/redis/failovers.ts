@@ -1,5 +1,6 @@
-import { CHANNEL } from '../../../src/state/redis/key-names.ts';
+import { CHANNEL, keyOf } from '../../../src/state/redis/key-names.ts';
 import { keyChanged } from '../../../src/state/redis/messages.ts';
+import { keyRecord, note } from '../records.ts';
 import { until } from '../until.ts';
 import { openShared, type SharedGateway } from './gateway.ts';
 import { startProxy, type TcpProxy } from './proxy.ts';
@@ -14,8 +15,19 @@ export interface Return {
   readonly after: number | null;
 }
 
+/** Look-ups of a key that exists, at all gateways. */
+export interface LookUps {
+  found: number;
+  /** Without an answer: 503. */
+  outages: number;
+  /** The key was reported as unknown: 401. */
+  wrong: number;
+}
+
 /** Gateways on a master with two replicas and three Sentinels. */
 export interface Failovers {
+  /** Since the start, one after the other at each gateway. */
+  readonly lookUps: Readonly<LookUps>;
   /** Waits until the set is whole, kills the master, and waits for each client at most `patience` ms after the next one is there. */
   next(patience: number): Promise<Return[]>;
   stop(): Promise<void>;
@@ -23,6 +35,8 @@ export interface Failovers {
 
 /** Milliseconds between two looks at a client. */
 const LOOK = 20;
+/** Milliseconds between two look-ups of a key at a gateway. */
+const LOOK_UP = 2;
 /** Milliseconds that a set may take to be whole again: Sentinels look at a new replica every ten seconds. */
 const HEALING = 120_000;
 
@@ -39,8 +53,25 @@ export async function openFailovers({
   const gateways: SharedGateway[] = [];
   let nodes: RedisServer[] = [];
   let deaths = 0;
+  const lookUps: LookUps = { found: 0, outages: 0, wrong: 0 };
+  const ended = new AbortController();
+  const lookingUp: Promise<void>[] = [];
+
+  async function lookUp({ keys }: SharedGateway, hash: string): Promise<void> {
+    while (!ended.signal.aborted) {
+      try {
+        if ((await keys.find(hash)) === null) lookUps.wrong++;
+        else lookUps.found++;
+      } catch {
+        lookUps.outages++;
+      }
+      await new Promise((resolve) => setTimeout(resolve, LOOK_UP));
+    }
+  }
 
   async function stop(): Promise<void> {
+    ended.abort();
+    await Promise.all(lookingUp);
     await Promise.all(gateways.map((gateway) => gateway.close()));
     await Promise.all(proxies.map((proxy) => proxy.stop()));
     await stopAll([...sentinels, ...nodes]);
@@ -64,6 +95,15 @@ export async function openFailovers({
       nodes: others.map((url) => url.slice('redis://'.length)),
     } as const;
     for (let i = 0; i < count; i++) gateways.push(await openShared(settings));
+    const record = keyRecord();
+    await gateways[0]!.keys.add(record, note());
+    await untilCopied(record.hash);
+    lookingUp.push(...gateways.map((gateway) => lookUp(gateway, record.hash)));
+  }
+
+  async function untilCopied(hash: string): Promise<void> {
+    const has = async ({ admin }: RedisServer) => (await admin.exists(keyOf.apiKey(hash))) === 1;
+    await until('all have the key', async () => (await Promise.all(nodes.map(has))).every(Boolean));
   }
 
   /** All Sentinels name one master, and the others follow it. It may have changed again: a busy machine looks like a dead one. */
@@ -89,6 +129,9 @@ export async function openFailovers({
     await dead.kill();
     await until('a replica has taken over', async () => (await mastersOf(others)).length > 0, HEALING);
     const took = performance.now();
+    // As a supervisor does: it comes up as an empty master, until the Sentinels make it a replica.
+    await dead.stop();
+    nodes = [...others, await startRedis({ port: dead.port })];
     const untilBack = async (client: Return['client'], gateway: number, isBack: () => Promise<boolean>) => {
       while (performance.now() < took + patience) {
         if (await isBack()) return { gateway, client, after: performance.now() - took };
@@ -106,10 +149,6 @@ export async function openFailovers({
       ]),
     );
     for (const { stop } of listening) stop();
-    await dead.stop();
-    nodes = others;
-    const [master] = await mastersOf(others);
-    nodes.push(await startRedis({ port: dead.port, args: replicaOf(master!) }));
     return returns;
   }
 
@@ -119,7 +158,7 @@ export async function openFailovers({
     await stop();
     throw error;
   }
-  return { next, stop };
+  return { lookUps, next, stop };
 }
 
 const replicaOf = ({ port }: RedisServer) => ['--replicaof', `127.0.0.1 ${port}`];

@@ -5,7 +5,7 @@ import { oneByte } from '../common/one-byte.ts';
 export const ONE_WRITE: number = 32 * 1024;
 
 /** What a field value may hold. One character per byte: what is above would lose bits and could become a line end. */
-const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+export const VALUE: RegExp = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** The value of a header, checked. Throws for one that would not stay one value. */
 export function checkedValue(name: string, value: string): string {

@@ -69,6 +69,16 @@ describe('a mount', () => {
     await stand.standsUnharmed(before);
   });
 
+  test.each([
+    ['a status out of range', 'HTTP/1.1 700 No\r\nContent-Length: 0\r\n\r\n'],
+    ['a control character in its reason', 'HTTP/1.1 200 O\x01K\r\nContent-Length: 0\r\n\r\n'],
+    ['a transfer coding that is not known', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n'],
+    ['a control character in a field', 'HTTP/1.1 200 OK\r\nX-A: \x01\r\nContent-Length: 0\r\n\r\n'],
+  ])('takes no response with %s', async (_what, response) => {
+    stand.store.respond = (socket) => void socket.write(response);
+    expect(await stand.ask(stand.request('GET /files/a'))).toMatchObject({ status: 502, code: 'upstream_error' });
+  });
+
   test('stops the headers of one connection both ways, and says itself who asks', async () => {
     stand.store.respond = (socket) =>
       void socket.write(

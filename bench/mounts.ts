@@ -72,8 +72,11 @@ async function flood(port: number, path: string, key: string): Promise<() => Pro
   const connections = Array.from({ length: CONNECTIONS }, () => new Connection(port));
   return async () => {
     await Promise.all(
-      connections.map(async (connection) => {
+      connections.map(async (_, i) => {
         for (let sent = 0; sent < requests / CONNECTIONS; sent++) {
+          // A gateway ends a connection after 1,000 requests.
+          if (connections[i]!.ended) connections[i] = new Connection(port);
+          const connection = connections[i]!;
           const outcome = await connection.ask(request);
           if (outcome !== OK) throw new Error(`${path} was answered with: ${outcome}`);
         }

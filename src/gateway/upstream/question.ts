@@ -1,5 +1,6 @@
 import { Outage } from '../../errors/outage.ts';
 import { BodyStream } from '../../http1/body-stream.ts';
+import type { ClientConnection } from '../../http1/client-connection.ts';
 import type { ClientError } from '../../http1/client-error.ts';
 import { PoolBusy, type Waiter } from '../../http1/pool.ts';
 import type { AnswerTaker, Question as Asked, ClientAnswer } from '../../http1/question.ts';
@@ -12,7 +13,7 @@ import { outageOf } from './outages.ts';
 import { isIdempotent } from './retries.ts';
 import type { StoreAnswer } from './store-answer.ts';
 import { Trial } from './trial.ts';
-import { type AskedConnection, type AskedStore, StoreWentAway, type Upstream } from './upstream.ts';
+import { type AskedStore, StoreWentAway, type Upstream } from './upstream.ts';
 
 export interface QuestionParts {
   readonly upstream: Upstream;
@@ -122,7 +123,7 @@ class Question implements AnswerTaker, Waiter {
     else this.#askOn(store, taken);
   }
 
-  #askOn(store: AskedStore, connection: AskedConnection): void {
+  #askOn(store: AskedStore, connection: ClientConnection): void {
     const { exchange } = this.#parts;
     const asked = this.#asked;
     if (!connection.isOpen) {

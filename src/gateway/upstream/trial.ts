@@ -1,8 +1,8 @@
 import { BodyStream } from '../../http1/body-stream.ts';
-
+import type { ClientConnection } from '../../http1/client-connection.ts';
 import type { ClientError } from '../../http1/client-error.ts';
 import type { AnswerTaker, ClientAnswer, Question } from '../../http1/question.ts';
-import type { AskedConnection, AskedStore } from './upstream.ts';
+import type { AskedStore } from './upstream.ts';
 
 /** Milliseconds that a caller waits for a store that may still hang. */
 const PATIENCE = 40;
@@ -16,7 +16,7 @@ interface Waiting extends AnswerTaker {
 interface TrialParts {
   readonly store: AskedStore;
   readonly epoch: number;
-  readonly connection: AskedConnection;
+  readonly connection: ClientConnection;
   readonly asked: Question;
 }
 

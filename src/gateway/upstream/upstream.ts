@@ -1,8 +1,6 @@
-import type { Party } from '../../common/fair-queue.ts';
 import type { Outage } from '../../errors/outage.ts';
-import type { ClientConnection } from '../../http1/client-connection.ts';
 import type { ClientError } from '../../http1/client-error.ts';
-import type { Waiter } from '../../http1/pool.ts';
+import type { Pool } from '../../http1/pool.ts';
 import type { StoreName } from '../../observe/events.ts';
 
 /** A set of stores that answer the same, as requests see it. Times are those of `performance.now()`. */
@@ -18,15 +16,6 @@ export interface Upstream {
   takeRetry(now: number): boolean;
 }
 
-/** A connection as requests see it. */
-export type AskedConnection = Pick<ClientConnection, 'isOpen' | 'ask' | 'cancel'>;
-
-/** Where connections to a store come from. */
-export interface AskedPool<C extends AskedConnection = AskedConnection> {
-  take(party: Party | undefined, waiter: Waiter): C | Promise<C>;
-  giveBack(connection: C): void;
-}
-
 /** A store as requests see it. Each request that begins ends once: good, failed or forgone. */
 export interface AskedStore {
   readonly upstream: string;
@@ -34,7 +23,7 @@ export interface AskedStore {
   readonly name: string;
   /** The same, as listeners of events keep it: it leads to no connection. */
   readonly told: StoreName;
-  readonly pool: AskedPool;
+  readonly pool: Pool;
   /** Whether the next request that begins shows if it answers at all; a caller does not wait for that. */
   readonly isTrial: boolean;
   /** Returns what the end of the request is told with. */
@@ -50,13 +39,13 @@ export interface AskedStore {
 }
 
 /** The target of a mount: the only one of its kind. */
-export function soleUpstream(name: string, pool: AskedPool): Upstream {
+export function soleUpstream(name: string, pool: Pool): Upstream {
   const store = soleTarget('mount', name, pool);
   return { choose: () => store, mayRetry: () => false, takeRetry: () => false };
 }
 
 /** Connections to a store of which nobody judges how it is. */
-export function soleTarget(upstream: string, name: string, pool: AskedPool): AskedStore {
+export function soleTarget(upstream: string, name: string, pool: Pool): AskedStore {
   return {
     upstream,
     name,

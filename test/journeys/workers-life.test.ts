@@ -288,7 +288,7 @@ test('a gateway that has lost Redis is unready where the operator wants that, an
 });
 
 test('clients that keep connecting while all workers stop are answered or refused, and none is reset', async () => {
-  const gateway = await start(`door: { drainDelay: 500ms, ${DRAIN} }\n`);
+  const gateway = await start(`door: { drainDelay: 500ms, ${DRAIN} }\n`, { env: await ports() });
   const clients = new Worker(new URL('../support/connecting-clients.ts', import.meta.url));
   const lost = once(clients, 'message');
   clients.postMessage(Number(new URL(gateway.url).port));

@@ -17,7 +17,7 @@ export type WireFault =
   | 'cut_off';
 
 /**
- * A message that nobody must act on. Its text says what is wrong in words for the sender, and holds nothing of what was sent. It has
+ * A message that must not be acted on. Its text says what is wrong in words for the sender, and holds nothing of what was sent. It has
  * no stack: recording one takes as long as reading the message, and senders of nonsense are many.
  */
 export class WireError extends Error {

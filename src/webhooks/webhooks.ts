@@ -194,7 +194,7 @@ export class Webhooks {
     return { ...data, key: data.key, account: record?.account ?? null, plan: data.plan ?? record?.plan ?? null };
   }
 
-  /** One late answer is no outage, so the key is asked for twice. In an outage the event is told without its account. */
+  /** One late answer is no outage, so the key is asked for twice. In an outage the event is sent without its account. */
   async #recordOf(id: string, isLast = performance.now() < this.#trustAt): Promise<KeyRecord | null> {
     try {
       return await this.#options.keys.get(id);

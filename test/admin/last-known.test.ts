@@ -50,7 +50,7 @@ test('bans are those that the gateway knows while the state is away, the first t
   });
 });
 
-test('what is not known here is 503, and says what to do', async () => {
+test('what this gateway does not know is 503, with what to do', async () => {
   const message =
     'The state cannot be reached, and this gateway has no copy of this: `storegate status` shows since when; repeat the call when it is back.';
   const nothing = api({ keys: () => null, bans: () => null });

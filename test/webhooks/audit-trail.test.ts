@@ -85,7 +85,7 @@ test('what was done while no gateway ran is told once by several that start toge
   }
 });
 
-test('of a log that could not be read at the start, all that came since then is told', async () => {
+test('of a log that could not be read at the start, all that came since then is sent', async () => {
   const outbox = openOutbox(null);
   const entries: AuditEntry[] = [1, 2].map(
     (number) => ({ number, at: number, actor: 'local', action: 'keys.create', after }) as AuditEntry,

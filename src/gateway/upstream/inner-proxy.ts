@@ -62,7 +62,7 @@ export function createInnerProxy(
           passage.tooSlow = true;
         });
       },
-      // Node's parser lets such a reason phrase through; its server throws when it is to write it, which nobody could catch.
+      // Node's parser lets such a reason phrase through; its server throws when it writes it, outside of any handler.
       proxyRes(answer, request, response) {
         if (VALUE.test(answer.statusMessage ?? '')) return;
         const passage = passageOf(request);

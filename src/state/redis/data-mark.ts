@@ -14,7 +14,7 @@ export const LOST_AFTER = 30_000;
 /** The text under a name; `null`: there is none, and Redis is known to have its data. */
 export type LookUp = (name: string) => Promise<string | null>;
 
-/** Tells keys that nobody has from keys that Redis has lost. */
+/** Distinguishes keys that do not exist from keys that Redis has lost. */
 export interface DataCheck {
   /** Takes the data that is there now for the data to come. */
   learn(): Promise<void>;

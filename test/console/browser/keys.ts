@@ -57,7 +57,7 @@ export function keysTests(stand: ConsoleStand): void {
       expect(complaints).toEqual([]);
     });
 
-    test('says from when the keys are while the state is away', async () => {
+    test('shows the time of the keys while the state is away', async () => {
       const { page } = await stand.open('read', 'plans');
       await page.route('**/console/api/keys?**', async (route) => {
         const answer = await route.fetch();

@@ -83,9 +83,13 @@ addresses: { allow: [198.51.100.0/24, "2001:db8::/32"], deny: [198.51.100.66, "2
 test('a caller on IPv6 is found in lists too', async () => {
   await start({ settings: 'addresses: { deny: ["::1"] }', env: { STOREGATE_HOST: '::' } });
   const port = new URL(gateway.url).port;
-  isTheError(await from('203.0.113.1', '/pets'), 401, 'missing_api_key');
-  const answer = await fetch(`http://[::1]:${port}/pets`);
-  expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([403, 'address_denied']);
+  for (const [host, status, code] of [
+    ['127.0.0.1', 401, 'missing_api_key'],
+    ['[::1]', 403, 'address_denied'],
+  ] as const) {
+    const answer = await fetch(`http://${host}:${port}/pets`);
+    expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([status, code]);
+  }
 });
 
 test('the lists of a mount hold for it alone, before a key is looked up, and for its WebSockets', async () => {

@@ -28,7 +28,8 @@ export async function tlsStore(
     const { subject } = socket.getPeerCertificate();
     connections.push({ resumed: socket.isSessionReused(), client: subject?.CN as string | undefined });
   });
-  server.listen(0, '127.0.0.1');
+  // Of both versions of IP: Node resumes no session where the first address of a name refused the connection.
+  server.listen(0);
   await once(server, 'listening');
   return {
     url: `https://localhost:${(server.address() as AddressInfo).port}`,

@@ -199,6 +199,8 @@ function clusterOptions(credentials: Credentials) {
   return {
     enableOfflineQueue,
     lazyConnect: true,
+    // The client would take the first address of a name alone.
+    dnsLookup: (name, found) => found(null, name),
     redisOptions: { ...redisOptions, ...credentials },
     clusterRetryStrategy: retryDelay,
     slotsRefreshInterval: SLOTS_REFRESH,

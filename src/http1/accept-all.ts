@@ -1,12 +1,16 @@
-import { connect, type Server } from 'node:net';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { connect, type Server, type Socket } from 'node:net';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 
 /** Turns of the event loop in which waiting connections may be accepted, one in each; far more than the system keeps. */
 const MOST_TURNS = 2_000;
+/** Milliseconds in which a client repeats the end of a handshake that found no room, and how often it is given the time. */
+const REPEATED = 300;
+const MOST_REPEATS = 5;
 
 /** What Node's own handle of a listening socket has, which no public name leads to. Calls return 0, or an error number. */
 export interface ListeningHandle {
-  getsockname(into: object): number;
+  getsockname(into: SocketName): number;
   listen(backlog: number): number;
   close(): void;
 }
@@ -25,15 +29,29 @@ export function socketOf(listener: Server): ListeningHandle | null {
  * socket when this resolves, before the next turn of the event loop.
  *
  * A backlog of 0 leaves room for one connection, and Linux drops the first packet of any other. Once a connection of this
- * process has that room, no client waits and none can come. A client whose packet was dropped repeats it after a second, and is
- * refused before it has sent a request.
+ * process has that room, no client waits and none can begin. A client whose packet was dropped repeats it after a second, and is
+ * refused before it has sent a request. A client that began before must not be left in the middle: then the room is free for it.
  */
 export async function acceptAll(socket: ListeningHandle): Promise<void> {
   socket.listen(0);
+  const at: SocketName = {};
+  socket.getsockname(at);
+  let repeats = 0;
   for (let turns = 0; turns < MOST_TURNS; turns++) {
-    if (await takesRoom(socket)) return;
+    const own = await takesRoom(at);
+    if (own !== null) {
+      if (handshakes(at.port!) === 0 || repeats === MOST_REPEATS) return;
+      repeats++;
+      own.destroy();
+      await pause(REPEATED);
+    }
     await nextTurn();
   }
+}
+
+interface SocketName {
+  address?: string;
+  port?: number;
 }
 
 /** Accepts waiting connections until none came during `wait`. The next one may come before the socket is closed. */
@@ -50,17 +68,23 @@ export async function acceptWaiting(listener: Server, wait: () => Promise<void> 
   listener.off('connection', note);
 }
 
-/** Whether the queue has taken a connection of this process. Resolves in the same turn of the event loop. */
-async function takesRoom(socket: ListeningHandle): Promise<boolean> {
-  const at: { address?: string; port?: number } = {};
-  socket.getsockname(at);
-  const own = connect({ host: at.address, port: at.port! }).on('error', () => {});
+/** A connection of this process that the queue has taken; `null`: it had no room. Resolves in the same turn of the event loop. */
+async function takesRoom({ address, port }: SocketName): Promise<Socket | null> {
+  const own = connect({ host: address, port: port! }).on('error', () => {});
   // Node connects behind the code of this turn; the system makes a connection within one machine at once.
   await new Promise<void>((resolve) => process.nextTick(resolve));
   const { _handle: handle } = own as unknown as WithHandle<{ getpeername(into: object): number }>;
-  const isTaken = handle?.getpeername({}) === 0;
-  if (!isTaken) own.destroy();
-  return isTaken;
+  if (handle?.getpeername({}) === 0) return own;
+  own.destroy();
+  return null;
+}
+
+/** Connections to a port whose handshake has begun and not ended: those in the state SYN_RECV, proc(5). */
+function handshakes(port: number): number {
+  const local = port.toString(16).toUpperCase().padStart(4, '0');
+  const begun = new RegExp(`^ *\\d+: [0-9A-F]+:${local} [0-9A-F]+:[0-9A-F]{4} 03 `, 'gm');
+  const tables = ['/proc/self/net/tcp', '/proc/self/net/tcp6'].filter((file) => existsSync(file));
+  return tables.reduce((sum, file) => sum + (readFileSync(file, 'latin1').match(begun)?.length ?? 0), 0);
 }
 
 /** The rest of this turn of the event loop, and a whole one. */

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { connect, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 
@@ -7,6 +7,8 @@ const MOST_TURNS = 2_000;
 /** Milliseconds in which a client repeats the end of a handshake that found no room, and how often it is given the time. */
 const REPEATED = 300;
 const MOST_REPEATS = 5;
+/** Where Linux lists connections over IPv4 and IPv6, proc(5). */
+const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
 
 /** What Node's own handle of a listening socket has, which no public name leads to. Calls return 0, or an error number. */
 export interface ListeningHandle {
@@ -83,8 +85,16 @@ async function takesRoom({ address, port }: SocketName): Promise<Socket | null> 
 function handshakes(port: number): number {
   const local = port.toString(16).toUpperCase().padStart(4, '0');
   const begun = new RegExp(`^ *\\d+: [0-9A-F]+:${local} [0-9A-F]+:[0-9A-F]{4} 03 `, 'gm');
-  const tables = ['/proc/self/net/tcp', '/proc/self/net/tcp6'].filter((file) => existsSync(file));
-  return tables.reduce((sum, file) => sum + (readFileSync(file, 'latin1').match(begun)?.length ?? 0), 0);
+  return TABLES.reduce((sum, file) => sum + (textOf(file).match(begun)?.length ?? 0), 0);
+}
+
+/** A sandbox may hide a table. A stop goes on without it, as it would on another system. */
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'latin1');
+  } catch {
+    return '';
+  }
 }
 
 /** The rest of this turn of the event loop, and a whole one. */

@@ -8,7 +8,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['errors', 'pages', 'tls'],
   ['callers', 'operators', 'contract', 'config', 'http1'],
   ['keys', 'observe'],
-  ['fleet', 'webhooks'],
+  ['webhooks'],
   ['state', 'requests', 'tracing'],
   ['gateway', 'admin', 'console', 'reference', 'store'],
   ['run'],

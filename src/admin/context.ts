@@ -1,8 +1,8 @@
 import type { Config } from '../config/config.ts';
-import type { Fleet } from '../fleet/fleet.ts';
 import type { Uses } from '../keys/uses.ts';
 import type { Window } from '../limits/limits.ts';
 import type { Plans } from '../limits/plans.ts';
+import type { Fleet } from '../observe/peers/fleet.ts';
 import type { State } from '../state/state.ts';
 import type { LastKnown, Records } from '../state/storage.ts';
 import type { WebhookDesk } from '../webhooks/desk.ts';

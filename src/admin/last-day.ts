@@ -1,6 +1,3 @@
-import { HISTORY_STEPS, mergeSpans, readHistoryAnswer } from '../fleet/history.ts';
-import { isPeaksAnswer, mergePeaks, type PeaksAnswer } from '../fleet/peaks.ts';
-import { understood } from '../fleet/said.ts';
 import { subjectOf } from '../keys/counting.ts';
 import type { KeyRecord } from '../keys/key.ts';
 import { type Hindsight, hindsight } from '../limits/hindsight.ts';
@@ -10,6 +7,9 @@ import type { Plans } from '../limits/plans.ts';
 import { planRow } from '../observe/history/minute.ts';
 import { verdictsIn } from '../observe/history/row.ts';
 import type { PeakCounts } from '../observe/peaks/peaks.ts';
+import { HISTORY_STEPS, mergeSpans, readHistoryAnswer } from '../observe/peers/history.ts';
+import { isPeaksAnswer, mergePeaks, type PeaksAnswer } from '../observe/peers/peaks.ts';
+import { understood } from '../observe/peers/said.ts';
 import type { AdminContext } from './context.ts';
 import { time } from './shown.ts';
 

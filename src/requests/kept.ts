@@ -1,5 +1,5 @@
-import type { ToldFaults } from '../fleet/requests.ts';
 import type { RequestEvent } from '../observe/events.ts';
+import type { ToldFaults } from '../observe/peers/requests.ts';
 import type { IdList } from './id-list.ts';
 
 /** What other events said of a request before its own. */

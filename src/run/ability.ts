@@ -1,4 +1,4 @@
-import type { Ability } from '../fleet/readiness.ts';
+import type { Ability } from '../observe/peers/readiness.ts';
 import type { Storage } from '../state/storage.ts';
 import type { Serving } from './serving.ts';
 import type { Standing } from './standing.ts';

@@ -1,5 +1,5 @@
-import type { Readiness } from '../fleet/readiness.ts';
 import type { OperatingGauges, RequestGauges } from '../observe/metric-rows.ts';
+import type { Readiness } from '../observe/peers/readiness.ts';
 import type { Storage } from '../state/storage.ts';
 import type { Operating } from './operating.ts';
 import type { Serving } from './serving.ts';

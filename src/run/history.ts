@@ -1,6 +1,6 @@
-import { HISTORY_STEPS, type HistoryAnswer, historyAnswer, readHistoryQuestion } from '../fleet/history.ts';
 import type { Observe } from '../observe/events.ts';
 import { History } from '../observe/history/history.ts';
+import { HISTORY_STEPS, type HistoryAnswer, historyAnswer, readHistoryQuestion } from '../observe/peers/history.ts';
 import { type KeptHistory, keepHistory } from '../state/history/folder.ts';
 
 /** The last day of this gateway: in memory, and in the data folder for the next one. */

@@ -1,8 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Eventually } from '../common/eventually.ts';
-import { type LiveAnswer, type LiveOfProcess, type LiveQuestion, mergeLive, packCounted } from '../fleet/live.ts';
-import type { ProcessStatus } from '../fleet/status.ts';
 import type { Recorder } from '../observe/history/recorder.ts';
+import {
+  type LiveAnswer,
+  type LiveOfProcess,
+  type LiveQuestion,
+  mergeLive,
+  packCounted,
+} from '../observe/peers/live.ts';
+import type { ProcessStatus } from '../observe/peers/status.ts';
 import type { RecentRequests } from '../requests/recent.ts';
 
 export interface LiveParts {

@@ -1,5 +1,5 @@
 import type { Eventually } from '../common/eventually.ts';
-import type { Answers } from '../fleet/fleet.ts';
+import type { Answers } from '../observe/peers/fleet.ts';
 import {
   type Explained,
   isRequestId,
@@ -7,7 +7,7 @@ import {
   mergeExplained,
   type RequestFilter,
   readFilter,
-} from '../fleet/requests.ts';
+} from '../observe/peers/requests.ts';
 
 /** Who has the last requests: this process, or its workers. */
 export interface RequestSource {

@@ -1,5 +1,5 @@
-import type { LastReload, ProcessStatus } from '../fleet/status.ts';
 import type { Event } from '../observe/events.ts';
+import type { LastReload, ProcessStatus } from '../observe/peers/status.ts';
 
 /** What the newest answer of the state counts in the mean of their times. */
 const NEWEST = 0.05;

@@ -1,8 +1,8 @@
-import type { LiveOfProcess, LiveQuestion } from '../fleet/live.ts';
-import type { ProcessStatus } from '../fleet/status.ts';
 import type { DrainOptions } from '../gateway/wire/listener.ts';
 import type { Event, Observe } from '../observe/events.ts';
 import { createLog } from '../observe/log.ts';
+import type { LiveOfProcess, LiveQuestion } from '../observe/peers/live.ts';
+import type { ProcessStatus } from '../observe/peers/status.ts';
 import { abilityOf } from '../run/ability.ts';
 import { requestGauges } from '../run/gauges.ts';
 import { type Listeners, openListeners } from '../run/listeners.ts';

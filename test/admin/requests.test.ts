@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { Task } from '../../src/admin/call.ts';
 import type { AdminContext } from '../../src/admin/context.ts';
 import { requestOperations } from '../../src/admin/operations/requests.ts';
-import type { Explained, ListedRequest, ToldRequest } from '../../src/fleet/requests.ts';
+import type { Explained, ListedRequest, ToldRequest } from '../../src/observe/peers/requests.ts';
 
 const ID = '01890000-0000-7000-8000-000000000000';
 const LISTED: ListedRequest = {

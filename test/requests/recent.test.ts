@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { RequestFilter } from '../../src/fleet/requests.ts';
 import type { Admission } from '../../src/limits/admission.ts';
 import type { Window } from '../../src/limits/limits.ts';
 import type { RequestEvent, RequestTrace } from '../../src/observe/events.ts';
+import type { RequestFilter } from '../../src/observe/peers/requests.ts';
 import { Queue } from '../../src/requests/queue.ts';
 import { RecentRequests } from '../../src/requests/recent.ts';
 import { DAY, MINUTE, window } from '../support/limits.ts';

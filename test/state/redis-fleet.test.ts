@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { Answers, Fleet } from '../../src/fleet/fleet.ts';
-import type { GatewayStatus } from '../../src/fleet/status.ts';
+import type { Answers, Fleet } from '../../src/observe/peers/fleet.ts';
+import type { GatewayStatus } from '../../src/observe/peers/status.ts';
 import { connect } from '../../src/state/redis/client.ts';
 import { fleetInRedis } from '../../src/state/redis/fleet.ts';
 import { keyOf, QUESTIONS } from '../../src/state/redis/key-names.ts';

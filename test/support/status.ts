@@ -1,4 +1,4 @@
-import type { GatewayStatus } from '../../src/fleet/status.ts';
+import type { GatewayStatus } from '../../src/observe/peers/status.ts';
 
 /** How a gateway that is well tells of itself. */
 export const STATUS: GatewayStatus = {

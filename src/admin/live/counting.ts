@@ -1,5 +1,5 @@
-import { type LiveProcess, unpackCounted } from '../../fleet/live.ts';
 import { addTo, COLUMNS } from '../../observe/history/row.ts';
+import { type LiveProcess, unpackCounted } from '../../observe/peers/live.ts';
 
 /** Ticks whose durations are told together: those of one are too few for a 99th percentile. */
 const LATELY = 5;

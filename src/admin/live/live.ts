@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
-import { type Followed, MOST_FOLLOWED } from '../../fleet/live.ts';
-import { fits, newestOf } from '../../fleet/requests.ts';
-import { isLiveAnswer, understood } from '../../fleet/said.ts';
+import { type Followed, MOST_FOLLOWED } from '../../observe/peers/live.ts';
+import { fits, newestOf } from '../../observe/peers/requests.ts';
+import { isLiveAnswer, understood } from '../../observe/peers/said.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Listener } from '../call.ts';
 import type { AdminContext } from '../context.ts';

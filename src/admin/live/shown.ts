@@ -1,9 +1,9 @@
-import type { Gathered } from '../../fleet/fleet.ts';
-import type { LiveAnswer } from '../../fleet/live.ts';
-import type { ProcessStatus } from '../../fleet/status.ts';
-import { storesOfAll } from '../../fleet/stores.ts';
 import { quantile } from '../../observe/history/buckets.ts';
 import { bucketsIn, classesIn, requestsIn, verdictsIn } from '../../observe/history/row.ts';
+import type { Gathered } from '../../observe/peers/fleet.ts';
+import type { LiveAnswer } from '../../observe/peers/live.ts';
+import type { ProcessStatus } from '../../observe/peers/status.ts';
+import { storesOfAll } from '../../observe/peers/stores.ts';
 import { shownStore } from '../operations/stores.ts';
 import { rounded, time } from '../shown.ts';
 import type { Counted } from './counting.ts';

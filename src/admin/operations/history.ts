@@ -1,5 +1,9 @@
 import { parseDuration } from '../../config/units.ts';
-import type { Gathered } from '../../fleet/fleet.ts';
+import { quantile } from '../../observe/history/buckets.ts';
+import type { Span } from '../../observe/history/history.ts';
+import { ALL, operationRow, POLICIES, planRow } from '../../observe/history/minute.ts';
+import { bucketsIn, classesIn, requestsIn, statusesIn, verdictsIn } from '../../observe/history/row.ts';
+import type { Gathered } from '../../observe/peers/fleet.ts';
 import {
   HISTORY_STEPS,
   type HistoryQuestion,
@@ -7,11 +11,7 @@ import {
   MOST_STEPS,
   mergeSpans,
   readHistoryAnswer,
-} from '../../fleet/history.ts';
-import { quantile } from '../../observe/history/buckets.ts';
-import type { Span } from '../../observe/history/history.ts';
-import { ALL, operationRow, POLICIES, planRow } from '../../observe/history/minute.ts';
-import { bucketsIn, classesIn, requestsIn, statusesIn, verdictsIn } from '../../observe/history/row.ts';
+} from '../../observe/peers/history.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';

@@ -1,12 +1,12 @@
-import type { Gathered } from '../../fleet/fleet.ts';
+import type { Gathered } from '../../observe/peers/fleet.ts';
 import {
   type ListedRequest,
   type Memory,
   newestOf,
   type ToldDecision,
   type ToldRequest,
-} from '../../fleet/requests.ts';
-import { isExplained, isListOfRequests, understood } from '../../fleet/said.ts';
+} from '../../observe/peers/requests.ts';
+import { isExplained, isListOfRequests, understood } from '../../observe/peers/said.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';

@@ -1,6 +1,6 @@
-import { isGatewayStatus, understood } from '../../fleet/said.ts';
-import type { GatewayStatus, ProcessStatus } from '../../fleet/status.ts';
-import { storesOfAll } from '../../fleet/stores.ts';
+import { isGatewayStatus, understood } from '../../observe/peers/said.ts';
+import type { GatewayStatus, ProcessStatus } from '../../observe/peers/status.ts';
+import { storesOfAll } from '../../observe/peers/stores.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { time } from '../shown.ts';

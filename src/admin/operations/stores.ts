@@ -1,5 +1,5 @@
-import { isGatewayStatus, understood } from '../../fleet/said.ts';
-import { connectionsOf, type SeenStore, type StoreOfAll, storesOfAll } from '../../fleet/stores.ts';
+import { isGatewayStatus, understood } from '../../observe/peers/said.ts';
+import { connectionsOf, type SeenStore, type StoreOfAll, storesOfAll } from '../../observe/peers/stores.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { shownTime } from '../shown.ts';

@@ -1,5 +1,5 @@
-import { understood } from '../../fleet/said.ts';
-import { isTopAnswer, mergeTop, readTopQuestion, type TopAnswer } from '../../fleet/top.ts';
+import { understood } from '../../observe/peers/said.ts';
+import { isTopAnswer, mergeTop, readTopQuestion, type TopAnswer } from '../../observe/peers/top.ts';
 import type { Counted } from '../../observe/top/summary.ts';
 import type { Counting } from '../../observe/top/top.ts';
 import { type AdminOperations, ok } from '../call.ts';

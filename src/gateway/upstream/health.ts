@@ -1,6 +1,6 @@
 import type { EjectionSettings } from '../../config/config.ts';
-import type { StoreState } from '../../fleet/status.ts';
 import type { StoreReason } from '../../observe/events.ts';
+import type { StoreState } from '../../observe/peers/status.ts';
 import { LastSeconds } from './last-seconds.ts';
 
 /** What went wrong with a request: no connection; none by TLS, for want of a good certificate; no usable answer; none in time; or a status that counts as a failure. */

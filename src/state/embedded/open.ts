@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { AuditSettings } from '../../config/config.ts';
-import { fleetOfOne } from '../../fleet/fleet.ts';
 import type { Observe } from '../../observe/events.ts';
+import { fleetOfOne } from '../../observe/peers/fleet.ts';
 import { inWords } from '../journal/read.ts';
 import type { Records, Storage } from '../storage.ts';
 import { auditLogInFile, auditWriterIn, banWriterIn } from './audit-log.ts';

@@ -7,7 +7,7 @@ import {
   type Fleet,
   type Gathered,
   type Question,
-} from '../../fleet/fleet.ts';
+} from '../../observe/peers/fleet.ts';
 import type { Join } from '../storage.ts';
 import { asked, inTime } from './asking.ts';
 import { type Connection, connectToListenInBackground } from './client.ts';

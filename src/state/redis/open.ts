@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AuditSettings, RedisSettings } from '../../config/config.ts';
-import type { Fleet } from '../../fleet/fleet.ts';
 import type { Observe } from '../../observe/events.ts';
+import type { Fleet } from '../../observe/peers/fleet.ts';
 import { createCircuitBreakers } from '../shared/circuit-breakers.ts';
 import { keysWithCopy, tokensWithCopy } from '../shared/key-copy/keys-with-copy.ts';
 import { SharedState } from '../shared/shared-state.ts';

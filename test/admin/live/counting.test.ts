@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { Counting } from '../../../src/admin/live/counting.ts';
-import { packCounted } from '../../../src/fleet/live.ts';
 import { COLUMNS, countIn, placesOf, requestsIn } from '../../../src/observe/history/row.ts';
+import { packCounted } from '../../../src/observe/peers/live.ts';
 import { requestEvent } from '../../support/request-event.ts';
 
 /** A process that has answered so many requests in so many milliseconds. */

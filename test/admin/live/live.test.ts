@@ -2,10 +2,10 @@ import { afterEach, expect, test } from '@jest/globals';
 import type { Listener } from '../../../src/admin/call.ts';
 import type { AdminContext } from '../../../src/admin/context.ts';
 import { Live, type Wanted } from '../../../src/admin/live/live.ts';
-import type { Fleet } from '../../../src/fleet/fleet.ts';
-import { type LiveAnswer, type LiveQuestion, newRefusals, packCounted } from '../../../src/fleet/live.ts';
-import { fits, type ListedRequest } from '../../../src/fleet/requests.ts';
 import { COLUMNS } from '../../../src/observe/history/row.ts';
+import type { Fleet } from '../../../src/observe/peers/fleet.ts';
+import { type LiveAnswer, type LiveQuestion, newRefusals, packCounted } from '../../../src/observe/peers/live.ts';
+import { fits, type ListedRequest } from '../../../src/observe/peers/requests.ts';
 import { until } from '../../support/until.ts';
 
 const ALL = { key: null, account: null, code: null };

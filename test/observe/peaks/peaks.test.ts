@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { mergePeaks } from '../../../src/fleet/peaks.ts';
 import { type Admission, admit } from '../../../src/limits/admission.ts';
 import { hindsight } from '../../../src/limits/hindsight.ts';
 import { newLedger } from '../../../src/limits/ledger.ts';
@@ -8,6 +7,7 @@ import type { Window } from '../../../src/limits/limits.ts';
 import type { RequestTrace } from '../../../src/observe/events.ts';
 import { HighestUses } from '../../../src/observe/peaks/highest.ts';
 import { Peaks } from '../../../src/observe/peaks/peaks.ts';
+import { mergePeaks } from '../../../src/observe/peers/peaks.ts';
 import { DAY, HOUR, limits, MINUTE, SECOND, TestClock, window } from '../../support/limits.ts';
 import { requestEvent } from '../../support/request-event.ts';
 

@@ -1,4 +1,4 @@
-import { NotPacked } from '../observe/history/packing.ts';
+import { NotPacked } from '../history/packing.ts';
 import type { Gathered, Question } from './fleet.ts';
 import { type LiveAnswer, type LiveProcess, type NewRefusals, unpackCounted } from './live.ts';
 import { READINESS } from './readiness.ts';

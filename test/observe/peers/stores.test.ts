@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { StoreStatus } from '../../src/fleet/status.ts';
-import { storesOfAll } from '../../src/fleet/stores.ts';
+import type { StoreStatus } from '../../../src/observe/peers/status.ts';
+import { storesOfAll } from '../../../src/observe/peers/stores.ts';
 
 function store(changes: Partial<StoreStatus> = {}): StoreStatus {
   return {

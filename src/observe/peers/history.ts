@@ -1,7 +1,7 @@
-import type { Span } from '../observe/history/history.ts';
-import { MINUTE } from '../observe/history/minute.ts';
-import { addPacked, NotPacked, packRow } from '../observe/history/packing.ts';
-import { addTo, COLUMNS } from '../observe/history/row.ts';
+import type { Span } from '../history/history.ts';
+import { MINUTE } from '../history/minute.ts';
+import { addPacked, NotPacked, packRow } from '../history/packing.ts';
+import { addTo, COLUMNS } from '../history/row.ts';
 import { isMoment } from './shapes.ts';
 
 /** Milliseconds of the steps that can be asked for. */

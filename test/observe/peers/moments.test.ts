@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { readHistoryAnswer } from '../../src/fleet/history.ts';
-import { isTopAnswer } from '../../src/fleet/top.ts';
+import { readHistoryAnswer } from '../../../src/observe/peers/history.ts';
+import { isTopAnswer } from '../../../src/observe/peers/top.ts';
 
 /** A whole number, and later than any date. */
 const NEVER = 9e15;

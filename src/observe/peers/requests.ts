@@ -1,5 +1,5 @@
-import type { Fault } from '../errors/fault.ts';
-import type { StoreName } from '../observe/events.ts';
+import type { Fault } from '../../errors/fault.ts';
+import type { StoreName } from '../events.ts';
 
 /** The parts of the way of a request. */
 export type Step = 'door' | 'pages' | 'authenticate' | 'usage' | 'admit' | 'contract' | 'store';

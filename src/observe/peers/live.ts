@@ -1,5 +1,5 @@
-import { addPacked, packRow } from '../observe/history/packing.ts';
-import { COLUMNS, type Row } from '../observe/history/row.ts';
+import { addPacked, packRow } from '../history/packing.ts';
+import { COLUMNS, type Row } from '../history/row.ts';
 import type { Readiness } from './readiness.ts';
 import { isFilterWords, type ListedRequest, newestOf, type RequestFilter } from './requests.ts';
 import { isCount } from './shapes.ts';

@@ -1,4 +1,4 @@
-import type { StoreReason } from '../observe/events.ts';
+import type { StoreReason } from '../events.ts';
 import type { Readiness } from './readiness.ts';
 
 /** How one process stands that carries requests. */

@@ -1,6 +1,6 @@
-import { TOP_WINDOWS, type TopWindow } from '../observe/top/slices.ts';
-import { mergeSummaries, type Summary } from '../observe/top/summary.ts';
-import { COUNTERS, type Counting, TOP_BY, type TopBy, type TopCounts } from '../observe/top/top.ts';
+import { TOP_WINDOWS, type TopWindow } from '../top/slices.ts';
+import { mergeSummaries, type Summary } from '../top/summary.ts';
+import { COUNTERS, type Counting, TOP_BY, type TopBy, type TopCounts } from '../top/top.ts';
 import { isMoment } from './shapes.ts';
 
 /** Who came most often, in which window, and counted by what. */

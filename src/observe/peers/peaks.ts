@@ -1,6 +1,6 @@
-import { KIND_NAMES } from '../limits/kinds.ts';
-import { HighestUses } from '../observe/peaks/highest.ts';
-import { type AskedWindow, MOST_TOLD, type PeakCounts, type ToldUses } from '../observe/peaks/peaks.ts';
+import { KIND_NAMES } from '../../limits/kinds.ts';
+import { HighestUses } from '../peaks/highest.ts';
+import { type AskedWindow, MOST_TOLD, type PeakCounts, type ToldUses } from '../peaks/peaks.ts';
 import { has, isCount, isMoment, listOf } from './shapes.ts';
 
 /** Windows of one plan; a plan has four at most. */

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isPeaksAnswer, mergeProcesses, readPeaksQuestion } from '../../src/fleet/peaks.ts';
+import { isPeaksAnswer, mergeProcesses, readPeaksQuestion } from '../../../src/observe/peers/peaks.ts';
 
 const window = { kind: 'fixed', span: 60_000, above: 3 };
 

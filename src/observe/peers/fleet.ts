@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { Eventually } from '../common/eventually.ts';
+import type { Eventually } from '../../common/eventually.ts';
 import type { HistoryAnswer, HistoryQuestion } from './history.ts';
 import type { LiveAnswer, LiveQuestion } from './live.ts';
 import type { PeaksAnswer, PeaksQuestion } from './peaks.ts';

@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import type { Admission } from '../src/limits/admission.ts';
 import type { Window } from '../src/limits/limits.ts';
 import type { RequestEvent, RequestTrace } from '../src/observe/events.ts';
-import { RecentRequests } from '../src/requests/recent.ts';
+import { RecentRequests } from '../src/observe/request-log/recent.ts';
 import { tuneEngine } from '../src/run/engine.ts';
 
 const { values } = parseArgs({ options: { requests: { type: 'string', default: '2000000' } } });

@@ -9,7 +9,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['callers', 'operators', 'contract', 'config', 'http1'],
   ['keys', 'observe'],
   ['webhooks'],
-  ['state', 'requests', 'tracing'],
+  ['state', 'tracing'],
   ['gateway', 'admin', 'console', 'reference', 'store'],
   ['run'],
   ['workers'],

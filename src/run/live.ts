@@ -9,7 +9,7 @@ import {
   packCounted,
 } from '../observe/peers/live.ts';
 import type { ProcessStatus } from '../observe/peers/status.ts';
-import type { RecentRequests } from '../requests/recent.ts';
+import type { RecentRequests } from '../observe/request-log/recent.ts';
 
 export interface LiveParts {
   readonly recorder: Pick<Recorder, 'total'>;

@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Admission } from '../../src/limits/admission.ts';
-import type { Window } from '../../src/limits/limits.ts';
-import type { RequestEvent, RequestTrace } from '../../src/observe/events.ts';
-import type { RequestFilter } from '../../src/observe/peers/requests.ts';
-import { Queue } from '../../src/requests/queue.ts';
-import { RecentRequests } from '../../src/requests/recent.ts';
-import { DAY, MINUTE, window } from '../support/limits.ts';
-import { requestEvent } from '../support/request-event.ts';
+import type { Admission } from '../../../src/limits/admission.ts';
+import type { Window } from '../../../src/limits/limits.ts';
+import type { RequestEvent, RequestTrace } from '../../../src/observe/events.ts';
+import type { RequestFilter } from '../../../src/observe/peers/requests.ts';
+import { Queue } from '../../../src/observe/request-log/queue.ts';
+import { RecentRequests } from '../../../src/observe/request-log/recent.ts';
+import { DAY, MINUTE, window } from '../../support/limits.ts';
+import { requestEvent } from '../../support/request-event.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const ANY: RequestFilter = { key: null, account: null, code: null, limit: 1e9 };

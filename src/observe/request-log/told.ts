@@ -1,19 +1,12 @@
 import { types } from 'node:util';
-import { Outage } from '../errors/outage.ts';
-import { CATALOGUE } from '../errors/refusals.ts';
-import { wholeSeconds } from '../errors/retry-after.ts';
-import { ClientError } from '../http1/client-error.ts';
-import type { Admission } from '../limits/admission.ts';
-import { countsIn, fullNameOf } from '../limits/scopes.ts';
-import type { ContractFaultEvent, RequestEvent, RequestTrace } from '../observe/events.ts';
-import type {
-  ListedRequest,
-  Step,
-  ToldDecision,
-  ToldFaults,
-  ToldRequest,
-  ToldWindow,
-} from '../observe/peers/requests.ts';
+import { Outage } from '../../errors/outage.ts';
+import { CATALOGUE } from '../../errors/refusals.ts';
+import { wholeSeconds } from '../../errors/retry-after.ts';
+import { ClientError } from '../../http1/client-error.ts';
+import type { Admission } from '../../limits/admission.ts';
+import { countsIn, fullNameOf } from '../../limits/scopes.ts';
+import type { ContractFaultEvent, RequestEvent, RequestTrace } from '../events.ts';
+import type { ListedRequest, Step, ToldDecision, ToldFaults, ToldRequest, ToldWindow } from '../peers/requests.ts';
 import type { Kept, Notes } from './kept.ts';
 
 /** A request that was kept, in words for operators. */

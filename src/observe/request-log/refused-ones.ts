@@ -1,5 +1,5 @@
-import { Cache } from '../common/cache.ts';
-import type { RequestEvent } from '../observe/events.ts';
+import { Cache } from '../../common/cache.ts';
+import type { RequestEvent } from '../events.ts';
 import { IdList } from './id-list.ts';
 import type { Kept, Notes } from './kept.ts';
 import { Queue } from './queue.ts';

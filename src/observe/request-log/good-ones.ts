@@ -1,7 +1,7 @@
-import type { Reading } from '../limits/admission.ts';
-import type { Ladder, Window } from '../limits/limits.ts';
-import { countsIn, NO_SCOPES, type Scopes } from '../limits/scopes.ts';
-import type { RequestEvent, RequestTrace, StoreName } from '../observe/events.ts';
+import type { Reading } from '../../limits/admission.ts';
+import type { Ladder, Window } from '../../limits/limits.ts';
+import { countsIn, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
+import type { RequestEvent, RequestTrace, StoreName } from '../events.ts';
 import type { Kept, Notes } from './kept.ts';
 
 /** Windows that have room in the columns. */

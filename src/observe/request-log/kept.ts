@@ -1,5 +1,5 @@
-import type { RequestEvent } from '../observe/events.ts';
-import type { ToldFaults } from '../observe/peers/requests.ts';
+import type { RequestEvent } from '../events.ts';
+import type { ToldFaults } from '../peers/requests.ts';
 import type { IdList } from './id-list.ts';
 
 /** What other events said of a request before its own. */

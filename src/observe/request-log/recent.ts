@@ -1,14 +1,8 @@
-import { Cache } from '../common/cache.ts';
-import { oneByte } from '../common/one-byte.ts';
-import type { Event, RequestEvent } from '../observe/events.ts';
-import { type Followed, type NewRefusals, newRefusals } from '../observe/peers/live.ts';
-import {
-  type Explained,
-  fits,
-  type ListedRequest,
-  type Memory,
-  type RequestFilter,
-} from '../observe/peers/requests.ts';
+import { Cache } from '../../common/cache.ts';
+import { oneByte } from '../../common/one-byte.ts';
+import type { Event, RequestEvent } from '../events.ts';
+import { type Followed, type NewRefusals, newRefusals } from '../peers/live.ts';
+import { type Explained, fits, type ListedRequest, type Memory, type RequestFilter } from '../peers/requests.ts';
 import { GoodOnes } from './good-ones.ts';
 import type { Kept, Notes } from './kept.ts';
 import { RefusedOnes } from './refused-ones.ts';

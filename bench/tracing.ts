@@ -17,7 +17,7 @@ import { requestFields } from '../src/gateway/upstream/headers.ts';
 import { soleTarget } from '../src/gateway/upstream/upstream.ts';
 import type { ClientAnswer } from '../src/http1/question.ts';
 import type { RequestSpan, RequestTrace } from '../src/observe/events.ts';
-import { openTracing, type Tracing } from '../src/tracing/tracing.ts';
+import { openTracing, type Tracing } from '../src/observe/tracing/tracing.ts';
 import { exchangeOf, knownClient } from '../test/support/exchange.ts';
 import { requestEvent } from '../test/support/request-event.ts';
 import { spread } from './statistics.ts';

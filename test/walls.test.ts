@@ -9,7 +9,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['callers', 'operators', 'contract', 'config', 'http1'],
   ['keys', 'observe'],
   ['webhooks'],
-  ['state', 'tracing'],
+  ['state'],
   ['gateway', 'admin', 'console', 'reference', 'store'],
   ['run'],
   ['workers'],
@@ -60,7 +60,7 @@ const walls: readonly Wall[] = [
   },
   {
     name: 'only tracing knows OpenTelemetry',
-    breaks: ({ from, to }) => to.startsWith('@opentelemetry/') && !inside('tracing')(from),
+    breaks: ({ from, to }) => to.startsWith('@opentelemetry/') && !inside('observe/tracing')(from),
     planted: { from: 'gateway/stages/door.ts', to: '@opentelemetry/api' },
   },
   {

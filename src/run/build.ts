@@ -33,10 +33,10 @@ import type { Keyring } from '../keys/keyring.ts';
 import type { KeyStore } from '../keys/store.ts';
 import type { CallsOfDeprecated, Uses } from '../keys/uses.ts';
 import type { Observe } from '../observe/events.ts';
+import type { Tracing } from '../observe/tracing/tracing.ts';
 import { createReference, REFERENCE_PATHS } from '../reference/reference.ts';
 import type { BanRecorder } from '../state/ban-recorder.ts';
 import type { State } from '../state/state.ts';
-import type { Tracing } from '../tracing/tracing.ts';
 import type { ActiveConfig } from './reload.ts';
 
 /** The parts that outlive a reload: those that count, remember or hold connections. */

@@ -7,8 +7,8 @@ import { oneMoment } from '../observe/moment.ts';
 import { Peaks } from '../observe/peaks/peaks.ts';
 import { RecentRequests } from '../observe/request-log/recent.ts';
 import { Top } from '../observe/top/top.ts';
-import { receiverOf } from '../tracing/receiver.ts';
-import { openTracing, type Tracing } from '../tracing/tracing.ts';
+import { receiverOf } from '../observe/tracing/receiver.ts';
+import { openTracing, type Tracing } from '../observe/tracing/tracing.ts';
 import type { Standing } from './standing.ts';
 
 export interface ListenerParts {

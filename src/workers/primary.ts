@@ -11,6 +11,7 @@ import { type PeaksAnswer, readPeaksQuestion } from '../observe/peers/peaks.ts';
 import type { Readiness } from '../observe/peers/readiness.ts';
 import type { GatewayStatus } from '../observe/peers/status.ts';
 import { readTopQuestion, type TopAnswer } from '../observe/peers/top.ts';
+import { receiverOf } from '../observe/tracing/receiver.ts';
 import { ContractLoader } from '../run/contracts/loader.ts';
 import type { Gateway, Overrides } from '../run/gateway.ts';
 import { operatingGauges } from '../run/gauges.ts';
@@ -24,7 +25,6 @@ import { gatewayStatus } from '../run/status.ts';
 import { refuseUnknownUpstreams } from '../run/upstream-names.ts';
 import { deskOf, GatewayWebhooks } from '../run/webhooks.ts';
 import { openForWorkers } from '../state/redis/open.ts';
-import { receiverOf } from '../tracing/receiver.ts';
 import { WorkerPool } from './pool.ts';
 
 /**

@@ -4,7 +4,7 @@ import { Refusal } from '../../errors/refusals.ts';
 import type { Admission } from '../../limits/admission.ts';
 import { countsIn, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { Observe, RequestEvent, RequestTrace } from '../../observe/events.ts';
-import { type BeginSpan, TRACE_FIELDS, traceparentAt } from '../../tracing/begin.ts';
+import { type BeginSpan, TRACE_FIELDS, traceparentAt } from '../../observe/tracing/begin.ts';
 import type { TellFaults } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Target } from '../results.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { readVersion } from '../common/version.ts';
-import type { Tracing as Settings } from '../config/config.ts';
-import type { Observe } from '../observe/events.ts';
+import { readVersion } from '../../common/version.ts';
+import type { Tracing as Settings } from '../../config/config.ts';
+import type { Observe } from '../events.ts';
 import { type BeginSpan, createBegin } from './begin.ts';
 import { createExporter, Outbox } from './export.ts';
 import { receiverOf } from './receiver.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ReadableSpan, Span, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace';
-import type { Tracing as Settings } from '../config/config.ts';
-import type { Observe } from '../observe/events.ts';
+import type { Tracing as Settings } from '../../config/config.ts';
+import type { Observe } from '../events.ts';
 import { loadExporter, type Sdk } from './sdk.ts';
 
 type Done = Parameters<SpanExporter['export']>[1];

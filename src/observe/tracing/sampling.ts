@@ -1,5 +1,5 @@
 import type { Sampler } from '@opentelemetry/sdk-trace';
-import type { Tracing as Settings } from '../config/config.ts';
+import type { Tracing as Settings } from '../../config/config.ts';
 import type { Sdk } from './sdk.ts';
 
 /** Decides whether a request has spans. `parent`: what its caller decided for its own; `null`: there is none. */

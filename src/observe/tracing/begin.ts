@@ -1,5 +1,5 @@
-import type { Tracing as Settings } from '../config/config.ts';
-import type { RequestSpan } from '../observe/events.ts';
+import type { Tracing as Settings } from '../../config/config.ts';
+import type { RequestSpan } from '../events.ts';
 import { newSpanId, newTraceId } from './ids.ts';
 import type { Samples } from './sampling.ts';
 import { limitedState } from './state.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type BeginSpan, createBegin, traceparentAt } from '../../src/tracing/begin.ts';
-import { newSpanId, newTraceId } from '../../src/tracing/ids.ts';
-import { createSamples } from '../../src/tracing/sampling.ts';
-import { loadSdk } from '../../src/tracing/sdk.ts';
+import { type BeginSpan, createBegin, traceparentAt } from '../../../src/observe/tracing/begin.ts';
+import { newSpanId, newTraceId } from '../../../src/observe/tracing/ids.ts';
+import { createSamples } from '../../../src/observe/tracing/sampling.ts';
+import { loadSdk } from '../../../src/observe/tracing/sdk.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const CALLER = '00f067aa0ba902b7';

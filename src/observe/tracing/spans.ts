@@ -1,5 +1,5 @@
 import type { Attributes, Context, HrTime, Span, Tracer } from '@opentelemetry/api';
-import type { AttemptSpan, Event, Observe, RequestEvent, RequestSpan, RequestTrace } from '../observe/events.ts';
+import type { AttemptSpan, Event, Observe, RequestEvent, RequestSpan, RequestTrace } from '../events.ts';
 import type { Sdk } from './sdk.ts';
 
 /** Hands the SDK the ids that were drawn when the request came, because the store has been told them. */

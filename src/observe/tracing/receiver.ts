@@ -1,4 +1,4 @@
-import type { Tracing as Settings } from '../config/config.ts';
+import type { Tracing as Settings } from '../../config/config.ts';
 
 /** The URL that spans go to; `null`: there are none. */
 export function receiverOf({ exporter, tracesEndpoint, endpoint }: Settings): string | null {

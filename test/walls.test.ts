@@ -6,7 +6,7 @@ import { circles, FILES, type Import, importsIn, roomOf, textOf } from './suppor
 const LAYERS: readonly (readonly string[])[] = [
   ['common', 'limits'],
   ['errors', 'pages', 'tls'],
-  ['callers', 'operators', 'contract', 'config', 'http1'],
+  ['callers', 'contract', 'config', 'http1'],
   ['keys', 'observe'],
   ['webhooks'],
   ['state'],

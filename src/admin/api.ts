@@ -5,10 +5,10 @@ import { type Contract, loadContract, type Operation } from '../contract/contrac
 import type { Fault } from '../errors/fault.ts';
 import { Outage } from '../errors/outage.ts';
 import { KeyError } from '../keys/manage.ts';
+import { REASON_HEADER } from '../keys/operators/reason.ts';
+import { holdsToken, mayActAs, type Role } from '../keys/operators/tokens.ts';
 import { GIVE_THE_ID } from '../keys/secret.ts';
 import { KeyConflict } from '../keys/store.ts';
-import { REASON_HEADER } from '../operators/reason.ts';
-import { holdsToken, mayActAs, type Role } from '../operators/tokens.ts';
 import { LedgerError, UnsavedError } from '../state/state.ts';
 import { type AdminCode, AdminError } from './admin-error.ts';
 import type { AdminAnswer, Call, Task } from './call.ts';

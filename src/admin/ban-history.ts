@@ -1,5 +1,5 @@
 import { targetIn } from '../keys/counting.ts';
-import type { AuditEntry, AuditLog } from '../operators/audit-log.ts';
+import type { AuditEntry, AuditLog } from '../keys/operators/audit-log.ts';
 import type { AdminContext } from './context.ts';
 import { shownTime } from './shown.ts';
 

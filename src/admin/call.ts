@@ -1,5 +1,5 @@
-import type { IdempotentAnswer } from '../operators/audit-log.ts';
-import type { Operator } from '../operators/tokens.ts';
+import type { IdempotentAnswer } from '../keys/operators/audit-log.ts';
+import type { Operator } from '../keys/operators/tokens.ts';
 
 /** A call of the admin API, however it came: over HTTP or from a command beside the gateway. */
 export interface Call {

@@ -1,5 +1,5 @@
 import { Turns } from '../common/turns.ts';
-import { type AuditDraft, type AuditLog, type AuditNote, IdempotencyConflict } from '../operators/audit-log.ts';
+import { type AuditDraft, type AuditLog, type AuditNote, IdempotencyConflict } from '../keys/operators/audit-log.ts';
 import type { AdminAnswer, Task } from './call.ts';
 import { Corrections } from './corrections.ts';
 

@@ -1,6 +1,6 @@
 import { type NextFunction, type Request, type RequestHandler, type Response, Router } from 'express';
 import type { Config } from '../config/config.ts';
-import type { Operator } from '../operators/tokens.ts';
+import type { Operator } from '../keys/operators/tokens.ts';
 import { AdminError } from './admin-error.ts';
 import type { Gate } from './gate.ts';
 import { CONSOLE_PREFIX, sessionCookie, sessionIds } from './session-cookie.ts';

@@ -1,6 +1,6 @@
 import { Turns } from '../common/turns.ts';
 import { Outage } from '../errors/outage.ts';
-import { type AuditDraft, type AuditLog, failedEntry } from '../operators/audit-log.ts';
+import { type AuditDraft, type AuditLog, failedEntry } from '../keys/operators/audit-log.ts';
 
 /** Milliseconds between attempts to reach the audit log. */
 const RETRY = 1_000;

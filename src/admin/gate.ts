@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts';
 import { isLoopback } from '../config/schema/formats.ts';
 import { Outage } from '../errors/outage.ts';
 import { wholeSeconds } from '../errors/retry-after.ts';
-import { decodeShellUser, SHELL_USER_HEADER, shellUser } from '../operators/shell-user.ts';
+import { decodeShellUser, SHELL_USER_HEADER, shellUser } from '../keys/operators/shell-user.ts';
 import {
   configuredToken,
   hashToken,
@@ -14,7 +14,7 @@ import {
   operatorOf,
   type TokenRecord,
   type TokenStore,
-} from '../operators/tokens.ts';
+} from '../keys/operators/tokens.ts';
 import { AdminError } from './admin-error.ts';
 
 /** Decides who may call the admin listener. */

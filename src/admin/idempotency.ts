@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
-import type { IdempotentAnswer } from '../operators/audit-log.ts';
+import type { IdempotentAnswer } from '../keys/operators/audit-log.ts';
 import { AdminError } from './admin-error.ts';
 import type { AdminAnswer, Call, Idempotent } from './call.ts';
 

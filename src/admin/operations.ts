@@ -1,5 +1,5 @@
 import type { Contract, Operation } from '../contract/contract.ts';
-import { ROLES, type Role } from '../operators/tokens.ts';
+import { ROLES, type Role } from '../keys/operators/tokens.ts';
 import type { AdminOperation, AdminOperations } from './call.ts';
 import type { Change } from './change.ts';
 import type { AdminContext } from './context.ts';

@@ -1,6 +1,6 @@
 import { holdsSecret } from '../common/secret-mask.ts';
-import { REASON_HEADER } from '../operators/reason.ts';
-import { holdsToken } from '../operators/tokens.ts';
+import { REASON_HEADER } from '../keys/operators/reason.ts';
+import { holdsToken } from '../keys/operators/tokens.ts';
 import { AdminError } from './admin-error.ts';
 
 /** Characters of the longest reason. */

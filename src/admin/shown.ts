@@ -1,9 +1,9 @@
 import { formatDuration } from '../config/units.ts';
 import { formatWindows } from '../config/windows.ts';
 import type { KeyRecord } from '../keys/key.ts';
+import { type AuditEntry, reasonOf } from '../keys/operators/audit-log.ts';
 import type { Ladder } from '../limits/limits.ts';
 import { DEFAULT_WEIGHT, type Plan } from '../limits/plans.ts';
-import { type AuditEntry, reasonOf } from '../operators/audit-log.ts';
 
 export function time(at: number | null): string | null {
   return at === null ? null : shownTime(at);

@@ -1,8 +1,8 @@
 import type { Plans } from '../limits/plans.ts';
-import type { AuditNote } from '../operators/audit-log.ts';
 import { draftFlaws, type KeyDraft, KeyError } from './draft.ts';
 import type { KeyRecord } from './key.ts';
 import { newRecord } from './manage.ts';
+import type { AuditNote } from './operators/audit-log.ts';
 import { type KeyStore, KeyTaken } from './store.ts';
 
 /** A key of another system. `hash`: SHA-256 of its secret, 43 characters of base64url. */

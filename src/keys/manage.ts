@@ -1,7 +1,7 @@
 import type { Plans } from '../limits/plans.ts';
-import type { AuditNote } from '../operators/audit-log.ts';
 import { checkDraft, type KeyDraft, KeyError } from './draft.ts';
 import type { KeyRecord } from './key.ts';
+import type { AuditNote } from './operators/audit-log.ts';
 import { hashSecret, makeKeyId, makeSecret } from './secret.ts';
 import { KeyConflict, type KeyStore, KeyTaken } from './store.ts';
 

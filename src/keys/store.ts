@@ -1,6 +1,6 @@
 import type { Eventually } from '../common/eventually.ts';
-import type { AuditNote } from '../operators/audit-log.ts';
 import type { KeyRecord } from './key.ts';
+import type { AuditNote } from './operators/audit-log.ts';
 
 /** Which keys to read, and from where on. */
 export interface KeyQuery {

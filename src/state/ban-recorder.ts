@@ -5,9 +5,9 @@ import { formatDuration } from '../config/units.ts';
 import { formatLimit } from '../config/windows.ts';
 import { Outage } from '../errors/outage.ts';
 import { targetIn } from '../keys/counting.ts';
+import { type AuditDraft, type AuditLog, IdempotencyConflict } from '../keys/operators/audit-log.ts';
 import { lengthOnRung } from '../limits/ladder.ts';
 import type { LastStrike, TellableBan } from '../observe/events.ts';
-import { type AuditDraft, type AuditLog, IdempotencyConflict } from '../operators/audit-log.ts';
 import type { BegunBan } from './state.ts';
 
 /** Bans that wait to be written; later ones are dropped, and told. */

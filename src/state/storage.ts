@@ -1,8 +1,8 @@
+import type { AuditLog } from '../keys/operators/audit-log.ts';
+import type { TokenStore } from '../keys/operators/tokens.ts';
 import type { KeyStore, KeysAsOf } from '../keys/store.ts';
 import type { LastUseStore } from '../keys/uses.ts';
 import type { Answers, Fleet } from '../observe/peers/fleet.ts';
-import type { AuditLog } from '../operators/audit-log.ts';
-import type { TokenStore } from '../operators/tokens.ts';
 import type { Outbox } from '../webhooks/outbox.ts';
 import type { BansAsOf, BegunBan, State } from './state.ts';
 

@@ -1,4 +1,4 @@
-import type { AuditEntry, AuditLog } from '../operators/audit-log.ts';
+import type { AuditEntry, AuditLog } from '../keys/operators/audit-log.ts';
 import type { Outbox } from './outbox.ts';
 import { type Told, told } from './told.ts';
 

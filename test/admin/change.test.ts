@@ -7,7 +7,7 @@ import { type AdminAnswer, ok, type Task } from '../../src/admin/call.ts';
 import { type ChangePart, type Changes, createChanges } from '../../src/admin/change.ts';
 import { IdempotentCall } from '../../src/admin/idempotency.ts';
 import { Outage } from '../../src/errors/outage.ts';
-import type { AuditLog } from '../../src/operators/audit-log.ts';
+import type { AuditLog } from '../../src/keys/operators/audit-log.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
 import { recordsInFile } from '../../src/state/embedded/open.ts';
 import { KEPT } from '../support/audit.ts';

@@ -5,7 +5,7 @@ import { request } from 'node:http';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { makeToken } from '../../src/operators/tokens.ts';
+import { makeToken } from '../../src/keys/operators/tokens.ts';
 import { adminOf } from '../support/admin.ts';
 import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { impositionOf } from '../../src/admin/imposition.ts';
-import { type AuditLog, failedEntry } from '../../src/operators/audit-log.ts';
+import { type AuditLog, failedEntry } from '../../src/keys/operators/audit-log.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
 import { recordsInFile } from '../../src/state/embedded/open.ts';
 import { KEPT } from '../support/audit.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ADMIN_CONTRACT, adminContract, createAdminApi } from '../../src/admin/api.ts';
 import type { AdminContext } from '../../src/admin/context.ts';
 import { type Contract, loadContract, type Operation } from '../../src/contract/contract.ts';
-import { ROLES, type Role } from '../../src/operators/tokens.ts';
+import { ROLES, type Role } from '../../src/keys/operators/tokens.ts';
 
 let folder: string;
 beforeAll(() => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { run } from '../../src/cli/run.ts';
-import type { AuditEntry } from '../../src/operators/audit-log.ts';
+import type { AuditEntry } from '../../src/keys/operators/audit-log.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
 import { recordsInFile } from '../../src/state/embedded/open.ts';
 import { KEPT } from '../support/audit.ts';

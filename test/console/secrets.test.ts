@@ -9,7 +9,7 @@ test('the console knows what looks like a secret by the same form as the gateway
   // What may follow matters where secrets are masked, and not where they are found.
   expect(patternIn('src/console/browser/secrets.ts')).toBe(ofGateway.replace(/\(\?:_\[0-9A-Za-z\]\*\)\?$/, ''));
   expect(ofGateway).toMatch(/^sg_/);
-  const token = patternIn('src/operators/tokens.ts', 'LIKE_A_TOKEN');
+  const token = patternIn('src/keys/operators/tokens.ts', 'LIKE_A_TOKEN');
   expect(patternIn('src/console/browser/secrets.ts', 'LIKE_A_TOKEN')).toBe(token);
   expect(token).toMatch(/^sgadmin_/);
 });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { type AuditLog, type AuditNote, IdempotencyConflict } from '../../src/operators/audit-log.ts';
+import { type AuditLog, type AuditNote, IdempotencyConflict } from '../../src/keys/operators/audit-log.ts';
 import type { Records } from '../../src/state/storage.ts';
 import { KEPT } from '../support/audit.ts';
 import { draft, entries, note, type OpenRecords, outcomes } from '../support/records.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type AuditLog, MANY_KEYS } from '../../src/operators/audit-log.ts';
+import { type AuditLog, MANY_KEYS } from '../../src/keys/operators/audit-log.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
 import { recordsInFile } from '../../src/state/embedded/open.ts';
 import { KEPT } from '../support/audit.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import type { AuditLog } from '../../src/operators/audit-log.ts';
+import type { AuditLog } from '../../src/keys/operators/audit-log.ts';
 import type { Records } from '../../src/state/storage.ts';
 import { note, type OpenRecords } from '../support/records.ts';
 

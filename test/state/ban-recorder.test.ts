@@ -1,6 +1,6 @@
 import { beforeEach, expect, jest, test } from '@jest/globals';
 import { Outage } from '../../src/errors/outage.ts';
-import { type AuditNote, IdempotencyConflict } from '../../src/operators/audit-log.ts';
+import { type AuditNote, IdempotencyConflict } from '../../src/keys/operators/audit-log.ts';
 import { BanRecorder } from '../../src/state/ban-recorder.ts';
 import type { BegunBan } from '../../src/state/state.ts';
 import { LADDER, limits, MINUTE, window } from '../support/limits.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { KeyRecord } from '../../src/keys/key.ts';
+import { IdempotencyConflict } from '../../src/keys/operators/audit-log.ts';
 import { KeyConflict, type KeyStore, KeyTaken } from '../../src/keys/store.ts';
-import { IdempotencyConflict } from '../../src/operators/audit-log.ts';
 import type { Records } from '../../src/state/storage.ts';
 import { changed, entries, keyRecord, note, type OpenRecords, outcomes } from '../support/records.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { Outage } from '../../src/errors/outage.ts';
-import { type AuditDraft, IDEMPOTENCY_LIFETIME, IdempotencyConflict } from '../../src/operators/audit-log.ts';
+import { type AuditDraft, IDEMPOTENCY_LIFETIME, IdempotencyConflict } from '../../src/keys/operators/audit-log.ts';
 import { AuditEntries } from '../../src/state/redis/audit-entries.ts';
 import { AuditedChanges } from '../../src/state/redis/audited-changes.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';

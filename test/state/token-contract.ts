@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { IdempotencyConflict } from '../../src/operators/audit-log.ts';
-import type { TokenRecord, TokenStore } from '../../src/operators/tokens.ts';
+import { IdempotencyConflict } from '../../src/keys/operators/audit-log.ts';
+import type { TokenRecord, TokenStore } from '../../src/keys/operators/tokens.ts';
 import type { Records } from '../../src/state/storage.ts';
 import { entries, note, type OpenRecords } from '../support/records.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Outage } from '../../src/errors/outage.ts';
 import type { KeyRecord } from '../../src/keys/key.ts';
-import type { TokenRecord } from '../../src/operators/tokens.ts';
+import type { TokenRecord } from '../../src/keys/operators/tokens.ts';
 import type { Bus, Message } from '../../src/state/shared/bus.ts';
 import { KeyCopy } from '../../src/state/shared/key-copy/copy.ts';
 import { KeyCopyKeeper } from '../../src/state/shared/key-copy/keeper.ts';

@@ -1,6 +1,6 @@
 import type { AuditSettings } from '../../src/config/config.ts';
 import type { KeyRecord } from '../../src/keys/key.ts';
-import type { AuditDraft, AuditEntry, AuditNote } from '../../src/operators/audit-log.ts';
+import type { AuditDraft, AuditEntry, AuditNote } from '../../src/keys/operators/audit-log.ts';
 import type { Records } from '../../src/state/storage.ts';
 
 /** Empty records, as two processes see them that share one storage. Closing is the business of whoever opened. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Outage } from '../../src/errors/outage.ts';
-import type { AuditEntry, AuditQuery } from '../../src/operators/audit-log.ts';
+import type { AuditEntry, AuditQuery } from '../../src/keys/operators/audit-log.ts';
 import { openOutbox } from '../../src/state/embedded/outbox.ts';
 import { endpointsOf } from '../../src/webhooks/endpoints.ts';
 import { Webhooks } from '../../src/webhooks/webhooks.ts';

@@ -1,8 +1,8 @@
 import { formatDuration, parseDuration } from '../../config/units.ts';
 import { formatLimit } from '../../config/windows.ts';
+import type { AuditEntry } from '../../keys/operators/audit-log.ts';
 import type { KeyStore, KeysAsOf } from '../../keys/store.ts';
 import { lengthOnRung } from '../../limits/ladder.ts';
-import type { AuditEntry } from '../../operators/audit-log.ts';
 import type { Ban, BansAsOf } from '../../state/state.ts';
 import { AdminError } from '../admin-error.ts';
 import { type BanRecord, endsOf, entriesSince, RecentBans } from '../ban-history.ts';

@@ -7,7 +7,7 @@ import {
   importPlanned,
   planImport,
 } from '../../keys/import-many.ts';
-import { type ImportedMany, MANY_KEYS } from '../../operators/audit-log.ts';
+import { type ImportedMany, MANY_KEYS } from '../../keys/operators/audit-log.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
 import type { Change } from '../change.ts';

@@ -1,4 +1,4 @@
-import { CONFIGURED, hashToken, makeToken, type TokenRecord } from '../../operators/tokens.ts';
+import { CONFIGURED, hashToken, makeToken, type TokenRecord } from '../../keys/operators/tokens.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, created, ok } from '../call.ts';
 import type { Change } from '../change.ts';

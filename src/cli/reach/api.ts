@@ -1,7 +1,7 @@
 import { ExpectedError } from '../../common/expected-error.ts';
 import { holdsSecret } from '../../common/secret-mask.ts';
+import { encodeReason, REASON_HEADER } from '../../keys/operators/reason.ts';
 import { GIVE_THE_ID } from '../../keys/secret.ts';
-import { encodeReason, REASON_HEADER } from '../../operators/reason.ts';
 
 /** The admin API behind a listener, or in this process on the files of a gateway. */
 export interface Api {

@@ -1,6 +1,6 @@
 import { type FetchTls, httpsFetch } from '../../common/https-fetch.ts';
 import { eventsIn } from '../../console/browser/api/events.ts';
-import { encodeShellUser, SHELL_USER_HEADER } from '../../operators/shell-user.ts';
+import { encodeShellUser, SHELL_USER_HEADER } from '../../keys/operators/shell-user.ts';
 import { type Api, CallError, failureOf, headersOf, queryOf, type Sent } from './api.ts';
 
 /** The longest wait for an answer, in milliseconds. */

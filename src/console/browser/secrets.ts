@@ -5,7 +5,7 @@ import { goTo, linkTo, type Place } from './routing.ts';
 
 /** As `LIKE_A_KEY` of src/common/secret-mask.ts: whatever begins as a key does, whole or cut short. */
 const LIKE_A_KEY = /sg_[a-z]{1,12}_[0-9A-Za-z]{16,}/;
-/** As in src/operators/tokens.ts. */
+/** As in src/keys/operators/tokens.ts. */
 const LIKE_A_TOKEN = /sgadmin_[\w-]{16,}/;
 
 /** In the query of a place that was left because it had a secret. */

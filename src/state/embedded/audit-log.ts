@@ -10,7 +10,7 @@ import {
   type IdempotentAnswer,
   isOfBans,
   MANY_KEYS,
-} from '../../operators/audit-log.ts';
+} from '../../keys/operators/audit-log.ts';
 import { inChange, type SyncCommits } from './commits.ts';
 
 /** `isAbout(entry, $target)` in SQL. */

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { type KeyRecord, readRecord } from '../../keys/key.ts';
+import type { AuditNote } from '../../keys/operators/audit-log.ts';
 import { KeyConflict, type KeyQuery, type KeyStore, KeyTaken } from '../../keys/store.ts';
-import type { AuditNote } from '../../operators/audit-log.ts';
 import type { AuditWriter } from './audit-log.ts';
 import { inChange, type SyncCommits } from './commits.ts';
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { AuditNote } from '../../operators/audit-log.ts';
-import type { TokenRecord, TokenStore } from '../../operators/tokens.ts';
+import type { AuditNote } from '../../keys/operators/audit-log.ts';
+import type { TokenRecord, TokenStore } from '../../keys/operators/tokens.ts';
 import type { AuditWriter } from './audit-log.ts';
 import { inChange, type SyncCommits } from './commits.ts';
 

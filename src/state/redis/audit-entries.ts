@@ -1,5 +1,5 @@
 import type { AuditSettings } from '../../config/config.ts';
-import { type AuditDraft, type AuditEntry, isOfBans } from '../../operators/audit-log.ts';
+import { type AuditDraft, type AuditEntry, isOfBans } from '../../keys/operators/audit-log.ts';
 import { asked } from './asking.ts';
 import type { Connection } from './client.ts';
 import { keyOf } from './key-names.ts';

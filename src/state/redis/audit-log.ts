@@ -1,4 +1,4 @@
-import { type AuditEntry, type AuditLog, type AuditQuery, isAbout } from '../../operators/audit-log.ts';
+import { type AuditEntry, type AuditLog, type AuditQuery, isAbout } from '../../keys/operators/audit-log.ts';
 import type { AuditEntries } from './audit-entries.ts';
 import type { AuditedChanges } from './audited-changes.ts';
 

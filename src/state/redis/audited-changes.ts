@@ -6,7 +6,7 @@ import {
   IDEMPOTENCY_LIFETIME,
   IdempotencyConflict,
   type IdempotentAnswer,
-} from '../../operators/audit-log.ts';
+} from '../../keys/operators/audit-log.ts';
 import { asked } from './asking.ts';
 import type { AuditEntries } from './audit-entries.ts';
 import type { Connection } from './client.ts';

@@ -1,4 +1,4 @@
-import type { TokenRecord, TokenStore } from '../../operators/tokens.ts';
+import type { TokenRecord, TokenStore } from '../../keys/operators/tokens.ts';
 import { asked } from './asking.ts';
 import type { AuditedChange, AuditedChanges } from './audited-changes.ts';
 import type { Connection } from './client.ts';

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { KeyRecord } from '../../keys/key.ts';
-import type { TokenRecord } from '../../operators/tokens.ts';
+import type { TokenRecord } from '../../keys/operators/tokens.ts';
 import { ahead } from './ahead.ts';
 import { TransferError } from './file-format.ts';
 import type { FileWriter } from './file-target.ts';

@@ -1,7 +1,7 @@
 import type { Eventually } from '../../common/eventually.ts';
 import type { AuditSettings } from '../../config/config.ts';
+import type { AuditDraft } from '../../keys/operators/audit-log.ts';
 import type { Ladder } from '../../limits/limits.ts';
-import type { AuditDraft } from '../../operators/audit-log.ts';
 import type { Batch, Counts } from './records.ts';
 
 /** A state, or a file of one, to be read from. */

@@ -1,7 +1,7 @@
 import type { KeyRecord } from '../../keys/key.ts';
+import type { AuditEntry } from '../../keys/operators/audit-log.ts';
+import type { TokenRecord } from '../../keys/operators/tokens.ts';
 import type { Ledger } from '../../limits/ledger.ts';
-import type { AuditEntry } from '../../operators/audit-log.ts';
-import type { TokenRecord } from '../../operators/tokens.ts';
 
 /** What a state holds, in the order in which it is moved. Ledgers come after the keys and so never before what they count. */
 export const TYPES = ['key', 'token', 'audit', 'ban', 'ledger', 'use'] as const;

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KeyRecord } from '../../keys/key.ts';
+import type { AuditDraft } from '../../keys/operators/audit-log.ts';
+import type { TokenRecord } from '../../keys/operators/tokens.ts';
 import type { Ledger } from '../../limits/ledger.ts';
 import { staleAt } from '../../limits/ledger.ts';
 import type { Ladder } from '../../limits/limits.ts';
 import { mergeLedgers } from '../../limits/merge.ts';
-import type { AuditDraft } from '../../operators/audit-log.ts';
-import type { TokenRecord } from '../../operators/tokens.ts';
 import { Fingerprints } from './fingerprints.ts';
 import { ledgerLine } from './lines.ts';
 import type { Taken } from './port.ts';

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
+import type { Role } from '../../../src/keys/operators/tokens.ts';
 import { makeSecret } from '../../../src/keys/secret.ts';
-import type { Role } from '../../../src/operators/tokens.ts';
 import { type AdminCall, adminOf } from '../../support/admin.ts';
 import { TestBrowser } from '../../support/browser.ts';
 import { bodyOf } from '../../support/failure.ts';

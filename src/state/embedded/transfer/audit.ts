@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { AuditDraft, AuditEntry } from '../../../operators/audit-log.ts';
+import type { AuditDraft, AuditEntry } from '../../../keys/operators/audit-log.ts';
 import { KnownEntries } from '../../transfer/rules.ts';
 import { auditEntryOf, type LogName, valuesOf } from '../audit-log.ts';
 import type { Taking } from './records.ts';

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type KeyRecord, readRecord } from '../../../keys/key.ts';
-import type { TokenRecord } from '../../../operators/tokens.ts';
+import type { TokenRecord } from '../../../keys/operators/tokens.ts';
 import type { Taken } from '../../transfer/port.ts';
 import type { LastUse } from '../../transfer/records.ts';
 import { judgeKey, judgeToken } from '../../transfer/rules.ts';

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { AuditDraft } from '../../../operators/audit-log.ts';
+import type { AuditDraft } from '../../../keys/operators/audit-log.ts';
 import type { Taken, Target, TargetOptions } from '../../transfer/port.ts';
 import type { Batch, Counts } from '../../transfer/records.ts';
 import { fileVersion, makeFolder, NEWEST, openStateFile, StateFileError } from '../file.ts';

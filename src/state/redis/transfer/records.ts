@@ -1,6 +1,6 @@
 import type { AuditSettings } from '../../../config/config.ts';
-import type { AuditDraft, AuditEntry } from '../../../operators/audit-log.ts';
-import type { TokenRecord } from '../../../operators/tokens.ts';
+import type { AuditDraft, AuditEntry } from '../../../keys/operators/audit-log.ts';
+import type { TokenRecord } from '../../../keys/operators/tokens.ts';
 import type { Taken } from '../../transfer/port.ts';
 import type { LastUse } from '../../transfer/records.ts';
 import { judgeToken, KnownEntries } from '../../transfer/rules.ts';

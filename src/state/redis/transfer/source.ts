@@ -1,6 +1,6 @@
 import { type KeyRecord, readRecord } from '../../../keys/key.ts';
+import type { TokenRecord } from '../../../keys/operators/tokens.ts';
 import { newLedger } from '../../../limits/ledger.ts';
-import type { TokenRecord } from '../../../operators/tokens.ts';
 import { Fingerprints } from '../../transfer/fingerprints.ts';
 import type { Source } from '../../transfer/port.ts';
 import { BATCH, type Batch, type SubjectLedger } from '../../transfer/records.ts';

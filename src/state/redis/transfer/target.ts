@@ -1,6 +1,6 @@
 import type { KeyRecord } from '../../../keys/key.ts';
-import type { AuditDraft, AuditEntry } from '../../../operators/audit-log.ts';
-import type { TokenRecord } from '../../../operators/tokens.ts';
+import type { AuditDraft, AuditEntry } from '../../../keys/operators/audit-log.ts';
+import type { TokenRecord } from '../../../keys/operators/tokens.ts';
 import type { Taken, Target, TargetOptions } from '../../transfer/port.ts';
 import type { Batch, LastUse, SubjectLedger } from '../../transfer/records.ts';
 import { isBanned } from '../../transfer/rules.ts';

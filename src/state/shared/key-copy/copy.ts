@@ -1,6 +1,6 @@
 import type { KeyRecord } from '../../../keys/key.ts';
+import type { TokenRecord } from '../../../keys/operators/tokens.ts';
 import type { KeysAsOf } from '../../../keys/store.ts';
-import type { TokenRecord } from '../../../operators/tokens.ts';
 import { copiedKeys } from './copied-keys.ts';
 import { Doubts } from './doubts.ts';
 import { KeyCopyReader } from './reader.ts';

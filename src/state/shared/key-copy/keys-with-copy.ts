@@ -1,7 +1,7 @@
 import { Outage } from '../../../errors/outage.ts';
 import type { KeyRecord } from '../../../keys/key.ts';
+import type { TokenRecord, TokenStore } from '../../../keys/operators/tokens.ts';
 import type { KeyStore } from '../../../keys/store.ts';
-import type { TokenRecord, TokenStore } from '../../../operators/tokens.ts';
 import type { KeyCopy } from './copy.ts';
 
 export interface KeysWithCopyOptions {

@@ -1,5 +1,5 @@
 import type { KeyRecord } from '../../../keys/key.ts';
-import type { TokenRecord } from '../../../operators/tokens.ts';
+import type { TokenRecord } from '../../../keys/operators/tokens.ts';
 
 /** The file of the copy in the data folder, and the lock of the one process that writes it. */
 export const KEY_COPY = 'keys-copy.db';

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Eventually } from '../common/eventually.ts';
+import type { Eventually } from '../../common/eventually.ts';
 import type { AuditNote } from './audit-log.ts';
 
 /**

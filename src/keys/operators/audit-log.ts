@@ -1,4 +1,4 @@
-import type { Eventually } from '../common/eventually.ts';
+import type { Eventually } from '../../common/eventually.ts';
 
 /** One change that somebody made. */
 export interface AuditDraft {

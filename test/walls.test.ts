@@ -12,7 +12,6 @@ const LAYERS: readonly (readonly string[])[] = [
   ['state'],
   ['gateway', 'admin', 'console', 'reference', 'store'],
   ['run'],
-  ['workers'],
   ['cli'],
   ['main.ts'],
 ];
@@ -32,7 +31,7 @@ const adapters = (path: string) => inside('state/embedded')(path) || inside('sta
 const knowsNode = (path: string) =>
   ['http1', 'admin', 'store'].includes(roomOf(path)) ||
   ['gateway/upstream/inner-proxy.ts', 'common/https-fetch.ts'].includes(path);
-const composes = (path: string) => ['run', 'workers', 'cli'].includes(roomOf(path));
+const composes = (path: string) => ['run', 'cli'].includes(roomOf(path));
 
 const walls: readonly Wall[] = [
   {
@@ -41,7 +40,7 @@ const walls: readonly Wall[] = [
     planted: { from: 'keys/keyring.ts', to: 'admin/api.ts' },
   },
   {
-    name: 'only run, workers and cli open a state',
+    name: 'only run and cli open a state',
     breaks: ({ from, to }) => adapters(to) && !composes(from) && !inside('state')(from),
     planted: { from: 'gateway/own/usage.ts', to: 'state/redis/open.ts' },
   },
@@ -86,9 +85,9 @@ const walls: readonly Wall[] = [
     planted: { from: 'cli/commands/serve.ts', to: 'gateway/stages/door.ts' },
   },
   {
-    name: 'only workers know that there are several processes, and only the loader of contracts starts another one',
+    name: 'only run/workers knows that there are several processes, and only the loader of contracts starts another one',
     breaks: ({ from, to }) =>
-      /^(node:)?(cluster|child_process)$/.test(to) && !inside('workers')(from) && from !== 'run/contracts/starter.ts',
+      /^(node:)?(cluster|child_process)$/.test(to) && !inside('run/workers')(from) && from !== 'run/contracts/starter.ts',
     planted: { from: 'run/gateway.ts', to: 'node:cluster' },
   },
   {

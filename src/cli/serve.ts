@@ -62,7 +62,7 @@ async function findStore(config: Config): Promise<{ served: ServedConfig; stopSt
 /** What makes the gateway. Of one process and several, and with Redis and without, each loads what it needs alone. */
 async function maker({ workers }: Config) {
   if (workers === 1) return (await import('../run/gateway.ts')).createGateway;
-  return (await import('../workers/primary.ts')).createPrimary;
+  return (await import('../run/workers/primary.ts')).createPrimary;
 }
 
 /** Where keys and data are, in a sentence without a password. */

@@ -1,24 +1,24 @@
-import type { Guard } from '../callers/guard.ts';
-import { deepFreeze } from '../common/freeze.ts';
-import type { Certificates } from '../config/certificates.ts';
-import type { ServedConfig } from '../config/config.ts';
-import { isSameReading } from '../contract/contract.ts';
-import type { DrainOptions } from '../gateway/wire/listener.ts';
-import type { CallsOfDeprecated } from '../keys/uses.ts';
-import type { Figures } from '../observe/figures.ts';
-import type { PeakCounts } from '../observe/peaks/peaks.ts';
-import type { LiveOfProcess, LiveQuestion } from '../observe/peers/live.ts';
-import type { PeaksQuestion } from '../observe/peers/peaks.ts';
-import type { Ability } from '../observe/peers/readiness.ts';
-import type { Explained, ListedRequest, RequestFilter } from '../observe/peers/requests.ts';
-import type { ProcessStatus } from '../observe/peers/status.ts';
-import type { TopQuestion } from '../observe/peers/top.ts';
-import type { TopCounts } from '../observe/top/top.ts';
-import { type Loaded, loadedOf } from '../run/contracts/loader.ts';
-import type { Prepared } from '../run/contracts/read.ts';
-import type { ActiveConfig } from '../run/reload.ts';
-import { hasReceivers } from '../webhooks/endpoints.ts';
-import type { Heard } from '../webhooks/teller.ts';
+import type { Guard } from '../../callers/guard.ts';
+import { deepFreeze } from '../../common/freeze.ts';
+import type { Certificates } from '../../config/certificates.ts';
+import type { ServedConfig } from '../../config/config.ts';
+import { isSameReading } from '../../contract/contract.ts';
+import type { DrainOptions } from '../../gateway/wire/listener.ts';
+import type { CallsOfDeprecated } from '../../keys/uses.ts';
+import type { Figures } from '../../observe/figures.ts';
+import type { PeakCounts } from '../../observe/peaks/peaks.ts';
+import type { LiveOfProcess, LiveQuestion } from '../../observe/peers/live.ts';
+import type { PeaksQuestion } from '../../observe/peers/peaks.ts';
+import type { Ability } from '../../observe/peers/readiness.ts';
+import type { Explained, ListedRequest, RequestFilter } from '../../observe/peers/requests.ts';
+import type { ProcessStatus } from '../../observe/peers/status.ts';
+import type { TopQuestion } from '../../observe/peers/top.ts';
+import type { TopCounts } from '../../observe/top/top.ts';
+import { hasReceivers } from '../../webhooks/endpoints.ts';
+import type { Heard } from '../../webhooks/teller.ts';
+import { type Loaded, loadedOf } from '../contracts/loader.ts';
+import type { Prepared } from '../contracts/read.ts';
+import type { ActiveConfig } from '../reload.ts';
 
 /**
  * Settings sent to a worker, with the contract as the primary process has read it: its files may have changed since, every worker

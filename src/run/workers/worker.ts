@@ -4,7 +4,7 @@ import cluster from 'node:cluster';
 // first, because loading the rest takes time.
 for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 
-const { tuneEngine } = await import('../run/engine.ts');
+const { tuneEngine } = await import('../engine.ts');
 tuneEngine();
 const { WorkerProcess } = await import('./process.ts');
 

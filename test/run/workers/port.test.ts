@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
-import { ListenError, listen } from '../../src/common/listen.ts';
-import { listenInTurn, takeOver, untilReady } from '../../src/workers/port.ts';
-import { fakeStore } from '../support/upstream.ts';
+import { ListenError, listen } from '../../../src/common/listen.ts';
+import { listenInTurn, takeOver, untilReady } from '../../../src/run/workers/port.ts';
+import { fakeStore } from '../../support/upstream.ts';
 
 const HOST = '127.0.0.1';
 const servers: { close(): unknown }[] = [];

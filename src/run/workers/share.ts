@@ -1,6 +1,6 @@
-import type { ServedConfig } from '../config/config.ts';
-import { BODIES_AT_LEAST } from '../config/config.ts';
-import { mostPerAddress } from '../gateway/wire/connection-limits.ts';
+import type { ServedConfig } from '../../config/config.ts';
+import { BODIES_AT_LEAST } from '../../config/config.ts';
+import { mostPerAddress } from '../../gateway/wire/connection-limits.ts';
 
 /** One worker's share of the gateway's limits: connections and bodies of callers, and connections to the store. */
 export function shareOf(config: ServedConfig, workers: number): ServedConfig {

@@ -1,26 +1,26 @@
 import cluster from 'node:cluster';
 import { resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import type { Guard } from '../callers/guard.ts';
-import type { ServedConfig } from '../config/config.ts';
-import type { CallsOfDeprecated } from '../keys/uses.ts';
-import type { Observe } from '../observe/events.ts';
-import { type Figures, lastingFigures } from '../observe/figures.ts';
-import type { LiveOfProcess, LiveQuestion } from '../observe/peers/live.ts';
-import { mergeProcesses, type PeaksAnswer, type PeaksQuestion } from '../observe/peers/peaks.ts';
-import type { Ability } from '../observe/peers/readiness.ts';
+import type { Guard } from '../../callers/guard.ts';
+import type { ServedConfig } from '../../config/config.ts';
+import type { CallsOfDeprecated } from '../../keys/uses.ts';
+import type { Observe } from '../../observe/events.ts';
+import { type Figures, lastingFigures } from '../../observe/figures.ts';
+import type { LiveOfProcess, LiveQuestion } from '../../observe/peers/live.ts';
+import { mergeProcesses, type PeaksAnswer, type PeaksQuestion } from '../../observe/peers/peaks.ts';
+import type { Ability } from '../../observe/peers/readiness.ts';
 import {
   type Explained,
   type ListedRequest,
   mergeExplained,
   newestOf,
   type RequestFilter,
-} from '../observe/peers/requests.ts';
-import type { ProcessStatus } from '../observe/peers/status.ts';
-import { mergeTop, type TopAnswer, type TopQuestion } from '../observe/peers/top.ts';
-import type { ActiveConfig } from '../run/reload.ts';
-import { makeTicketSecret } from '../tls/server.ts';
-import type { Heard } from '../webhooks/teller.ts';
+} from '../../observe/peers/requests.ts';
+import type { ProcessStatus } from '../../observe/peers/status.ts';
+import { mergeTop, type TopAnswer, type TopQuestion } from '../../observe/peers/top.ts';
+import { makeTicketSecret } from '../../tls/server.ts';
+import type { Heard } from '../../webhooks/teller.ts';
+import type { ActiveConfig } from '../reload.ts';
 import { WorkerHandle } from './handle.ts';
 import { packed, type StartOrder } from './protocol.ts';
 import { shareOf } from './share.ts';

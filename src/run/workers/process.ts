@@ -1,20 +1,20 @@
-import type { DrainOptions } from '../gateway/wire/listener.ts';
-import type { Event, Observe } from '../observe/events.ts';
-import { createLog } from '../observe/log.ts';
-import type { LiveOfProcess, LiveQuestion } from '../observe/peers/live.ts';
-import type { ProcessStatus } from '../observe/peers/status.ts';
-import { abilityOf } from '../run/ability.ts';
-import { requestGauges } from '../run/gauges.ts';
-import { type Listeners, openListeners } from '../run/listeners.ts';
-import { liveProcess } from '../run/live.ts';
-import { createServing, type Serving } from '../run/serving.ts';
-import { Standing } from '../run/standing.ts';
-import { processStatus } from '../run/status.ts';
-import { urlOf } from '../run/url.ts';
-import { openRedis } from '../state/redis/open.ts';
-import type { Storage } from '../state/storage.ts';
-import { hasReceivers } from '../webhooks/endpoints.ts';
-import type { Heard } from '../webhooks/teller.ts';
+import type { DrainOptions } from '../../gateway/wire/listener.ts';
+import type { Event, Observe } from '../../observe/events.ts';
+import { createLog } from '../../observe/log.ts';
+import type { LiveOfProcess, LiveQuestion } from '../../observe/peers/live.ts';
+import type { ProcessStatus } from '../../observe/peers/status.ts';
+import { openRedis } from '../../state/redis/open.ts';
+import type { Storage } from '../../state/storage.ts';
+import { hasReceivers } from '../../webhooks/endpoints.ts';
+import type { Heard } from '../../webhooks/teller.ts';
+import { abilityOf } from '../ability.ts';
+import { requestGauges } from '../gauges.ts';
+import { type Listeners, openListeners } from '../listeners.ts';
+import { liveProcess } from '../live.ts';
+import { createServing, type Serving } from '../serving.ts';
+import { Standing } from '../standing.ts';
+import { processStatus } from '../status.ts';
+import { urlOf } from '../url.ts';
 import { Channel, type ChannelOptions, type Handlers, NoAnswer } from './channel.ts';
 import { createSharedGuard } from './guard.ts';
 import { listenInTurn, takeOver, untilReady } from './port.ts';
@@ -230,7 +230,7 @@ async function begin(
 
 /** Tells the primary process what receivers of webhooks are to hear. Without one nobody would tell them. */
 async function tellerOf(quota: number, primary: Channel<PrimaryCalls, WorkerCalls>): Promise<Observe> {
-  const { createTeller } = await import('../webhooks/teller.ts');
+  const { createTeller } = await import('../../webhooks/teller.ts');
   const hear = (heard: Heard) => void primary.call('webhook', heard, TELLING).catch(() => {});
   return createTeller({ quota, gateway: '', clock: Date.now, hear });
 }

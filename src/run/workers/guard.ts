@@ -1,9 +1,9 @@
-import { networkOf } from '../callers/address.ts';
-import { createGuard, type Guard } from '../callers/guard.ts';
-import { Cache } from '../common/cache.ts';
-import { CircuitBreaker } from '../common/circuit-breaker.ts';
-import type { Window } from '../limits/limits.ts';
-import type { Observe } from '../observe/events.ts';
+import { networkOf } from '../../callers/address.ts';
+import { createGuard, type Guard } from '../../callers/guard.ts';
+import { Cache } from '../../common/cache.ts';
+import { CircuitBreaker } from '../../common/circuit-breaker.ts';
+import type { Window } from '../../limits/limits.ts';
+import type { Observe } from '../../observe/events.ts';
 import type { Channel } from './channel.ts';
 import type { PrimaryCalls, WorkerCalls } from './protocol.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { httpsFetch } from '../common/https-fetch.ts';
-import { ListenError } from '../common/listen.ts';
-import type { Serving } from '../run/serving.ts';
+import { httpsFetch } from '../../common/https-fetch.ts';
+import { ListenError } from '../../common/listen.ts';
+import type { Serving } from '../serving.ts';
 
 type Listening = Pick<Serving, 'listen'>;
 

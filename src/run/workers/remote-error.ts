@@ -1,4 +1,4 @@
-import { ExpectedError } from '../common/expected-error.ts';
+import { ExpectedError } from '../../common/expected-error.ts';
 
 /** The workers cannot carry requests; the message says why in one sentence. */
 export class WorkersError extends ExpectedError {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { ListenError } from '../../src/common/listen.ts';
-import { Channel, type Handlers, NoAnswer } from '../../src/workers/channel.ts';
-import { RemoteError } from '../../src/workers/remote-error.ts';
+import { ListenError } from '../../../src/common/listen.ts';
+import { Channel, type Handlers, NoAnswer } from '../../../src/run/workers/channel.ts';
+import { RemoteError } from '../../../src/run/workers/remote-error.ts';
 
 type Calls = {
   echo: (value: unknown) => unknown;

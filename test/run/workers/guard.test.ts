@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { createGuard } from '../../src/callers/guard.ts';
-import type { Event } from '../../src/observe/events.ts';
-import { NoAnswer } from '../../src/workers/channel.ts';
-import { createSharedGuard, type SharedGuardOptions } from '../../src/workers/guard.ts';
-import { until } from '../support/until.ts';
+import { createGuard } from '../../../src/callers/guard.ts';
+import type { Event } from '../../../src/observe/events.ts';
+import { NoAnswer } from '../../../src/run/workers/channel.ts';
+import { createSharedGuard, type SharedGuardOptions } from '../../../src/run/workers/guard.ts';
+import { until } from '../../support/until.ts';
 
 const SPAN = 60_000;
 

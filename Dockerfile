@@ -2,6 +2,7 @@
 FROM node:24-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY packages ./packages
 RUN npm ci --omit=dev --ignore-scripts
 
 FROM node:24-bookworm-slim
@@ -14,6 +15,7 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json ./
 COPY config ./config
+COPY packages ./packages
 COPY src ./src
 # `plans put` replaces the plans file and makes files beside it, so the folder is the user's too.
 COPY plans.yaml config/gateway.yaml /config/

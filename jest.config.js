@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 export default {
   testEnvironment: '<rootDir>/test/runner/environment.ts',
   testRunner: '<rootDir>/test/runner/run-suite.ts',
-  testMatch: ['<rootDir>/test/**/*.test.ts'],
+  testMatch: ['<rootDir>/test/**/*.test.ts', '<rootDir>/packages/*/test/**/*.test.ts'],
   transform: {},
   injectGlobals: false,
   globalSetup: '<rootDir>/test/runner/setup.ts',

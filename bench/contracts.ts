@@ -9,7 +9,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { ContractError, checkContract, type Problem } from '../src/contract/contract.ts';
+import { ContractError, checkContract, type Problem } from '../packages/openapi/src/contract.ts';
 import { ContractLoader } from '../src/run/contracts/loader.ts';
 
 interface Row {

@@ -10,7 +10,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ContractError, loadContract } from '../src/contract/contract.ts';
+import { ContractError, loadContract } from '../packages/openapi/src/contract.ts';
 import { OpenApi } from './generated/document.ts';
 import { examplesOf } from './generated/examples.ts';
 

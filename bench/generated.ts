@@ -12,7 +12,12 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ContractError, type ContractOptions, loadContract, type ReadContract } from '../src/contract/contract.ts';
+import {
+  ContractError,
+  type ContractOptions,
+  loadContract,
+  type ReadContract,
+} from '../packages/openapi/src/contract.ts';
 import { OpenApi } from './generated/document.ts';
 import { Opinion } from './generated/opinion.ts';
 import { Random } from './generated/random.ts';

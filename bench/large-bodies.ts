@@ -7,7 +7,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readJson } from '../src/contract/json.ts';
+import { readJson } from '../packages/openapi/src/json.ts';
 import { loadedOf } from '../src/run/contracts/loader.ts';
 import { readContract } from '../src/run/contracts/read.ts';
 import { spread } from './statistics.ts';

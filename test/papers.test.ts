@@ -2,12 +2,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
+import { errorCodes } from '../packages/reference/src/error-codes.ts';
+import { webhookEvents } from '../packages/reference/src/webhook-events.ts';
 import { cliReference } from '../src/cli/reference.ts';
 import { environmentVariables } from '../src/config/environment.ts';
 import { CATALOGUE } from '../src/errors/refusals.ts';
 import { EXPOSED_HEADERS } from '../src/gateway/reply/headers.ts';
-import { errorCodes } from '../src/reference/error-codes.ts';
-import { webhookEvents } from '../src/reference/webhook-events.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');

@@ -5,8 +5,8 @@ import { circles, FILES, type Import, importsIn, roomOf, textOf } from './suppor
 /** From the bottom up. A room imports only rooms of the layers below its own, types included. */
 const LAYERS: readonly (readonly string[])[] = [
   ['common', 'limits'],
-  ['errors', 'pages', 'tls'],
-  ['callers', 'contract', 'config', 'http1'],
+  ['errors', 'pages', 'http1'],
+  ['callers', 'openapi', 'config'],
   ['keys', 'observe'],
   ['webhooks'],
   ['state'],
@@ -76,7 +76,7 @@ const walls: readonly Wall[] = [
   },
   {
     name: 'the wire knows no key, limit or contract',
-    breaks: ({ from, to }) => inside('http1')(from) && isOurs(to) && !['http1', 'common', 'tls'].includes(roomOf(to)),
+    breaks: ({ from, to }) => inside('http1')(from) && isOurs(to) && !['http1', 'common'].includes(roomOf(to)),
     planted: { from: 'http1/heads.ts', to: 'errors/refusals.ts' },
   },
   {
@@ -87,7 +87,9 @@ const walls: readonly Wall[] = [
   {
     name: 'only run/workers knows that there are several processes, and only the loader of contracts starts another one',
     breaks: ({ from, to }) =>
-      /^(node:)?(cluster|child_process)$/.test(to) && !inside('run/workers')(from) && from !== 'run/contracts/starter.ts',
+      /^(node:)?(cluster|child_process)$/.test(to) &&
+      !inside('run/workers')(from) &&
+      from !== 'run/contracts/starter.ts',
     planted: { from: 'run/gateway.ts', to: 'node:cluster' },
   },
   {

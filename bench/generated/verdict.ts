@@ -1,4 +1,4 @@
-import type { Contract } from '../../src/contract/contract.ts';
+import type { Contract } from '../../packages/openapi/src/contract.ts';
 import { Refusal } from '../../src/errors/refusals.ts';
 import { parseTarget } from '../../src/gateway/wire/target.ts';
 import type { Request } from './requests.ts';

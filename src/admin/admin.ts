@@ -1,11 +1,11 @@
 import express, { type NextFunction, type Request, type Response, Router } from 'express';
+import type { ServerMaterial } from '../../packages/http1/src/tls/server.ts';
 import { listen } from '../common/listen.ts';
 import type { Config } from '../config/config.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { OPEN_METRICS, prefersOpenMetrics } from '../observe/open-metrics.ts';
 import type { Readiness } from '../observe/peers/readiness.ts';
-import type { ServerMaterial } from '../tls/server.ts';
 import { AdminError, errorBody } from './admin-error.ts';
 import { type AdminApi, createAdminApi } from './api.ts';
 import { consoleIsOff, consoleRoutes, type FindConsolePage } from './console.ts';

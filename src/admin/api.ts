@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
+import { type Contract, loadContract, type Operation } from '../../packages/openapi/src/contract.ts';
 import { holdsSecret } from '../common/secret-mask.ts';
 import { ConfigError } from '../config/problems/problems.ts';
-import { type Contract, loadContract, type Operation } from '../contract/contract.ts';
 import type { Fault } from '../errors/fault.ts';
 import { Outage } from '../errors/outage.ts';
 import { KeyError } from '../keys/manage.ts';

@@ -1,9 +1,9 @@
+import type { Contract } from '../../packages/openapi/src/contract.ts';
 import { shortDigest } from '../common/digest.ts';
 import type { Config } from '../config/config.ts';
 import { describeConfig, settingsBehind } from '../config/describe.ts';
 import { differences, keepsValue } from '../config/restart.ts';
 import { formatWindows } from '../config/windows.ts';
-import type { Contract } from '../contract/contract.ts';
 import type { Plan, Plans } from '../limits/plans.ts';
 import { besideLimits, shownLadder } from './shown.ts';
 

@@ -1,7 +1,3 @@
-import { readCertificates, warningsOf } from '../config/certificates.ts';
-import type { Config } from '../config/config.ts';
-import { loadConfig } from '../config/load.ts';
-import { formatLimit } from '../config/windows.ts';
 import {
   ContractError,
   formatExempted,
@@ -9,7 +5,11 @@ import {
   loadContract,
   type Problem,
   type ReadContract,
-} from '../contract/contract.ts';
+} from '../../packages/openapi/src/contract.ts';
+import { readCertificates, warningsOf } from '../config/certificates.ts';
+import type { Config } from '../config/config.ts';
+import { loadConfig } from '../config/load.ts';
+import { formatLimit } from '../config/windows.ts';
 import { Outage } from '../errors/outage.ts';
 import { keysLeftBehind, leftBehindText } from '../run/left-behind.ts';
 import { refuseUnknownUpstreams } from '../run/upstream-names.ts';

@@ -1,4 +1,4 @@
-import { addressesInWords, type PlanAddresses } from '../console/browser/plan-addresses.ts';
+import { addressesInWords, type PlanAddresses } from '../../packages/console/src/browser/plan-addresses.ts';
 import { table } from './table.ts';
 
 /** The answer of `GET /config/diff`. */

@@ -7,7 +7,7 @@ import {
   type Faults,
   faultsInWords,
   stepsOf,
-} from '../console/browser/explained.ts';
+} from '../../packages/console/src/browser/explained.ts';
 import { card, table, textOf } from './table.ts';
 
 export type { Explained };

@@ -1,3 +1,4 @@
+import { makeTicketSecret } from '../../packages/http1/src/tls/server.ts';
 import type { Reloaded } from '../admin/context.ts';
 import { createGuard } from '../callers/guard.ts';
 import { readCertificates } from '../config/certificates.ts';
@@ -10,7 +11,6 @@ import { type PeaksAnswer, readPeaksQuestion } from '../observe/peers/peaks.ts';
 import type { GatewayStatus } from '../observe/peers/status.ts';
 import { readTopQuestion, type TopAnswer } from '../observe/peers/top.ts';
 import { openEmbedded } from '../state/embedded/open.ts';
-import { makeTicketSecret } from '../tls/server.ts';
 import { abilityOf } from './ability.ts';
 import { ContractLoader } from './contracts/loader.ts';
 import { operatingGauges, requestGauges } from './gauges.ts';

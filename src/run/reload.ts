@@ -1,3 +1,10 @@
+import {
+  type Contract,
+  ContractError,
+  formatProblems as formatContractProblems,
+  formatExempted,
+  isSameReading,
+} from '../../packages/openapi/src/contract.ts';
 import type { AroundReload, Compared, Reloaded } from '../admin/context.ts';
 import type { Eventually } from '../common/eventually.ts';
 import { Turns } from '../common/turns.ts';
@@ -5,13 +12,6 @@ import { type Certificates, readCertificates } from '../config/certificates.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError, formatProblem } from '../config/problems/problems.ts';
 import { differences, inForce, keepsValue } from '../config/restart.ts';
-import {
-  type Contract,
-  ContractError,
-  formatProblems as formatContractProblems,
-  formatExempted,
-  isSameReading,
-} from '../contract/contract.ts';
 import { Outage } from '../errors/outage.ts';
 import type { KeyStore } from '../keys/store.ts';
 import type { Plans } from '../limits/plans.ts';

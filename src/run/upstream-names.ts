@@ -1,7 +1,7 @@
+import { type Contract, ContractError } from '../../packages/openapi/src/contract.ts';
 import { suggest } from '../common/suggest.ts';
 import type { Config } from '../config/config.ts';
 import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
-import { type Contract, ContractError } from '../contract/contract.ts';
 
 /** A contract does not know the settings, so this is found when both are there. Throws ContractError for every name that is none. */
 export function refuseUnknownUpstreams({ operations }: Pick<Contract, 'operations'>, config: Config): void {

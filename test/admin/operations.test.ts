@@ -2,9 +2,9 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Contract, loadContract, type Operation } from '../../packages/openapi/src/contract.ts';
 import { ADMIN_CONTRACT, adminContract, createAdminApi } from '../../src/admin/api.ts';
 import type { AdminContext } from '../../src/admin/context.ts';
-import { type Contract, loadContract, type Operation } from '../../src/contract/contract.ts';
 import { ROLES, type Role } from '../../src/keys/operators/tokens.ts';
 
 let folder: string;

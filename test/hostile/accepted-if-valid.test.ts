@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
-import { done, load } from '../contract/documents.ts';
+import { done, load } from '../../packages/openapi/test/documents.ts';
 import { asJsonSchema, schema, valueFor } from './arbitrary-contract.ts';
 
 const SEED = 20_260_102;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ANSWERS } from '../http1/cases/answers.ts';
+import { ANSWERS } from '../../packages/http1/test/cases/answers.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { RecordingStore, valuesOf } from './recording-store.ts';
 import { attack, keysOf, pet, petIn, Victim } from './victim.ts';

@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { loadContract } from '../../packages/openapi/src/contract.ts';
+import { writeDocuments } from '../../packages/reference/src/documents.ts';
+import { createReference, REFERENCE_PATHS } from '../../packages/reference/src/reference.ts';
 import { createGuard, type Guard } from '../../src/callers/guard.ts';
-import { loadContract } from '../../src/contract/contract.ts';
 import { createPages } from '../../src/gateway/own/pages.ts';
 import { createPipeline, type Parts } from '../../src/gateway/pipeline.ts';
 import { type Answer, createAnswer } from '../../src/gateway/reply/answer.ts';
 import { type Cors, createCors } from '../../src/gateway/reply/cors.ts';
 import { createDoor } from '../../src/gateway/stages/door.ts';
 import { type Event, type Observe, toAll } from '../../src/observe/events.ts';
-import { writeDocuments } from '../../src/reference/documents.ts';
-import { createReference, REFERENCE_PATHS } from '../../src/reference/reference.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type Served, serve } from '../support/serve.ts';
 import { until } from '../support/until.ts';

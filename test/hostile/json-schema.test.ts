@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { done, loadText } from '../contract/documents.ts';
-import { EXCEPTIONS } from '../contract/suite/exceptions.ts';
+import { done, loadText } from '../../packages/openapi/test/documents.ts';
+import { EXCEPTIONS } from '../../packages/openapi/test/suite/exceptions.ts';
 
 /**
  * The JSON Schema Test Suite, the required cases of draft 2020-12, through a whole OpenAPI 3.1 document: each schema is the one of a
@@ -17,7 +17,7 @@ interface Group {
 type Json = Record<string, unknown>;
 
 const { files, remotes }: { files: Record<string, Group[]>; remotes: Record<string, Json> } = JSON.parse(
-  readFileSync(join(import.meta.dirname, '../contract/suite/draft2020-12.json'), 'utf8'),
+  readFileSync(join(import.meta.dirname, '../../packages/openapi/test/suite/draft2020-12.json'), 'utf8'),
 );
 
 /** The schemas of the server that are in the language which is known here. */

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, expect, test } from '@jest/globals';
-import { CHUNKS } from '../http1/cases/chunks.ts';
-import { HEADER_LINES } from '../http1/cases/header-lines.ts';
-import { LENGTHS } from '../http1/cases/lengths.ts';
-import { REQUEST_LINES } from '../http1/cases/request-lines.ts';
+import { CHUNKS } from '../../packages/http1/test/cases/chunks.ts';
+import { HEADER_LINES } from '../../packages/http1/test/cases/header-lines.ts';
+import { LENGTHS } from '../../packages/http1/test/cases/lengths.ts';
+import { REQUEST_LINES } from '../../packages/http1/test/cases/request-lines.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
 import { haproxyBefore, nginxBefore, startNginx, Tap } from './proxies.ts';

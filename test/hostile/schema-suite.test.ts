@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { checker } from '../contract/documents.ts';
+import { checker } from '../../packages/openapi/test/documents.ts';
 
 /**
  * The JSON Schema Test Suite, draft 4: the Schema Object of OpenAPI 3.0 is a subset of JSON Schema Wright draft 00,

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { BOUNDARY, body, field, file } from '../contract/forms.ts';
+import { BOUNDARY, body, field, file } from '../../packages/openapi/test/forms.ts';
 import { Stand } from '../hostile/stand.ts';
 
-const contract = join(import.meta.dirname, '../contract/fixtures/garden/openapi.yaml');
+const contract = join(import.meta.dirname, '../../packages/openapi/test/fixtures/garden/openapi.yaml');
 
 let stand: Stand;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { formOf } from '../../packages/reference/src/browser/clients/key-form.ts';
 import { isWellFormed, makeSecret } from '../../src/keys/secret.ts';
-import { formOf } from '../../src/reference/browser/clients/key-form.ts';
 
 const environment = fc.stringMatching(/^[a-z]{1,12}$/);
 const secret = environment.map((env) => makeSecret(env));

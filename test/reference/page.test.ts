@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
+import { html, withCode } from '../../packages/pages/src/html.ts';
+import { errorsSection } from '../../packages/reference/src/page/error-table.ts';
+import { limitsSection } from '../../packages/reference/src/page/limits.ts';
+import { duration } from '../../packages/reference/src/page/words.ts';
 import { CATALOGUE } from '../../src/errors/refusals.ts';
 import type { Ladder, Window } from '../../src/limits/limits.ts';
 import type { Plan, Plans } from '../../src/limits/plans.ts';
-import { html, withCode } from '../../src/pages/html.ts';
-import { errorsSection } from '../../src/reference/page/error-table.ts';
-import { limitsSection } from '../../src/reference/page/limits.ts';
-import { duration } from '../../src/reference/page/words.ts';
 
 const minute: Window = { name: 'minute', kind: 'fixed', limit: 60, span: 60_000 };
 const day: Window = { name: 'day', kind: 'sliding', limit: 100_000, span: 86_400_000 };

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { loadContract } from '../../src/contract/contract.ts';
-import { publish } from '../../src/reference/publish.ts';
+import { loadContract } from '../../packages/openapi/src/contract.ts';
+import { publish } from '../../packages/reference/src/publish.ts';
 
 type Json = Record<string, unknown>;
 

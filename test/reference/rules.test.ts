@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { groupTags } from '../../src/reference/browser/groups.ts';
-import { asReceived } from '../../src/reference/browser/headers.ts';
-import { operationHash, placeOf } from '../../src/reference/browser/places.ts';
-import { tryIt } from '../../src/reference/browser/plugins/try-it.ts';
-import { toldWindows } from '../../src/reference/browser/rate-limit.ts';
-import type { System } from '../../src/reference/browser/swagger-ui.ts';
+import { groupTags } from '../../packages/reference/src/browser/groups.ts';
+import { asReceived } from '../../packages/reference/src/browser/headers.ts';
+import { operationHash, placeOf } from '../../packages/reference/src/browser/places.ts';
+import { tryIt } from '../../packages/reference/src/browser/plugins/try-it.ts';
+import { toldWindows } from '../../packages/reference/src/browser/rate-limit.ts';
+import type { System } from '../../packages/reference/src/browser/swagger-ui.ts';
 
 describe('tags', () => {
   const groups = [

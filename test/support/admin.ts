@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
+import { loadContract } from '../../packages/openapi/src/contract.ts';
 import { ADMIN_CONTRACT } from '../../src/admin/api.ts';
-import { loadContract } from '../../src/contract/contract.ts';
 
 const contract = loadContract(ADMIN_CONTRACT);
 

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import { RequestHeads } from '../../src/http1/heads.ts';
-import { type Carrier, ServerCall } from '../../src/http1/server-call.ts';
+import { RequestHeads } from '../../packages/http1/src/heads.ts';
+import { type Carrier, ServerCall } from '../../packages/http1/src/server-call.ts';
 
 /** A call without a connection: what it writes stays here, and the test says what comes of its body. */
 export interface LooseCall {

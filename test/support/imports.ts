@@ -1,21 +1,48 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 
-/** One import between files, types included. Paths are below src, such as `gateway/pipeline.ts`; a package has its bare name. */
+/**
+ * One import between files, types included. Paths begin with the folder of src or the package, such as `gateway/pipeline.ts` or
+ * `http1/server.ts`; a package that is not ours has its bare name.
+ */
 export interface Import {
   readonly from: string;
   readonly to: string;
 }
 
-export const SOURCE = resolve(import.meta.dirname, '../../src');
+const ROOT = resolve(import.meta.dirname, '../..');
+const PACKAGES = join(ROOT, 'packages');
 
-/** All TypeScript files below src. */
-export const FILES: readonly string[] = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }).filter((file) =>
-  file.endsWith('.ts'),
-);
+/** How a package of ours is imported from outside. */
+const DOOR = /^@storegate\/(\w+)$/;
+
+/** The folder of each package that has our code, by the package's name. */
+const packages = new Map(readdirSync(PACKAGES).map((name) => [name, join(PACKAGES, name, 'src')]));
+
+/** All TypeScript files below src and in packages. */
+export const FILES: readonly string[] = [
+  ...filesIn(join(ROOT, 'src')),
+  ...[...packages].flatMap(([name, folder]) => filesIn(folder).map((file) => `${name}/${file}`)),
+];
+
+function filesIn(folder: string): string[] {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return files.filter((file) => file.endsWith('.ts'));
+}
+
+/** Where a file is, absolute. */
+export function placeOf(file: string): string {
+  const folder = packages.get(roomOf(file));
+  return folder === undefined ? join(ROOT, 'src', file) : join(folder, relative(roomOf(file), file));
+}
+
+function nameOf(place: string): string {
+  for (const [name, folder] of packages) if (place.startsWith(`${folder}/`)) return join(name, relative(folder, place));
+  return relative(join(ROOT, 'src'), place);
+}
 
 export function textOf(file: string): string {
-  return readFileSync(join(SOURCE, file), 'utf8');
+  return readFileSync(placeOf(file), 'utf8');
 }
 
 /** Every `import … from`, `export … from`, `import '…'` and `import('…')` of a text, in a file of this name. */
@@ -26,7 +53,7 @@ export function importsIn(file: string, text: string): Import[] {
   ].map(([, name]) => name!);
   return names.map((name) => ({
     from: file,
-    to: name.startsWith('.') ? relative(SOURCE, resolve(SOURCE, file, '..', name)) : name,
+    to: name.startsWith('.') ? nameOf(resolve(placeOf(file), '..', name)) : name.replace(DOOR, '$1/index.ts'),
   }));
 }
 

@@ -1,4 +1,4 @@
-import { FieldLines } from '../../src/http1/writing.ts';
+import { FieldLines } from '../../packages/http1/src/writing.ts';
 
 /** The fields of an answer in the making. `list` is flat, with names in lower case: name, value, … */
 export function lines(...list: string[]): FieldLines {

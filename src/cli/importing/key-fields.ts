@@ -1,6 +1,6 @@
+import { isDateTime } from '../../../packages/openapi/src/formats.ts';
 import { ConfigError } from '../../config/problems/problems.ts';
 import { formatWindows, parseWindows } from '../../config/windows.ts';
-import { isDateTime } from '../../contract/formats.ts';
 import { formFlaws } from '../../keys/draft.ts';
 import { isPresentable, MAX_FOREIGN_LENGTH, readHash } from '../../keys/foreign.ts';
 import { hashSecret } from '../../keys/secret.ts';

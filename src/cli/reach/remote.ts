@@ -1,5 +1,5 @@
+import { eventsIn } from '../../../packages/console/src/browser/api/events.ts';
 import { type FetchTls, httpsFetch } from '../../common/https-fetch.ts';
-import { eventsIn } from '../../console/browser/api/events.ts';
 import { encodeShellUser, SHELL_USER_HEADER } from '../../keys/operators/shell-user.ts';
 import { type Api, CallError, failureOf, headersOf, queryOf, type Sent } from './api.ts';
 

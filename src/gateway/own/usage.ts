@@ -1,8 +1,8 @@
+import type { Operation } from '../../../packages/openapi/src/contract.ts';
 import { entityTag, hasTag } from '../../common/entity-tag.ts';
 import type { Eventually } from '../../common/eventually.ts';
 import { fieldIn } from '../../common/field-list.ts';
 import { USAGE_PATH } from '../../common/own-paths.ts';
-import type { Operation } from '../../contract/contract.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import { retryAfter } from '../../errors/retry-after.ts';
 import type { Client, KeyRecord } from '../../keys/key.ts';

@@ -1,10 +1,10 @@
+import { type CheckedLines, checkedLines, FieldLines } from '../../../packages/http1/src/writing.ts';
+import type { Operation } from '../../../packages/openapi/src/contract.ts';
 import type { Guard } from '../../callers/guard.ts';
 import type { Eventually } from '../../common/eventually.ts';
 import { oneByte } from '../../common/one-byte.ts';
-import type { Operation } from '../../contract/contract.ts';
 import { Outage } from '../../errors/outage.ts';
 import { Refusal } from '../../errors/refusals.ts';
-import { type CheckedLines, checkedLines, FieldLines } from '../../http1/writing.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
 import { CallerLeft } from '../wire/caller-left.ts';

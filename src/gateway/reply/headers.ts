@@ -1,7 +1,7 @@
+import { checkedValue, type FieldLines } from '../../../packages/http1/src/writing.ts';
 import { oneByte } from '../../common/one-byte.ts';
 import type { Refusal } from '../../errors/refusals.ts';
 import { wholeSeconds } from '../../errors/retry-after.ts';
-import { checkedValue, type FieldLines } from '../../http1/writing.ts';
 import { bindingReading, type Reading, type Standing } from '../../limits/admission.ts';
 import type { Window } from '../../limits/limits.ts';
 import { countsIn, fullNameOf, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';

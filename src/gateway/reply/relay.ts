@@ -1,5 +1,5 @@
+import { type BodySink, BodyStream } from '../../../packages/http1/src/body-stream.ts';
 import type { SharedBudget } from '../../common/shared-budget.ts';
-import { type BodySink, BodyStream } from '../../http1/body-stream.ts';
 import type { Exchange } from '../exchange.ts';
 import type { StoreAnswer } from '../upstream/store-answer.ts';
 import type { Answer } from './answer.ts';

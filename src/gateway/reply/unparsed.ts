@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import type { BrokenReply } from '../../../packages/http1/src/server-connection.ts';
+import { FieldLines } from '../../../packages/http1/src/writing.ts';
 import { plainAddress } from '../../callers/address.ts';
 import type { Guard } from '../../callers/guard.ts';
 import type { Refusal } from '../../errors/refusals.ts';
-import type { BrokenReply } from '../../http1/server-connection.ts';
-import { FieldLines } from '../../http1/writing.ts';
 import type { Observe } from '../../observe/events.ts';
 import { addLimitHeaders, failureFields } from './headers.ts';
 

@@ -1,5 +1,5 @@
+import { type BodyRule, MAX_FAULTS, type MediaRule, type Operation } from '../../../packages/openapi/src/contract.ts';
 import type { Eventually } from '../../common/eventually.ts';
-import { type BodyRule, MAX_FAULTS, type MediaRule, type Operation } from '../../contract/contract.ts';
 import type { Fault, Rule } from '../../errors/fault.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import type { Report } from '../contract-reports.ts';

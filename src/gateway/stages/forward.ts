@@ -1,5 +1,5 @@
-import type { Operation } from '../../contract/contract.ts';
-import type { Question } from '../../http1/question.ts';
+import type { Question } from '../../../packages/http1/src/question.ts';
+import type { Operation } from '../../../packages/openapi/src/contract.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Checked } from '../results.ts';

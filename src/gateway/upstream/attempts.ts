@@ -1,8 +1,8 @@
+import type { ClientError } from '../../../packages/http1/src/client-error.ts';
+import type { AnswerTaker, ClientAnswer } from '../../../packages/http1/src/question.ts';
+import type { FieldLines } from '../../../packages/http1/src/writing.ts';
 import { oneByte } from '../../common/one-byte.ts';
 import { Outage } from '../../errors/outage.ts';
-import type { ClientError } from '../../http1/client-error.ts';
-import type { AnswerTaker, ClientAnswer } from '../../http1/question.ts';
-import type { FieldLines } from '../../http1/writing.ts';
 import type { AttemptSpan, RequestSpan } from '../../observe/events.ts';
 import { TRACE_FIELDS, traceparentAt } from '../../observe/tracing/begin.ts';
 import { newSpanId } from '../../observe/tracing/ids.ts';

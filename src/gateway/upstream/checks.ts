@@ -1,5 +1,5 @@
+import type { OpenerOptions } from '../../../packages/http1/src/pool.ts';
 import type { Upstream as UpstreamSettings } from '../../config/config.ts';
-import type { OpenerOptions } from '../../http1/pool.ts';
 import type { Health, Verdict } from './health.ts';
 import { Prober } from './probe.ts';
 

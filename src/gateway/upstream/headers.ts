@@ -1,7 +1,7 @@
+import { type CheckedLines, checkedLines, FieldLines } from '../../../packages/http1/src/writing.ts';
 import { plainAddress, reportedHops } from '../../callers/address.ts';
 import { withoutFields } from '../../common/field-list.ts';
 import { oneByte } from '../../common/one-byte.ts';
-import { type CheckedLines, checkedLines, FieldLines } from '../../http1/writing.ts';
 import type { Client } from '../../keys/key.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Call } from '../wire/call.ts';

@@ -2,12 +2,12 @@ import { type ClientRequest, createServer, type IncomingMessage, type ServerResp
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
+import { Pool } from '../../../packages/http1/src/pool.ts';
+import type { Question } from '../../../packages/http1/src/question.ts';
+import { VALUE } from '../../../packages/http1/src/writing.ts';
 import type { Upstream } from '../../config/config.ts';
 import { storeLabel } from '../../config/upstreams.ts';
 import { Outage } from '../../errors/outage.ts';
-import { Pool } from '../../http1/pool.ts';
-import type { Question } from '../../http1/question.ts';
-import { VALUE } from '../../http1/writing.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
 import { ask } from './question.ts';

@@ -1,10 +1,10 @@
+import { BodyStream, EMPTY } from '../../../packages/http1/src/body-stream.ts';
+import type { Operation } from '../../../packages/openapi/src/contract.ts';
 import type { Eventually } from '../../common/eventually.ts';
 import { fieldIn } from '../../common/field-list.ts';
 import { Gathering } from '../../common/gathering.ts';
-import type { Operation } from '../../contract/contract.ts';
 import type { Fault, Rule } from '../../errors/fault.ts';
 import { Outage } from '../../errors/outage.ts';
-import { BodyStream, EMPTY } from '../../http1/body-stream.ts';
 import type { Report } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Checked } from '../results.ts';

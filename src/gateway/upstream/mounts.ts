@@ -1,7 +1,7 @@
+import type { Question, StreamedBody, Tunnel } from '../../../packages/http1/src/question.ts';
 import type { Mount, Upstream } from '../../config/config.ts';
 import { storeLabel } from '../../config/upstreams.ts';
 import { Refusal } from '../../errors/refusals.ts';
-import type { Question, StreamedBody, Tunnel } from '../../http1/question.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Answer } from '../reply/answer.ts';

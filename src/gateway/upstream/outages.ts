@@ -1,6 +1,6 @@
+import { ClientError } from '../../../packages/http1/src/client-error.ts';
+import { PoolBusy } from '../../../packages/http1/src/pool.ts';
 import { Outage } from '../../errors/outage.ts';
-import { ClientError } from '../../http1/client-error.ts';
-import { PoolBusy } from '../../http1/pool.ts';
 import { CallerLeft } from '../wire/caller-left.ts';
 import { bodyFailure } from '../wire/wire-refusals.ts';
 

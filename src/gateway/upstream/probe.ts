@@ -1,8 +1,8 @@
+import type { ClientConnection } from '../../../packages/http1/src/client-connection.ts';
+import { type OpenerOptions, openerTo, Pool } from '../../../packages/http1/src/pool.ts';
+import type { Question } from '../../../packages/http1/src/question.ts';
+import { checkedLines, FieldLines } from '../../../packages/http1/src/writing.ts';
 import type { ChecksSettings, StatusRange } from '../../config/config.ts';
-import type { ClientConnection } from '../../http1/client-connection.ts';
-import { type OpenerOptions, openerTo, Pool } from '../../http1/pool.ts';
-import type { Question } from '../../http1/question.ts';
-import { checkedLines, FieldLines } from '../../http1/writing.ts';
 import type { Verdict } from './health.ts';
 
 const LINES = checkedLines(['User-Agent', 'storegate', 'Accept', '*/*']);

@@ -1,9 +1,9 @@
+import { BodyStream } from '../../../packages/http1/src/body-stream.ts';
+import type { ClientConnection } from '../../../packages/http1/src/client-connection.ts';
+import type { ClientError } from '../../../packages/http1/src/client-error.ts';
+import { PoolBusy, type Waiter } from '../../../packages/http1/src/pool.ts';
+import type { AnswerTaker, Question as Asked, ClientAnswer } from '../../../packages/http1/src/question.ts';
 import { Outage } from '../../errors/outage.ts';
-import { BodyStream } from '../../http1/body-stream.ts';
-import type { ClientConnection } from '../../http1/client-connection.ts';
-import type { ClientError } from '../../http1/client-error.ts';
-import { PoolBusy, type Waiter } from '../../http1/pool.ts';
-import type { AnswerTaker, Question as Asked, ClientAnswer } from '../../http1/question.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
 import { CallerLeft } from '../wire/caller-left.ts';

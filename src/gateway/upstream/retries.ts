@@ -1,5 +1,5 @@
+import type { ClientError } from '../../../packages/http1/src/client-error.ts';
 import type { RetriesSettings } from '../../config/config.ts';
-import type { ClientError } from '../../http1/client-error.ts';
 import { LastSeconds } from './last-seconds.ts';
 
 /** Methods that may be repeated without further effect (RFC 9110 section 9.2.2). */

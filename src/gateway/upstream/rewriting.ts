@@ -1,5 +1,5 @@
+import type { Question } from '../../../packages/http1/src/question.ts';
 import type { Mount } from '../../config/config.ts';
-import type { Question } from '../../http1/question.ts';
 import type { StoreAnswer } from './store-answer.ts';
 
 /** A mount whose target has other paths than callers know. */

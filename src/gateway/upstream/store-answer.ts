@@ -1,4 +1,4 @@
-import type { BodyStream } from '../../http1/body-stream.ts';
+import type { BodyStream } from '../../../packages/http1/src/body-stream.ts';
 
 /** An answer of the store as a value. Steps between the store and the caller may read it or replace it. */
 export interface StoreAnswer {

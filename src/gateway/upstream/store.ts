@@ -1,10 +1,10 @@
+import type { ClientError } from '../../../packages/http1/src/client-error.ts';
+import { type OpenerOptions, openerTo, Pool, type PoolLimits } from '../../../packages/http1/src/pool.ts';
+import { type ClientTls, tlsTrouble } from '../../../packages/http1/src/tls/client.ts';
 import type { StoreAddress, Upstream as UpstreamSettings } from '../../config/config.ts';
 import { DEFAULT_UPSTREAM, storeLabel } from '../../config/upstreams.ts';
-import type { ClientError } from '../../http1/client-error.ts';
-import { type OpenerOptions, openerTo, Pool, type PoolLimits } from '../../http1/pool.ts';
 import type { Observe, StoreName } from '../../observe/events.ts';
 import type { StoreStatus } from '../../observe/peers/status.ts';
-import { type ClientTls, tlsTrouble } from '../../tls/client.ts';
 import { Checks } from './checks.ts';
 import { type Failure, Health, type HealthSettings } from './health.ts';
 import { isName, Names } from './names.ts';

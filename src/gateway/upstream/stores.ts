@@ -1,11 +1,11 @@
+import type { ClientError } from '../../../packages/http1/src/client-error.ts';
+import { type ClientMaterial, type ClientTls, clientTls } from '../../../packages/http1/src/tls/client.ts';
 import type { Certificates } from '../../config/certificates.ts';
 import type { ServedConfig, Upstream as UpstreamSettings } from '../../config/config.ts';
 import { DEFAULT_UPSTREAM } from '../../config/upstreams.ts';
 import { Outage } from '../../errors/outage.ts';
-import type { ClientError } from '../../http1/client-error.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { StoreStatus } from '../../observe/peers/status.ts';
-import { type ClientMaterial, type ClientTls, clientTls } from '../../tls/client.ts';
 import { type Choosable, chosen } from './choice.ts';
 import { Retries } from './retries.ts';
 import { Store } from './store.ts';

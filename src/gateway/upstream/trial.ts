@@ -1,7 +1,7 @@
-import { BodyStream } from '../../http1/body-stream.ts';
-import type { ClientConnection } from '../../http1/client-connection.ts';
-import type { ClientError } from '../../http1/client-error.ts';
-import type { AnswerTaker, ClientAnswer, Question } from '../../http1/question.ts';
+import { BodyStream } from '../../../packages/http1/src/body-stream.ts';
+import type { ClientConnection } from '../../../packages/http1/src/client-connection.ts';
+import type { ClientError } from '../../../packages/http1/src/client-error.ts';
+import type { AnswerTaker, ClientAnswer, Question } from '../../../packages/http1/src/question.ts';
 import type { AskedStore } from './upstream.ts';
 
 /** Milliseconds that a caller waits for a store that may still hang. */

@@ -1,6 +1,6 @@
+import type { ClientError } from '../../../packages/http1/src/client-error.ts';
+import type { Pool } from '../../../packages/http1/src/pool.ts';
 import type { Outage } from '../../errors/outage.ts';
-import type { ClientError } from '../../http1/client-error.ts';
-import type { Pool } from '../../http1/pool.ts';
 import type { StoreName } from '../../observe/events.ts';
 
 /** A set of stores that answer the same, as requests see it. Times are those of `performance.now()`. */

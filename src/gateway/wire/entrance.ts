@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import type { Server, ServerOptions } from '../../../packages/http1/src/server.ts';
+import { type ServerMaterial, serverTls } from '../../../packages/http1/src/tls/server.ts';
+import { type HandshakeFailure, TlsServer } from '../../../packages/http1/src/tls-server.ts';
 import { plainAddress, trustedProxies } from '../../callers/address.ts';
-import type { Server, ServerOptions } from '../../http1/server.ts';
-import { type HandshakeFailure, TlsServer } from '../../http1/tls-server.ts';
 import type { Observe } from '../../observe/events.ts';
-import { type ServerMaterial, serverTls } from '../../tls/server.ts';
 
 /** What comes before HTTP on a connection. */
 export interface EntranceSettings {

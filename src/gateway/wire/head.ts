@@ -1,5 +1,5 @@
+import { type CheckedLines, checkedLines } from '../../../packages/http1/src/writing.ts';
 import { withoutFields } from '../../common/field-list.ts';
-import { type CheckedLines, checkedLines } from '../../http1/writing.ts';
 import type { CallFields } from './call.ts';
 import { type FieldNames, optionsOf } from './fields.ts';
 import { traceparentOf, tracestateOf } from './trace-context.ts';

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { acceptAll, acceptWaiting, socketOf } from '../../../packages/http1/src/accept-all.ts';
+import { Server } from '../../../packages/http1/src/server.ts';
+import type { BrokenReply } from '../../../packages/http1/src/server-connection.ts';
 import { listen as bind } from '../../common/listen.ts';
 import type { Address, Config } from '../../config/config.ts';
 import type { Refusal } from '../../errors/refusals.ts';
-import { acceptAll, acceptWaiting, socketOf } from '../../http1/accept-all.ts';
-import { Server } from '../../http1/server.ts';
-import type { BrokenReply } from '../../http1/server-connection.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Call } from './call.ts';
 import type { ConnectionLimits } from './connection-limits.ts';

@@ -1,5 +1,5 @@
+import { WireError } from '../../../packages/http1/src/wire-error.ts';
 import { Refusal } from '../../errors/refusals.ts';
-import { WireError } from '../../http1/wire-error.ts';
 import { CallerLeft } from './caller-left.ts';
 
 /** The refusal of input that is no request, or not the whole of it. The connection ends behind it. */

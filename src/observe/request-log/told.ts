@@ -1,8 +1,8 @@
 import { types } from 'node:util';
+import { ClientError } from '../../../packages/http1/src/client-error.ts';
 import { Outage } from '../../errors/outage.ts';
 import { CATALOGUE } from '../../errors/refusals.ts';
 import { wholeSeconds } from '../../errors/retry-after.ts';
-import { ClientError } from '../../http1/client-error.ts';
 import type { Admission } from '../../limits/admission.ts';
 import { countsIn, fullNameOf } from '../../limits/scopes.ts';
 import type { ContractFaultEvent, RequestEvent, RequestTrace } from '../events.ts';

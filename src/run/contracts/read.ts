@@ -1,6 +1,6 @@
-import { type Carried, carry } from '../../contract/carried.ts';
-import { checkContract, type Reading } from '../../contract/contract.ts';
-import { type Published, writeDocuments } from '../../reference/documents.ts';
+import { type Carried, carry } from '../../../packages/openapi/src/carried.ts';
+import { checkContract, type Reading } from '../../../packages/openapi/src/contract.ts';
+import { type Published, writeDocuments } from '../../../packages/reference/src/documents.ts';
 
 /** Which contract to read, and how. Plain data. */
 export interface Order extends Reading {

@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
 import { resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { makeTicketSecret } from '../../../packages/http1/src/tls/server.ts';
 import type { Guard } from '../../callers/guard.ts';
 import type { ServedConfig } from '../../config/config.ts';
 import type { CallsOfDeprecated } from '../../keys/uses.ts';
@@ -18,7 +19,6 @@ import {
 } from '../../observe/peers/requests.ts';
 import type { ProcessStatus } from '../../observe/peers/status.ts';
 import { mergeTop, type TopAnswer, type TopQuestion } from '../../observe/peers/top.ts';
-import { makeTicketSecret } from '../../tls/server.ts';
 import type { Heard } from '../../webhooks/teller.ts';
 import type { ActiveConfig } from '../reload.ts';
 import { WorkerHandle } from './handle.ts';

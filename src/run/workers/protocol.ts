@@ -1,8 +1,8 @@
+import { isSameReading } from '../../../packages/openapi/src/contract.ts';
 import type { Guard } from '../../callers/guard.ts';
 import { deepFreeze } from '../../common/freeze.ts';
 import type { Certificates } from '../../config/certificates.ts';
 import type { ServedConfig } from '../../config/config.ts';
-import { isSameReading } from '../../contract/contract.ts';
 import type { DrainOptions } from '../../gateway/wire/listener.ts';
 import type { CallsOfDeprecated } from '../../keys/uses.ts';
 import type { Figures } from '../../observe/figures.ts';

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
-import type { Operation } from '../../../src/contract/contract.ts';
+import type { Operation } from '../../../packages/openapi/src/contract.ts';
 import type { Fault, Rule } from '../../../src/errors/fault.ts';
 import { Refusal } from '../../../src/errors/refusals.ts';
 import type { Side } from '../../../src/gateway/contract-reports.ts';

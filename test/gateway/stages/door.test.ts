@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
+import { FieldLines } from '../../../packages/http1/src/writing.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { Refusal } from '../../../src/errors/refusals.ts';
 import { createDoor } from '../../../src/gateway/stages/door.ts';
-import { FieldLines } from '../../../src/http1/writing.ts';
 import type { Event } from '../../../src/observe/events.ts';
 import { looseCall } from '../../support/call.ts';
 import { knownClient } from '../../support/exchange.ts';

@@ -1,13 +1,13 @@
 import { Duplex } from 'node:stream';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { BodyStream } from '../../../packages/http1/src/body-stream.ts';
+import { Pool } from '../../../packages/http1/src/pool.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import type { Checked } from '../../../src/gateway/results.ts';
 import { createForward } from '../../../src/gateway/stages/forward.ts';
 import { requestFields } from '../../../src/gateway/upstream/headers.ts';
 import { soleUpstream } from '../../../src/gateway/upstream/upstream.ts';
 import { CallerLeft } from '../../../src/gateway/wire/caller-left.ts';
-import { BodyStream } from '../../../src/http1/body-stream.ts';
-import { Pool } from '../../../src/http1/pool.ts';
 import type { Event } from '../../../src/observe/events.ts';
 import { admittedClient, exchangeOf, targetOf } from '../../support/exchange.ts';
 

@@ -2,11 +2,11 @@ import type { LookupAddress } from 'node:dns';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import type { ClientConnection } from '../../../packages/http1/src/client-connection.ts';
+import { openerTo, Pool } from '../../../packages/http1/src/pool.ts';
+import { FieldLines } from '../../../packages/http1/src/writing.ts';
 import { isName, Names } from '../../../src/gateway/upstream/names.ts';
 import { Prober } from '../../../src/gateway/upstream/probe.ts';
-import type { ClientConnection } from '../../../src/http1/client-connection.ts';
-import { openerTo, Pool } from '../../../src/http1/pool.ts';
-import { FieldLines } from '../../../src/http1/writing.ts';
 import { until } from '../../support/until.ts';
 
 const EVERY = 30_000;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { FieldLines } from '../../../packages/http1/src/writing.ts';
 import type { Mount } from '../../../src/config/config.ts';
 import { Refusal } from '../../../src/errors/refusals.ts';
 import { createRewriting, type Rewriting } from '../../../src/gateway/upstream/rewriting.ts';
 import { parseTarget } from '../../../src/gateway/wire/target.ts';
-import { FieldLines } from '../../../src/http1/writing.ts';
 
 function rewriting(path: string, rewrite: string, ...urls: string[]): Rewriting {
   const mount: Mount = { path, rewrite, ...{ target: null, upstream: null, websocket: false } } as never;

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { WireError } from '../../../packages/http1/src/wire-error.ts';
 import { Bodies } from '../../../src/gateway/wire/bodies.ts';
 import { CallerLeft } from '../../../src/gateway/wire/caller-left.ts';
-import { WireError } from '../../../src/http1/wire-error.ts';
 import { looseCall } from '../../support/call.ts';
 import { exchangeOf } from '../../support/exchange.ts';
 import { until } from '../../support/until.ts';

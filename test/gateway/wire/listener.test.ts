@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { afterEach, expect, test } from '@jest/globals';
+import { makeTicketSecret } from '../../../packages/http1/src/tls/server.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { Call } from '../../../src/gateway/wire/call.ts';
 import { ConnectionLimits } from '../../../src/gateway/wire/connection-limits.ts';
 import { createEntrance } from '../../../src/gateway/wire/entrance.ts';
 import { createListener, type DrainOptions, type Listener } from '../../../src/gateway/wire/listener.ts';
-import { makeTicketSecret } from '../../../src/tls/server.ts';
 import { Wire } from '../../hostile/wire.ts';
 import { freePort } from '../../support/free-port.ts';
 import { lines } from '../../support/lines.ts';

@@ -5,7 +5,7 @@ import { Stand } from '../../hostile/stand.ts';
 import type { Reader } from '../../support/reader.ts';
 import type { ReferenceStand } from './stand.ts';
 
-const contract = join(import.meta.dirname, '../../contract/fixtures/garden/openapi.yaml');
+const contract = join(import.meta.dirname, '../../../packages/openapi/test/fixtures/garden/openapi.yaml');
 
 export function jsonSchemaTests(stand: ReferenceStand): void {
   describe('a reader of a contract in OpenAPI 3.1', () => {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { ContractError, checkContract, loadContract } from '../../../packages/openapi/src/contract.ts';
 import { shippedFiles } from '../../../src/config/load.ts';
-import { ContractError, checkContract, loadContract } from '../../../src/contract/contract.ts';
 import { ContractLoader, LoadingEnded } from '../../../src/run/contracts/loader.ts';
 import { until } from '../../support/until.ts';
 

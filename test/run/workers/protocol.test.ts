@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { done, head } from '../../../packages/openapi/test/documents.ts';
 import { readCertificates } from '../../../src/config/certificates.ts';
 import { withStore } from '../../../src/config/describe.ts';
 import { loadConfig } from '../../../src/config/load.ts';
@@ -8,7 +9,6 @@ import { ContractLoader } from '../../../src/run/contracts/loader.ts';
 import { packed, unpacked } from '../../../src/run/workers/protocol.ts';
 import { shareOf } from '../../../src/run/workers/share.ts';
 import { folderWith } from '../../config/folder.ts';
-import { done, head } from '../../contract/documents.ts';
 
 const token = randomUUID();
 const env = { STOREGATE_ADMIN_TOKEN: token, REDIS_URL: 'redis://127.0.0.1', STOREGATE_WORKERS: '3' };

@@ -1,0 +1,151 @@
+import { Gathering } from '../../../src/common/gathering.ts';
+import { checkTrailers } from './fields.ts';
+import { CHUNK_LINE } from './grammar.ts';
+import { malformed, WireError } from './wire-error.ts';
+
+const CR = 0x0d;
+const LF = 0x0a;
+/** Bytes of extensions that all chunks of one body may have together. */
+const MOST_EXTENSIONS = 16 * 1024;
+/** A size, one extension of its own bound, and a bit. */
+const LONGEST_LINE = MOST_EXTENSIONS + 32;
+
+/** Where the reader of a chunked body is; `cr` and `lf`: in the line end behind data. */
+type Place = 'size' | 'data' | 'cr' | 'lf' | 'trailers' | 'over';
+
+/**
+ * Reads a chunked body (RFC 9112 section 7.1): sizes and line ends strictly, extensions and trailers checked, bounded and
+ * dropped. Has no I/O: bytes go in, the data of chunks comes out, that of one read in one piece: small chunks cost no more than large ones.
+ */
+export class Chunks {
+  readonly #data: (bytes: Buffer) => void;
+  readonly #mostTrailers: number;
+  #place: Place = 'size';
+  /** Bytes of the chunk that are still to come. */
+  #left = 0;
+  #extensions = 0;
+  /** Whole lines of trailers. */
+  #trailers = '';
+  /** The data of this read: a view of it, or a copy if it is of several chunks. */
+  #read: Buffer | null = null;
+  #readBytes = 0;
+  /** A line that came only in part. */
+  #begun: Gathering | null = null;
+  /** The line that was read last; null: there is no end of it yet. */
+  #text: string | null = null;
+
+  /** `data` gets the bytes of chunks, once for each read; `mostTrailers` in bytes. */
+  constructor(data: (bytes: Buffer) => void, mostTrailers: number) {
+    this.#data = data;
+    this.#mostTrailers = mostTrailers;
+  }
+
+  get over(): boolean {
+    return this.#place === 'over';
+  }
+
+  /** Takes bytes from `at` on; returns the index behind the last one that belongs to the body. Throws WireError. */
+  take(bytes: Buffer, at: number): number {
+    let next = at;
+    try {
+      while (next < bytes.length && this.#place !== 'over') {
+        if (this.#place === 'size') next = this.#size(bytes, next);
+        else if (this.#place === 'data') next = this.#chunk(bytes, next);
+        else if (this.#place === 'trailers') next = this.#trailer(bytes, next);
+        else next = this.#lineEnd(bytes, next);
+      }
+    } finally {
+      this.#handOver();
+    }
+    return next;
+  }
+
+  #handOver(): void {
+    const read = this.#read;
+    if (read === null) return;
+    this.#read = null;
+    this.#data(read.length === this.#readBytes ? read : read.subarray(0, this.#readBytes));
+  }
+
+  /** The owner wants no more data; what is left of the bytes is not read. */
+  stop(): void {
+    this.#place = 'over';
+  }
+
+  #size(bytes: Buffer, at: number): number {
+    const next = this.#line(bytes, at, LONGEST_LINE);
+    const text = this.#text;
+    if (text === null) return next;
+    const line = text.endsWith('\r\n') ? CHUNK_LINE.exec(text.slice(0, -2)) : null;
+    if (line === null) throw malformed('The size of a chunk is not valid.');
+    this.#extensions += line[2]!.length;
+    if (this.#extensions > MOST_EXTENSIONS) throw tooLarge('size');
+    this.#left = Number.parseInt(line[1]!, 16);
+    this.#place = this.#left === 0 ? 'trailers' : 'data';
+    return next;
+  }
+
+  #chunk(bytes: Buffer, at: number): number {
+    const next = Math.min(bytes.length, at + this.#left);
+    this.#left -= next - at;
+    if (this.#left === 0) this.#place = 'cr';
+    if (this.#read === null) {
+      this.#read = at === 0 && next === bytes.length ? bytes : bytes.subarray(at, next);
+      this.#readBytes = next - at;
+      return next;
+    }
+    const before = this.#readBytes;
+    // What is still to come of this read is at most as long as what is left of it.
+    if (this.#read.length === before) this.#read = Buffer.concat([this.#read], before + bytes.length - at);
+    bytes.copy(this.#read, before, at, next);
+    this.#readBytes += next - at;
+    return next;
+  }
+
+  #lineEnd(bytes: Buffer, at: number): number {
+    const isCr = this.#place === 'cr';
+    if (bytes[at] !== (isCr ? CR : LF)) throw malformed('The data of a chunk is longer than its size.');
+    this.#place = isCr ? 'lf' : 'size';
+    return at + 1;
+  }
+
+  /** Ends with an empty line, which may be the first. */
+  #trailer(bytes: Buffer, at: number): number {
+    const next = this.#line(bytes, at, this.#mostTrailers - this.#trailers.length);
+    const text = this.#text;
+    if (text === null) return next;
+    if (!text.endsWith('\r\n')) throw malformed('A trailer does not end in CR LF.');
+    this.#trailers += text;
+    if (text.length > 2) return next;
+    checkTrailers(this.#trailers);
+    this.#place = 'over';
+    return next;
+  }
+
+  /** Reads on to the end of the line, which is then in `#text`, with its end. */
+  #line(bytes: Buffer, at: number, most: number): number {
+    const end = bytes.indexOf(LF, at);
+    const next = end < 0 ? bytes.length : end + 1;
+    const begun = this.#begun;
+    if ((begun?.size ?? 0) + next - at > most) throw tooLarge(this.#place);
+    this.#text = end >= 0 && begun === null ? bytes.toString('latin1', at, next) : this.#more(bytes.subarray(at, next));
+    return next;
+  }
+
+  /** The rare way: a line in several reads. */
+  #more(bytes: Buffer): string | null {
+    this.#begun ??= new Gathering();
+    // Copied: the buffer that was fed would stay in memory with it.
+    this.#begun.add(Buffer.from(bytes));
+    if (bytes[bytes.length - 1] !== LF) return null;
+    const text = this.#begun.whole!.toString('latin1');
+    this.#begun = null;
+    return text;
+  }
+}
+
+function tooLarge(place: Place): WireError {
+  return place === 'size'
+    ? new WireError('extensions_too_large', 'The chunk extensions are too large.')
+    : new WireError('head_too_large', 'The trailers are too large.');
+}

@@ -1,0 +1,135 @@
+import { STATUS_CODES } from 'node:http';
+import { oneByte } from '../../../src/common/one-byte.ts';
+
+/** Bytes up to which copying a body into the text of its head costs less than a second write. */
+export const ONE_WRITE: number = 32 * 1024;
+
+/** What a field value may hold. One character per byte: what is above would lose bits and could become a line end. */
+export const VALUE: RegExp = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** The value of a header, checked. Throws for one that would not stay one value. */
+export function checkedValue(name: string, value: string): string {
+  if (!VALUE.test(value)) throw new Error(`the header ${name} has a character that no header can have`);
+  return value;
+}
+
+declare class Mark {
+  protected readonly checked: true;
+}
+
+/** Whole lines of fields that were checked: they can be put into a message as they are. */
+export type CheckedLines = string & Mark;
+
+const CONTENT_LENGTH = oneByte('Content-Length');
+
+/** The field section of a message in the making. What is put into it stays one line each, whatever its value is. */
+export class FieldLines {
+  /** One character per byte; every line with its end, without the empty line behind them. */
+  text = '';
+  /** Whether there is a Date, and a Content-Length. */
+  dated = false;
+  sized = false;
+  /** The value of Content-Length; 0 without one. */
+  length = 0;
+
+  /** The name is the gateway's own. Throws for a value that would not stay one value. */
+  add(name: string, value: string): void {
+    this.addKnown(name, checkedValue(name, value));
+  }
+
+  /** For a value that was checked before, or is made of digits and letters. */
+  addKnown(name: string, value: string): void {
+    this.text += `${name}: ${value}\r\n`;
+  }
+
+  addNumber(name: string, value: number): void {
+    this.text += `${name}: ${value}\r\n`;
+  }
+
+  /** A flat list: name, value, … */
+  addAll(list: readonly string[]): void {
+    for (let i = 0; i < list.length; i += 2) this.add(list[i]!, list[i + 1]!);
+  }
+
+  /** The fields of a message that was read, in a flat list with names in lower case: reading has checked them. */
+  addRead(list: readonly string[]): void {
+    let text = '';
+    for (let i = 0; i < list.length; i += 2) {
+      const name = list[i]!;
+      const value = list[i + 1]!;
+      text += `${name}: ${value}\r\n`;
+      if (name === 'date') this.dated = true;
+      else if (name === 'content-length') this.setLength(Number(value));
+    }
+    this.text += text;
+  }
+
+  addLines(lines: CheckedLines): void {
+    this.text += lines;
+  }
+
+  /** Adds Content-Length. */
+  addLength(bytes: number): void {
+    this.addNumber(CONTENT_LENGTH, bytes);
+    this.setLength(bytes);
+  }
+
+  private setLength(bytes: number): void {
+    this.sized = true;
+    this.length = bytes;
+  }
+}
+
+/** Checks lines once that many messages will have. `list` is flat: name, value, … Throws for a value that is none. */
+export function checkedLines(list: readonly string[]): CheckedLines {
+  const lines = new FieldLines();
+  lines.addAll(list);
+  return oneByte(lines.text) as CheckedLines;
+}
+
+const STATUS_LINES = new Map(
+  Object.entries(STATUS_CODES).map(([status, reason]) => [Number(status), `HTTP/1.1 ${status} ${reason}\r\n`]),
+);
+
+/** `reason`: empty for the usual phrase. */
+export function statusLine(status: number, reason: string): string {
+  const usual = reason === '' ? STATUS_LINES.get(status) : undefined;
+  if (usual !== undefined) return usual;
+  if (!VALUE.test(reason)) throw new Error('the reason phrase has a character that it cannot have');
+  return `HTTP/1.1 ${status} ${reason}\r\n`;
+}
+
+/** The fields about time and connection that every answer ends with, made once a second. */
+export class Closing {
+  readonly #keepAlive: string;
+  #second = -1;
+  #date = '';
+
+  /** `idle`: milliseconds for which a connection stays open between two requests. */
+  constructor(idle: number) {
+    const seconds = Math.floor(idle / 1_000);
+    this.#keepAlive = `Connection: keep-alive\r\n${seconds > 0 ? `Keep-Alive: timeout=${seconds}\r\n` : ''}\r\n`;
+  }
+
+  /** With the empty line. `dated`: the answer has a Date already (RFC 9110 section 6.6.1). */
+  text(goesOn: boolean, dated: boolean): string {
+    const rest = goesOn ? this.#keepAlive : 'Connection: close\r\n\r\n';
+    return dated ? rest : this.#dateLine() + rest;
+  }
+
+  #dateLine(): string {
+    const second = Math.floor(Date.now() / 1_000);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#date = `Date: ${new Date(second * 1_000).toUTCString()}\r\n`;
+    }
+    return this.#date;
+  }
+}
+
+/** One chunk of a chunked body as one text, which is a copy (RFC 9112 section 7.1). */
+export function chunkText(bytes: Buffer): string {
+  return `${bytes.length.toString(16)}\r\n${bytes.toString('latin1')}\r\n`;
+}
+
+export const LAST_CHUNK = '0\r\n\r\n';

@@ -1,0 +1,762 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Socket, type Server as TcpServer } from 'node:net';
+import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { Authority } from '../../../test/support/certificates.ts';
+import { lines } from '../../../test/support/lines.ts';
+import { standStill } from '../../../test/support/stand-still.ts';
+import { until } from '../../../test/support/until.ts';
+import { BodyStream } from '../src/body-stream.ts';
+import type { ClientConnection } from '../src/client-connection.ts';
+import type { ClientError } from '../src/client-error.ts';
+import { openerTo, Pool, PoolBusy, type PoolOptions } from '../src/pool.ts';
+import type { ClientAnswer, Question, StreamedBody, Tunnel } from '../src/question.ts';
+
+const HOUR = 3_600_000;
+/** More than the system keeps of a connection whose other side does not read. */
+const MUCH = 32 * 1024 * 1024;
+
+/** What the other side does with the n-th request, from 1; `text` is what has come on this connection since the last. */
+type Behaviour = (socket: Socket, count: number, text: string) => void;
+
+interface Far {
+  readonly url: string;
+  readonly sockets: Set<Socket>;
+  /** Connections and requests so far. */
+  opened: number;
+  asked: number;
+  received: string;
+}
+
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+/** A server that takes each head for a request, and answers by `behave`. */
+async function far(
+  behave: Behaviour,
+  {
+    server = createServer(),
+    host = '127.0.0.1',
+    protocol = 'http',
+  }: {
+    server?: TcpServer;
+    host?: string;
+    protocol?: string;
+  } = {},
+): Promise<Far> {
+  const sockets = new Set<Socket>();
+  server.on(protocol === 'https' ? 'secureConnection' : 'connection', (socket: Socket) => {
+    made.opened++;
+    sockets.add(socket);
+    let text = '';
+    socket
+      .on('error', () => socket.destroy())
+      .on('close', () => sockets.delete(socket))
+      .on('data', (bytes) => {
+        made.received += bytes.toString('latin1');
+        text += bytes.toString('latin1');
+        if (!text.includes('\r\n\r\n')) return;
+        const whole = text;
+        text = '';
+        behave(socket, ++made.asked, whole);
+      });
+  });
+  server.listen(0, host);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const made: Far = {
+    url: `${protocol}://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    sockets,
+    opened: 0,
+    asked: 0,
+    received: '',
+  };
+  closers.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return made;
+}
+
+function poolTo(url: string, given: Partial<PoolOptions> = {}, tunnels = false): Pool {
+  const origin = new URL(url);
+  const pool = new Pool({
+    connections: 1,
+    mostWaiting: 8,
+    connectTimeout: HOUR,
+    headTimeout: HOUR,
+    bodyTimeout: HOUR,
+    host: origin.host,
+    open: openerTo(origin, { tunnels }),
+    ...given,
+  });
+  closers.push(() => pool.close());
+  return pool;
+}
+
+/** One question on its way. */
+interface Asking {
+  readonly connection: ClientConnection;
+  readonly question: Question;
+  readonly answer: Promise<ClientAnswer>;
+}
+
+const GET: Question = { method: 'GET', target: '/a', fields: lines('x-own', '1'), body: null };
+
+async function begin(pool: Pool, given: Partial<Question> = {}): Promise<Asking> {
+  const connection = await pool.take();
+  const question = { ...GET, ...given };
+  const answer = new Promise<ClientAnswer>((resolve, reject) =>
+    connection.ask(question, { begun: () => {}, answer: resolve, fail: reject }),
+  );
+  answer.catch(() => {});
+  return { connection, question, answer };
+}
+
+/** The answer to a question, with its whole body as text. */
+async function asked(pool: Pool, given: Partial<Question> = {}) {
+  const { answer } = await begin(pool, given);
+  const { status, body } = await answer;
+  return [status, await textOf(body)];
+}
+
+function textOf(body: Buffer | BodyStream): Promise<string> {
+  if (!(body instanceof BodyStream)) return Promise.resolve(body.toString('latin1'));
+  return new Promise((resolve, reject) => {
+    let text = '';
+    body.to({
+      chunk(bytes) {
+        text += bytes.toString('latin1');
+        return true;
+      },
+      end: () => resolve(text),
+      fail: reject,
+    });
+  });
+}
+
+/** A body that the test sends. */
+function sent(length: number | null) {
+  let sink: Parameters<StreamedBody['readBody']>[0] | null = null;
+  let resumes = 0;
+  const body: StreamedBody = {
+    length,
+    readBody(taker) {
+      sink = taker;
+    },
+    resumeBody: () => void resumes++,
+  };
+  return { body, sink: () => sink!, resumes: () => resumes };
+}
+
+const failure = (of: Promise<unknown>) =>
+  of.then(
+    () => Promise.reject(new Error('no failure')),
+    (e: ClientError) => e,
+  );
+const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+const answers =
+  (...all: string[]): Behaviour =>
+  (socket, count) =>
+    void socket.write(all[Math.min(count, all.length) - 1]!, 'latin1');
+
+describe('an answer', () => {
+  test.each<[string, string, string, string]>([
+    ['of known length', 'GET', OK, 'ok'],
+    ['in chunks', 'GET', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\no\r\n1\r\nk\r\n0\r\n\r\n', 'ok'],
+    [
+      'with trailers',
+      'GET',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-T: 1\r\n\r\n',
+      'ok',
+    ],
+    ['without a body', 'GET', 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n', ''],
+    ['to HEAD', 'HEAD', 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n', ''],
+    ['304', 'GET', 'HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n', ''],
+    ['behind interim ones', 'GET', `HTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n${OK}`, 'ok'],
+  ])('%s is read whole, and its connection serves the next question', async (_what, method, answer, body) => {
+    const { url, ...store } = await far(answers(answer, OK));
+    const pool = poolTo(url);
+    expect((await asked(pool, { method }))[1]).toBe(body);
+    // Twice: the first may have shown what the connection was left with.
+    for (let i = 0; i < 2; i++) expect(await asked(pool)).toEqual([200, 'ok']);
+    expect(store.sockets.size).toBe(1);
+  });
+
+  test.each<[string, string]>([
+    ['says so', 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok'],
+    ['of HTTP/1.0 does not say otherwise', 'HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok'],
+    ['has bytes behind its answer', `${OK}HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil`],
+    ['would be closed at once', 'HTTP/1.1 200 OK\r\nKeep-Alive: timeout=1\r\nContent-Length: 2\r\n\r\nok'],
+  ])('whose connection %s is the last on it', async (_what, answer) => {
+    const store = await far(answers(answer, OK));
+    const pool = poolTo(store.url);
+    for (let i = 0; i < 2; i++) expect(await asked(pool)).toEqual([200, 'ok']);
+    expect(store.opened).toBe(2);
+  });
+
+  test('that ends with its connection is whole then', async () => {
+    const store = await far((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\nto the end'));
+    const pool = poolTo(store.url);
+    for (let i = 0; i < 2; i++) expect(await asked(pool)).toEqual([200, 'to the end']);
+    expect(store.opened).toBe(2);
+  });
+
+  test('in one read is not that of a question before, though nobody took that at once', async () => {
+    const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n';
+    const pool = poolTo((await far(answers(chunked, OK))).url);
+    const { answer } = await begin(pool);
+    const { body } = await answer;
+    expect(await asked(pool)).toEqual([200, 'ok']);
+    expect(await textOf(body)).toBe('ok');
+  });
+
+  test('comes at the pace of its reader', async () => {
+    let [all, taken] = [false, 0];
+    const store = await far((socket, count) => {
+      if (count > 1) return void socket.write(OK);
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${MUCH}\r\n\r\n`);
+      socket.write(Buffer.alloc(MUCH), () => {
+        all = true;
+      });
+    });
+    const pool = poolTo(store.url);
+    const { answer } = await begin(pool);
+    const stream = (await answer).body as BodyStream;
+    let whole = false;
+    stream.to({
+      chunk: (bytes) => {
+        taken += bytes.length;
+        return false;
+      },
+      end: () => {
+        whole = true;
+      },
+      fail: () => {},
+    });
+    await until('some of it is there', () => taken > 0);
+    const other = poolTo((await far(answers(OK))).url);
+    for (let i = 0; i < 5; i++) await asked(other);
+    expect([taken < MUCH / 2, all]).toEqual([true, false]);
+    for (; !whole; await new Promise(setImmediate)) stream.resume();
+    expect(taken).toBe(MUCH);
+    // The last part was asked to wait, too.
+    expect(await asked(pool)).toEqual([200, 'ok']);
+    expect(store.opened).toBe(1);
+  });
+
+  test.each<[string, string]>([
+    ['no HTTP', 'SSH-2.0-OpenSSH\r\n\r\n'],
+    ['two ends', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n'],
+    ['a change of protocol that nobody asked for', 'HTTP/1.1 101 Go\r\nUpgrade: x\r\n\r\n'],
+    ['interim answers without end', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(17)],
+    ['a head without end', `HTTP/1.1 200 OK\r\nX-A: ${'a'.repeat(70_000)}`],
+  ])('that is none is broken: %s', async (_what, bytes) => {
+    const store = await far(answers(bytes, OK));
+    const pool = poolTo(store.url);
+    expect(await failure((await begin(pool)).answer)).toMatchObject({ failure: 'broken', diedIdle: false });
+    expect(await asked(pool)).toEqual([200, 'ok']);
+    expect(store.opened).toBe(2);
+  });
+
+  test.each<[string, string]>([
+    ['of known length', 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok'],
+    ['in chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n'],
+  ])('that breaks off fails its reader: %s', async (_what, bytes) => {
+    const pool = poolTo((await far((socket) => socket.end(bytes))).url);
+    const { answer } = await begin(pool);
+    expect(await failure(textOf((await answer).body))).toMatchObject({ failure: 'broken' });
+  });
+});
+
+describe('no answer', () => {
+  test('is one that does not come in time', async () => {
+    const pool = poolTo((await far(() => {})).url, { headTimeout: 30 });
+    expect(await failure((await begin(pool)).answer)).toMatchObject({ failure: 'too_slow' });
+  });
+
+  test('is not one that came while this process stood still', async () => {
+    const { url } = await far((socket, count, text) => {
+      answers('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')(socket, count, text);
+      standStill(1_500);
+    });
+    const { answer } = await begin(poolTo(url, { headTimeout: 1_000 }));
+    expect((await answer).status).toBe(200);
+  });
+
+  test('is one that stops coming', async () => {
+    const pool = poolTo((await far(answers('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok'))).url, {
+      bodyTimeout: 30,
+    });
+    const { answer } = await begin(pool);
+    expect(await failure(textOf((await answer).body))).toMatchObject({ failure: 'too_slow' });
+  });
+
+  test('comes from nobody', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    const pool = poolTo(`http://127.0.0.1:${port}`);
+    expect(await failure((await begin(pool)).answer)).toMatchObject({ failure: 'unreachable' });
+  });
+
+  test('comes on a connection that ends first; only one that has served may have been about to end', async () => {
+    const store = await far((socket, count) => void (count === 2 ? socket.write(OK) : socket.destroy()));
+    const pool = poolTo(store.url);
+    expect(await failure((await begin(pool)).answer)).toMatchObject({ failure: 'broken', diedIdle: false });
+    expect(await asked(pool)).toEqual([200, 'ok']);
+    expect(await failure((await begin(pool)).answer)).toMatchObject({ failure: 'broken', diedIdle: true });
+  });
+});
+
+describe('a body', () => {
+  test.each([10, 100_000])('of %i bytes that is there is sent as it is', async (size) => {
+    const store = await far(answers(OK));
+    const pool = poolTo(store.url);
+    const body = Buffer.alloc(size, '\xe9', 'latin1');
+    expect(await asked(pool, { method: 'POST', body })).toEqual([200, 'ok']);
+    await until('it has come', () => store.received.endsWith(body.toString('latin1')));
+    expect(store.received).toContain(`Content-Length: ${size}\r\n`);
+  });
+
+  test.each<[number | null, string]>([
+    [6, 'Content-Length: 6\r\nConnection: keep-alive\r\n\r\nonetwo'],
+    [null, 'Transfer-Encoding: chunked\r\nConnection: keep-alive\r\n\r\n3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n'],
+  ])('of length %p is sent as it comes', async (length, expected) => {
+    let isWhole = false;
+    const store = await far((socket) => {
+      const look = () => {
+        if (isWhole || !store.received.endsWith(expected)) return;
+        isWhole = true;
+        socket.write(OK);
+      };
+      if (isWhole) socket.write(OK);
+      else socket.on('data', look);
+      look();
+    });
+    const pool = poolTo(store.url);
+    const { body, sink } = sent(length);
+    const { answer } = await begin(pool, { method: 'PUT', body });
+    sink().chunk(Buffer.from('one'));
+    await until('it has come', () => store.received.includes('one'));
+    sink().chunk(Buffer.from('two'));
+    sink().end();
+    expect((await answer).status).toBe(200);
+    expect(await asked(pool, { target: '/b' })).toEqual([200, 'ok']);
+    expect(store.opened).toBe(1);
+  });
+
+  test('waits for a slow server, and goes on with it', async () => {
+    const store = await far((socket) => socket.pause());
+    const pool = poolTo(store.url);
+    const { body, sink, resumes } = sent(null);
+    await begin(pool, { method: 'PUT', body });
+    await until('it is connected', () => store.sockets.size === 1 && store.received !== '');
+    const part = Buffer.alloc(64 * 1024);
+    let written = 0;
+    while (sink().chunk(part)) written += part.length;
+    expect([written < MUCH, resumes()]).toEqual([true, 0]);
+    for (const socket of store.sockets) socket.resume();
+    await until('it may go on', () => resumes() > 0);
+  });
+
+  test('that fails on its way fails the question, with its reason', async () => {
+    const store = await far(() => {});
+    const { body, sink } = sent(6);
+    const { answer } = await begin(poolTo(store.url), { method: 'PUT', body });
+    sink().chunk(Buffer.from('one'));
+    const reason = new Error('the caller has left');
+    sink().fail(reason);
+    expect(await failure(answer)).toMatchObject({ failure: 'body', cause: reason });
+    await until('the server sees the end', () => store.sockets.size === 0);
+  });
+
+  test.each(['as it comes', 'at once'])('that is answered before it is sent ends its connection: %s', async (how) => {
+    // A pause keeps the system from taking all of it.
+    const store = await far((socket, count) => {
+      if (count === 1) socket.pause();
+      socket.write(OK);
+    });
+    const pool = poolTo(store.url);
+    const { body, sink } = sent(9);
+    const { answer } = await begin(pool, {
+      method: 'PUT',
+      body: how === 'at once' ? Buffer.alloc(MUCH) : body,
+    });
+    if (how === 'as it comes') sink().chunk(Buffer.from('one'));
+    expect((await answer).status).toBe(200);
+    expect(await asked(pool)).toEqual([200, 'ok']);
+    expect(store.opened).toBe(2);
+    if (how === 'as it comes') expect(sink().chunk(Buffer.from('more'))).toBe(true);
+  });
+});
+
+describe('a question', () => {
+  test('that is given up ends its connection, and tells nobody', async () => {
+    const store = await far(() => {});
+    const pool = poolTo(store.url);
+    const { connection, question, answer } = await begin(pool);
+    let told = false;
+    answer
+      .finally(() => {
+        told = true;
+      })
+      .catch(() => {});
+    await until('it has come', () => store.asked === 1);
+    connection.cancel(question);
+    await until('the server sees the end', () => store.sockets.size === 0);
+    expect([told, connection.isOpen]).toEqual([false, false]);
+  });
+
+  test('that is over can no longer end its connection, nor the question of another', async () => {
+    const store = await far(answers(OK));
+    const pool = poolTo(store.url);
+    const first = await begin(pool);
+    await first.answer;
+    const second = await begin(pool);
+    expect(second.connection).toBe(first.connection);
+    first.connection.cancel(first.question);
+    expect((await second.answer).status).toBe(200);
+    expect(store.opened).toBe(1);
+  });
+
+  test('that cannot be sent leaves its connection free', async () => {
+    const store = await far(answers(OK));
+    const connection = await poolTo(store.url).take();
+    const taker = { begun: () => {}, answer: () => {}, fail: () => {} };
+    expect(() => connection.ask({ ...GET, target: '/a b' }, taker)).toThrow('no target can have');
+    const answer = new Promise<ClientAnswer>((resolve, reject) =>
+      connection.ask(GET, { begun: () => {}, answer: resolve, fail: reject }),
+    );
+    expect((await answer).status).toBe(200);
+    expect(store.received).not.toContain('/a b');
+  });
+});
+
+describe('a pool', () => {
+  test('keeps to its connections: questions wait in turn, and beyond the most are refused', async () => {
+    let release = () => {};
+    const store = await far((socket, count) => {
+      if (count === 1) release = () => void socket.write(OK);
+      else socket.write(OK);
+    });
+    const pool = poolTo(store.url, { mostWaiting: 2 });
+    const first = begin(pool);
+    await until('it has come', () => store.asked === 1);
+    const others = [asked(pool, { target: '/1' }), asked(pool, { target: '/2' })];
+    await expect(pool.take()).rejects.toBeInstanceOf(PoolBusy);
+    release();
+    await (await first).answer;
+    expect(await Promise.all(others)).toEqual([
+      [200, 'ok'],
+      [200, 'ok'],
+    ]);
+    expect(store.received.indexOf('/1')).toBeLessThan(store.received.indexOf('/2'));
+    expect(store.opened).toBe(1);
+  });
+
+  test('gives a full queue of one group to another as far as its weight goes, and serves the heavier one first', async () => {
+    const held: Socket[] = [];
+    const store = await far((socket) => void held.push(socket));
+    const pool = poolTo(store.url, { mostWaiting: 4 });
+    const order: string[] = [];
+    const ask = async (group: string, weight: number) => {
+      const connection = await pool.take({ group, weight, member: group });
+      order.push(group);
+      const answer = new Promise<ClientAnswer>((resolve, reject) =>
+        connection.ask(GET, { begun: () => {}, answer: resolve, fail: reject }),
+      );
+      return (await answer).status;
+    };
+    const first = ask('free', 1);
+    await until('it has come', () => store.asked === 1);
+    const free = Array.from({ length: 5 }, () => ask('free', 1).catch((error) => error.name));
+    const paid = Array.from({ length: 3 }, () => ask('paid', 1_000));
+    for (let i = 0; i < 5; i++) {
+      await until('the next one has come', () => held.length === 1);
+      held.pop()!.write(OK);
+    }
+    expect(await Promise.all([first, ...paid])).toEqual([200, 200, 200, 200]);
+    expect((await Promise.all(free)).sort()).toEqual([200, 'PoolBusy', 'PoolBusy', 'PoolBusy', 'PoolBusy'].sort());
+    expect(order).toEqual(['free', 'paid', 'free', 'paid', 'paid']);
+  });
+
+  test('makes room at once for others where one that waits wants no connection any more', async () => {
+    let release = () => {};
+    const store = await far((socket, count) => {
+      if (count === 1) release = () => void socket.write(OK);
+      else socket.write(OK);
+    });
+    const pool = poolTo(store.url, { mostWaiting: 3 });
+    const first = await begin(pool);
+    await until('it has come', () => store.asked === 1);
+    const leaves: (() => void)[] = [];
+    const served: number[] = [];
+    for (let i = 0; i < 3; i++) {
+      const waits = (leave: () => void) => void leaves.push(leave);
+      void (async () => pool.giveBack(await pool.take({ group: '', weight: 1, member: '' }, { waits })))().then(() =>
+        served.push(i),
+      );
+    }
+    expect(pool.status.waiting).toBe(3);
+    leaves[1]!();
+    leaves[1]!();
+    expect(pool.status.waiting).toBe(2);
+    const last = asked(pool);
+    expect(pool.status.waiting).toBe(3);
+    release();
+    expect((await first.answer).status).toBe(200);
+    expect(await last).toEqual([200, 'ok']);
+    expect(served).toEqual([0, 2]);
+    for (const leave of leaves) leave();
+    expect(pool.status).toMatchObject({ open: 1, waiting: 0 });
+  });
+
+  test('keeps to fewer connections from the next end of a question on, and to more from now on, also while questions wait', async () => {
+    const held: Socket[] = [];
+    const store = await far((socket) => void held.push(socket));
+    const limits = { mostWaiting: 8, connectTimeout: HOUR, headTimeout: HOUR, bodyTimeout: HOUR };
+    const pool = poolTo(store.url, { connections: 3 });
+    const all = Array.from({ length: 7 }, () => asked(pool));
+    await until('three have come', () => held.length === 3);
+    pool.use({ ...limits, connections: 1 });
+    // One by an answer, one by its own end.
+    held.shift()!.write(OK);
+    held.shift()!.destroy();
+    await until('they have ended', () => pool.status.open === 1);
+    expect(pool.status.waiting).toBe(4);
+    expect(await failure(Promise.all(all))).toMatchObject({ failure: 'broken' });
+    held.shift()!.write(OK);
+    await until('the next one has come', () => held.length === 1);
+    pool.use({ ...limits, connections: 3 });
+    await until('two more have come', () => held.length === 3);
+    expect(pool.status).toMatchObject({ open: 3, waiting: 1 });
+    while (pool.load > 0) {
+      for (const socket of held.splice(0)) socket.write(OK);
+      await new Promise(setImmediate);
+    }
+    const ends = await Promise.allSettled(all);
+    expect(ends.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+  });
+
+  test('ends the slowest reader alone when a question waits for a connection', async () => {
+    const store = await far((socket, count) => {
+      if (count === 4) socket.write(OK);
+      else socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${10 * MUCH}\r\n\r\n${'x'.repeat(MUCH / 8)}`);
+    });
+    const pool = poolTo(store.url, { connections: 3, minReadRate: 1024 });
+    const failures: string[][] = [];
+    /** Takes a part of the body and wants no more; some take another part now and then. */
+    const readers = await Promise.all(
+      ['stuck', 'slow', 'slow'].map(async (name, i) => {
+        failures[i] = [];
+        const body = (await (await begin(pool)).answer).body as BodyStream;
+        body.to({
+          chunk: () => false,
+          end: () => {},
+          fail: (error) => failures[i]!.push((error as ClientError).failure),
+        });
+        if (name === 'stuck') return null;
+        return setInterval(() => body.resume(), 50);
+      }),
+    );
+    expect(await asked(pool)).toEqual([200, 'ok']);
+    expect(failures).toEqual([['slow_reader'], [], []]);
+    for (const reader of readers) if (reader !== null) clearInterval(reader);
+  });
+
+  test('gives the place of a lost connection to who waits', async () => {
+    const store = await far((socket, count) => void (count === 1 ? socket.destroy() : socket.write(OK)));
+    const pool = poolTo(store.url);
+    const first = begin(pool);
+    const second = asked(pool);
+    expect(await failure((await first).answer)).toMatchObject({ failure: 'broken' });
+    expect(await second).toEqual([200, 'ok']);
+  });
+
+  test('gives the place of a connection that is late to who waits', async () => {
+    const store = await far((socket, count) => void (count !== 2 && socket.write(OK)));
+    const limits = { connections: 1, mostWaiting: 8, connectTimeout: HOUR, bodyTimeout: HOUR };
+    const pool = poolTo(store.url, { ...limits, headTimeout: 1_000 });
+    await asked(pool);
+    const { answer } = await begin(pool);
+    pool.use({ ...limits, headTimeout: HOUR });
+    const next = asked(pool);
+    expect(await failure(answer)).toMatchObject({ failure: 'too_slow' });
+    expect(await next).toEqual([200, 'ok']);
+  });
+
+  test('gives no place to who waits while others are found late at the same time: the server may be given up for that', async () => {
+    const store = await far((socket, count) => void (count <= 3 && socket.write(OK)));
+    const pool = poolTo(store.url, { connections: 3, headTimeout: 1_000 });
+    await Promise.all([1, 2, 3].map(() => asked(pool)));
+    await until('all connections are free', () => pool.status.idle === 3);
+    const away = new Error('given up');
+    let failures = 0;
+    for (const connection of [1, 2, 3].map(() => pool.take() as ClientConnection)) {
+      const fail = () => void (++failures === 3 && pool.renew(away));
+      connection.ask(GET, { begun() {}, answer() {}, fail });
+    }
+    const waiting = await Promise.allSettled([pool.take(), pool.take()]);
+    expect(waiting).toEqual(Array(2).fill({ status: 'rejected', reason: away }));
+    expect(store.asked).toBe(6);
+  });
+
+  test('lets nobody wait longer than for an answer, nor behind its end', async () => {
+    const store = await far(() => {});
+    const slow = poolTo(store.url, { headTimeout: 30 });
+    // As long as its body comes, its answer is not late.
+    await begin(slow, { method: 'PUT', body: sent(null).body });
+    await expect(slow.take()).rejects.toBeInstanceOf(PoolBusy);
+    const closed = poolTo(store.url);
+    await begin(closed);
+    const waiting = closed.take();
+    closed.close();
+    await expect(waiting).rejects.toBeInstanceOf(PoolBusy);
+    expect(() => closed.take()).toThrow(PoolBusy);
+  });
+
+  test('forgets a connection that ends while it is idle, or that sends what nobody asked for', async () => {
+    const store = await far(answers(OK));
+    const pool = poolTo(store.url);
+    const first = await begin(pool);
+    await first.answer;
+    for (const socket of store.sockets) socket.end();
+    await until('it has ended', () => !first.connection.isOpen);
+    const second = await begin(pool);
+    await second.answer;
+    for (const socket of store.sockets) socket.write(OK);
+    await until('it has ended', () => !second.connection.isOpen);
+    expect(await asked(pool)).toEqual([200, 'ok']);
+    expect(store.opened).toBe(3);
+  });
+});
+
+describe('a tunnel', () => {
+  const SWITCHED = 'HTTP/1.1 101 Go On\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n';
+
+  test('has the bytes behind the answer, and carries both ways from then on', async () => {
+    const store = await far((socket, count) => {
+      if (count > 1) return;
+      socket.write(`${SWITCHED}early`);
+      socket.on('data', (bytes) => socket.write(`${bytes}!`));
+    });
+    const pool = poolTo(store.url, {}, true);
+    const tunnel = await new Promise<Tunnel>((resolve) => void begin(pool, { upgraded: resolve }));
+    expect([tunnel.reason, tunnel.rest?.toString()]).toEqual(['Go On', 'early']);
+    expect(store.received).toContain('Connection: Upgrade\r\nUpgrade: websocket\r\n');
+    tunnel.socket.write('ping');
+    expect(String((await once(tunnel.socket, 'data'))[0])).toBe('ping!');
+    // It takes no place in the pool any more.
+    const next = await pool.take();
+    expect(next.isOpen).toBe(true);
+    next.destroy();
+    tunnel.socket.destroy();
+  });
+
+  test('that is refused is an answer', async () => {
+    const store = await far(answers('HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno'));
+    const pool = poolTo(store.url, {}, true);
+    const never = () => {
+      throw new Error('there is no tunnel');
+    };
+    for (let i = 0; i < 2; i++) expect(await asked(pool, { upgraded: never })).toEqual([403, 'no']);
+    expect(store.opened).toBe(1);
+  });
+});
+
+test('a server of IPv6 is asked by its address', async () => {
+  const store = await far(answers(OK), { host: '::1' });
+  expect(await asked(poolTo(store.url))).toEqual([200, 'ok']);
+  expect(store.received).toContain(`Host: ${new URL(store.url).host}\r\n`);
+});
+
+describe('a server behind TLS', () => {
+  let authority: Authority;
+  let trusted: string[];
+  beforeAll(() => {
+    authority = new Authority();
+    trusted = getCACertificates('default');
+    setDefaultCACertificates([...trusted, authority.pem]);
+  });
+  afterAll(() => {
+    setDefaultCACertificates(trusted);
+    authority.remove();
+  });
+
+  /** With a certificate for `names`. */
+  function secured(behave: Behaviour, names = 'IP:127.0.0.1'): Promise<Far> {
+    const { cert, key } = authority.issue('store', names);
+    const server = createTlsServer({ cert: readFileSync(cert), key: readFileSync(key), ALPNProtocols: ['http/1.1'] });
+    return far(behave, { server, protocol: 'https' });
+  }
+
+  test('is asked again and again on one connection, with bodies of any size', async () => {
+    const large = 'x'.repeat(1_000_000);
+    const store = await secured(answers(OK, `HTTP/1.1 200 OK\r\nContent-Length: ${large.length}\r\n\r\n${large}`, OK));
+    const pool = poolTo(store.url);
+    expect(await asked(pool)).toEqual([200, 'ok']);
+    expect(await asked(pool)).toEqual([200, large]);
+    expect(await asked(pool, { method: 'POST', body: Buffer.from(large) })).toEqual([200, 'ok']);
+    await until('the body has come', () => store.received.endsWith(large));
+    expect(store.opened).toBe(1);
+  });
+
+  test('sends at the pace of its reader', async () => {
+    const store = await secured((socket, count) => {
+      if (count > 1) return void socket.write(OK);
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${MUCH}\r\n\r\n`);
+      socket.write(Buffer.alloc(MUCH));
+    });
+    const pool = poolTo(store.url);
+    const { answer } = await begin(pool);
+    const stream = (await answer).body as BodyStream;
+    let [taken, whole] = [0, false];
+    stream.to({
+      chunk: (bytes) => {
+        taken += bytes.length;
+        return false;
+      },
+      end: () => {
+        whole = true;
+      },
+      fail: () => {},
+    });
+    await until('some of it is there', () => taken > 0);
+    for (let i = 0; i < 5; i++) await new Promise(setImmediate);
+    expect(taken).toBeLessThan(MUCH / 2);
+    for (; !whole; await new Promise(setImmediate)) stream.resume();
+    expect(taken).toBe(MUCH);
+    expect(await asked(pool)).toEqual([200, 'ok']);
+  });
+
+  test('takes a tunnel', async () => {
+    const store = await secured((socket, count) => {
+      if (count > 1) return;
+      socket.write('HTTP/1.1 101 Go On\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n');
+      socket.on('data', (bytes) => socket.write(`${bytes}!`));
+    });
+    const pool = poolTo(store.url, {}, true);
+    const tunnel = await new Promise<Tunnel>((resolve) => void begin(pool, { upgraded: resolve }));
+    tunnel.socket.write('ping');
+    expect(String((await once(tunnel.socket, 'data'))[0])).toBe('ping!');
+    tunnel.socket.destroy();
+  });
+
+  test('with a certificate for another name, or from nobody known, is not asked', async () => {
+    const other = await secured(answers(OK), 'DNS:other.example');
+    expect(await failure((await begin(poolTo(other.url))).answer)).toMatchObject({ failure: 'unreachable' });
+    const unknown = await secured(answers(OK));
+    setDefaultCACertificates(trusted);
+    try {
+      expect(await failure((await begin(poolTo(unknown.url))).answer)).toMatchObject({ failure: 'unreachable' });
+    } finally {
+      setDefaultCACertificates([...trusted, authority.pem]);
+    }
+    expect([other.asked, unknown.asked]).toEqual([0, 0]);
+  });
+});

@@ -1,0 +1,682 @@
+import { once } from 'node:events';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { Wire } from '../../../test/hostile/wire.ts';
+import { lines } from '../../../test/support/lines.ts';
+import { type Served, serve } from '../../../test/support/serve.ts';
+import { standStill } from '../../../test/support/stand-still.ts';
+import { until } from '../../../test/support/until.ts';
+import type { ServerOptions } from '../src/server.ts';
+import type { ServerCall } from '../src/server-call.ts';
+import { WireError } from '../src/wire-error.ts';
+
+const GET = 'GET /a HTTP/1.1\r\nHost: a\r\n\r\n';
+/** More than the system keeps of a connection whose other side does not read. */
+const MUCH = 32 * 1024 * 1024;
+
+/** A server whose calls wait for the test, those to other paths than `/held` for nothing. */
+class Stage {
+  readonly served: Served;
+  readonly held: ServerCall[] = [];
+  readonly #wires: Wire[] = [];
+
+  private constructor(served: Served) {
+    this.served = served;
+  }
+
+  static async open(settings: Partial<ServerOptions> = {}, host?: string): Promise<Stage> {
+    const stage = new Stage(await serve((call) => stage.#take(call), settings, host));
+    stages.push(stage);
+    return stage;
+  }
+
+  #take(call: ServerCall): void {
+    if (call.target.startsWith('/held')) this.held.push(call);
+    else call.answer(200, '', lines(), call.target);
+  }
+
+  async connect(): Promise<Wire> {
+    const wire = await Wire.open(this.served.url);
+    this.#wires.push(wire);
+    return wire;
+  }
+
+  /** The call that comes with this text, on a new connection. */
+  async begin(text: string): Promise<{ wire: Wire; call: ServerCall }> {
+    const wire = await this.connect();
+    return { wire, call: await this.next(wire.send(text)) };
+  }
+
+  async next(_wire: Wire): Promise<ServerCall> {
+    await until('a call comes', () => this.held.length > 0);
+    return this.held.shift()!;
+  }
+
+  /** Closes everything; fails if a request did not end. */
+  async close(): Promise<void> {
+    for (const wire of this.#wires) wire.close();
+    const { server } = this.served;
+    await until('all has ended', () => server.inFlight === 0 && server.connections.size === 0, 5_000).finally(() =>
+      this.served.close(),
+    );
+  }
+}
+
+const stages: Stage[] = [];
+afterEach(() => Promise.all(stages.splice(0).map((stage) => stage.close())));
+
+/** The ends of a call. */
+function endsOf(call: ServerCall): boolean[] {
+  const ends: boolean[] = [];
+  call.whenEnded(() => ends.push(call.left));
+  return ends;
+}
+
+/** What comes of the body of a call. */
+function bodyOf(call: ServerCall) {
+  const body = { text: '', outcome: 'coming' };
+  call.readBody({
+    chunk(bytes) {
+      body.text += bytes.toString('latin1');
+      return true;
+    },
+    end() {
+      body.outcome = 'whole';
+    },
+    fail(error) {
+      body.outcome = error instanceof WireError ? error.fault : 'failed';
+    },
+  });
+  return body;
+}
+
+const held = (lines: string, body = '') => `POST /held HTTP/1.1\r\nHost: a\r\n${lines}\r\n${body}`;
+const sized = (length: number, body = '') => held(`Content-Length: ${length}\r\n`, body);
+
+describe('a connection', () => {
+  test.each([
+    ['HTTP/1.1', 'HTTP/1.1\r\nHost: a\r\n', 'keep-alive'],
+    ['HTTP/1.1 that closes', 'HTTP/1.1\r\nHost: a\r\nConnection: Close\r\n', 'close'],
+    ['HTTP/1.0', 'HTTP/1.0\r\n', 'close'],
+    ['HTTP/1.0 that goes on', 'HTTP/1.0\r\nConnection: keep-alive\r\n', 'keep-alive'],
+  ])('of %s goes on as it was asked to', async (_what, head, expected) => {
+    const wire = await (await Stage.open()).connect();
+    wire.send(`GET /a ${head}\r\n`);
+    expect(await wire.answer()).toMatchObject({ status: 200, body: '/a', headers: { connection: expected } });
+    if (expected === 'close') expect(await wire.ended()).toBe('');
+    else expect(await wire.send(GET).answer()).toMatchObject({ body: '/a' });
+  });
+
+  test('whose call says so ends behind its answer, though more has come', async () => {
+    const stage = await Stage.open();
+    const { wire, call } = await stage.begin(`GET /held HTTP/1.1\r\nHost: a\r\n\r\n${GET}`);
+    call.keepAlive = false;
+    call.answer(200, '', lines(), 'last');
+    expect(await wire.answer()).toMatchObject({ body: 'last', headers: { connection: 'close' } });
+    expect(await wire.ended()).toBe('');
+  });
+
+  test('answers requests in their order, whatever waits in between', async () => {
+    const stage = await Stage.open();
+    const post = 'POST /held/b HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n';
+    const { wire, call } = await stage.begin(`GET /held/a HTTP/1.1\r\nHost: a\r\n\r\n${post}${GET}`);
+    expect(stage.held).toEqual([]);
+    call.answer(200, '', lines(), 'a');
+    const second = await stage.next(wire);
+    expect(bodyOf(second)).toEqual({ text: 'ok', outcome: 'whole' });
+    second.answer(200, '', lines(), 'b');
+    expect([(await wire.answer()).body, (await wire.answer()).body, (await wire.answer()).body]).toEqual([
+      'a',
+      'b',
+      '/a',
+    ]);
+  });
+
+  test.each([
+    ['without bodies', GET],
+    ['with bodies', 'POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nok'],
+    ['with chunked bodies', 'POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n'],
+  ])('with many pipelined requests %s lets others have their turn', async (_what, request) => {
+    const many = 500;
+    const seen: string[] = [];
+    let polite: Wire | null = null;
+    const served = await serve((call) => {
+      seen.push(call.target);
+      if (seen.length === 1) polite!.send('GET /polite HTTP/1.1\r\nHost: a\r\n\r\n');
+      standStill(0.2);
+      call.answer(200, '', lines(), '');
+    });
+    const greedy = await Wire.open(served.url);
+    polite = await Wire.open(served.url);
+    greedy.send(request.repeat(many));
+    for (let i = 0; i < many; i++) expect((await greedy.answer()).status).toBe(200);
+    await polite.answer();
+    // Eight in the first turn, ten in each of 2 ms.
+    expect(seen.indexOf('/polite')).toBeLessThan(100);
+    greedy.close();
+    polite.close();
+    await served.close();
+  });
+
+  test('ends behind the response to the last request that it may have', async () => {
+    const stage = await Stage.open({ mostRequests: 3 });
+    const wire = (await stage.connect()).send(GET.repeat(2));
+    expect([await wire.answer(), await wire.answer()].map(({ headers }) => headers.connection)).toEqual([
+      'keep-alive',
+      'keep-alive',
+    ]);
+    wire.send(GET.repeat(5));
+    expect((await wire.answer()).headers.connection).toBe('close');
+    expect(await wire.ended()).toBe('');
+  });
+
+  test('with pipelined requests has all of them answered when the server leaves', async () => {
+    const stage = await Stage.open();
+    const { wire, call } = await stage.begin(`GET /held HTTP/1.1\r\nHost: a\r\n\r\n${GET.repeat(30)}`);
+    stage.served.server.leave();
+    call.answer(200, '', lines(), '');
+    const connections: string[] = [];
+    for (let i = 0; i <= 30; i++) connections.push((await wire.answer()).headers.connection!);
+    expect(connections).toEqual([...Array.from({ length: 30 }, () => 'keep-alive'), 'close']);
+    expect(await wire.ended()).toBe('');
+  });
+
+  test('is given up with the bytes behind the request', async () => {
+    const stage = await Stage.open();
+    const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\nearly');
+    const ends = endsOf(call);
+    const { socket, rest } = call.switchProtocols('Go On', lines('upgrade', 'x'));
+    expect(rest?.toString()).toBe('early');
+    expect(await wire.answer()).toMatchObject({ status: 101, headers: { upgrade: 'x' } });
+    wire.send('later');
+    expect((await once(socket, 'data')).toString()).toBe('later');
+    expect(ends).toEqual([]);
+    socket.end('bye');
+    expect(await wire.ended()).toBe('bye');
+    await until('the call ends with it', () => ends.length === 1);
+  });
+
+  test('has the address of its other side, of either version', async () => {
+    const four = await Stage.open();
+    expect((await four.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\n')).call.peer).toBe('127.0.0.1');
+    const six = await Stage.open({}, '::1');
+    const [, port] = /:(\d+)$/.exec(six.served.url)!;
+    const answered = fetch(`http://[::1]:${port}/held`);
+    await until('it is there', () => six.held.length === 1);
+    expect(six.held[0]!.peer).toBe('::1');
+    six.held[0]!.answer(200, '', lines('connection', 'close'), '');
+    expect((await answered).status).toBe(200);
+    six.served.server.destroyConnections();
+  });
+
+  test('that is not taken is left alone', async () => {
+    let taking = true;
+    const stage = await Stage.open({
+      takes(socket) {
+        if (!taking) socket.destroy();
+        return taking;
+      },
+    });
+    const wire = await stage.connect();
+    expect((await wire.send(GET).answer()).status).toBe(200);
+    taking = false;
+    expect(await (await stage.connect()).ended()).toBe('');
+    expect(stage.served.server.connections.size).toBe(1);
+    expect((await wire.send(GET).answer()).status).toBe(200);
+  });
+});
+
+describe('an answer', () => {
+  test.each([
+    ['HEAD', 200, '4', ''],
+    ['GET', 204, undefined, ''],
+    ['GET', 304, undefined, ''],
+    ['GET', 200, '4', 'body'],
+  ])('to %s with %i has a body only where one belongs', async (method, status, length, body) => {
+    const stage = await Stage.open();
+    const { wire, call } = await stage.begin(`${method} /held HTTP/1.1\r\nHost: a\r\n\r\n`);
+    call.answer(status, '', method === 'HEAD' ? lines('content-length', '4') : lines(), 'body');
+    const answer = await wire.answer({ head: method === 'HEAD' });
+    expect([answer.status, answer.headers['content-length'], answer.body]).toEqual([status, length, body]);
+    expect((await wire.send(GET).answer()).body).toBe('/a');
+  });
+
+  test.each([
+    ['HTTP/1.1\r\nHost: a\r\n', [], 'keep-alive', 'chunked'],
+    ['HTTP/1.1\r\nHost: a\r\n', ['content-length', '6'], 'keep-alive', undefined],
+    ['HTTP/1.0\r\nConnection: keep-alive\r\n', ['content-length', '6'], 'keep-alive', undefined],
+    ['HTTP/1.0\r\nConnection: keep-alive\r\n', [], 'close', undefined],
+  ])('in parts ends where its reader sees it: %j %j', async (version, fields, connection, coding) => {
+    const stage = await Stage.open();
+    const { wire, call } = await stage.begin(`GET /held ${version}\r\n`);
+    call.begin(200, '', lines(...fields));
+    call.flush();
+    for (const part of ['one', '', 'two']) call.write(Buffer.from(part), () => {});
+    call.end();
+    const answer = await wire.answer();
+    expect(answer).toMatchObject({ body: 'onetwo', headers: { connection } });
+    expect(answer.headers['transfer-encoding']).toBe(coding);
+    if (connection === 'close') expect(await wire.ended()).toBe('');
+    else expect((await wire.send(GET).answer()).body).toBe('/a');
+  });
+
+  test('in parts to HEAD has no parts', async () => {
+    const stage = await Stage.open();
+    const { wire, call } = await stage.begin('HEAD /held HTTP/1.1\r\nHost: a\r\n\r\n');
+    call.begin(200, '', lines());
+    call.write(Buffer.from('part'), () => {});
+    call.end();
+    expect((await wire.answer({ head: true })).status).toBe(200);
+    expect((await wire.send(GET).answer()).body).toBe('/a');
+  });
+
+  test.each([
+    ['shorter', 'on'],
+    ['longer', 'ones'],
+  ])('%s than it says is cut off', async (_what, body) => {
+    const stage = await Stage.open();
+    const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
+    const ends = endsOf(call);
+    call.begin(200, '', lines('content-length', '3'));
+    call.flush();
+    call.write(Buffer.from(body), () => {});
+    call.end();
+    await expect(wire.answer()).rejects.toThrow('before the answer was whole');
+    await until('the call has ended', () => ends.length === 1);
+    expect(ends).toEqual([true]);
+  });
+
+  test('that HTTP/1.0 reads to the end of the connection is reset when it is cut off', async () => {
+    const stage = await Stage.open();
+    const { wire, call } = await stage.begin('GET /held HTTP/1.0\r\n\r\n');
+    call.begin(200, '', lines());
+    call.write(Buffer.from('part'), () => {});
+    let reset = '';
+    wire.socket.once('error', ({ code }: NodeJS.ErrnoException) => {
+      reset = code ?? '';
+    });
+    const closed = once(wire.socket, 'close').catch(() => {});
+    call.cutOff();
+    await closed;
+    expect(reset).toBe('ECONNRESET');
+  });
+
+  test('waits for a slow reader, and tells when it may go on', async () => {
+    const stage = await Stage.open();
+    const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
+    wire.socket.pause();
+    call.begin(200, '', lines());
+    const part = Buffer.alloc(64 * 1024, 'x');
+    let [written, drains] = [0, 0];
+    const drain = () => void drains++;
+    while (call.write(part, drain)) written += part.length;
+    expect(drains).toBe(0);
+    expect(written).toBeLessThan(MUCH);
+    wire.socket.resume();
+    await until('it may go on', () => drains === 1);
+    call.end();
+    expect((await wire.answer()).body).toHaveLength(written + part.length);
+  });
+
+  test('that nobody reads is given up', async () => {
+    const stage = await Stage.open({ stallTimeout: 50 });
+    const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
+    const ends = endsOf(call);
+    wire.socket.pause();
+    call.answer(200, '', lines(), Buffer.alloc(MUCH));
+    await until('it has ended', () => ends.length === 1);
+    expect(ends).toEqual([true]);
+  });
+
+  test('is told of once, and what comes behind it changes nothing', async () => {
+    const stage = await Stage.open();
+    const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
+    const ends = endsOf(call);
+    for (const body of ['first', 'second']) call.answer(200, '', lines(), body);
+    expect((await wire.answer()).body).toBe('first');
+    expect((await wire.send(GET).answer()).body).toBe('/a');
+    wire.close();
+    await until('the connection has ended', () => stage.served.server.connections.size === 0);
+    expect(ends).toEqual([false]);
+  });
+});
+
+describe('a body', () => {
+  test('is kept until somebody asks for it', async () => {
+    const stage = await Stage.open();
+    const { wire, call } = await stage.begin(sized(6, 'one'));
+    wire.send('two');
+    await until('one part is there', () => call.hasBody);
+    const body = bodyOf(call);
+    await until('it is whole', () => body.outcome === 'whole');
+    expect(body.text).toBe('onetwo');
+    call.answer(200, '', lines(), 'good');
+    expect((await wire.answer()).body).toBe('good');
+  });
+
+  test('waits while its reader takes no more', async () => {
+    const stage = await Stage.open();
+    const { wire, call } = await stage.begin(sized(MUCH));
+    let [size, whole] = [0, false];
+    call.readBody({
+      chunk: (bytes) => {
+        size += bytes.length;
+        return false;
+      },
+      end: () => {
+        whole = true;
+      },
+      fail: () => {},
+    });
+    wire.send(Buffer.alloc(MUCH));
+    await until('the first part is there', () => size > 0);
+    const before = size;
+    // Whatever else came would have come before an answer on another connection.
+    const other = await stage.connect();
+    for (let i = 0; i < 5; i++) await other.send(GET).answer();
+    expect(size).toBe(before);
+    for (; !whole; await new Promise(setImmediate)) call.resumeBody();
+    expect(size).toBe(MUCH);
+    call.answer(200, '', lines(), 'good');
+    expect((await wire.answer()).body).toBe('good');
+  });
+
+  test.each([
+    ['HTTP/1.1', 'HTTP/1.1', true],
+    ['HTTP/1.0, which knows no such answer', 'HTTP/1.0', false],
+  ])('that waits to be asked for is asked for: %s', async (_what, version, asked) => {
+    const stage = await Stage.open();
+    const head = `POST /held ${version}\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n`;
+    const { wire, call } = await stage.begin(head);
+    call.sendContinue();
+    if (asked) expect((await wire.answer()).status).toBe(100);
+    wire.send('ok');
+    const body = bodyOf(call);
+    await until('it is whole', () => body.outcome === 'whole');
+    call.answer(200, '', lines(), body.text);
+    expect(await wire.answer()).toMatchObject({ status: 200, body: 'ok' });
+  });
+
+  test('that nobody wants is dropped, and the next request is answered', async () => {
+    const stage = await Stage.open();
+    const { wire, call } = await stage.begin(sized(MUCH));
+    const ends = endsOf(call);
+    call.answer(200, '', lines(), 'no');
+    expect(await wire.answer()).toMatchObject({ body: 'no', headers: { connection: 'keep-alive' } });
+    expect(ends).toEqual([false]);
+    expect(stage.served.server.inFlight).toBe(0);
+    wire.send(Buffer.alloc(MUCH)).send(GET);
+    expect((await wire.answer()).body).toBe('/a');
+  });
+
+  test('that is whole before a slow reader has its answer ends the call once it has', async () => {
+    const stage = await Stage.open();
+    const { wire, call } = await stage.begin(sized(4, 'on'));
+    const ends = endsOf(call);
+    wire.socket.pause();
+    call.answer(200, '', lines(), Buffer.alloc(MUCH));
+    call.dropBody();
+    wire.send(`es${GET}`);
+    await until('the body is whole', () => call.bodyWhole);
+    expect(ends).toEqual([]);
+    wire.socket.resume();
+    expect((await wire.answer()).body).toHaveLength(MUCH);
+    expect((await wire.answer()).body).toBe('/a');
+    expect(ends).toEqual([false]);
+  });
+
+  test('that goes wrong behind its answer gets no second one', async () => {
+    const stage = await Stage.open();
+    const { wire, call } = await stage.begin(held('Transfer-Encoding: chunked\r\n'));
+    call.answer(200, '', lines(), 'no');
+    expect((await wire.answer()).body).toBe('no');
+    wire.send(`zz\r\n${GET}`);
+    expect(await wire.ended()).toBe('');
+  });
+
+  test('that goes wrong while a slow reader takes its answer does not cost it that', async () => {
+    const stage = await Stage.open();
+    const { wire, call } = await stage.begin(held('Transfer-Encoding: chunked\r\n'));
+    const ends = endsOf(call);
+    wire.socket.pause();
+    call.answer(200, '', lines(), Buffer.alloc(MUCH));
+    call.dropBody();
+    wire.send(`zz\r\n${GET}`);
+    wire.socket.resume();
+    expect((await wire.answer()).body).toHaveLength(MUCH);
+    expect(await wire.ended()).toBe('');
+    expect(ends).toEqual([false]);
+  });
+
+  test('refused for good is read on for a while, so that its sender gets the answer', async () => {
+    const stage = await Stage.open();
+    const { wire, call } = await stage.begin(sized(MUCH));
+    let reset = false;
+    wire.socket.once('error', () => {
+      reset = true;
+    });
+    call.keepAlive = false;
+    call.answer(413, '', lines(), 'too large');
+    wire.send(Buffer.alloc(MUCH / 4));
+    expect(await wire.answer()).toMatchObject({ status: 413, headers: { connection: 'close' } });
+    expect(await wire.ended()).toBe('');
+    expect(reset).toBe(false);
+  });
+
+  test.each([
+    ['malformed', held('Transfer-Encoding: chunked\r\n', 'zz\r\n')],
+    ['too_late', sized(4, 'on')],
+  ])('that is %s fails, and its call can still be answered', async (fault, text) => {
+    const stage = await Stage.open({ requestTimeout: fault === 'too_late' ? 50 : 60_000 });
+    const { wire, call } = await stage.begin(text);
+    const body = bodyOf(call);
+    await until('it fails', () => body.outcome === fault);
+    call.answer(400, '', lines(), fault);
+    expect(await wire.answer()).toMatchObject({ body: fault, headers: { connection: 'close' } });
+    expect(await wire.ended()).toBe('');
+  });
+});
+
+describe('a caller that ends its side', () => {
+  test('before its answer has begun has left', async () => {
+    const stage = await Stage.open();
+    const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
+    const ends = endsOf(call);
+    wire.socket.end();
+    await until('it has left', () => ends.length === 1);
+    expect(ends).toEqual([true]);
+    expect(await wire.ended()).toBe('');
+    call.answer(200, '', lines(), 'nobody is there');
+  });
+
+  test('once all of a body that was asked to wait has come has left, too', async () => {
+    const stage = await Stage.open();
+    const { wire, call } = await stage.begin(sized(2, 'ok'));
+    const ends = endsOf(call);
+    const body: boolean[] = [];
+    call.readBody({ chunk: () => false, end: () => void body.push(true), fail: () => {} });
+    await until('the body is whole', () => body.length === 1);
+    wire.close();
+    await until('it has left', () => ends.length === 1);
+    expect(ends).toEqual([true]);
+  });
+
+  test('while its answer is under way gets the rest of it', async () => {
+    const stage = await Stage.open();
+    const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
+    const ends = endsOf(call);
+    call.begin(200, '', lines());
+    call.write(Buffer.from('one'), () => {});
+    wire.socket.end();
+    const other = await stage.connect();
+    await other.send(GET).answer();
+    call.write(Buffer.from('two'), () => {});
+    call.end();
+    expect((await wire.answer()).body).toBe('onetwo');
+    expect(await wire.ended()).toBe('');
+    expect(ends).toEqual([false]);
+  });
+
+  test('inside its body fails that', async () => {
+    const stage = await Stage.open();
+    const { wire, call } = await stage.begin(sized(4, 'on'));
+    const body = bodyOf(call);
+    wire.socket.end();
+    await until('it fails', () => body.outcome === 'cut_off');
+  });
+
+  test('inside a body that is dropped, or between two requests, ends the connection', async () => {
+    const stage = await Stage.open();
+    const { wire, call } = await stage.begin(sized(4, 'on'));
+    call.answer(200, '', lines(), 'no');
+    await wire.answer();
+    const idle = await stage.connect();
+    await idle.send(GET).answer();
+    for (const one of [wire, idle]) {
+      one.socket.end();
+      expect(await one.ended()).toBe('');
+    }
+    await until('both connections have ended', () => stage.served.server.connections.size === 0);
+  });
+
+  test('inside a head is told so', async () => {
+    const wire = await (await Stage.open()).connect();
+    wire.send(GET.slice(0, 20)).socket.end();
+    expect(await wire.answer()).toMatchObject({ status: 400, body: 'cut_off' });
+    expect(await wire.ended()).toBe('');
+  });
+});
+
+describe('what comes too late', () => {
+  test('is a head, from its first byte', async () => {
+    const wire = await (await Stage.open({ headTimeout: 50 })).connect();
+    expect(await wire.send(GET.slice(0, 20)).answer()).toMatchObject({ status: 400, body: 'too_late' });
+    expect(await wire.ended()).toBe('');
+  });
+
+  test('is the first request of a connection', async () => {
+    const wire = await (await Stage.open({ headTimeout: 50 })).connect();
+    expect((await wire.answer()).body).toBe('too_late');
+    expect(await wire.ended()).toBe('');
+  });
+
+  test('is the next request: its connection ends without a word', async () => {
+    const wire = await (await Stage.open({ idleTimeout: 50 })).connect();
+    expect((await wire.send(GET).answer()).status).toBe(200);
+    expect(await wire.ended()).toBe('');
+  });
+
+  test('is the rest of a body that is dropped: its connection ends without a word', async () => {
+    const stage = await Stage.open({ requestTimeout: 500 });
+    const { wire, call } = await stage.begin(sized(4, 'on'));
+    call.answer(200, '', lines(), 'no');
+    expect((await wire.answer()).body).toBe('no');
+    expect(await wire.ended()).toBe('');
+  });
+
+  test('is no request that came while this process stood still', async () => {
+    const wire = await (await Stage.open({ idleTimeout: 1_000 })).connect();
+    expect((await wire.send(GET).answer()).status).toBe(200);
+    wire.send(GET);
+    standStill(1_500);
+    expect((await wire.answer()).status).toBe(200);
+  });
+
+  test('is no answer: it takes the time it needs', async () => {
+    const stage = await Stage.open({ headTimeout: 500, requestTimeout: 500, idleTimeout: 500 });
+    const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
+    const late = await stage.connect();
+    expect((await late.answer()).body).toBe('too_late');
+    call.answer(200, '', lines(), 'in time');
+    expect((await wire.answer()).body).toBe('in time');
+  });
+});
+
+describe('a server that stops', () => {
+  test('says so with its answers, and ends what is quiet', async () => {
+    const stage = await Stage.open();
+    const [used, idle] = [await stage.connect(), await stage.connect()];
+    expect((await idle.send(GET).answer()).headers.connection).toBe('keep-alive');
+    stage.served.server.leave();
+    expect((await used.send(GET + GET).answer()).headers.connection).toBe('keep-alive');
+    expect((await used.answer()).headers.connection).toBe('close');
+    expect(await used.ended()).toBe('');
+    const late = await stage.connect();
+    expect((await late.send(GET).answer()).headers.connection).toBe('close');
+    await until('the quiet one has ended', () => {
+      stage.served.server.endQuiet();
+      return stage.served.server.connections.size === 0;
+    });
+    expect(await idle.ended()).toBe('');
+  });
+});
+
+test('idle connections take little memory', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const memory = () => {
+    for (let i = 0; i < 3; i++) collect();
+    const { heapUsed, external } = process.memoryUsage();
+    return heapUsed + external;
+  };
+  const stage = await Stage.open();
+  await (await stage.connect()).send(GET).answer();
+  const before = memory();
+  const COUNT = 500;
+  const wires = await Promise.all(Array.from({ length: COUNT }, () => stage.connect()));
+  await Promise.all(wires.map((wire) => wire.send(GET).answer()));
+  expect(stage.served.server.connections.size).toBe(COUNT + 1);
+  // Both sides are in this process.
+  expect((memory() - before) / COUNT).toBeLessThan(48 * 1024);
+});
+
+describe('a caller that ends its side behind what is no request', () => {
+  test('gets its refusal, also if that comes later', async () => {
+    const replies: Parameters<ServerOptions['refuse']>[1][] = [];
+    const stage = await Stage.open({ refuse: (_error, reply) => void replies.push(reply) });
+    const wire = await stage.connect();
+    wire.send('GET  /a HTTP/1.1\r\nHost: a\r\n\r\n').socket.end();
+    await until('it is found out', () => replies.length === 1);
+    // The end of the other side has been read by the time a whole exchange is over.
+    expect((await (await stage.connect()).send(GET).answer()).status).toBe(200);
+    replies[0]!.answer(400, lines(), 'refused');
+    expect(await wire.answer()).toMatchObject({ status: 400, body: 'refused', headers: { connection: 'close' } });
+    expect(await wire.ended()).toBe('');
+  });
+
+  test('gets it in the middle of a body too', async () => {
+    const stage = await Stage.open();
+    const { wire, call } = await stage.begin(
+      'POST /held HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n',
+    );
+    wire.socket.end();
+    expect((await (await stage.connect()).send(GET).answer()).status).toBe(200);
+    expect(call.bodyError).toBeInstanceOf(WireError);
+    call.answer(400, '', lines(), 'refused');
+    expect(await wire.answer()).toMatchObject({ status: 400, body: 'refused' });
+  });
+});
+
+test('a body that is dropped while what has come of it is handed on stops there', async () => {
+  const stage = await Stage.open();
+  const { wire, call } = await stage.begin(
+    'POST /held HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n',
+  );
+  await until('the first read has come', () => call.bodyBytes === 1);
+  const heard: string[] = [];
+  call.readBody({
+    chunk(bytes) {
+      heard.push(bytes.toString());
+      call.dropBody();
+      return true;
+    },
+    end: () => void heard.push('end'),
+    fail: () => void heard.push('fail'),
+  });
+  wire.send('1\r\nb\r\n0\r\n\r\n');
+  await until('the body is whole', () => call.bodyWhole);
+  expect(heard).toEqual(['a']);
+  call.answer(200, '', lines(), 'done');
+  expect((await wire.answer()).body).toBe('done');
+});

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import type { Window } from '../../../src/limits/limits.ts';
+import type { Document } from './document/document.ts';
+import { isObject } from './document/source.ts';
+import type { Description } from './operations.ts';
+import type { Definitions } from './schema/definitions.ts';
+import type { Exempted } from './types.ts';
+
+/** All that serving needs of a document without mistakes, or with mistakes that are tolerated. */
+export interface Checked {
+  readonly title: string;
+  readonly version: string;
+  readonly operations: readonly Description[];
+  /** See `Contract`. */
+  readonly windows: readonly Window[];
+  readonly exempted: readonly Exempted[];
+  /** What the paths of requests begin with, longest first; see `serverPaths`. */
+  readonly prefixes: readonly string[];
+  /** Without the texts of its files, if another process has read it. */
+  readonly document: Document;
+  readonly definitions: Definitions;
+  /** See `Contract`. */
+  readonly files: ReadonlyMap<string, string>;
+  readonly fingerprint: string;
+  readonly digests: ReadonlyMap<string, string>;
+  readonly names: ReadonlySet<string>;
+}
+
+/** Equal for equal texts, and for no others that anybody can find. */
+export const fingerprintOf = (text: string | Uint8Array): string => createHash('sha256').update(text).digest('base64');
+
+/** Names of all members and parameters in a document. */
+export function namesOf(document: unknown): ReadonlySet<string> {
+  const names = new Set<string>();
+  const walk = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    const { properties, name } = node as { properties?: unknown; name?: unknown };
+    if (typeof name === 'string') names.add(name);
+    if (isObject(properties)) for (const key of Object.keys(properties)) names.add(key);
+    for (const value of Object.values(node)) walk(value);
+  };
+  walk(document);
+  return names;
+}

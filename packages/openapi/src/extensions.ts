@@ -1,0 +1,149 @@
+import { MAX_SCOPE_LENGTH, MOST_SCOPES, SCOPE_FORM, scopesFlaw } from '../../../src/common/scopes.ts';
+import type { Document } from './document/document.ts';
+import { isObject, type Json, objectsIn } from './document/source.ts';
+import type { Findings } from './findings.ts';
+import { isDate, isDateTime } from './formats.ts';
+import { UNCHECKED_BODY } from './own-fields.ts';
+
+const STABILITIES = ['stable', 'beta', 'experimental'] as const;
+
+export type Stability = (typeof STABILITIES)[number];
+
+export const MAX_BODY_BYTES = 'x-max-body-bytes';
+const REQUIRED_SCOPES = 'x-required-scopes';
+export const RATELIMIT = 'x-ratelimit';
+
+/** The values of our own fields of an operation. */
+export interface Extensions {
+  /** Units that a request costs: `x-ratelimit-cost`. */
+  readonly cost: number;
+  /** `x-stability-level`. */
+  readonly stability: Stability;
+  /** `x-deprecated-at`, in Unix seconds. */
+  readonly deprecatedAt: number | null;
+  /** `x-sunset`, in Unix seconds. */
+  readonly sunset: number | null;
+  /** `x-successor`: an operationId, which may not exist; this module does not check it. */
+  readonly successor: string | null;
+  /** `x-report-only`: the gateway reports the faults of a request and lets it go on. */
+  readonly reportOnly: boolean;
+  /** `x-storegate-unchecked-body`: bodies of media types that nobody can check pass. */
+  readonly uncheckedBody: boolean;
+  /** `x-max-body-bytes`: the largest body of a request; `null`: the operation says nothing. */
+  readonly maxBodyBytes: number | null;
+  /** `x-required-scopes`: a key needs all of them. */
+  readonly requiredScopes: readonly string[];
+  /** `x-try-it`. */
+  readonly tryIt: boolean;
+}
+
+/** Reads the extensions of an Operation Object. It reports a mistake and takes the default. */
+export function readExtensions(operation: Json, findings: Findings): Extensions {
+  const field = <T>(key: string, fallback: T, complaint: string, read: (value: unknown) => T | undefined): T => {
+    if (operation[key] === undefined) return fallback;
+    const value = read(operation[key]);
+    if (value === undefined) findings.problem(operation, key, complaint);
+    return value ?? fallback;
+  };
+  const date = (key: string) =>
+    field<number | null>(key, null, 'must be a date (2027-01-31) or a date and time (2027-01-31T12:00:00Z)', seconds);
+  const deprecatedAt = date('x-deprecated-at');
+  const sunset = date('x-sunset');
+  if (deprecatedAt !== null && sunset !== null && sunset < deprecatedAt) {
+    findings.problem(operation, 'x-sunset', 'must not be before x-deprecated-at (RFC 9745 section 4)');
+  }
+  return {
+    cost: field('x-ratelimit-cost', 1, 'must be a whole number, 0 or more', whole),
+    stability: field('x-stability-level', 'stable', `must be ${STABILITIES.join(', ')}`, (value) =>
+      STABILITIES.find((stability) => stability === value),
+    ),
+    deprecatedAt,
+    sunset,
+    successor: field<string | null>('x-successor', null, 'must be an operationId', text),
+    reportOnly: field('x-report-only', false, 'must be true or false', (value) =>
+      typeof value === 'boolean' ? value : undefined,
+    ),
+    uncheckedBody: field(UNCHECKED_BODY, false, 'must be true or false', (value) =>
+      typeof value === 'boolean' ? value : undefined,
+    ),
+    maxBodyBytes: field<number | null>(
+      MAX_BODY_BYTES,
+      null,
+      'must be a whole number of bytes, 1 or more',
+      (value) => whole(value) || undefined,
+    ),
+    requiredScopes: readScopes(operation, findings),
+    tryIt: field('x-try-it', true, 'must be true or false', (value) =>
+      typeof value === 'boolean' ? value : undefined,
+    ),
+  };
+}
+
+function readScopes(operation: Json, findings: Findings): readonly string[] {
+  const value = operation[REQUIRED_SCOPES];
+  if (value === undefined) return [];
+  const flaw = flawOf(value);
+  if (flaw === null) return Object.freeze([...(value as string[])]);
+  findings.refuse(operation, REQUIRED_SCOPES, flaw);
+  return [];
+}
+
+/** A list without entries is refused too: whoever means everybody leaves the field out. */
+function flawOf(value: unknown): string | null {
+  if (!Array.isArray(value) || value.length === 0 || !value.every((name) => typeof name === 'string'))
+    return `must be a list of 1 to ${MOST_SCOPES} names of scopes`;
+  const flaw = scopesFlaw(value);
+  if (flaw === null) return null;
+  if (flaw.kind === 'many') return `must have at most ${MOST_SCOPES} scopes`;
+  const name = JSON.stringify(value[flaw.at]!.slice(0, MAX_SCOPE_LENGTH));
+  return flaw.kind === 'twice' ? `has ${name} twice` : `${name} is no name of a scope: ${SCOPE_FORM}`;
+}
+
+/**
+ * Where an author may have meant all operations of a path or a document: there, limits and scopes would hold for nobody.
+ */
+export function refuseStray(document: Document, findings: Findings): void {
+  const { root } = document;
+  const items = document.members(root.paths).flatMap(([, item]) => [item, document.object(item)]);
+  for (const node of new Set([root, root.info, root.paths, ...items, ...objectsIn(root.tags)])) {
+    if (!isObject(node)) continue;
+    if (node[REQUIRED_SCOPES] !== undefined)
+      findings.refuse(node, REQUIRED_SCOPES, 'has no effect here: it belongs on each operation that needs the scopes');
+  }
+  for (const node of new Set([root, root.info, root.paths, ...items])) {
+    if (isObject(node) && node[RATELIMIT] !== undefined)
+      findings.refuse(node, RATELIMIT, 'has no effect here: it belongs on an operation, or on a tag in tags');
+  }
+}
+
+const whole = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+
+/** Unix seconds of a full-date (its first moment in UTC) or date-time (RFC 3339). */
+function seconds(value: unknown): number | undefined {
+  if (typeof value !== 'string' || !(isDate(value) || isDateTime(value))) return undefined;
+  const milliseconds = Date.parse(value.toUpperCase());
+  return Number.isNaN(milliseconds) ? undefined : Math.floor(milliseconds / 1000);
+}
+
+/** The headers that tell a client about the future of an operation: name, value, name, value, … */
+export function replyHeaders(
+  { deprecatedAt, sunset, stability }: Extensions,
+  successorPath: string | null,
+): readonly string[] {
+  const headers: string[] = [];
+  if (deprecatedAt !== null) headers.push('Deprecation', `@${deprecatedAt}`);
+  if (sunset !== null) headers.push('Sunset', new Date(sunset * 1000).toUTCString());
+  if (successorPath !== null) headers.push(...successorLink(successorPath));
+  if (stability !== 'stable') headers.push('X-Stability-Level', stability);
+  return Object.freeze(headers);
+}
+
+/** RFC 5829 section 3. A path with templates is no URI, so its link is a template (RFC 9652 section 2). */
+function successorLink(path: string): [name: string, value: string] {
+  const ascii = path.replace(/[^!-~]+/g, encodeURIComponent).replace(/["<>\\]/g, encodeURIComponent);
+  if (!path.includes('{')) return ['Link', `<${ascii}>; rel="successor-version"`];
+  return ['Link-Template', `"${ascii}"; rel="successor-version"`];
+}

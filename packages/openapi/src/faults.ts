@@ -1,0 +1,158 @@
+import type { ErrorObject } from 'ajv';
+import type { Fault, Limit, Rule } from '../../../src/errors/fault.ts';
+import { escapeToken, shown, unescapeToken } from './names.ts';
+
+/** The most faults reported at once, in one list or in one part of a value. */
+export const MAX_FAULTS = 50;
+
+/** No faults; shared, so that a good request creates no list. */
+export const NONE: readonly never[] = Object.freeze([]);
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  number: 'a number',
+  integer: 'an integer',
+  null: 'null',
+};
+
+const count = (n: number | string, one: string, many: string): string => `${n} ${Number(n) === 1 ? one : many}`;
+
+const length = (n: number | string, bytes: boolean): string =>
+  bytes ? count(n, 'byte', 'bytes') : count(n, 'character', 'characters');
+
+const oneOf = (types: readonly string[]): string => types.map((type) => TYPES[type] ?? type).join(' or ');
+
+/** The parameters of ajv errors; each keyword has some of these. */
+interface Params {
+  readonly type: string | string[];
+  readonly nullable: boolean;
+  readonly limit: number | string;
+  /** Whether the limit counts bytes and not characters. */
+  readonly bytes: boolean;
+  /** Whether it is a part of a form that could have been a file, and is none. */
+  readonly file: boolean;
+  readonly format: string;
+  readonly text: string;
+  readonly values: Limit | undefined;
+  readonly pattern: string;
+  readonly why: Bar;
+  readonly property: string;
+  readonly passingSchemas: readonly number[] | null;
+}
+
+/** Members that must not be there: the rule, and its sentence. */
+export const BARS = {
+  readOnly: 'is read-only: it must not be sent',
+  writeOnly: 'is write-only: it must not be in an answer',
+  additionalProperties: 'is not a member that the contract has',
+  unevaluatedProperties: 'is not a member that the contract has',
+  unevaluatedItems: 'is not an entry that the contract has',
+  items: 'is an entry too many',
+} as const satisfies Partial<Record<Rule, string>>;
+
+export type Bar = keyof typeof BARS;
+
+const typesOf = ({ type, nullable }: Params): Limit => (nullable ? [type, ['null']].flat(2) : type);
+const limit = (params: Params): Limit => params.limit;
+
+/** The rules of keywords that have another name in translated schemas, and the limits of faults, from the contract alone. */
+const RULE_OF: Readonly<Record<string, readonly [rule: Rule, limit?: (params: Params) => Limit | undefined]>> = {
+  required: ['required'],
+  type: ['type', typesOf],
+  numeric: ['type', typesOf],
+  kinds: ['type', typesOf],
+  atLeast: ['minimum', limit],
+  atMost: ['maximum', limit],
+  moreThan: ['exclusiveMinimum', limit],
+  lessThan: ['exclusiveMaximum', limit],
+  width: ['format', ({ format }) => format],
+  multiple: ['multipleOf', limit],
+  among: ['enum', ({ values }) => values],
+  exactly: ['const', ({ values }) => (Array.isArray(values) ? values[0] : values)],
+  minLength: ['minLength', limit],
+  maxLength: ['maxLength', limit],
+  solid: ['type', typesOf],
+  content: ['type', typesOf],
+  shortest: ['minLength', limit],
+  longest: ['maxLength', limit],
+  matches: ['pattern', ({ pattern }) => pattern],
+  format: ['format', ({ format }) => format],
+  minItems: ['minItems', limit],
+  maxItems: ['maxItems', limit],
+  different: ['uniqueItems'],
+  minProperties: ['minProperties', limit],
+  maxProperties: ['maxProperties', limit],
+  contains: ['contains'],
+  minContains: ['minContains', limit],
+  maxContains: ['maxContains', limit],
+  propertyNames: ['propertyNames'],
+  dependentRequired: ['dependentRequired', ({ property }) => property],
+  oneOf: ['oneOf'],
+  anyOf: ['anyOf'],
+  not: ['not'],
+};
+
+/** The sentences for the keywords of translated schemas. */
+const SENTENCES: Readonly<Record<string, (params: Params) => string>> = {
+  required: () => 'is required',
+  type: ({ type }) => `must be ${oneOf([type].flat())}`,
+  numeric: ({ type, nullable }) => `must be ${oneOf([type, nullable ? ['null'] : []].flat(2))}`,
+  kinds: ({ type }) => `must be ${oneOf([type].flat())}`,
+  atLeast: ({ limit }) => `must be at least ${limit}`,
+  atMost: ({ limit }) => `must be at most ${limit}`,
+  moreThan: ({ limit }) => `must be more than ${limit}`,
+  lessThan: ({ limit }) => `must be less than ${limit}`,
+  width: ({ format }) => `must fit the format ${format}`,
+  multiple: ({ limit }) => `must be a multiple of ${limit}`,
+  among: ({ text }) => `must be ${text}`,
+  exactly: ({ text }) => `must be ${text}`,
+  minLength: ({ limit }) => `must have at least ${count(limit, 'character', 'characters')}`,
+  maxLength: ({ limit }) => `must have at most ${count(limit, 'character', 'characters')}`,
+  solid: ({ type }) => `must be ${oneOf([type].flat())}`,
+  content: ({ file }) => (file ? 'must be a file' : 'must be a string'),
+  shortest: ({ limit, bytes }) => `must have at least ${length(limit, bytes)}`,
+  longest: ({ limit, bytes }) => `must have at most ${length(limit, bytes)}`,
+  matches: ({ pattern }) => `must match the pattern ${pattern}`,
+  format: ({ format }) => `must have the format ${format}`,
+  minItems: ({ limit }) => `must have at least ${count(limit, 'entry', 'entries')}`,
+  maxItems: ({ limit }) => `must have at most ${count(limit, 'entry', 'entries')}`,
+  different: () => 'must not have the same entry twice',
+  minProperties: ({ limit }) => `must have at least ${count(limit, 'member', 'members')}`,
+  maxProperties: ({ limit }) => `must have at most ${count(limit, 'member', 'members')}`,
+  contains: () => 'must have an entry that fits what the contract asks for',
+  minContains: ({ limit }) => `must have at least ${count(limit, 'entry', 'entries')} that the contract asks for`,
+  maxContains: ({ limit }) => `must have at most ${count(limit, 'entry', 'entries')} of those that the contract limits`,
+  propertyNames: () => 'has a name that no member may have',
+  dependentRequired: ({ property }) => `is required beside ${property}`,
+  refused: ({ why }) => BARS[why],
+  oneOf: ({ passingSchemas }) =>
+    passingSchemas ? 'must fit only one of the described forms' : 'must fit one of the described forms',
+  anyOf: () => 'must fit one of the described forms',
+  not: () => 'must not fit the form that is ruled out',
+};
+
+/** A fault that does not name its part of the message yet. */
+export type ValueFault = Omit<Fault, 'in'>;
+
+/** Checks the bytes of a body and returns every fault in them. */
+export type CheckBytes = (bytes: Uint8Array) => readonly ValueFault[];
+
+/** The fault of an ajv error; `null` for errors that only say that another error happened. */
+export function faultOf({ keyword, instancePath, params }: ErrorObject): ValueFault | null {
+  const sentence = SENTENCES[keyword];
+  if (!sentence) return null;
+  const pointer = instancePath
+    .split('/')
+    .map((token) => escapeToken(shown(unescapeToken(token))))
+    .join('/');
+  const missing =
+    keyword === 'required' || keyword === 'dependentRequired' ? `/${escapeToken(params.missingProperty)}` : '';
+  const told = params as Params;
+  const [rule, limitFrom] = keyword === 'refused' ? [told.why] : RULE_OF[keyword]!;
+  const bound = limitFrom?.(told);
+  const fault = { pointer: pointer + missing, message: sentence(told), rule };
+  return bound === undefined ? fault : { ...fault, limit: bound };
+}

@@ -1,0 +1,84 @@
+import type { Fault } from '../../../../src/errors/fault.ts';
+import type { Document } from '../document/document.ts';
+import { isObject, type Json } from '../document/source.ts';
+import { NONE, type ValueFault } from '../faults.ts';
+import type { Findings } from '../findings.ts';
+import { Parameters } from '../parameters/parameter.ts';
+import { noteUnread } from '../parameters/shape.ts';
+import type { Check, Schemas } from '../schema/schemas.ts';
+import type { Direction } from '../schema/translate.ts';
+import { createFormCheck } from './form.ts';
+import { createMultipartCheck } from './multipart/multipart.ts';
+import { createReader, type ReadBytes, type Syntax } from './reading.ts';
+import { prepareXmlReader } from './xml/xml.ts';
+
+/** The check of a body of one media type. */
+export interface MediaRule {
+  /** The media type as the contract writes it; it may be a range such as `application/*`. */
+  readonly type: string;
+  /** The faults in a body of at least one byte. */
+  check(bytes: Uint8Array): readonly Fault[];
+}
+
+/** The rule for bodies with a Content-Type, whose parameters matter to some media types. */
+export type RuleFor = (contentType: string) => MediaRule;
+
+type CheckBody = (bytes: Uint8Array, contentType: string) => readonly ValueFault[];
+
+/** Syntaxes whose values are text. */
+const UNTYPED: ReadonlySet<Syntax> = new Set(['form', 'multipart', 'xml']);
+
+/** Makes rules of Media Type Objects. */
+export class MediaRules {
+  readonly #document: Document;
+  readonly #schemas: Schemas;
+  readonly #findings: Findings;
+  readonly #parameters: Parameters;
+
+  constructor(document: Document, schemas: Schemas, findings: Findings) {
+    this.#document = document;
+    this.#schemas = schemas;
+    this.#findings = findings;
+    this.#parameters = new Parameters(document, schemas, findings);
+  }
+
+  /** The rule for bodies of a syntax, under the entry `type` of `content`; a sentence if nobody can check them. */
+  rule(content: Json, type: string, syntax: Syntax, direction: Direction): RuleFor | string {
+    const check = this.#checkBody(content, type, syntax, direction);
+    if (typeof check === 'string') return check;
+    return (contentType) => ({
+      type,
+      check(bytes) {
+        const faults = check(bytes, contentType);
+        return faults.length === 0 ? NONE : faults.map((fault) => ({ in: 'body', ...fault }));
+      },
+    });
+  }
+
+  /** Does beforehand what takes `rule` long, in small steps. */
+  *prepare(content: Json, type: string, syntax: Syntax): Generator<void, void, void> {
+    const schema = this.#document.object(content[type])?.schema;
+    if (syntax === 'xml' && isObject(schema)) yield* prepareXmlReader(this.#document, schema);
+  }
+
+  #checkBody(content: Json, type: string, syntax: Syntax, direction: Direction): CheckBody | string {
+    const media = this.#document.object(content[type]) ?? {};
+    const schema = isObject(media.schema) ? media.schema : null;
+    const check = schema ? this.#schemas.check(schema, direction) : () => NONE;
+    if (schema && UNTYPED.has(syntax)) noteUnread(this.#document, schema, this.#findings);
+    if (syntax === 'form') return createFormCheck(this.#document, media, check) ?? 'the schema describes no object';
+    if (syntax === 'multipart') {
+      const sources = { document: this.#document, parameters: this.#parameters, findings: this.#findings };
+      return createMultipartCheck(sources, media, check);
+    }
+    const reader = createReader(this.#document, schema, syntax);
+    return typeof reader === 'string' ? reader : checkOf(reader, check);
+  }
+}
+
+function checkOf(read: ReadBytes, check: Check): CheckBody {
+  return (bytes) => {
+    const { value, fault, ...written } = read(bytes);
+    return fault ? [fault] : check(value, written);
+  };
+}

@@ -1,0 +1,208 @@
+import type { Rule } from '../../../../../src/errors/fault.ts';
+import { Binary } from '../../binary.ts';
+import type { Document } from '../../document/document.ts';
+import type { Json } from '../../document/source.ts';
+import { Bag } from '../../json.ts';
+import { shownPointer } from '../../names.ts';
+import { type Reading, read } from '../../parameters/reading.ts';
+import { type Naming, type Plan, Plans } from './plan.ts';
+import { readTree, type XmlElement, type XmlName } from './tree.ts';
+
+const COMPONENT = /^#\/components\/schemas\/([^/]+)$/;
+
+/** All bodies of a document share their plans. */
+const PLANS = new WeakMap<Document, Plans>();
+
+/** Anything but white space of XML. */
+const INK = /[^ \t\r\n]/;
+
+/** An object without a prototype, see `Bag`. */
+type Members = Record<string, unknown>;
+
+/**
+ * The reader of XML documents as values of a schema; a sentence if XML cannot express them. A schema that says nothing, or
+ * only that the document is a string, wants it well-formed, and the second has its text as the value.
+ */
+export function createXmlReader(document: Document, schema: Json | null): ((bytes: Uint8Array) => Reading) | string {
+  const plans = plansOf(document);
+  const node = schema && document.object(schema);
+  const complaint = node ? plans.complaint(node) : null;
+  if (complaint !== null) return complaint;
+  if (!node || (plans.of(node).kind === 'text' && node.xml === undefined)) {
+    const binary = node !== null && plans.of(node).shape.binary;
+    return (bytes) => readWhole(bytes, binary);
+  }
+  const name = rootNaming(schema, plans.of(node));
+  return (bytes) => {
+    const { root, fault } = readTree(bytes);
+    return fault ? { fault } : new Reader(plans).whole(root, node, name);
+  };
+}
+
+/** Does beforehand what takes `createXmlReader` long, in small steps. */
+export function* prepareXmlReader(document: Document, schema: Json): Generator<void, void, void> {
+  const node = document.object(schema);
+  if (node) yield* plansOf(document).search(node);
+}
+
+function plansOf(document: Document): Plans {
+  const plans = PLANS.get(document) ?? new Plans(document);
+  PLANS.set(document, plans);
+  return plans;
+}
+
+/** The document as text, or as bytes. */
+function readWhole(bytes: Uint8Array, binary: boolean): Reading {
+  const { fault } = readTree(bytes);
+  if (fault) return { fault };
+  return { value: binary ? new Binary(bytes) : Buffer.from(bytes).toString(), fault: null };
+}
+
+/** A root that the schema does not name is called like its component. */
+function rootNaming(schema: Json | null, { naming }: Plan): Naming {
+  const component = typeof schema?.$ref === 'string' ? COMPONENT.exec(schema.$ref)?.[1] : undefined;
+  return { ...naming, local: naming.local ?? component ?? null };
+}
+
+/** Thrown on a mistake; the reader knows it. */
+const MISTAKE = Symbol('mistake in XML');
+
+/** Makes the value of one document. */
+class Reader {
+  readonly #plans: Plans;
+  readonly #way: (string | number)[] = [];
+  #message = '';
+  #rule: Rule = 'style';
+
+  constructor(plans: Plans) {
+    this.#plans = plans;
+  }
+
+  whole(root: XmlElement, schema: Json, naming: Naming): Reading {
+    try {
+      if (!isNamed(root, naming, '')) this.#fail(`must be an element ${tell(naming)}`);
+      return { value: this.#element(root, schema, inherited(naming, '')), fault: null };
+    } catch (error) {
+      if (error !== MISTAKE) throw error;
+      return { fault: { pointer: shownPointer(this.#way), message: this.#message, rule: this.#rule } };
+    }
+  }
+
+  #fail(message: string, rule: Rule = 'style'): never {
+    this.#message = message;
+    this.#rule = rule;
+    throw MISTAKE;
+  }
+
+  #at<T>(token: string | number, read: () => T): T {
+    this.#way.push(token);
+    const value = read();
+    this.#way.pop();
+    return value;
+  }
+
+  /** `namespace`: the one that names without a prefix have in it, as the contract says. */
+  #element(element: XmlElement, schema: Json, namespace: string): unknown {
+    const plan = this.#plans.of(schema);
+    if (plan.kind === 'object') return this.#object(element, plan, namespace);
+    if (plan.kind === 'list') return this.#list(element, plan, namespace);
+    if (plan.kind === 'any' && !isLeaf(element)) return this.#object(element, plan, namespace);
+    if (element.attributes.length > 0) this.#fail('must not have attributes');
+    if (element.children.length > 0) this.#fail('must be text without elements in it');
+    if (element.pieces > 1 || (element.pieces > 0 && element.commented)) {
+      this.#fail('has text in pieces, which readers put together differently');
+    }
+    return this.#text(element.text, plan);
+  }
+
+  #text(text: string, { shape }: Plan): unknown {
+    const { value } = read({ form: 'primitive', text }, shape, 'none');
+    return value;
+  }
+
+  #list(element: XmlElement, { items, naming }: Plan, namespace: string): unknown[] {
+    if (element.attributes.length > 0) this.#fail('must not have attributes');
+    if (INK.test(element.text)) this.#fail('has text between its elements');
+    const own = this.#plans.of(items).naming;
+    const atRoot = this.#way.length === 0 && naming.local === null;
+    const entry = { ...own, local: own.local ?? (atRoot ? null : element.local) };
+    return element.children.map((child, i) =>
+      this.#at(i, () => {
+        if (!isNamed(child, entry, namespace)) this.#fail(`must be an element ${tell(entry)}`);
+        return this.#element(child, items, inherited(entry, namespace));
+      }),
+    );
+  }
+
+  #object(element: XmlElement, plan: Plan, namespace: string): Members {
+    if (plan.kind === 'object' && INK.test(element.text)) this.#fail('has text between its elements');
+    const value: Members = new Bag();
+    for (const property of plan.always) value[property] = [];
+    for (const attribute of element.attributes) {
+      const member = plan.byName
+        .get(attribute.local)
+        ?.find((one) => one.attribute && isNamed(attribute, one.naming, ''));
+      const name = member?.property ?? this.#stranger(attribute, plan);
+      const schema = member?.schema ?? plan.others;
+      this.#at(name, () => this.#put(value, name, schema ? this.#text(attribute.value, this.#plans.of(schema)) : ''));
+    }
+    for (const child of element.children) this.#member(value, child, plan, namespace);
+    return value;
+  }
+
+  #member(value: Members, child: XmlElement, plan: Plan, namespace: string): void {
+    const member = plan.byName.get(child.local)?.find((one) => !one.attribute && isNamed(child, one.naming, namespace));
+    const name = member?.property ?? this.#stranger(child, plan);
+    if (member?.repeated) {
+      value[name] ??= [];
+      const list = value[name] as unknown[];
+      const inner = inherited(member.naming, namespace);
+      this.#at(name, () => list.push(this.#at(list.length, () => this.#element(child, member.schema, inner))));
+      return;
+    }
+    const schema = member?.schema ?? plan.others;
+    const inner = member ? inherited(member.naming, namespace) : child.uri;
+    this.#at(name, () => {
+      const read = schema ? this.#element(child, schema, inner) : '';
+      const free = !member && schema && this.#plans.of(schema).kind === 'any';
+      const { [name]: before } = value;
+      if (!free || before === undefined) this.#put(value, name, read);
+      else if (Array.isArray(before)) before.push(read);
+      else value[name] = [before, read];
+    });
+  }
+
+  #put(value: Members, name: string, member: unknown): void {
+    if (Object.hasOwn(value, name)) this.#fail('is given more than once', 'repeated');
+    value[name] = member;
+  }
+
+  /**
+   * The name of a member that the contract does not describe. It must not pass for one that it describes, not even to readers
+   * that know no namespaces.
+   */
+  #stranger({ name, local }: XmlName, { byName, properties }: Plan): string {
+    if (byName.has(local) || properties.has(local) || properties.has(name)) {
+      this.#at(name, () => this.#fail('is not written as the contract says: as element or attribute, name, namespace'));
+    }
+    return name;
+  }
+}
+
+const isLeaf = ({ attributes, children }: XmlElement): boolean => attributes.length === 0 && children.length === 0;
+
+/** A prefix without a namespace is a part of the name. */
+function isNamed({ name, local, uri }: XmlName, naming: Naming, namespace: string): boolean {
+  if (naming.local === null) return naming.namespace === undefined || uri === naming.namespace;
+  if (naming.namespace === undefined && naming.prefix !== undefined) return name === `${naming.prefix}:${naming.local}`;
+  return local === naming.local && uri === (naming.namespace ?? namespace);
+}
+
+/** A namespace without a prefix is also that of the elements in it. */
+function inherited({ namespace, prefix }: Naming, outer: string): string {
+  if (prefix !== undefined) return '';
+  return namespace ?? outer;
+}
+
+const tell = ({ local, namespace }: Naming): string =>
+  namespace === undefined ? `${local}` : `${local} in the namespace ${namespace}`;

@@ -1,0 +1,236 @@
+import { NO_SCOPES } from '../../../src/limits/scopes.ts';
+import type { Document } from './document/document.ts';
+import { isObject, isReference, type Json, objectsIn } from './document/source.ts';
+import { type Extensions, MAX_BODY_BYTES, readExtensions, replyHeaders } from './extensions.ts';
+import type { Findings } from './findings.ts';
+import { createContent, prepareContent } from './media/content.ts';
+import { MediaRules } from './media/rules.ts';
+import type { UnknownQuery } from './options.ts';
+import { UNCHECKED_BODY } from './own-fields.ts';
+import { createParameterCheck } from './parameters/checker.ts';
+import { type Parameter, Parameters } from './parameters/parameter.ts';
+import { type CheckResponse, createResponseCheck } from './responses.ts';
+import type { Schemas } from './schema/schemas.ts';
+import { namesIn } from './template.ts';
+import type { BodyRule, Operation } from './types.ts';
+
+/** An operation as the document describes it. */
+export interface Described {
+  /** Its path as the document writes it, with the Path Item Object. */
+  readonly path: string;
+  readonly item: Json;
+  readonly node: Json;
+}
+
+const NAMES = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
+
+/** The methods that a Path Item Object may have. */
+export const METHODS: ReadonlySet<unknown> = new Set(NAMES);
+
+/**
+ * Methods that never have a body here. OpenAPI 3.0.3 ignores `requestBody` of GET and DELETE too, because HTTP gives it no
+ * meaning; but documents describe one because their services read it, so it is checked and forwarded.
+ */
+const WITHOUT_BODY = new Set(['head', 'trace']);
+
+/** The methods that a path item describes, in lower case. */
+export const methodsIn = (item: Json): string[] => NAMES.filter((name) => isObject(item[name]));
+
+/** What an operation says of itself, without its checks: plain data. */
+export type Description = Omit<Operation, keyof RequestChecks | 'checkResponse' | 'ready'>;
+
+/** The checks of the requests of one operation. */
+export type RequestChecks = Pick<Operation, 'checkParameters' | 'body'>;
+
+/** An operation without the fields that depend on other operations. */
+type Draft = Omit<Description, 'replyHeaders'> & Described & { readonly extensions: Extensions };
+
+/** Reads the operations of path items and reports their mistakes. */
+export class Operations {
+  readonly #drafts = new Map<string, Draft>();
+  readonly #document: Document;
+  readonly #findings: Findings;
+  readonly #parameters: Parameters;
+  readonly #rules: MediaRules;
+  readonly #unknownQuery: UnknownQuery;
+
+  constructor(document: Document, schemas: Schemas, findings: Findings) {
+    this.#document = document;
+    this.#findings = findings;
+    this.#parameters = new Parameters(document, schemas, findings);
+    this.#rules = new MediaRules(document, schemas, findings);
+    this.#unknownQuery = document.reading.unknownQuery ?? 'refuse';
+  }
+
+  /** Reads one path item. `names`: the templates of its path, in their order. */
+  read(path: string, item: Json, names: readonly string[]): void {
+    const shared = objectsIn(item.parameters);
+    for (const method of methodsIn(item)) {
+      this.#operation({ path, item, node: item[method] as Json }, method, shared, names);
+    }
+  }
+
+  /** The operations read so far, as the document describes them. */
+  get described(): readonly Described[] {
+    return this.#drafts.values().toArray();
+  }
+
+  /** The checks of the requests of an operation that has been read before. */
+  requestChecks({ path, method, uncheckedBody }: Description): RequestChecks {
+    const { node, item } = this.#find(path, method);
+    const names = namesIn(path);
+    const nodes = [...objectsIn(node.parameters), ...objectsIn(item.parameters)];
+    return {
+      checkParameters: createParameterCheck(this.#readParameters(nodes, node, names), names, this.#unknownQuery),
+      body: this.#body(method.toLowerCase(), node, { uncheckedBody }),
+    };
+  }
+
+  /** Does beforehand what takes `requestChecks` long, in small steps. */
+  *prepareRequestChecks({ path, method }: Description): Generator<void, void, void> {
+    const { content } = this.#document.object(this.#find(path, method).node.requestBody) ?? {};
+    if (isObject(content) && !WITHOUT_BODY.has(method.toLowerCase())) yield* prepareContent(content, this.#rules);
+  }
+
+  /** The check of the answers to an operation that has been read before. */
+  responseCheck({ path, method }: Description): CheckResponse {
+    return createResponseCheck(this.#find(path, method).node, this.#document, this.#rules, this.#findings);
+  }
+
+  #find(path: string, method: string): { readonly item: Json; readonly node: Json } {
+    const item = this.#document.object((this.#document.root.paths as Json)[path])!;
+    return { item, node: item[method.toLowerCase()] as Json };
+  }
+
+  /** Reports successors that do not exist. Call it after reading every path item. */
+  link(): void {
+    for (const { node, successor } of this.#drafts.values()) {
+      if (successor !== null && !this.#drafts.has(successor))
+        this.#findings.problem(node, 'x-successor', `there is no operation ${successor}`);
+    }
+  }
+
+  /** All operations, with their Operation Objects. `prefix`: what stands in front of every path. */
+  finish(prefix: string): readonly (readonly [Description, Json])[] {
+    return [...this.#drafts.values()].map(({ node, item, extensions, ...draft }) => {
+      const successor = draft.successor === null ? undefined : this.#drafts.get(draft.successor);
+      const operation = {
+        ...draft,
+        replyHeaders: replyHeaders(extensions, successor ? prefix + successor.path : null),
+      };
+      return [operation, node] as const;
+    });
+  }
+
+  #operation({ path, item, node }: Described, method: string, shared: readonly Json[], names: readonly string[]): void {
+    const id = this.#id(path, method, node);
+    const extensions = readExtensions(node, this.#findings);
+    const parameters = this.#readParameters([...objectsIn(node.parameters), ...shared], node, names);
+    createParameterCheck(parameters, names, this.#unknownQuery);
+    this.#body(method, node, extensions);
+    if (extensions.maxBodyBytes !== null && (node.requestBody === undefined || WITHOUT_BODY.has(method))) {
+      this.#findings.note(node, MAX_BODY_BYTES, 'has no effect: the operation takes no request body');
+    }
+    createResponseCheck(node, this.#document, this.#rules, this.#findings);
+    const draft: Draft = {
+      id,
+      method: method.toUpperCase(),
+      path,
+      summary: typeof node.summary === 'string' ? node.summary : '',
+      tags: Object.freeze(Array.isArray(node.tags) ? node.tags.filter((tag) => typeof tag === 'string') : []),
+      deprecated: node.deprecated === true,
+      // Ratelimits finds them, once all operations and tags are known.
+      scopes: NO_SCOPES,
+      // NamedUpstreams finds it.
+      upstream: null,
+      ...extensions,
+      exempt: null,
+      item,
+      node,
+      extensions,
+    };
+    this.#drafts.set(id, draft);
+  }
+
+  #id(path: string, method: string, node: Json): string {
+    const { operationId } = node;
+    const other = this.#drafts.get(operationId as string);
+    if (typeof operationId === 'string' && operationId !== '' && !other) return operationId;
+    let id = `${method} ${path}`;
+    if (other) {
+      this.#findings.problem(
+        node,
+        'operationId',
+        `${operationId} is the operationId of ${other.method} ${other.path} too`,
+      );
+    } else this.#findings.note(node, null, `the operation has no operationId: it is called ${id}`);
+    // An operation may be called like this one on purpose.
+    while (this.#drafts.has(id)) id += "'";
+    return id;
+  }
+
+  /** Parameters of the operation come first and hide parameters of the path item with the same name and place. */
+  #readParameters(nodes: readonly Json[], operation: Json, names: readonly string[]): Parameter[] {
+    const own = objectsIn(operation.parameters).length;
+    const seen = new Map<string, number>();
+    const inPath = new Set<unknown>();
+    const parameters: Parameter[] = [];
+    for (const [i, reference] of nodes.entries()) {
+      const node = this.#document.object(reference);
+      if (!node) continue;
+      const key = `${node.in} ${node.in === 'header' ? String(node.name).toLowerCase() : node.name}`;
+      const before = seen.get(key);
+      if (before !== undefined && before < own === i < own) {
+        this.#findings.problem(reference, null, `the ${node.in} parameter ${node.name} is described twice`);
+      }
+      if (before !== undefined) continue;
+      seen.set(key, i);
+      if (node.in === 'path') inPath.add(node.name);
+      if (node.in === 'path' && !names.includes(node.name as string)) {
+        this.#findings.problem(reference, null, `the path has no {${node.name}}`);
+      }
+      const parameter = this.#parameters.read(node);
+      if (parameter) parameters.push(parameter);
+    }
+    if (isReference(operation)) return parameters;
+    for (const name of names) {
+      if (!inPath.has(name)) this.#findings.problem(operation, null, `the path parameter {${name}} is not described`);
+    }
+    return parameters;
+  }
+
+  #body(method: string, operation: Json, { uncheckedBody }: Pick<Extensions, 'uncheckedBody'>): BodyRule | null {
+    if (operation.requestBody === undefined) return null;
+    if (WITHOUT_BODY.has(method)) {
+      this.#findings.note(
+        operation,
+        'requestBody',
+        `the body of a ${method.toUpperCase()} request is ignored, as ${this.#document.dialect.name} says`,
+      );
+      return null;
+    }
+    const node = this.#document.object(operation.requestBody);
+    if (!node) return null;
+    if (!isObject(node.content) || Object.keys(node.content).length === 0) {
+      this.#findings.problem(node, 'content', 'a request body needs content of at least one media type');
+      return null;
+    }
+    const { content } = node;
+    // A body that several operations refer to is a mistake only of those that do not let it pass.
+    const refuse = (type: string, message: string) =>
+      node === operation.requestBody
+        ? this.#findings.problem(content, type, message)
+        : this.#findings.problem(operation, 'requestBody', message);
+    const { accepted, unchecked, media } = createContent(
+      content,
+      'request',
+      this.#rules,
+      this.#findings,
+      uncheckedBody ? 'pass' : refuse,
+    );
+    if (uncheckedBody && !unchecked) {
+      this.#findings.note(operation, UNCHECKED_BODY, 'has no effect: every body of this operation is checked');
+    }
+    return Object.freeze({ required: node.required === true, accepted, media });
+  }
+}

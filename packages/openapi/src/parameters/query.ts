@@ -1,0 +1,39 @@
+import type { Fault } from '../../../../src/errors/fault.ts';
+import { MAX_FAULTS, NONE } from '../faults.ts';
+import { escapeToken, shown } from '../names.ts';
+import { Collector } from './collector.ts';
+import { judge } from './judge.ts';
+import type { Parameter } from './parameter.ts';
+
+/** Checks a raw query, without its `?`. */
+export type CheckQuery = (query: string) => readonly Fault[];
+
+/** With `unknown: 'refuse'`, a name that belongs to no parameter is a fault. */
+export function createQueryCheck(parameters: readonly Parameter[], unknown: 'refuse' | 'pass'): CheckQuery {
+  const collector = new Collector(parameters);
+  const required = parameters.some((parameter) => parameter.required);
+  return (query) => {
+    if (query === '' && !required) return NONE;
+    const strangers = new Set<string | undefined>();
+    const sent = collector.collect(query, true, (name) => strangers.size < MAX_FAULTS && strangers.add(name));
+    const faults = parameters.flatMap((parameter, i) => judge(parameter, sent[i]!));
+    if (unknown === 'refuse') for (const name of strangers) faults.push(stranger(name));
+    return faults.length === 0 ? NONE : faults;
+  };
+}
+
+function stranger(name: string | undefined): Fault {
+  if (name === undefined)
+    return {
+      in: 'query',
+      pointer: '',
+      message: 'has a name that is not UTF-8 in valid percent-encoding',
+      rule: 'encoding',
+    };
+  return {
+    in: 'query',
+    pointer: `/${escapeToken(shown(name))}`,
+    message: 'is not a parameter of this operation',
+    rule: 'unknown',
+  };
+}

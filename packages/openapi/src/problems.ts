@@ -1,0 +1,45 @@
+import { ExpectedError } from '../../../src/common/expected-error.ts';
+
+/** A mistake in the contract, or a part of it that the gateway does not enforce. */
+export interface Problem {
+  /** The path of the file, as the caller or another file of the contract names it. */
+  readonly file: string;
+  /** `line:column pointer`, such as `12:5 /paths/~1pets/get`; empty if it is the file as a whole. */
+  readonly place: string;
+  readonly message: string;
+}
+
+/** `file:line:column pointer: message`, which editors turn into a link. */
+export const formatProblem = ({ file, place, message }: Problem): string =>
+  `${file}${place && `:${place}`}: ${message}`;
+
+/** Equal mistakes up to this number are told each; of more, one line with the first says how many there are. */
+const MOST_EQUAL = 10;
+
+/** One line for each problem; one for all with the same message if there are more than `most`. */
+export function formatProblems(problems: readonly Problem[], most = MOST_EQUAL): string[] {
+  const counts = new Map<string, number>();
+  for (const { message } of problems) counts.set(message, (counts.get(message) ?? 0) + 1);
+  const told = new Set<string>();
+  return problems.flatMap((problem) => {
+    const count = counts.get(problem.message)!;
+    if (count <= most) return [formatProblem(problem)];
+    if (told.has(problem.message)) return [];
+    told.add(problem.message);
+    return [`${formatProblem(problem)} (${count} times; this is the first)`];
+  });
+}
+
+/** The contract cannot be used. `problems` has every mistake, in the order of the document. */
+export class ContractError extends ExpectedError {
+  override name = 'ContractError';
+  readonly problems: readonly Problem[];
+  /** What else there is to say about the document. */
+  readonly notes: readonly Problem[];
+
+  constructor(problems: readonly Problem[], notes: readonly Problem[] = []) {
+    super(formatProblems(problems).join('\n'));
+    this.problems = problems;
+    this.notes = notes;
+  }
+}

@@ -1,0 +1,68 @@
+import type { Fault, Rule } from '../../../src/errors/fault.ts';
+import type { Document } from './document/document.ts';
+import { isObject, isReference, type Json } from './document/source.ts';
+import { NONE } from './faults.ts';
+import type { Findings } from './findings.ts';
+import { type Content, createContent } from './media/content.ts';
+import type { MediaRules } from './media/rules.ts';
+
+/** Checks an answer to an operation against the contract. */
+export type CheckResponse = (status: number, contentType: string | undefined, body: Uint8Array) => readonly Fault[];
+
+const STATUS = /^(?:[1-5][0-9]{2}|[1-5]XX|default)$/;
+
+/** Answers that never have a body, even if the contract describes one (RFC 9110 section 6.4.1). */
+const bodiless = (status: number): boolean => status < 200 || status === 204 || status === 304;
+
+/** Reads a Responses Object and reports its mistakes. The check ignores headers of responses. */
+export function createResponseCheck(
+  operation: Json,
+  document: Document,
+  rules: MediaRules,
+  findings: Findings,
+): CheckResponse {
+  const responses = new Map<string, Content | null>();
+  const { responses: described } = operation;
+  if (described === undefined && document.dialect.optional.has('responses')) {
+    findings.note(operation, null, 'the operation describes no answers: none is checked');
+    return () => NONE;
+  }
+  if (!isObject(described)) {
+    if (!isReference(operation)) findings.problem(operation, null, 'an operation needs responses');
+  } else {
+    for (const [status, response] of Object.entries(described)) {
+      if (status.startsWith('x-')) continue;
+      if (!STATUS.test(status))
+        findings.problem(described, status, 'must be a status such as 200, a range such as 2XX, or default');
+      const node = document.object(response);
+      const content =
+        node && isObject(node.content) ? createContent(node.content, 'response', rules, findings, 'pass') : null;
+      responses.set(status, content);
+    }
+    if (responses.size === 0) findings.problem(operation, 'responses', 'must have at least one response');
+  }
+
+  return function checkResponse(status, contentType, body) {
+    const key = [String(status), `${Math.floor(status / 100)}XX`, 'default'].find((candidate) =>
+      responses.has(candidate),
+    );
+    if (key === undefined) return [fault(`status ${status} is not described`, 'status')];
+    const content = responses.get(key)!;
+    if (bodiless(status))
+      return body.length === 0 ? NONE : [fault(`an answer of status ${status} has no body`, 'unexpected')];
+    if (content === null || content.accepted.length === 0) {
+      return body.length === 0 ? NONE : [fault(`no body is described for status ${status}`, 'unexpected')];
+    }
+    const rule = content.media(contentType);
+    return rule
+      ? rule.check(body)
+      : [
+          {
+            ...fault(`must be of type ${content.accepted.join(' or ')}`, 'mediaType'),
+            limit: content.accepted,
+          },
+        ];
+  };
+}
+
+const fault = (message: string, rule: Rule): Fault => ({ in: 'body', pointer: '', message, rule });

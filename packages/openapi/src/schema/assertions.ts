@@ -1,0 +1,152 @@
+import { type Limit, limitOf } from '../../../../src/errors/fault.ts';
+import type { Dialect } from '../dialect/dialect.ts';
+import type { Json } from '../document/source.ts';
+import { toJson } from '../exact-json.ts';
+import type { Findings } from '../findings.ts';
+import { STRING_FORMATS } from '../formats.ts';
+import { RANGES } from '../numbers.ts';
+import { PatternError, Patterns } from '../patterns/pattern.ts';
+import type { Allowed, Matched } from './keywords.ts';
+import { canonical } from './values.ts';
+
+/** The longest list of allowed values that a fault shows, in characters. */
+const LONGEST_LIST = 200;
+
+/** The keywords of a schema that involve no other schemas. */
+export class Assertions {
+  readonly #findings: Findings;
+  readonly #patterns = new Patterns();
+  readonly #plain: boolean;
+  readonly #dialect: Dialect;
+
+  /** `integers`: whether only what is written as an integer is one. */
+  constructor(findings: Findings, dialect: Dialect, integers: 'plain' | 'any') {
+    this.#findings = findings;
+    this.#dialect = dialect;
+    this.#plain = integers === 'plain';
+  }
+
+  /** The keywords for ajv. It reports keywords with invalid values and leaves them out. */
+  of(schema: Json): Json {
+    const said = this.#sound(schema);
+    const { types, nullable } = this.#dialect.typesOf(said);
+    const ofText = types === null || (types.length === 1 && types[0] === 'string');
+    const binary = ofText && this.#dialect.isBinary(schema);
+    for (const [keyword, message] of this.#dialect.notes(schema, said)) this.#findings.note(schema, keyword, message);
+    if (binary && said.pattern !== undefined) {
+      this.#findings.note(schema, 'pattern', 'is enforced on text only, not on bytes (format: binary)');
+    }
+    return {
+      ...(binary || types === null ? contentOf(said, types, nullable) : typesOf(types, nullable, this.#plain)),
+      ...this.#dialect.limitsOf(said),
+      ...(said.multipleOf !== undefined && { multiple: said.multipleOf }),
+      ...pick(said, binary || types === null ? SIZES : [...LENGTHS, ...SIZES]),
+      ...(said.uniqueItems === true && { different: true }),
+      ...this.#pattern(schema, said.pattern as string | undefined),
+      ...this.#format(schema, types, said.format as string | undefined),
+      ...(Array.isArray(said.enum) && { among: allowed(said.enum) }),
+      ...('const' in said && { exactly: allowed([said.const]) }),
+      ...(said.dependentRequired !== undefined && { dependentRequired: said.dependentRequired }),
+    };
+  }
+
+  #sound(schema: Json): Json {
+    const said: Json = {};
+    for (const [keyword, [complaint, test]] of Object.entries(this.#dialect.sound)) {
+      if (!Object.hasOwn(schema, keyword)) continue;
+      if (test(schema[keyword])) said[keyword] = schema[keyword];
+      else this.#findings.problem(schema, keyword, complaint);
+    }
+    return said;
+  }
+
+  /** Whether a name in an object of patterns is one; if not, it reports that. */
+  isPattern(patterns: Json, source: string): boolean {
+    try {
+      this.#patterns.compile(source);
+      return true;
+    } catch (error) {
+      if (!(error instanceof PatternError)) throw error;
+      this.#findings.problem(patterns, source, `the pattern ${error.message}`);
+      return false;
+    }
+  }
+
+  #pattern(schema: Json, source: string | undefined): Json {
+    if (source === undefined) return {};
+    try {
+      const pattern = this.#patterns.compile(source);
+      return { matches: { source, native: pattern instanceof RegExp ? pattern : null } satisfies Matched };
+    } catch (error) {
+      if (!(error instanceof PatternError)) throw error;
+      this.#findings.problem(schema, 'pattern', `the pattern ${error.message}`);
+      return {};
+    }
+  }
+
+  #format(schema: Json, types: readonly string[] | null, format: string | undefined): Json {
+    if (format === undefined) return {};
+    const numeric = types === null || types.includes('integer') || types.includes('number');
+    if (Object.hasOwn(RANGES, format) && numeric) return { width: format };
+    if (Object.hasOwn(STRING_FORMATS, format) && (types?.includes('string') ?? true)) return { format };
+    this.#findings.note(
+      schema,
+      'format',
+      `format ${format}${types?.length ? ` of type ${types.join(' or ')}` : ''} is not known: it is not enforced`,
+    );
+    return {};
+  }
+}
+
+const LENGTHS = ['minLength', 'maxLength'];
+const SIZES = ['minItems', 'maxItems', 'minProperties', 'maxProperties'];
+
+/** A string of `format: binary` may be bytes, see `Binary`, and so may a value of any type. */
+function contentOf({ minLength, maxLength }: Json, types: readonly string[] | null, nullable: boolean): Json {
+  return {
+    ...(types !== null && { content: { nullable } }),
+    ...(minLength !== undefined && { shortest: minLength }),
+    ...(maxLength !== undefined && { longest: maxLength }),
+  };
+}
+
+function typesOf(types: readonly string[], nullable: boolean, plain: boolean): Json {
+  const [type] = types;
+  if (types.length === 1 && (type === 'integer' || type === 'number'))
+    return { numeric: { integer: type === 'integer', nullable, plain } };
+  const all = nullable ? [...types, 'null'] : types;
+  if (types.includes('integer') || types.includes('number')) return { kinds: { types: all, plain } };
+  // Bytes are an object to ajv.
+  return { type: all.length === 1 ? all[0] : all, ...(all.includes('object') && { solid: all }) };
+}
+
+function pick(said: Json, keywords: readonly string[]): Json {
+  return Object.fromEntries(
+    keywords.filter((keyword) => keyword in said).map((keyword) => [keyword, Number(said[keyword])]),
+  );
+}
+
+/** The values of an `enum`, for the keyword `among`. */
+export function allowed(values: readonly unknown[]): Allowed {
+  const list = values.map(tell).join(', ');
+  const many =
+    list.length > LONGEST_LIST || values.length === 0
+      ? `one of the ${values.length} values that the contract lists`
+      : `one of: ${list}`;
+  return {
+    values: new Set(values.map(canonical)),
+    composite: values.some((value) => typeof value !== 'number' && canonical(value) !== value),
+    text: values.length === 1 && list.length <= LONGEST_LIST ? list : many,
+    limit: list.length > LONGEST_LIST || values.some((value) => !isPlain(value)) ? undefined : values.map(plain),
+  };
+}
+
+const isPlain = (value: unknown): boolean => typeof value !== 'object' || value === null;
+
+const plain = (value: unknown): Limit =>
+  typeof value === 'bigint' || typeof value === 'number' ? limitOf(value) : (value as Limit);
+
+function tell(value: unknown): string {
+  if (typeof value === 'string') return value === '' ? "''" : value;
+  return toJson(value);
+}

@@ -1,0 +1,192 @@
+import { _, type Code, type CodeKeywordDefinition, type KeywordCxt, type KeywordErrorDefinition } from 'ajv';
+import { type Limit, limitOf } from '../../../../src/errors/fault.ts';
+import { Binary, isContent, sizeOf } from '../binary.ts';
+import { MAX_FAULTS } from '../faults.ts';
+import { multipleOf, RANGES } from '../numbers.ts';
+import { Patterns } from '../patterns/pattern.ts';
+import { noFiles, unlikeIntegers } from '../written.ts';
+import { allDifferent, canonical } from './values.ts';
+
+/** Allowed values: their canonical forms, whether sent values must take that form to be found, and their text for people. */
+export interface Allowed {
+  readonly values: ReadonlySet<unknown>;
+  readonly composite: boolean;
+  readonly text: string;
+  /** The values, for programs; `undefined` if they are too many, or some are no plain values. */
+  readonly limit: Limit | undefined;
+}
+
+/** A pattern that can be used; `native` is the expression that the engine may match by itself, if there is one. */
+export interface Matched {
+  readonly source: string;
+  readonly native: RegExp | null;
+}
+
+type Numeric = number | bigint;
+
+const patterns = new Patterns();
+
+const isNumeric = (data: Code): Code => _`(typeof ${data} == "number" || typeof ${data} == "bigint")`;
+
+/** The parameters of an error; sentences are made from them only if needed. */
+const tells = (params: NonNullable<KeywordErrorDefinition['params']>): KeywordErrorDefinition => ({
+  message: '',
+  params,
+});
+
+/** A keyword that compares numbers and bigints, which JavaScript does exactly even between the two. */
+function limit(keyword: string, outside: (data: Code, limit: Code) => Code): CodeKeywordDefinition {
+  return {
+    keyword,
+    code(cxt) {
+      cxt.fail(_`${isNumeric(cxt.data)} && ${outside(cxt.data, constant(cxt, cxt.schema))}`);
+    },
+    error: tells(({ schema }) => _`{limit: ${limitOf(schema)}}`),
+  };
+}
+
+/** A keyword that bounds the length of a string in characters, or of a Binary in bytes. */
+function size(keyword: string, outside: (size: Code, limit: Code) => Code): CodeKeywordDefinition {
+  return {
+    keyword,
+    code(cxt) {
+      cxt.fail(outside(_`${constant(cxt, sizeOf)}(${cxt.data})`, _`${cxt.schema as number}`));
+    },
+    error: tells(({ schema, data }) => _`{limit: ${schema}, bytes: typeof ${data} != "string"}`),
+  };
+}
+
+/** A keyword that lists the allowed values. */
+function listed(keyword: string): CodeKeywordDefinition {
+  return {
+    keyword,
+    code(cxt) {
+      const { values, composite } = cxt.schema as Allowed;
+      const value = composite ? _`${constant(cxt, canonical)}(${cxt.data})` : cxt.data;
+      cxt.fail(_`!${constant(cxt, values)}.has(${value})`);
+    },
+    error: tells((cxt) => _`{text: ${cxt.schema.text}, values: ${constant(cxt, cxt.schema)}.limit}`),
+  };
+}
+
+/** The test of a list of types; `odd`: the value is an integer, but must not pass for one. */
+function isOneOf(types: readonly string[]): (value: unknown, odd: boolean) => boolean {
+  const all = new Set(types);
+  return (value, odd) => {
+    if (typeof value === 'bigint' || typeof value === 'number') {
+      if (all.has('number')) return true;
+      return all.has('integer') && !odd && (typeof value === 'bigint' || Number.isInteger(value));
+    }
+    if (value instanceof Binary) return false;
+    if (Array.isArray(value)) return all.has('array');
+    return all.has(value === null ? 'null' : typeof value);
+  };
+}
+
+/** A value that the compiled code can use. */
+export const constant = (cxt: Pick<KeywordCxt, 'gen'>, ref: unknown): Code => cxt.gen.scopeValue('keyword', { ref });
+
+/** Whether the value is no file, but a part of a form that could have been one. */
+function isNoFile(
+  cxt: Pick<KeywordCxt, 'gen'> & { it: Pick<KeywordCxt['it'], 'parentData' | 'parentDataProperty'> },
+): Code {
+  const { parentData, parentDataProperty } = cxt.it;
+  const marks = constant(cxt, noFiles);
+  return _`${marks}.any && ${marks}.has(${parentData}, ${parentDataProperty})`;
+}
+
+/**
+ * The keywords that OpenAPI needs and ajv lacks: numbers that may be bigints, patterns with bounded time, files, refused
+ * properties, and a limit of faults. Only the translation from OpenAPI writes these keywords; no document can.
+ */
+export const KEYWORDS: readonly CodeKeywordDefinition[] = [
+  {
+    keyword: 'numeric',
+    code(cxt) {
+      const { integer, nullable, plain } = cxt.schema as { integer: boolean; nullable: boolean; plain: boolean };
+      const { data, it } = cxt;
+      const whole = _`(typeof ${data} == "bigint" || Number.isInteger(${data}))`;
+      const odd = constant(cxt, unlikeIntegers);
+      const isOdd = _`${odd}.any && ${odd}.has(${it.parentData}, ${it.parentDataProperty})`;
+      const fits = integer ? (plain ? _`(${whole} && !(${isOdd}))` : whole) : isNumeric(data);
+      cxt.fail(nullable ? _`!${fits} && ${data} !== null` : _`!${fits}`);
+    },
+    error: tells(({ schema }) => _`{type: ${schema.integer ? 'integer' : 'number'}, nullable: ${schema.nullable}}`),
+  },
+  {
+    keyword: 'kinds',
+    code(cxt) {
+      const { types, plain } = cxt.schema as { types: readonly string[]; plain: boolean };
+      const { data, it } = cxt;
+      const odd = constant(cxt, unlikeIntegers);
+      const isOdd = _`${odd}.any && ${odd}.has(${it.parentData}, ${it.parentDataProperty})`;
+      cxt.fail(_`!${constant(cxt, isOneOf(types))}(${data}, ${plain ? isOdd : false})`);
+    },
+    error: tells((cxt) => _`{type: ${constant(cxt, cxt.schema.types)}}`),
+  },
+  limit('atLeast', (data, limit) => _`${data} < ${limit}`),
+  limit('atMost', (data, limit) => _`${data} > ${limit}`),
+  limit('moreThan', (data, limit) => _`${data} <= ${limit}`),
+  limit('lessThan', (data, limit) => _`${data} >= ${limit}`),
+  {
+    keyword: 'width',
+    code(cxt) {
+      const { integer, least, most } = RANGES[cxt.schema as string]!;
+      const { data } = cxt;
+      const outside = _`${data} < ${constant(cxt, least)} || ${data} > ${constant(cxt, most)}`;
+      const broken = integer
+        ? _`(${outside} || typeof ${data} == "number" && !Number.isInteger(${data}))`
+        : _`(${outside})`;
+      cxt.fail(_`${isNumeric(data)} && ${broken}`);
+    },
+    error: tells(({ schema }) => _`{format: ${schema}}`),
+  },
+  {
+    keyword: 'multiple',
+    code(cxt) {
+      cxt.fail(_`${isNumeric(cxt.data)} && !${constant(cxt, multipleOf(cxt.schema as Numeric))}(${cxt.data})`);
+    },
+    error: tells(({ schema }) => _`{limit: ${limitOf(schema)}}`),
+  },
+  listed('among'),
+  listed('exactly'),
+  {
+    keyword: 'matches',
+    code(cxt) {
+      const { source, native } = cxt.schema as Matched;
+      const pattern = native ?? patterns.compile(source);
+      cxt.fail(_`typeof ${cxt.data} == "string" && !${constant(cxt, pattern)}.test(${cxt.data})`);
+    },
+    error: tells(({ schema }) => _`{pattern: ${schema.source}}`),
+  },
+  {
+    keyword: 'content',
+    code(cxt) {
+      const { nullable } = cxt.schema as { nullable: boolean };
+      const fits = _`(${constant(cxt, isContent)}(${cxt.data}) && !(${isNoFile(cxt)}))`;
+      cxt.fail(nullable ? _`!${fits} && ${cxt.data} !== null` : _`!${fits}`);
+    },
+    error: tells((cxt) => _`{type: "string", nullable: ${cxt.schema.nullable}, file: ${isNoFile(cxt)}}`),
+  },
+  {
+    keyword: 'solid',
+    type: 'object',
+    before: 'maxProperties',
+    code: (cxt) => cxt.fail(_`${cxt.data} instanceof ${constant(cxt, Binary)}`),
+    error: tells((cxt) => _`{type: ${constant(cxt, cxt.schema)}}`),
+  },
+  size('shortest', (size, limit) => _`${size} < ${limit}`),
+  size('longest', (size, limit) => _`${size} > ${limit}`),
+  {
+    keyword: 'different',
+    code: (cxt) => cxt.fail(_`Array.isArray(${cxt.data}) && !${constant(cxt, allDifferent)}(${cxt.data})`),
+  },
+  { keyword: 'refused', code: (cxt) => cxt.fail(_`true`), error: tells(({ schema }) => _`{why: ${schema}}`) },
+  {
+    keyword: 'endOfFaults',
+    post: true,
+    code(cxt) {
+      if (cxt.it.allErrors) cxt.gen.if(_`errors > ${MAX_FAULTS}`, () => cxt.gen.throw(_`vErrors`));
+    },
+  },
+];

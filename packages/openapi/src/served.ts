@@ -1,0 +1,165 @@
+import { stringify } from 'yaml';
+import { deepFreeze } from '../../../src/common/freeze.ts';
+import { NO_SCOPES, type Scopes } from '../../../src/limits/scopes.ts';
+import type { Checked } from './checked.ts';
+import { toJson } from './exact-json.ts';
+import { NONE } from './faults.ts';
+import { Told } from './findings.ts';
+import { type Description, Operations, type RequestChecks } from './operations.ts';
+import type { CheckResponse } from './responses.ts';
+import { NOT_FOUND, Router } from './router.ts';
+import { Schemas } from './schema/schemas.ts';
+import { behind } from './servers.ts';
+import { inPauses, Slices } from './slices.ts';
+import { outlineOf, parseTemplate, type Segment, TemplateError } from './template.ts';
+import type { Contract, Exempted, Operation, Side } from './types.ts';
+
+/** Makes what one side of an operation needs, and says how to compile it. */
+type Make<T> = () => { readonly made: T; readonly steps: () => Generator<void, void, void> };
+
+/** A contract that serves requests. It costs little: everything is made when it is needed first. */
+export function createContract(checked: Checked): Contract {
+  const { title, version, windows, document, files, fingerprint, digests, names, exempted, prefixes } = checked;
+  const told = new Told();
+  const schemas = new Schemas(document, told, checked.definitions);
+  const reader = new Operations(document, schemas, told);
+  const slices = new Slices();
+  const lists = new Map<string, Scopes>();
+  const all = checked.operations.map((description) =>
+    createOperation({ ...description, scopes: listOf(description.scopes, lists) }, reader, schemas, slices),
+  );
+  const operations = Object.freeze(all.map(({ operation }) => operation));
+  const router = routerOf(operations, exempted);
+  return {
+    title,
+    version,
+    operations,
+    windows: deepFreeze(windows),
+    files,
+    fingerprint,
+    digests,
+    names,
+    exempted,
+    document: document.root,
+    get json() {
+      return toJson(document.root, 2);
+    },
+    get yaml() {
+      return stringify(document.root, { aliasDuplicateObjects: false, lineWidth: 0 });
+    },
+    match(method: string, path: string) {
+      const rest = behind(prefixes, path);
+      return rest === null ? NOT_FOUND : router.match(method, rest);
+    },
+    prepare: (signal: AbortSignal) =>
+      inPauses(
+        all
+          .map(({ requests }) => requests)
+          .values()
+          .flatMap((part) => part.steps()),
+        signal,
+      ),
+  };
+}
+
+/**
+ * Two spellings of one path are one: the values of templates are told apart by their order. A path all of whose operations are left
+ * out is there without methods, so that its requests are none of another template's, or of a mount's.
+ */
+function routerOf(operations: readonly Operation[], exempted: readonly Exempted[]): Router<Operation> {
+  const router = new Router<Operation>();
+  const templates = new Map<string, { readonly segments: readonly Segment[]; readonly own: Operation[] }>();
+  for (const [path, own] of Map.groupBy(operations, ({ path }) => path)) {
+    const segments = parseTemplate(path);
+    const outline = outlineOf(segments);
+    const same = templates.get(outline);
+    if (same) same.own.push(...own);
+    else templates.set(outline, { segments, own });
+  }
+  for (const { segments, own } of templates.values()) {
+    router.add(segments, new Map(own.map((operation) => [operation.method, operation])));
+  }
+  for (const { path } of exempted) {
+    const segments = segmentsIn(path);
+    if (segments !== null && !templates.has(outlineOf(segments))) router.add(segments, new Map());
+  }
+  return router;
+}
+
+/** One list for equal ones: counters compare lists by identity. */
+function listOf(scopes: Scopes, known: Map<string, Scopes>): Scopes {
+  if (scopes.length === 0) return NO_SCOPES;
+  const key = scopes.join();
+  const list = known.get(key) ?? Object.freeze(scopes);
+  known.set(key, list);
+  return list;
+}
+
+/** `null`: it is no template, and an operation without one was left out. */
+function segmentsIn(path: string): readonly Segment[] | null {
+  try {
+    return parseTemplate(path);
+  } catch (error) {
+    if (error instanceof TemplateError) return null;
+    throw error;
+  }
+}
+
+/** The checks of an operation that is forwarded unchecked, because the document has mistakes in it. */
+const UNCHECKED: RequestChecks = { checkParameters: () => NONE, body: null };
+const ANY_ANSWER: CheckResponse = () => NONE;
+
+function createOperation(description: Description, reader: Operations, schemas: Schemas, slices: Slices) {
+  const passes = description.exempt === 'pass';
+  const requests = new Part(
+    () => schemas.gather(() => (passes ? UNCHECKED : reader.requestChecks(description))),
+    passes ? undefined : () => reader.prepareRequestChecks(description),
+  );
+  const responses = new Part(() => schemas.gather(() => (passes ? ANY_ANSWER : reader.responseCheck(description))));
+  const operation: Operation = Object.freeze({
+    ...description,
+    get body() {
+      return requests.made.body;
+    },
+    checkParameters: (...call: Parameters<Operation['checkParameters']>) => requests.made.checkParameters(...call),
+    checkResponse: (...call: Parameters<Operation['checkResponse']>) => responses.made(...call),
+    ready: (side: Side) => (side === 'request' ? requests : responses).ready(slices),
+  });
+  return { operation, requests };
+}
+
+/** One side of an operation, which is made and compiled when it is first needed. */
+class Part<T> {
+  readonly #make: Make<T>;
+  readonly #before: (() => Generator<void, void, void>) | undefined;
+  #own: ReturnType<Make<T>> | null = null;
+  #complete = false;
+  #completing: Promise<void> | null = null;
+
+  /** `before` does a part of what takes `make` long. */
+  constructor(make: Make<T>, before?: () => Generator<void, void, void>) {
+    this.#make = make;
+    this.#before = before;
+  }
+
+  get made(): T {
+    this.#own ??= this.#make();
+    return this.#own.made;
+  }
+
+  /** Makes and compiles it. */
+  *steps(): Generator<void, void, void> {
+    if (this.#complete) return;
+    if (this.#own === null && this.#before) yield* this.#before();
+    this.#own ??= this.#make();
+    yield;
+    yield* this.#own.steps();
+    this.#complete = true;
+  }
+
+  ready(slices: Slices): Promise<void> | null {
+    if (this.#complete) return null;
+    this.#completing ??= slices.run(this.steps());
+    return this.#completing;
+  }
+}

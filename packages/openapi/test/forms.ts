@@ -1,0 +1,56 @@
+import type { Operation, Reading } from '../src/contract.ts';
+import { done, load, only, short } from './documents.ts';
+
+type Json = Record<string, unknown>;
+
+export const BOUNDARY = 'b0undary';
+const TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
+
+/** A part by its headers, one per line, and its content. */
+export const part = (headers: string, content: string): string =>
+  `${headers.replaceAll('\n', '\r\n')}\r\n\r\n${content}`;
+
+/** A part of a form that is text. */
+export const field = (name: string, content: string): string =>
+  part(`Content-Disposition: form-data; name="${name}"`, content);
+
+/** A part of a form that is a file. */
+export const file = (name: string, content: string, type = 'application/octet-stream', filename = 'f'): string =>
+  part(`Content-Disposition: form-data; name="${name}"; filename="${filename}"\nContent-Type: ${type}`, content);
+
+/** The body of these parts. */
+export const body = (...parts: string[]): string =>
+  `${parts.map((one) => `--${BOUNDARY}\r\n${one}\r\n`).join('')}--${BOUNDARY}--\r\n`;
+
+/** An operation that takes forms of this schema. */
+export function formOperation(
+  schema: Json,
+  encoding: Json = {},
+  schemas: Json = {},
+  reading: Reading = {},
+  openapi?: string,
+): Operation {
+  const content = { 'multipart/form-data': { schema, encoding } };
+  return only(load({ '/': { post: { requestBody: { content }, responses: done } } }, { schemas }, reading, openapi));
+}
+
+/** Makes a function that checks bodies of a form. Text is sent as UTF-8. */
+export function formChecker(
+  schema: Json,
+  encoding: Json = {},
+  schemas: Json = {},
+  reading: Reading = {},
+  openapi?: string,
+) {
+  const rules = formOperation(schema, encoding, schemas, reading, openapi).body!;
+  return (sent: string | Uint8Array, type = TYPE): string[] => {
+    const rule = rules.media(type);
+    return rule ? short(rule.check(typeof sent === 'string' ? Buffer.from(sent) : sent)) : ['415'];
+  };
+}
+
+/** The bytes and the Content-Type of a form as Node's own FormData writes it. */
+export async function written(form: FormData): Promise<{ bytes: Uint8Array; type: string }> {
+  const response = new Response(form);
+  return { bytes: new Uint8Array(await response.arrayBuffer()), type: response.headers.get('content-type')! };
+}

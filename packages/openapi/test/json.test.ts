@@ -1,0 +1,203 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { MAX_DEPTH, readJson, readJsonText } from '../src/json.ts';
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+const read = (text: string): unknown => readJson(bytes(text)).value;
+
+const fault = (text: string): string => {
+  const { fault } = readJson(bytes(text));
+  return fault ? `${fault.pointer} ${fault.offset} ${fault.message}` : 'no fault';
+};
+
+/** The result of JSON.parse for a text, if our reader should agree with it. */
+function parsed(text: string): unknown {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return 'not JSON';
+  }
+}
+
+/** A value as JSON.parse would return it: integers rounded, objects with a prototype. */
+const rounded = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? Number(member) : member)));
+
+describe('agrees with JSON.parse', () => {
+  test('on every value', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 8 }), fc.constantFrom(undefined, 2, '\t'), (text, indent) => {
+        const written = JSON.stringify(JSON.parse(text), null, indent);
+        const { value, fault } = readJson(bytes(written));
+        if (fault) expect(fault.message).toMatch(/surrogate|precise/);
+        else expect(rounded(value)).toEqual(rounded(JSON.parse(written)));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('on what is not JSON', () => {
+    const scrap = fc.constantFrom(...'{}[],:"\\0123456789.eE+-truefalsn \t\n', '"a"', '\u0001', 'null', '\\u00e9', 'ü');
+    fc.assert(
+      fc.property(fc.array(scrap, { maxLength: 12 }), (parts) => {
+        const text = parts.join('');
+        const expected = parsed(text);
+        const { value, fault } = readJson(bytes(text));
+        if (expected === 'not JSON') expect(fault).not.toBeNull();
+        else if (fault) expect(fault.message).toMatch(/more than once|precise/);
+        else expect({ value: rounded(value) }).toEqual(rounded(expected));
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  test('on a good text with one character changed', () => {
+    const good = '{"a":[1,-2.5e+3,true,null,"x\\n\\u00e9"],"b":{"c":""}}';
+    fc.assert(
+      fc.property(fc.nat(good.length - 1), fc.constantFrom(...'{}[],:"\\ 0e-.x'), (at, c) => {
+        const text = good.slice(0, at) + c + good.slice(at + 1);
+        const { fault } = readJson(bytes(text));
+        if (parsed(text) === 'not JSON') expect(fault).not.toBeNull();
+        else if (fault) expect(fault.message).toMatch(/more than once|precise/);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('refuses', () => {
+  test.each([
+    ['', ' 0 is not valid JSON: a value is expected'],
+    ['[1,]', '/1 3 is not valid JSON: a value is expected'],
+    ['[1 2]', "/0 3 is not valid JSON: ',' or ']' is expected"],
+    ['{"a":1,}', '/a 7 is not valid JSON: a name in double quotes is expected'],
+    ['{a:1}', '/ 1 is not valid JSON: a name in double quotes is expected'],
+    ['{"a" 1}', "/a 5 is not valid JSON: ':' is expected"],
+    ['{"a":1 "b":2}', "/a 7 is not valid JSON: ',' or '}' is expected"],
+    ['nul', ' 0 is not valid JSON: a value is expected'],
+    ['NaN', ' 0 is not valid JSON: a value is expected'],
+    ["'a'", ' 0 is not valid JSON: a value is expected'],
+    ['01', ' 1 has something after its end'],
+    ['1.', ' 1 has something after its end'],
+    ['+1', ' 0 is not valid JSON: a value is expected'],
+    ['-', ' 0 is not valid JSON: a value is expected'],
+    ['.5', ' 0 is not valid JSON: a value is expected'],
+    ['1 2', ' 2 has something after its end'],
+    ['{}{}', ' 2 has something after its end'],
+    ['"a', ' 2 is not valid JSON: a string has no end'],
+    ['"a\\', ' 3 is not valid JSON: a string has no end'],
+    ['"a\nb"', ' 2 is not valid JSON: a string has a control character in it'],
+    ['"\\t\nb"', ' 3 is not valid JSON: a string has a control character in it'],
+    ['"\\x41"', ' 0 is not valid JSON: a string has an escape that does not exist'],
+    ['"\\u12"', ' 0 is not valid JSON: a string has an escape that does not exist'],
+    ['"\\\n"', ' 0 is not valid JSON: a string has an escape that does not exist'],
+    ['// a\n1', ' 0 is not valid JSON: a value is expected'],
+    ['\u00a01', ' 0 is not valid JSON: a value is expected'],
+    ['\ufeff{}', ' 0 begins with a byte order mark'],
+  ])('%j', (text, expected) => {
+    expect(fault(text)).toBe(expected);
+  });
+
+  test('a name that an object has twice, also when it is written in two ways', () => {
+    expect(fault('{"a":1,"b":[{"x":1,"y":2,"x":3}]}')).toBe('/b/0/x 28 is given more than once');
+    expect(fault('{"a":1,"\\u0061":2}')).toBe('/a 15 is given more than once');
+    expect(fault('{"__proto__":1,"__proto__":2}')).toBe('/__proto__ 26 is given more than once');
+    expect(fault('{"":1,"":2}')).toBe('/ 8 is given more than once');
+  });
+
+  test('half a surrogate pair', () => {
+    expect(fault('["\\ud83d"]')).toBe('/0 1 has half a surrogate pair in a string');
+    expect(fault('{"\\udc36":1}')).toBe('/ 1 has half a surrogate pair in a string');
+    expect(read('"\\ud83d\\udc36"')).toBe('🐶');
+  });
+
+  test('what is nested too deep, and nothing that is not', () => {
+    expect(readJson(bytes('[[[]]]'), 2).fault).toMatchObject({ rule: 'depth', limit: 2, pointer: '/0/0' });
+    expect(readJson(bytes('[[[]]]'), 3).fault).toBeNull();
+    expect(read('['.repeat(MAX_DEPTH) + ']'.repeat(MAX_DEPTH))).toBeDefined();
+    expect(fault('['.repeat(MAX_DEPTH + 1) + ']'.repeat(MAX_DEPTH + 1))).toContain(
+      `${MAX_DEPTH} is nested deeper than ${MAX_DEPTH} levels`,
+    );
+    expect(fault('{"a":'.repeat(1e5))).toContain('is nested deeper');
+  });
+
+  test.each([
+    [[0x22, 0xff, 0x22], 1],
+    [[0x22, 0xc3, 0xa9, 0xc3, 0x22], 3],
+    [[0x22, 0xc0, 0xaf, 0x22], 1],
+    [[0x22, 0xed, 0xa0, 0x80, 0x22], 1],
+    [[0x22, 0xef, 0xbf, 0xbd, 0xf0, 0x9f, 0x22], 4],
+  ])('bytes that are not UTF-8: %j', (values, offset) => {
+    expect(readJson(Uint8Array.from(values)).fault).toEqual({
+      pointer: '',
+      offset,
+      message: 'is not UTF-8',
+      rule: 'encoding',
+    });
+  });
+});
+
+describe('reads numbers', () => {
+  test.each([
+    ['0', 0],
+    ['-0', -0],
+    ['12', 12],
+    ['1.0', 1],
+    ['1e2', 100],
+    ['12.50e1', 125],
+    ['0.1', 0.1],
+    ['1E-7', 1e-7],
+    ['0e999', 0],
+    ['9007199254740991', 9007199254740991],
+    ['9007199254740993', 9007199254740993n],
+    ['-9223372036854775808', -9223372036854775808n],
+    ['9223372036854775807.0', 9223372036854775807n],
+    ['9.007199254740993e15', 9007199254740993n],
+    ['1e20', 100000000000000000000n],
+    ['123456789012345678901234567890', 123456789012345678901234567890n],
+  ])('%s exactly', (text, value) => {
+    expect(read(text)).toBe(value);
+    expect(read(`[${text}]`)).toEqual([value]);
+  });
+
+  test.each(['1e999', '-1e999', '9'.repeat(400), '9007199254740993.5', '1.00000000000000000001', '1e-999'])(
+    'but refuses %s, which no number here is near enough to',
+    (text) => {
+      expect(fault(`{"a":${text}}`)).toBe('/a 5 is a number too large or too precise to be read exactly');
+    },
+  );
+
+  test('every 64-bit integer', () => {
+    fc.assert(
+      fc.property(fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n), (integer) => {
+        expect(BigInt(read(String(integer)) as number)).toBe(integer);
+      }),
+    );
+  });
+});
+
+test('members named like parts of objects are members like any other', () => {
+  const value = read('{"__proto__":{"polluted":true},"constructor":1,"toString":2}') as Record<string, unknown>;
+  expect(Object.keys(value)).toEqual(['__proto__', 'constructor', 'toString']);
+  expect(value.polluted).toBeUndefined();
+  expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  expect((read('{}') as Record<string, unknown>).constructor).toBeUndefined();
+});
+
+test('names in pointers are shortened, and do not print what does not print', () => {
+  const { fault } = readJsonText(`{"${'k'.repeat(200)}":{"a/b~\\u0007":!}}`);
+  expect(fault?.pointer).toBe(`/${'k'.repeat(63)}…/a~1b~0\\u{7}`);
+});
+
+test('no fault repeats what was sent', () => {
+  fc.assert(
+    fc.property(
+      fc.stringMatching(/^[a-z]{8}$/),
+      fc.constantFrom('"S', '["S",]', 'S', '"S\\q"', '{"a":"S"'),
+      (secret, text) => {
+        expect(fault(text.replace('S', secret))).not.toContain(secret);
+      },
+    ),
+  );
+});

@@ -1,0 +1,162 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Contract, Treatment } from '../src/contract.ts';
+import { done, load, loadText, notesOf, problemsOf } from './documents.ts';
+
+const wrong = { type: 'string', pattern: '(' };
+const query = (schema: object) => ({ name: 'q', in: 'query', schema });
+const json = (schema: object) => ({ content: { 'application/json': { schema } } });
+
+const paths = {
+  '/good': { get: { operationId: 'good', parameters: [query({ type: 'integer' })], responses: done } },
+  '/bad': {
+    get: { operationId: 'bad', parameters: [query({ $ref: '#/components/schemas/Wrong' })], responses: done },
+    post: { operationId: 'also', requestBody: json({ type: 'object', properties: { a: wrong } }), responses: done },
+    put: { operationId: 'fine', requestBody: json({ type: 'object' }), responses: done },
+  },
+};
+const components = { schemas: { Wrong: wrong } };
+
+const lenient = (leniency: Treatment, what: object = paths): Contract => load({ ...what }, components, { leniency });
+const toldOf = ({ exempted }: Contract) =>
+  exempted.map(({ method, path, treatment, problems }) => [treatment, `${method} ${path}`, problems.length]);
+
+test('a document with a mistake is refused unless something else is wished for', () => {
+  expect(problemsOf(() => load(paths, components))).toHaveLength(2);
+  expect(problemsOf(() => load(paths, components, { leniency: 'none' }))).toHaveLength(2);
+});
+
+describe('an operation with a mistake', () => {
+  test('is left out, and all others stay', () => {
+    const contract = lenient('omit');
+    expect(contract.operations.map(({ id }) => id)).toEqual(['good', 'fine']);
+    expect(contract.match('GET', '/bad')).toEqual({ operation: null, allow: ['PUT'] });
+    expect(toldOf(contract)).toEqual([
+      ['omit', 'GET /bad', 1],
+      ['omit', 'POST /bad', 1],
+    ]);
+    expect(contract.exempted[0]!.problems[0]!.message).toMatch(/^the pattern is not valid/);
+  });
+
+  test('only reports, and all others are enforced', () => {
+    const contract = lenient('report');
+    expect(contract.operations.map(({ id, reportOnly, exempt }) => [id, reportOnly, exempt])).toEqual([
+      ['good', false, null],
+      ['bad', true, 'report'],
+      ['fine', false, null],
+      ['also', true, 'report'],
+    ]);
+    const also = contract.operations[3]!.body!.media('application/json')!;
+    expect(also.check(Buffer.from('1'))).toHaveLength(1);
+  });
+
+  test('passes whatever comes', () => {
+    const [good, bad] = lenient('pass').operations;
+    expect(good!.checkParameters([], 'q=x', [])).toHaveLength(1);
+    expect([bad!.exempt, bad!.checkParameters([], 'q=x&y=1', [])]).toEqual(['pass', []]);
+    expect(bad!.checkResponse(999, undefined, Buffer.from('x'))).toEqual([]);
+  });
+});
+
+test('a path whose operations are left out is no other template that fits it', () => {
+  const parameters = [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }];
+  const wrong = [{ name: 'q', in: 'query', schema: { type: 'string', pattern: '(' } }];
+  const both = {
+    '/users/{id}': { post: { operationId: 'some', parameters, responses: done } },
+    '/users/admin': { post: { operationId: 'admin', parameters: wrong, responses: done } },
+  };
+  const contract = load(both, {}, { leniency: 'omit' });
+  expect(contract.match('POST', '/users/admin')).toEqual({ operation: null, allow: [] });
+  expect(contract.match('POST', '/users/7').operation?.id).toBe('some');
+});
+
+test.each<Treatment>(['omit', 'report', 'pass'])('what no request can reach is left out (%s)', (leniency) => {
+  const get = (operationId: string) => ({ get: { operationId, responses: done }, put: { responses: done } });
+  const contract = lenient(leniency, {
+    '/a/b': get('a'),
+    '/a/b#fragment': get('b'),
+    '/%61/b': { ...get('c'), put: undefined, post: { operationId: 'd', responses: done } },
+  });
+  expect(contract.operations.map(({ id }) => id)).toEqual(['a', 'put /a/b', 'd']);
+  expect(contract.match('GET', '/a/b').operation!.id).toBe('a');
+  expect(contract.match('POST', '/a/b').operation!.id).toBe('d');
+  expect(toldOf(contract)).toEqual([
+    ['omit', 'GET /a/b#fragment', 1],
+    ['omit', 'PUT /a/b#fragment', 1],
+    ['omit', 'GET /%61/b', 1],
+  ]);
+});
+
+test('an operationId that is taken is told, and the operation has another name', () => {
+  const one = { operationId: 'a', responses: done };
+  const contract = lenient('report', { '/': { get: one, put: { ...one } } });
+  expect(contract.operations.map(({ id, exempt }) => [id, exempt])).toEqual([
+    ['a', null],
+    ['put /', 'report'],
+  ]);
+});
+
+test('a mistake of no operation is a note', () => {
+  const text =
+    'openapi: 3.0.3\ninfo: {title: x}\npaths: {/a: {get: {operationId: a, responses: {default: {description: A}}}, put: 1}}\n';
+  expect(problemsOf(() => loadText(text))).toHaveLength(2);
+  const contract = loadText(text, { leniency: 'pass' });
+  expect(contract.operations.map(({ id, exempt }) => [id, exempt])).toEqual([['a', null]]);
+  expect(notesOf(contract)).toEqual(['info needs a version', 'must be an object']);
+  expect(contract.exempted).toEqual([]);
+});
+
+test('mistakes in answers are tolerated like others where answers are checked', () => {
+  const bad = { 200: { description: 'Done.', ...json(wrong) } };
+  const what = { '/': { get: { operationId: 'a', responses: bad } } };
+  expect(toldOf(load(what, {}, { leniency: 'pass', responses: 'enforce' }))).toEqual([['pass', 'GET /', 1]]);
+  expect(toldOf(load(what, {}, { leniency: 'pass', responses: 'off' }))).toEqual([]);
+});
+
+test('what cannot be read at all is refused in any case', () => {
+  expect(problemsOf(() => loadText('openapi: 3.3.0\n', { leniency: 'pass' }))).toHaveLength(1);
+  expect(problemsOf(() => loadText('openapi: [\n', { leniency: 'pass' })).length).toBeGreaterThan(0);
+});
+
+test('a schema that contains itself cannot bring a reporting operation down', () => {
+  const schemas = { Loop: { allOf: [{ $ref: '#/components/schemas/Loop' }] } };
+  const requestBody = json({ $ref: '#/components/schemas/Loop' });
+  const what = { '/': { post: { operationId: 'a', requestBody, responses: done } } };
+  const contract = load(what, { schemas }, { leniency: 'report' });
+  const media = contract.operations[0]!.body!.media('application/json')!;
+  expect(media.check(Buffer.from('{}')).map(({ message }) => message)).toEqual([
+    'has too many schemas inside each other to be checked',
+  ]);
+});
+
+describe('a body that nobody can check is a mistake of its operation', () => {
+  const requestBody = { content: { 'application/x-protobuf': { schema: { type: 'object' } } } };
+  const shared = { $ref: '#/components/requestBodies/Opaque' };
+  const opaque = {
+    '/opaque': { post: { operationId: 'opaque', requestBody, responses: done } },
+    '/good': { get: { operationId: 'good', responses: done } },
+  };
+
+  test.each<[Treatment, string[]]>([
+    ['omit', ['good']],
+    ['report', ['good', 'opaque']],
+    ['pass', ['good', 'opaque']],
+  ])('of that alone (%s)', (leniency, left) => {
+    const contract = lenient(leniency, opaque);
+    expect(contract.operations.map(({ id }) => id).sort()).toEqual(left);
+    expect(toldOf(contract)).toEqual([[leniency, 'POST /opaque', 1]]);
+  });
+
+  test('and of none that lets it pass, though both refer to it', () => {
+    const both = {
+      '/a': { post: { operationId: 'a', requestBody: shared, responses: done } },
+      '/b': { post: { operationId: 'b', requestBody: shared, responses: done, 'x-storegate-unchecked-body': true } },
+    };
+    const bodies = { requestBodies: { Opaque: requestBody } };
+    const contract = load(both, bodies, { leniency: 'omit' });
+    expect(contract.operations.map(({ id }) => id)).toEqual(['b']);
+    expect(toldOf(contract)).toEqual([['omit', 'POST /a', 1]]);
+    expect(problemsOf(() => load(both, bodies))).toEqual([
+      expect.stringContaining('/paths/~1a/post/requestBody: nobody can check bodies of type application/x-protobuf: '),
+    ]);
+  });
+});

@@ -1,0 +1,346 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { ContractError, loadContract } from '../src/contract.ts';
+import { Places } from '../src/document/places.ts';
+import { readSource } from '../src/document/source.ts';
+import { done, head, load, loadText, notesOf, only, problemsOf } from './documents.ts';
+
+const folder = fileURLToPath(new URL('broken/', import.meta.url));
+
+/** Each broken document begins with its expected messages, one line for each mistake. */
+describe.each(readdirSync(folder).filter((name) => name.endsWith('.yaml')))('%s', (name) => {
+  test('is refused with every mistake in it', () => {
+    const text = readFileSync(folder + name, 'utf8');
+    const expected = text
+      .split('\n')
+      .filter((line) => line.startsWith('# '))
+      .map((line) => line.slice(2));
+    expect(expected).not.toEqual([]);
+    expect(() => loadContract(folder + name)).toThrow(ContractError);
+    try {
+      loadContract(folder + name);
+    } catch (error) {
+      expect((error as Error).message.replaceAll(folder, '').split('\n')).toEqual(expected);
+    }
+  });
+});
+
+test('a text that is no YAML is refused', () => {
+  expect(problemsOf(() => loadText('openapi: 3.0.3\npaths: { /pets: [ }\n'))).toEqual([
+    '2:19: Flow sequence in block collection must be sufficiently indented and end with a ]',
+    '2:20: Flow map in block collection must be sufficiently indented and end with a }',
+  ]);
+  expect(problemsOf(() => loadText('openapi: 3.0.3\nopenapi: 3.0.3\n'))).toEqual(['2:1: Map keys must be unique']);
+  expect(problemsOf(() => loadText(''))).toEqual(['1:1: is not an OpenAPI document']);
+});
+
+test('a file that is not there is refused', () => {
+  expect(() => loadContract(`${folder}nowhere.yaml`)).toThrow(
+    new ContractError([{ file: `${folder}nowhere.yaml`, place: '', message: 'cannot be read (ENOENT)' }]),
+  );
+});
+
+test('problems say file, place and message', () => {
+  try {
+    loadContract(`${folder}templates.yaml`);
+  } catch (error) {
+    expect((error as ContractError).problems[0]).toEqual({
+      file: `${folder}templates.yaml`,
+      place: '6:3 /paths/pets',
+      message: 'the path pets must begin with /',
+    });
+  }
+  expect.assertions(1);
+});
+
+describe('aliases of YAML', () => {
+  const root = (text: string) => readSource({ file: 'openapi.yaml', text }, new Places()).root;
+
+  test('mean the last anchor of that name before them', () => {
+    expect(root('{ a: &x { b: &x 1, c: *x }, d: *x, &x e: *x, f: &x [2], g: *x }')).toEqual({
+      a: { b: 1, c: 1 },
+      d: 1,
+      e: 'e',
+      f: [2],
+      g: [2],
+    });
+  });
+
+  test('take a time that grows with the file: 5,000 of them and of anchors are read', () => {
+    const lines = Array.from({ length: 5_000 }, (_, i) => `- { anchor: &a${i} { i: ${i} }, alias: *a${i} }`);
+    const entries = root(lines.join('\n')) as { anchor: object; alias: object }[];
+    expect(entries).toHaveLength(5_000);
+    expect(entries.every(({ anchor, alias }) => anchor === alias)).toBe(true);
+  });
+});
+
+test('JSON documents load as well, with their places', () => {
+  const text = JSON.stringify({ ...head, paths: { '/': { get: { operationId: 'a', responses: done } } } }, null, '\t');
+  expect(only(loadText(text, {}, 'openapi.json')).id).toBe('a');
+  const broken = text.replace('"responses"', '"reponses"');
+  expect(problemsOf(() => loadText(broken, {}, 'openapi.json'))).toEqual([
+    expect.stringMatching(/^9:11 \/paths\/~1\/get: an operation needs responses$/),
+  ]);
+});
+
+test.each(['3.0.0', '3.0.1', '3.0.3', '3.0.4', '3.0.3-rc1'])('OpenAPI %s is taken', (openapi) => {
+  expect(loadText(JSON.stringify({ ...head, openapi, paths: {} })).operations).toEqual([]);
+});
+
+test('a document without any of our own fields loads', () => {
+  const text = `
+openapi: 3.0.0
+info: { title: Plain, version: '2' }
+servers: [{ url: 'https://example.org/v1' }]
+paths:
+  /pets:
+    get:
+      responses: { default: { description: Anything. } }
+`;
+  const contract = loadText(text);
+  expect([contract.title, contract.version]).toEqual(['Plain', '2']);
+  expect(contract.match('GET', '/pets').operation?.id).toBe('get /pets');
+  expect(contract.notes.map(({ place, message }) => `${place}: ${message}`)).toEqual([
+    '4:13 /servers/0/url: the path /v1 of a server is not a part of the paths here',
+    '8:7 /paths/~1pets/get: the operation has no operationId: it is called get /pets',
+  ]);
+});
+
+describe('where requests carry the path of a server', () => {
+  const text = (servers: string) => `
+openapi: 3.0.3
+info: { title: Based, version: '2' }
+servers: ${servers}
+paths:
+  /: { get: { operationId: root, responses: { default: { description: Anything. } } } }
+  /pets: { get: { operationId: pets, x-successor: root, responses: { default: { description: Anything. } } } }
+`;
+  const based = (servers: string) => loadText(text(servers), { serverPath: 'prefix' });
+
+  test('their paths begin with it', () => {
+    const contract = based("[{ url: 'https://example.org/v1/' }]");
+    expect(contract.notes).toEqual([]);
+    const ids = ['/v1/pets', '/v1/', '/v1', '/pets', '/v11/pets', '/v1/v1/pets'].map(
+      (path) => contract.match('GET', path).operation?.id ?? null,
+    );
+    expect(ids).toEqual(['pets', 'root', null, null, null, null]);
+    expect(contract.match('GET', '/pets')).toEqual({ operation: null, allow: null });
+    expect(contract.operations[1]!.replyHeaders).toEqual(['Link', '</v1/>; rel="successor-version"']);
+  });
+
+  test('or with that of another server, and variables have their defaults', () => {
+    const variables = '{ base: { default: v2 } }';
+    const contract = based(
+      `[{ url: '/api' }, { url: 'https://{host}/{base}/x', variables: ${variables} }, { url: '' }]`,
+    );
+    const found = ['/api/pets', '/v2/x/pets', '/pets', '/x/pets'].map(
+      (path) => contract.match('GET', path).operation?.id,
+    );
+    expect(found).toEqual(['pets', 'pets', 'pets', undefined]);
+  });
+
+  test('a document without servers has none', () => {
+    expect(based('[]').match('GET', '/pets').operation?.id).toBe('pets');
+  });
+});
+
+test('fields that OpenAPI does not know are noted, extensions are not', () => {
+  const contract = load({
+    '/': {
+      get: {
+        operationId: 'a',
+        respones: {},
+        'x-mine': 1,
+        responses: { 200: { description: 'Done.', contents: {} }, 'x-a': 1 },
+      },
+    },
+    'x-paths': 1,
+  });
+  expect(notesOf(contract)).toEqual([
+    'respones is not a field that OpenAPI 3.0 has here: it is ignored',
+    'contents is not a field that OpenAPI 3.0 has here: it is ignored',
+  ]);
+});
+
+test('two spellings of one path are one path if no method is in both', () => {
+  const id = (name: string) => ({ name, in: 'path', required: true, schema: { type: 'integer' } });
+  const contract = load({
+    '/a/{x}': { get: { operationId: 'a', parameters: [id('x')], responses: done } },
+    '/a/{y}': { put: { operationId: 'b', parameters: [id('y')], responses: done } },
+    '/a/{z}': { head: { operationId: 'c', parameters: [id('z')], responses: done } },
+  });
+  const found = ['GET', 'PUT', 'HEAD'].map((method) => contract.match(method, '/a/x').operation!);
+  expect(found.map(({ path }) => path)).toEqual(['/a/{x}', '/a/{y}', '/a/{z}']);
+  expect(found.map(({ checkParameters }) => checkParameters(['x'], '', [])[0]!.pointer)).toEqual(['/x', '/y', '/z']);
+  expect(contract.match('POST', '/a/1')).toEqual({ operation: null, allow: ['GET', 'PUT', 'HEAD'] });
+  expect(notesOf(contract)).toEqual([
+    'is one path with /a/{x}, which has other methods',
+    'is one path with /a/{x}, which has other methods',
+  ]);
+});
+
+test('YAML anchors mean what they stand for', () => {
+  const text = `
+openapi: 3.0.3
+info: { title: Anchors, version: '1' }
+x-id: &id { name: id, in: query, schema: &int { type: integer } }
+paths:
+  /a: { get: { operationId: a, parameters: [*id], responses: &done { 200: { description: Done. } } } }
+  /b: { get: { operationId: b, parameters: [{ name: q, in: query, schema: *int }], responses: *done } }
+`;
+  const contract = loadText(text);
+  expect(contract.operations.map((operation) => operation.checkParameters([], 'id=x&q=y', []).length)).toEqual([2, 2]);
+  expect(contract.yaml).not.toContain('*');
+});
+
+test('the served texts keep every digit', () => {
+  const text = JSON.stringify({ ...head, paths: {}, components: { schemas: { A: { type: 'integer' } } } });
+  const contract = loadText(text.replace('"integer"', '"integer","maximum":9223372036854775807,"minimum":-1.5'));
+  expect(contract.json).toContain('"maximum": 9223372036854775807');
+  expect(contract.yaml).toContain('maximum: 9223372036854775807');
+  expect(JSON.parse(contract.json)).toEqual(
+    JSON.parse(JSON.stringify(contract.document, (_, v) => (typeof v === 'bigint' ? Number(v) : v))),
+  );
+  expect(loadText(contract.yaml).json).toBe(contract.json);
+  expect(loadText(contract.json).yaml).toBe(contract.yaml);
+});
+
+test('a path without operations is no path', () => {
+  expect(load({ '/': {} }).match('GET', '/')).toEqual({ operation: null, allow: null });
+});
+
+test('path items may be shared', () => {
+  const contract = load({
+    '/a': { get: { operationId: 'a', responses: done } },
+    '/b': { $ref: '#/paths/~1c' },
+    '/c': { get: { responses: done } },
+  });
+  expect(contract.match('GET', '/b').operation?.id).toBe('get /b');
+  expect(contract.match('GET', '/c').operation?.id).toBe('get /c');
+});
+
+test('large documents load, however long the chains of references in them', () => {
+  const ref = (i: number) => ({ $ref: `#/components/schemas/S${i}` });
+  const schema = (i: number) => ({
+    type: 'object',
+    properties: { next: ref((i + 1) % 500), list: { type: 'array', items: ref((i * 7) % 500) } },
+  });
+  const schemas = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`S${i}`, schema(i)]));
+  const content = { 'application/json': { schema: ref(0) } };
+  const contract = load({ '/': { post: { requestBody: { content }, responses: done } } }, { schemas });
+  const media = only(contract).body!.media('application/json')!;
+  expect(media.check(new TextEncoder().encode('{"next":{"next":{"list":[1]}}}'))).toEqual([
+    { in: 'body', pointer: '/next/next/list/0', message: 'must be an object', rule: 'type', limit: 'object' },
+  ]);
+});
+
+/** A document with a bit of everything. */
+const everything = {
+  ...head,
+  paths: {
+    '/a/{id}.{kind}': {
+      parameters: [
+        { name: 'id', in: 'path', required: true, style: 'label', schema: { type: 'integer', minimum: 1 } },
+        { name: 'kind', in: 'path', required: true, schema: { $ref: '#/components/schemas/Kind' } },
+      ],
+      post: {
+        operationId: 'a',
+        parameters: [
+          {
+            name: 'q',
+            in: 'query',
+            style: 'deepObject',
+            schema: { type: 'object', properties: { x: { type: 'array', items: {} } } },
+          },
+        ],
+        requestBody: {
+          required: true,
+          content: {
+            'application/json': { schema: { $ref: '#/components/schemas/Pet' } },
+            'application/x-www-form-urlencoded': { schema: { type: 'object' }, encoding: { a: { style: 'form' } } },
+          },
+        },
+        responses: {
+          '2XX': {
+            description: 'Done.',
+            content: { 'text/plain': { schema: { type: 'string', pattern: '^(a|b)+$' } } },
+          },
+        },
+        'x-sunset': '2027-01-01',
+        'x-successor': 'a',
+      },
+    },
+  },
+  components: {
+    schemas: {
+      Kind: { type: 'string', enum: ['x', 'y'], nullable: true },
+      Pet: {
+        type: 'object',
+        required: ['kind'],
+        properties: { kind: { type: 'string' }, id: { readOnly: true } },
+        discriminator: { propertyName: 'kind', mapping: { c: 'Cat' } },
+      },
+      Cat: {
+        allOf: [
+          { $ref: '#/components/schemas/Pet' },
+          { oneOf: [{ not: { type: 'object' } }, { additionalProperties: false }] },
+        ],
+      },
+    },
+  },
+};
+
+/** The paths to all members of a value. */
+function waysInto(value: unknown): string[][] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) => [[key], ...waysInto(member).map((way) => [key, ...way])]);
+}
+
+test('a document with a bit of everything loads', () => {
+  expect(loadText(JSON.stringify(everything)).operations).toHaveLength(1);
+});
+
+test('a document that is wrong anywhere is refused with a place, or loads', () => {
+  const ways = waysInto(everything);
+  const junk = fc.oneof(
+    fc.constantFrom(
+      null,
+      7,
+      -1,
+      '',
+      'text',
+      true,
+      [],
+      {},
+      [null],
+      [[]],
+      [{}],
+      { $ref: 7 },
+      { $ref: '#/components/schemas/Kind' },
+      { a: null },
+    ),
+    fc.constantFrom(
+      { $ref: '#/paths' },
+      { $ref: '#' },
+      { type: 'object' },
+      { oneOf: [7] },
+      ['x', 'x'],
+      '{',
+      '/{x}',
+      '../x',
+    ),
+  );
+  fc.assert(
+    fc.property(fc.constantFrom(...ways), junk, (way, value) => {
+      const document = structuredClone(everything) as never as Record<string, never>;
+      const last = way.at(-1)!;
+      const parent = way.slice(0, -1).reduce((at, key) => at[key]!, document);
+      parent[last] = value as never;
+      for (const problem of problemsOf(() => loadText(JSON.stringify(document))))
+        expect(problem).toMatch(/^\d+:\d+.*: ./);
+    }),
+    { numRuns: 200 },
+  );
+});

@@ -1,0 +1,155 @@
+import { describe, expect, test } from '@jest/globals';
+import { NO_SCOPES } from '../../../src/limits/scopes.ts';
+import { arrived, carry } from '../src/carried.ts';
+import { checkContract, type Reading } from '../src/contract.ts';
+import { createContract } from '../src/served.ts';
+import { done, head, loadText, problemsOf } from './documents.ts';
+
+type Json = Record<string, unknown>;
+
+const get = (fields: Json) => ({ get: { responses: done, ...fields } });
+const documentOf = (paths: Json, tags: unknown = []) => JSON.stringify({ ...head, tags, paths }, null, 1);
+const loaded = (paths: Json, tags: unknown = [], options?: Reading) => loadText(documentOf(paths, tags), options);
+const problemsIn = (paths: Json, tags: unknown = []) => problemsOf(() => loaded(paths, tags));
+
+const SHOP = {
+  '/login': { post: { operationId: 'login', responses: done, 'x-ratelimit': '5/minute,20/day:sliding' } },
+  '/a': get({ operationId: 'a', tags: ['search', 'other'] }),
+  '/b': get({ operationId: 'b', tags: ['search'], 'x-ratelimit': [{ limit: 2, per: '10s' }] }),
+  '/c': get({ operationId: 'c', tags: ['search'] }),
+  '/d': get({}),
+};
+const TAGS = [{ name: 'search', 'x-ratelimit': '30/minute' }, { name: 'other' }];
+
+test('operations and tags have windows, with their scopes; operations say in which ones they count', () => {
+  const { windows, operations } = loaded(SHOP, TAGS);
+  expect(windows).toEqual([
+    { name: 'minute', kind: 'fixed', limit: 5, span: 60_000, scope: 'login' },
+    { name: 'day', kind: 'sliding', limit: 20, span: 86_400_000, scope: 'login' },
+    { name: '10s', kind: 'fixed', limit: 2, span: 10_000, scope: 'b' },
+    { name: 'minute', kind: 'fixed', limit: 30, span: 60_000, scope: 'tag:search' },
+  ]);
+  expect(Object.fromEntries(operations.map(({ id, scopes }) => [id, scopes]))).toEqual({
+    login: ['login'],
+    a: ['tag:search'],
+    b: ['b', 'tag:search'],
+    c: ['tag:search'],
+    'get /d': [],
+  });
+});
+
+test('another process that takes the contract has the same, and one list for equal ones', () => {
+  const file = `${import.meta.dirname}/none.json`;
+  const { checked } = checkContract(file, { text: documentOf(SHOP, TAGS) });
+  const contract = createContract(arrived(structuredClone(carry(checked))));
+  expect(contract.windows).toEqual(checked.windows);
+  const scopes = (path: string) => contract.match('GET', path).operation!.scopes;
+  expect(scopes('/a')).toBe(scopes('/c'));
+  expect(scopes('/d')).toBe(NO_SCOPES);
+});
+
+test('an operation without an operationId counts by method and path, and no operation is taken for a tag', () => {
+  const { windows } = loaded(
+    {
+      '/a/{b}': get({ 'x-ratelimit': '1/day', parameters: [path('b')] }),
+      '/t': get({ operationId: 'tag:x', tags: ['x'], 'x-ratelimit': '1/day' }),
+    },
+    [{ name: 'x', 'x-ratelimit': '2/day' }],
+  );
+  expect(windows.map(({ scope }) => scope)).toEqual(['get%20%2Fa%2F%7Bb%7D', 'tag%3Ax', 'tag:x']);
+});
+
+const path = (name: string) => ({ name, in: 'path', required: true, schema: { type: 'string' } });
+
+describe('mistakes', () => {
+  test.each<[name: string, value: unknown, message: string]>([
+    ['no windows', 5, 'must be windows such as 5/minute,100/day or a list of {limit, per, kind}'],
+    ['another form', '5 a minute', 'must look like 5/minute or 10/10s:sliding'],
+    ['an empty list', [], 'must be one to 4 windows'],
+    ['no limit', [{ per: 'minute' }], 'must have a limit from 1 to 1000000000000'],
+    ['a limit of 0', '0/minute', 'must have a limit from 1 to 1000000000000'],
+    ['an unknown kind', '5/minute:leaky', 'must be fixed or sliding'],
+    ['an unknown span', '5/fortnight', 'must be per second, minute, hour, day or a duration from 1s to 366d'],
+    ['a span too short', '5/10ms', 'must be per second, minute, hour, day or a duration from 1s to 366d'],
+    ['a span twice', '5/minute,6/60s', 'must be over another span than the window before (window 2)'],
+    ['more members', [{ limit: 5, per: 'day', of: 'x' }], 'must have no other members than limit, per and kind'],
+  ])('%s', (_name, value, message) => {
+    expect(problemsIn({ '/a': get({ operationId: 'a', 'x-ratelimit': value }) })).toEqual([
+      expect.stringMatching(new RegExp(`^\\d+:\\d+ /paths/~1a/get/x-ratelimit: ${literally(message)}$`)),
+    ]);
+    expect(problemsIn({ '/a': get({ operationId: 'a', tags: ['t'] }) }, [{ name: 't', 'x-ratelimit': value }])).toEqual(
+      [expect.stringMatching(new RegExp(`^\\d+:\\d+ /tags/0/x-ratelimit: ${literally(message)}$`))],
+    );
+  });
+
+  test('a cost that no window of the operation or its tag has room for', () => {
+    const paths = { '/a': get({ operationId: 'a', tags: ['t'], 'x-ratelimit-cost': 6, 'x-ratelimit': '6/day' }) };
+    expect(problemsIn(paths, [{ name: 't', 'x-ratelimit': '5/minute' }])).toEqual([
+      expect.stringMatching(/get\/x-ratelimit-cost: 6 is more than 5 per minute, which x-ratelimit allows: no request/),
+    ]);
+    expect(loaded(paths, [{ name: 't', 'x-ratelimit': '6/minute' }]).windows).toHaveLength(2);
+  });
+
+  test('more windows than a client can be counted in', () => {
+    const paths = Object.fromEntries(
+      Array.from({ length: 17 }, (_, i) => [`/p${i}`, get({ operationId: `p${i}`, 'x-ratelimit': '1/day' })]),
+    );
+    expect(problemsIn(paths)).toEqual([
+      expect.stringContaining('/paths/~1p16/get/x-ratelimit: a contract has at most 16'),
+    ]);
+  });
+
+  test('a tag twice, one without a name, and names too long for a header', () => {
+    const tags = [
+      { name: 't', 'x-ratelimit': '1/day' },
+      { name: 't', 'x-ratelimit': '2/day' },
+      { 'x-ratelimit': '1/day' },
+    ];
+    const long = 'a'.repeat(300);
+    expect(problemsIn({ '/a': get({ operationId: long, tags: ['t'], 'x-ratelimit': '1/day' }) }, tags)).toEqual([
+      expect.stringContaining('/tags/1/x-ratelimit: the tag t has limits already'),
+      expect.stringContaining('/tags/2/x-ratelimit: limits need a tag with a name'),
+      expect.stringContaining('/paths/~1a/get/x-ratelimit: needs a shorter name to count for'),
+    ]);
+  });
+
+  test('a tag that no operation has is noted, and counts nothing', () => {
+    const { notes, windows } = loaded({ '/a': get({ operationId: 'a' }) }, [{ name: 't', 'x-ratelimit': '1/day' }]);
+    expect(notes.map(({ message }) => message)).toEqual(['has no effect: no operation has this tag']);
+    expect(windows).toEqual([]);
+  });
+
+  const limit = { 'x-ratelimit': '5/minute' };
+  const item = get({ operationId: 'a' });
+  test.each<[what: string, place: string, document: object]>([
+    ['the document', '', { ...limit, paths: { '/a': item } }],
+    ['info', '/info', { info: { ...head.info, ...limit }, paths: { '/a': item } }],
+    ['all paths', '/paths', { paths: { ...limit, '/a': item } }],
+    ['a path', '/paths/~1a', { paths: { '/a': { ...item, ...limit } } }],
+  ])('limits on %s hold for nobody, so they are refused', (_what, place, document) => {
+    for (const leniency of ['none', 'pass', 'omit'] as const)
+      expect(problemsOf(() => loadText(JSON.stringify({ ...head, ...document }), { leniency }))).toEqual([
+        expect.stringContaining(`${place}/x-ratelimit: has no effect here`),
+      ]);
+  });
+
+  test('are never tolerated', () => {
+    const paths = { '/a': get({ operationId: 'a', tags: ['t'] }) };
+    const tags = [{ name: 't', 'x-ratelimit': 'x' }];
+    for (const reading of [{ responses: 'off' }, { leniency: 'pass' }, { leniency: 'omit' }] as const)
+      expect(problemsOf(() => loaded(paths, tags, reading))).toHaveLength(1);
+  });
+});
+
+test('an operation that is left out for its mistakes leaves its windows out too', () => {
+  const paths = {
+    '/a': get({ operationId: 'a', tags: ['t'], 'x-ratelimit': '5/minute', 'x-try-it': 'maybe' }),
+    '/b': get({ operationId: 'b', 'x-ratelimit': '6/minute' }),
+  };
+  const windowsUnder = (leniency: 'omit' | 'pass') =>
+    loaded(paths, [{ name: 't', 'x-ratelimit': '1/day' }], { leniency }).windows.map(({ scope }) => scope);
+  expect(windowsUnder('omit')).toEqual(['b']);
+  expect(windowsUnder('pass')).toEqual(['a', 'b', 'tag:t']);
+});
+
+const literally = (text: string) => text.replace(/[{}.*+?()[\]^$|\\]/g, '\\$&');

@@ -1,0 +1,167 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { Router } from '../src/router.ts';
+import { namesIn, outlineOf, parseTemplate, TemplateError } from '../src/template.ts';
+
+/** A router whose operations are named `METHOD template`. */
+function routerOf(paths: Record<string, string[]>): Router<string> {
+  const router = new Router<string>();
+  for (const [path, methods] of Object.entries(paths)) {
+    router.add(parseTemplate(path), new Map(methods.map((method) => [method, `${method} ${path}`])));
+  }
+  return router;
+}
+
+const gets = (...paths: string[]) => routerOf(Object.fromEntries(paths.map((path) => [path, ['GET']])));
+
+test.each([
+  ['/', '/', []],
+  ['/pets', '/pets', []],
+  ['/pets/mine', '/pets/mine', []],
+  ['/pets/7', '/pets/{id}', ['7']],
+  ['/pets/min', '/pets/{id}', ['min']],
+  ['/pets/mine/tags', '/pets/{id}/tags', ['mine']],
+  ['/pets/mine/owner', '/pets/mine/owner', []],
+  ['/pets/7/tags/x%2Fy', '/pets/{id}/tags/{tag}', ['7', 'x%2Fy']],
+  ['/files/a.json', '/files/{name}.json', ['a']],
+  ['/files/a.b.json', '/files/{name}.json', ['a.b']],
+  ['/files/a.xml', '/files/{name}', ['a.xml']],
+  ['/files/.json', '/files/{name}', ['.json']],
+  ['/range/1-2-3', '/range/{from}-{to}', ['1', '2-3']],
+  ['/range/12', '/range/{single}', ['12']],
+  ['/range/1-', '/range/{single}', ['1-']],
+])('%s is %s', (path, template, parameters) => {
+  const router = gets(
+    '/',
+    '/pets',
+    '/pets/{id}',
+    '/pets/mine',
+    '/pets/{id}/tags',
+    '/pets/{id}/tags/{tag}',
+    '/pets/mine/owner',
+    '/files/{name}',
+    '/files/{name}.json',
+    '/range/{single}',
+    '/range/{from}-{to}',
+  );
+  expect(router.match('GET', path)).toEqual({ operation: `GET ${template}`, parameters });
+});
+
+test.each(['/pets/', '/pets//tags', '/Pets', '/pets/7/', '//', '/pets/7/tags/', ''])('%j is no path', (path) => {
+  const router = gets('/pets', '/pets/{id}', '/pets/{id}/tags');
+  expect(router.match('GET', path)).toEqual({ operation: null, allow: null });
+});
+
+describe('methods', () => {
+  const router = routerOf({
+    '/pets/mine': ['GET'],
+    '/pets/{id}': ['GET', 'DELETE'],
+    '/own': ['HEAD', 'GET'],
+    '/post': ['POST'],
+  });
+
+  test('HEAD is answered by GET, unless it has an operation of its own', () => {
+    expect(router.match('HEAD', '/pets/7')).toEqual({ operation: 'GET /pets/{id}', parameters: ['7'] });
+    expect(router.match('HEAD', '/own')).toEqual({ operation: 'HEAD /own', parameters: [] });
+  });
+
+  test('a path without the method tells those it has', () => {
+    expect(router.match('PUT', '/pets/7')).toEqual({ operation: null, allow: ['GET', 'DELETE', 'HEAD'] });
+    expect(router.match('HEAD', '/post')).toEqual({ operation: null, allow: ['POST'] });
+    expect(router.match('constructor', '/post')).toEqual({ operation: null, allow: ['POST'] });
+  });
+
+  test('a concrete path hides a template, also where it lacks the method', () => {
+    expect(router.match('DELETE', '/pets/mine')).toEqual({ operation: null, allow: ['GET', 'HEAD'] });
+  });
+});
+
+const literal = fc.stringMatching(/^[a-z]{1,3}$/);
+const templates = fc
+  .array(fc.oneof(literal, fc.constant('{}')), { minLength: 1, maxLength: 5 })
+  .map((segments) => segments.map((segment, i) => (segment === '{}' ? `{p${i}}` : segment)))
+  .map((segments) => `/${segments.join('/')}`);
+
+/** Templates with different outlines. */
+const manyTemplates = fc.uniqueArray(templates, {
+  minLength: 1,
+  maxLength: 30,
+  selector: (path) => outlineOf(parseTemplate(path)),
+});
+
+test('a concrete path comes before every template that fits it', () => {
+  fc.assert(
+    fc.property(manyTemplates, fc.array(literal, { minLength: 1, maxLength: 5 }), (paths, segments) => {
+      const concrete = `/${segments.join('/')}`;
+      const router = gets(...new Set([...paths, concrete]));
+      expect(router.match('GET', concrete)).toEqual({ operation: `GET ${concrete}`, parameters: [] });
+    }),
+  );
+});
+
+test('a filled template is found, as itself or as one that is more concrete', () => {
+  fc.assert(
+    fc.property(
+      manyTemplates,
+      fc.nat(),
+      fc.array(fc.stringMatching(/^[a-z0-9._~%-]{1,4}$/), { minLength: 5, maxLength: 5 }),
+      (paths, n, fill) => {
+        const template = paths[n % paths.length]!;
+        let i = 0;
+        const path = template.replace(/\{[^}]*\}/g, () => fill[i++]!);
+        const found = gets(...paths).match('GET', path);
+        expect(found.operation).not.toBeNull();
+        const chosen = found.operation!.slice('GET '.length);
+        const values = 'parameters' in found ? [...found.parameters] : [];
+        expect(chosen.replace(/\{[^}]*\}/g, () => values.shift()!)).toBe(path);
+        const rank = (text: string) =>
+          text
+            .split('/')
+            .map((segment) => (segment.startsWith('{') ? 1 : 0))
+            .join('');
+        expect(rank(chosen) <= rank(template)).toBe(true);
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test('what fits no template is not found', () => {
+  fc.assert(
+    fc.property(manyTemplates, fc.array(fc.stringMatching(/^[A-Z]{1,3}$/), { maxLength: 6 }), (paths, segments) => {
+      const path = `/${segments.join('/')}`;
+      const fits = paths.some((template) => {
+        const parts = template.slice(1).split('/');
+        return parts.length === segments.length && parts.every((part) => part.startsWith('{'));
+      });
+      expect(gets(...paths).match('GET', path).operation !== null).toBe(fits);
+    }),
+  );
+});
+
+describe('templates', () => {
+  test('are put into canonical form where they are literal', () => {
+    expect(gets('/föö bar/%7euser/%2f').match('GET', '/f%C3%B6%C3%B6%20bar/~user/%2F').operation).not.toBeNull();
+    expect(gets("/a!$&'()*+,=:@-._~").match('GET', "/a!$&'()*+,=:@-._~").operation).not.toBeNull();
+    expect(gets('/100%/{x}').match('GET', '/100%25/1').operation).not.toBeNull();
+  });
+
+  test('have names in their order', () => {
+    expect(namesIn('/a/{x}/{y}-{z}.json')).toEqual(['x', 'y', 'z']);
+  });
+
+  test.each([
+    ['pets', 'must begin with /'],
+    ['/pets?x={x}', 'must have no query and no fragment'],
+    ['/pets#x', 'must have no query and no fragment'],
+    ['/{a}{b}', 'has two templates with nothing between them'],
+    ['/{a}/{a}', 'has {a} twice'],
+    ['/{a', 'has a brace without its partner'],
+    ['/a}', 'has a brace without its partner'],
+    ['/{a/b}', 'has a brace without its partner'],
+    ['/{}', 'has {} without a name'],
+    ['/a/../b', 'has a segment .., which no canonical path has'],
+  ])('%s is none: it %s', (path, message) => {
+    expect(() => parseTemplate(path)).toThrow(new TemplateError(message));
+  });
+});

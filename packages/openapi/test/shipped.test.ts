@@ -1,0 +1,57 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from '@jest/globals';
+import { loadContract, type Operation } from '../src/contract.ts';
+
+type Node = Record<string, unknown>;
+
+const contract = loadContract(fileURLToPath(new URL('../../../config/openapi.yaml', import.meta.url)));
+
+test('the shipped contract says nothing that is not enforced', () => {
+  expect(contract.notes).toEqual([]);
+  expect(contract.operations.length).toBeGreaterThan(0);
+});
+
+/** A node of the document, through references. */
+function resolve(node: unknown): Node {
+  const ref = (node as Node).$ref;
+  if (typeof ref !== 'string') return node as Node;
+  return resolve(
+    ref
+      .slice(2)
+      .split('/')
+      .reduce((at, key) => at[key] as Node, contract.document as Node),
+  );
+}
+
+/** The examples of a media type, as bytes. */
+function examplesOf(content: unknown): Uint8Array[] {
+  const media = ((content as Node | undefined)?.['application/json'] ?? {}) as Node;
+  const named = Object.values((media.examples ?? {}) as Node).map((example) => resolve(example).value);
+  const all = media.example === undefined ? named : [media.example, ...named];
+  return all.map((value) => new TextEncoder().encode(JSON.stringify(value)));
+}
+
+function nodeOf({ path, method }: Operation): Node {
+  return resolve(((contract.document.paths as Node)[path] as Node)[method.toLowerCase()]);
+}
+
+describe.each(contract.operations.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
+  test('is found under its path', () => {
+    const path = operation.path.replace(/\{[^}]*\}/g, '7');
+    expect(contract.match(operation.method, path).operation).toBe(operation);
+  });
+
+  test('has examples that fit', () => {
+    const node = nodeOf(operation);
+    if (node.requestBody !== undefined) {
+      for (const bytes of examplesOf(resolve(node.requestBody).content)) {
+        expect(operation.body!.media('application/json')!.check(bytes)).toEqual([]);
+      }
+    }
+    for (const [status, response] of Object.entries(node.responses as Node)) {
+      for (const bytes of examplesOf(resolve(response).content)) {
+        expect(operation.checkResponse(Number(status), 'application/json', bytes)).toEqual([]);
+      }
+    }
+  });
+});

@@ -1,0 +1,53 @@
+import { expect, test } from '@jest/globals';
+import { inPauses, Slices } from '../src/slices.ts';
+
+/** Steps of which each is a slice of its own, because it takes long; `done` gets the number of each. */
+function* slow(count: number, done: (step: number) => void): Generator<void, void, void> {
+  for (let step = 0; step < count; step++) {
+    for (const end = performance.now() + 5; performance.now() < end; );
+    done(step);
+    yield;
+  }
+}
+
+test('however many jobs there are, the event loop turns after each slice', async () => {
+  const slices = new Slices();
+  const told: string[] = [];
+  const job = (name: string) => slices.run(slow(3, (step) => told.push(`${name}${step}`)));
+  let turning = true;
+  const turn = () => {
+    told.push('turn');
+    if (turning) setImmediate(turn);
+  };
+  setImmediate(turn);
+  await Promise.all([job('a'), job('b')]);
+  turning = false;
+  expect(told.filter((one) => one !== 'turn')).toEqual(['a0', 'a1', 'a2', 'b0', 'b1', 'b2']);
+  expect(told.some((one, i) => one !== 'turn' && told[i + 1] !== undefined && told[i + 1] !== 'turn')).toBe(false);
+});
+
+test('a job that throws ends by itself; the next one goes on', async () => {
+  const slices = new Slices();
+  const broken = slices.run(
+    slow(1, () => {
+      throw new Error('no');
+    }),
+  );
+  const good = slices.run(slow(1, () => {}));
+  await expect(broken).rejects.toThrow('no');
+  await good;
+  await slices.run(slow(1, () => {}));
+});
+
+test('work in the pauses ends when it is told to', async () => {
+  const stop = new AbortController();
+  let steps = 0;
+  await inPauses(
+    slow(1_000, (step) => {
+      steps++;
+      if (step === 3) stop.abort();
+    }),
+    stop.signal,
+  );
+  expect(steps).toBe(4);
+});

@@ -1,0 +1,341 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Contract } from '../src/contract.ts';
+import { done, load, only, problemsOf, short } from './documents.ts';
+
+/** One cell of the table "Style Examples" of OpenAPI 3.0.3, without `matrix`; `empty` is for the string ''. */
+interface Cell {
+  readonly in: 'path' | 'query' | 'header' | 'cookie';
+  readonly style: string;
+  readonly explode: boolean;
+  readonly empty?: string;
+  readonly string?: string;
+  readonly array?: string;
+  readonly object?: string;
+}
+
+const table: Cell[] = [
+  {
+    in: 'path',
+    style: 'label',
+    explode: false,
+    empty: '.',
+    string: '.blue',
+    array: '.blue.black.brown',
+    object: '.R.100.G.200.B.150',
+  },
+  {
+    in: 'path',
+    style: 'label',
+    explode: true,
+    empty: '.',
+    string: '.blue',
+    array: '.blue.black.brown',
+    object: '.R=100.G=200.B=150',
+  },
+  {
+    in: 'query',
+    style: 'form',
+    explode: false,
+    empty: 'color=',
+    string: 'color=blue',
+    array: 'color=blue,black,brown',
+    object: 'color=R,100,G,200,B,150',
+  },
+  {
+    in: 'query',
+    style: 'form',
+    explode: true,
+    empty: 'color=',
+    string: 'color=blue',
+    array: 'color=blue&color=black&color=brown',
+    object: 'R=100&G=200&B=150',
+  },
+  {
+    in: 'cookie',
+    style: 'form',
+    explode: false,
+    empty: 'color=',
+    string: 'color=blue',
+    array: 'color=blue,black,brown',
+    object: 'color=R,100,G,200,B,150',
+  },
+  {
+    in: 'cookie',
+    style: 'form',
+    explode: true,
+    empty: 'color=',
+    string: 'color=blue',
+    array: 'color=blue&color=black&color=brown',
+    object: 'R=100&G=200&B=150',
+  },
+  {
+    in: 'path',
+    style: 'simple',
+    explode: false,
+    string: 'blue',
+    array: 'blue,black,brown',
+    object: 'R,100,G,200,B,150',
+  },
+  {
+    in: 'path',
+    style: 'simple',
+    explode: true,
+    string: 'blue',
+    array: 'blue,black,brown',
+    object: 'R=100,G=200,B=150',
+  },
+  {
+    in: 'header',
+    style: 'simple',
+    explode: false,
+    string: 'blue',
+    array: 'blue,black,brown',
+    object: 'R,100,G,200,B,150',
+  },
+  {
+    in: 'header',
+    style: 'simple',
+    explode: true,
+    string: 'blue',
+    array: 'blue,black,brown',
+    object: 'R=100,G=200,B=150',
+  },
+  {
+    in: 'query',
+    style: 'spaceDelimited',
+    explode: false,
+    array: 'color=blue%20black%20brown',
+    object: 'color=R%20100%20G%20200%20B%20150',
+  },
+  {
+    in: 'query',
+    style: 'pipeDelimited',
+    explode: false,
+    array: 'color=blue|black|brown',
+    object: 'color=R|100|G|200|B|150',
+  },
+  { in: 'query', style: 'deepObject', explode: true, object: 'color[R]=100&color[G]=200&color[B]=150' },
+];
+
+const integer = (value: number) => ({ type: 'integer', enum: [value] });
+
+/** Schemas that allow exactly one value. */
+const schemas = {
+  empty: { type: 'string', enum: [''] },
+  string: { type: 'string', enum: ['blue'] },
+  array: { type: 'array', items: { type: 'string' }, enum: [['blue', 'black', 'brown']] },
+  object: {
+    type: 'object',
+    required: ['R', 'G', 'B'],
+    properties: { R: integer(100), G: integer(200), B: integer(150) },
+    additionalProperties: false,
+  },
+};
+
+function contractFor({ in: place, style, explode }: Cell, schema: object): Contract {
+  const parameters = [{ name: 'color', in: place, required: true, style, explode, schema }];
+  return load({ [place === 'path' ? '/{color}' : '/']: { get: { parameters, responses: done } } });
+}
+
+function send(contract: Contract, { in: place }: Cell, text: string): string[] {
+  const operation = only(contract);
+  if (place === 'path') return short(operation.checkParameters([text], '', []));
+  if (place === 'query') return short(operation.checkParameters([], text, []));
+  return short(
+    operation.checkParameters([], '', place === 'cookie' ? ['Cookie', `a=b; ${text}; c=d`] : ['Color', text]),
+  );
+}
+
+describe.each(table)('$in $style, explode: $explode', (cell) => {
+  const kinds = (['empty', 'string', 'array', 'object'] as const).filter((kind) => cell[kind] !== undefined);
+
+  test.each(kinds)('reads %s', (kind) => {
+    expect(send(contractFor(cell, schemas[kind]), cell, cell[kind]!)).toEqual([]);
+  });
+
+  test.each(kinds.filter((kind) => kind !== 'empty'))('sees a difference in %s', (kind) => {
+    const contract = contractFor(cell, schemas[kind]);
+    const other = cell[kind]!.replace('blue', 'red').replace('100', '101');
+    expect(send(contract, cell, other)).not.toEqual([]);
+  });
+});
+
+test.each([
+  ['label', false, 'string', 'blue', '/color must be written like .x'],
+  ['label', false, 'object', '.R.100.G', '/color must be written like .a.x.b.y'],
+  ['label', true, 'object', '.R.100', '/color must be written like .a=x.b=y'],
+  ['simple', false, 'object', 'R,100,G', '/color must be written like a,x,b,y'],
+  ['simple', true, 'object', 'R=100,G', '/color must be written like a=x,b=y'],
+] as const)('says how %s, explode: %s, %s is written', (style, explode, kind, text, expected) => {
+  const cell: Cell = { in: 'path', style, explode };
+  expect(send(contractFor(cell, schemas[kind]), cell, text)).toEqual([expected]);
+});
+
+test.each([
+  ['color=blue%2Cblack', [], 'form', false, { type: 'array', items: { type: 'string', enum: ['blue,black'] } }],
+  ['color=blue+black', [], 'spaceDelimited', false, { type: 'array', minItems: 2, items: { type: 'string' } }],
+  ['color=blue%7Cblack', [], 'pipeDelimited', false, { type: 'array', minItems: 2, items: { type: 'string' } }],
+  ['color=1&color=2', [], 'spaceDelimited', true, { type: 'array', minItems: 2, items: { type: 'integer' } }],
+  ['color=1&color=2', [], 'pipeDelimited', true, { type: 'array', minItems: 2, items: { type: 'integer' } }],
+  [
+    'color=',
+    ['/color must have at least 1 entry'],
+    'form',
+    false,
+    { type: 'array', minItems: 1, items: { type: 'string' } },
+  ],
+  [
+    'color=1,2&color=3',
+    ['/color is given more than once'],
+    'form',
+    false,
+    { type: 'array', items: { type: 'integer' } },
+  ],
+  ['color=1,x,3', ['/color/1 must be an integer'], 'form', false, { type: 'array', items: { type: 'integer' } }],
+  [
+    'color%5BR%5D=100',
+    [],
+    'deepObject',
+    true,
+    { type: 'object', required: ['R'], properties: { R: { type: 'integer' } } },
+  ],
+  ['color[R]=1&color[R]=2', ['/color/R is given more than once'], 'deepObject', true, { type: 'object' }],
+  [
+    'color[R]=1&color[R]=2',
+    [],
+    'deepObject',
+    true,
+    { type: 'object', properties: { R: { type: 'array', minItems: 2, items: { type: 'integer' } } } },
+  ],
+  [
+    'color[a][b]=1',
+    ['/color is required', '/color[a][b] is not a parameter of this operation'],
+    'deepObject',
+    true,
+    { type: 'object' },
+  ],
+  [
+    'color[R]=x',
+    ['/color/R must be an integer'],
+    'deepObject',
+    true,
+    { type: 'object', properties: { R: { type: 'integer' } } },
+  ],
+  [
+    'color[__proto__]=1',
+    ['/color/__proto__ is not a member that the contract has'],
+    'deepObject',
+    true,
+    { type: 'object', additionalProperties: false },
+  ],
+  ['color[]=1&color[]=2', [], 'deepObject', true, { type: 'array', minItems: 2, items: { type: 'integer' } }],
+  ['color[0]=1&color%5B1%5D=2', [], 'deepObject', true, { type: 'array', minItems: 2, items: { type: 'integer' } }],
+  ['color[]=x', ['/color/0 must be an integer'], 'deepObject', true, { type: 'array', items: { type: 'integer' } }],
+  [
+    'color[1]=1&color[0]=2',
+    ['/color must be written like color[]=x&color[]=y'],
+    'deepObject',
+    true,
+    { type: 'array', items: { type: 'integer' } },
+  ],
+  [
+    'color=1',
+    ['/color is required', '/color is not a parameter of this operation'],
+    'deepObject',
+    true,
+    { type: 'array', items: { type: 'integer' } },
+  ],
+  ['color=1', [], 'deepObject', true, { anyOf: [{ type: 'object' }, { type: 'integer' }] }],
+  ['color[R]=1', [], 'deepObject', true, { anyOf: [{ type: 'object' }, { type: 'integer' }] }],
+  [
+    'color=1&color=2',
+    ['/color is given more than once'],
+    'deepObject',
+    true,
+    { anyOf: [{ type: 'object' }, { type: 'integer' }] },
+  ],
+  [
+    'color=1&color[R]=1',
+    ['/color must be written like color[a]=x&color[b]=y'],
+    'deepObject',
+    true,
+    { anyOf: [{ type: 'object' }, { type: 'integer' }] },
+  ],
+  ['x=1&y=2', [], 'form', true, { type: 'object', additionalProperties: { type: 'integer' }, minProperties: 2 }],
+  [
+    'x=1&y=b',
+    ['/color/y must be an integer'],
+    'form',
+    true,
+    { type: 'object', additionalProperties: { type: 'integer' } },
+  ],
+  [
+    'R=1&R=2',
+    ['/color/R is given more than once'],
+    'form',
+    true,
+    { type: 'object', properties: { R: {} }, additionalProperties: false },
+  ],
+  [
+    'R=1&S=2',
+    ['/S is not a parameter of this operation'],
+    'form',
+    true,
+    { type: 'object', properties: { R: {} }, additionalProperties: false },
+  ],
+  ['color=R,1,R,2', ['/color/R is given more than once'], 'form', false, { type: 'object' }],
+] as const)('the query %s gives %j as %s, explode: %s', (query, expected, style, explode, schema) => {
+  const cell: Cell = { in: 'query', style, explode };
+  expect(send(contractFor(cell, schema), cell, query)).toEqual(expected);
+});
+
+test.each([
+  ['query', 'form', 'color=a%2Cb%2cc,d', 1, 4],
+  ['path', 'simple', 'a%2Cb', 1, 2],
+  ['header', 'simple', 'a%2Cb', 1, 1],
+  ['cookie', 'form', 'color=a%2Cb', 1, 2],
+] as const)('a comma that is encoded in %s %s separates where it may', (place, style, text, data, separators) => {
+  for (const [encodedCommas, entries] of [
+    ['data', data],
+    ['separators', separators],
+  ] as const) {
+    const schema = { type: 'array', items: { type: 'string' }, minItems: entries, maxItems: entries };
+    const cell: Cell = { in: place, style, explode: false };
+    const parameters = [{ name: 'color', in: place, required: true, style, explode: false, schema }];
+    const path = place === 'path' ? '/{color}' : '/';
+    const contract = load({ [path]: { get: { parameters, responses: done } } }, {}, { encodedCommas });
+    const found = send(contract, cell, place === 'query' && encodedCommas === 'data' ? text.replace(',d', '') : text);
+    expect([encodedCommas, found]).toEqual([encodedCommas, []]);
+  }
+});
+
+test('a style is refused where it has no place', () => {
+  const parameter = (place: string, style: string, schema: object) => ({
+    name: 'x',
+    in: place,
+    required: true,
+    style,
+    schema,
+  });
+  const problems = (...all: object[]) => problemsOf(() => load({ '/': { get: { parameters: all, responses: done } } }));
+  expect(problems(parameter('query', 'matrix', {}), parameter('header', 'form', {}))).toEqual([
+    expect.stringContaining('must be form, spaceDelimited, pipeDelimited, deepObject in query'),
+    expect.stringContaining('must be simple in header'),
+  ]);
+  expect(problems(parameter('query', 'deepObject', { type: 'string' }))).toEqual([
+    expect.stringContaining('deepObject is for objects and lists only'),
+  ]);
+});
+
+test('an operation with the style matrix is a mistake, which says that no path has a semicolon', () => {
+  const x = { name: 'x', in: 'path', required: true, style: 'matrix', schema: { type: 'string' } };
+  const paths = { '/a{x}': { get: { parameters: [x], responses: done } }, '/b': { get: { responses: done } } };
+  expect(problemsOf(() => load({ '/a;b': { get: { responses: done } } }))).toEqual([
+    expect.stringContaining('has a semicolon, which the gateway refuses in every path'),
+  ]);
+  const message = expect.stringContaining('matrix cannot be used: the gateway refuses a path with a semicolon');
+  expect(problemsOf(() => load(paths))).toEqual([message]);
+  const { operations, exempted } = load(paths, {}, { leniency: 'omit' });
+  expect(operations.map(({ path }) => path)).toEqual(['/b']);
+  expect(exempted).toMatchObject([{ path: '/a{x}', treatment: 'omit', problems: [{ message }] }]);
+});

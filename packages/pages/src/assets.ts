@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { join } from 'node:path';
+import { entityTag } from '../../../src/common/entity-tag.ts';
+import { Content } from './content.ts';
+
+/** The files of a page, all from this package and its dependencies; the browser loads nothing from elsewhere. */
+export interface Assets {
+  /**
+   * The path of the files, with a slash at its end. It changes with their content, so browsers can cache them for ever.
+   */
+  readonly base: string;
+  /** The served files by their whole path. */
+  readonly contents: ReadonlyMap<string, Content>;
+}
+
+/** What all pages share: names below a page's files, and where they are. */
+export const BASE_STYLE = ['styles/base.css', join(import.meta.dirname, 'styles/base.css')] as const;
+export const ICON = ['icon.svg', join(import.meta.dirname, 'icon.svg')] as const;
+
+/**
+ * Reads and hashes every file once; `files` says where each served name is on disk. The expensive steps, stripping types
+ * and compressing, wait for the first request.
+ */
+export function loadAssets(prefix: string, files: Iterable<readonly [name: string, path: string]>): Assets {
+  const sources = [...files].map(([name, path]) => {
+    const source = readFileSync(path);
+    return { name, source, tag: entityTag(source) };
+  });
+  const base = `${prefix}${fingerprint(sources)}/`;
+  const contents = new Map(sources.map(({ name, source, tag }) => [base + name, sharedContent(name, source, tag)]));
+  return { base, contents };
+}
+
+/** By name and tag. Pages share files, and each file is stripped and compressed once for all pages of the process. */
+const shared = new Map<string, Content>();
+
+function sharedContent(name: string, source: Buffer, tag: string): Content {
+  const key = `${name} ${tag}`;
+  const content = shared.get(key) ?? contentOf(name, source, tag);
+  shared.set(key, content);
+  return content;
+}
+
+/** The names, from `folder` on, of the files in `root`/`folder` and its folders that end so. */
+export function filesIn(root: string, folder: string, ending: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith(ending))
+    .map((file) => `${folder}/${file.replaceAll('\\', '/')}`)
+    .sort();
+}
+
+function contentOf(name: string, source: Buffer, tag: string): Content {
+  if (name.endsWith('.ts')) return new Content('text/javascript', () => stripTypeScriptTypes(source.toString()), tag);
+  return new Content(TYPES[name.slice(name.lastIndexOf('.'))]!, () => source, tag);
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css',
+  '.js': 'text/javascript',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain',
+};
+
+function fingerprint(sources: readonly { readonly name: string; readonly tag: string }[]): string {
+  const hash = createHash('sha256');
+  for (const { name, tag } of sources) hash.update(`${name}\0${tag}\0`);
+  return hash.digest('base64url').slice(0, 12);
+}

@@ -1,0 +1,70 @@
+import { describe, expect, test } from '@jest/globals';
+import { Content } from '../src/content.ts';
+
+const TEXT = 'a text that is long enough to be worth compressing, '.repeat(40);
+
+function content(): { content: Content; made: () => number } {
+  let made = 0;
+  const make = () => {
+    made++;
+    return TEXT;
+  };
+  return { content: new Content('text/plain', make), made: () => made };
+}
+
+function neverMade(): never {
+  throw new Error('nobody needs it');
+}
+
+const field = (headers: readonly string[], name: string) => headers[headers.indexOf(name) + 1];
+
+describe('a content', () => {
+  test('is made and compressed once, and the same bytes are sent each time', async () => {
+    const { content: it, made } = content();
+    for (const coding of ['br', 'gzip', 'identity']) {
+      const pages = await Promise.all([1, 2, 3].map(() => it.page(['Accept-Encoding', coding], [])));
+      expect(new Set(pages.map(({ body }) => body)).size).toBe(1);
+    }
+    expect(made()).toBe(1);
+  });
+
+  test('whose tag is known is not even made for who has it', async () => {
+    const it = new Content('text/plain', neverMade, '"known"');
+    for (const known of ['*', 'W/"known"', '"other", "known"']) {
+      const { status, headers, body } = await it.page(['if-none-match', known], ['Cache-Control', 'no-cache']);
+      expect([status, body.length]).toEqual([304, 0]);
+      expect(headers).toEqual(['Cache-Control', 'no-cache', 'Vary', 'Accept-Encoding', 'ETag', 'W/"known"']);
+    }
+  });
+
+  test('has one tag in all its codings, and is known by it in each', async () => {
+    const { content: it } = content();
+    const codings = ['br', 'gzip', 'identity'].map((coding) => ['accept-encoding', coding]);
+    const pages = await Promise.all(codings.map((asked) => it.page(asked, [])));
+    const tags = new Set(pages.map(({ headers }) => field(headers, 'ETag')));
+    expect(tags.size).toBe(1);
+    for (const asked of codings) {
+      expect((await it.page([...asked, 'If-None-Match', [...tags][0]!], [])).status).toBe(304);
+    }
+  });
+
+  test.each([
+    [undefined, undefined],
+    ['', undefined],
+    ['identity', undefined],
+    ['br', 'br'],
+    ['gzip, br', 'br'],
+    ['GZIP;q=0.5', 'gzip'],
+    ['br;q=0, gzip', 'gzip'],
+    ['br; q=0.000, gzip;q=0', undefined],
+    ['*', 'br'],
+    ['*;q=0', undefined],
+    ['br;q=0, *', 'gzip'],
+    ['zstd, deflate', undefined],
+  ])('to who takes %p comes in %p', async (accepted, coding) => {
+    const { content: it } = content();
+    const asked = accepted === undefined ? [] : ['accept-encoding', accepted];
+    const { headers } = await it.page(asked, []);
+    expect(headers.includes('Content-Encoding') ? field(headers, 'Content-Encoding') : undefined).toBe(coding);
+  });
+});

@@ -1,0 +1,35 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { type Assets, BASE_STYLE, filesIn, ICON, loadAssets } from '../../pages/src/assets.ts';
+
+const here = import.meta.dirname;
+const { resolve } = createRequire(import.meta.url);
+
+export interface ReferenceAssets extends Assets {
+  /** Names below `base` of the page's own modules; the entry comes first. */
+  readonly modules: readonly string[];
+  /** Names below `base` of the style sheets, in the order of their cascade. */
+  readonly styles: readonly string[];
+}
+
+const STYLES = ['page', 'guide', 'operations', 'details', 'answers', 'schemas'];
+
+/** For whom a reference is: each has an entry, and modules that the other does not load. */
+export type Readers = 'clients' | 'operators';
+
+/** The files of a reference, to be served below `prefix`. */
+export function referenceAssets(prefix: string, readers: Readers): ReferenceAssets {
+  const entry = `browser/${readers}/main.ts`;
+  const others = `browser/${readers === 'clients' ? 'operators' : 'clients'}/`;
+  const shared = filesIn(here, 'browser', '.ts').filter((file) => file !== entry && !file.startsWith(others));
+  const modules = [entry, ...shared];
+  const styles = STYLES.map((name) => `styles/${name}.css`);
+  const assets = loadAssets(prefix, [
+    BASE_STYLE,
+    ICON,
+    ...[...modules, ...styles].map((file) => [file, join(here, file)] as const),
+    ['swagger-ui.js', resolve('swagger-ui-dist/swagger-ui-bundle.js')],
+    ['swagger-ui.LICENSE.txt', resolve('swagger-ui-dist/LICENSE')],
+  ]);
+  return { ...assets, modules, styles: [BASE_STYLE[0], ...styles] };
+}

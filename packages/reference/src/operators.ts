@@ -1,0 +1,67 @@
+import type { Contract } from '../../openapi/src/contract.ts';
+import { isObject, type Json } from '../../openapi/src/document/source.ts';
+import { Content } from '../../pages/src/content.ts';
+import { ASSET_HEADERS, pageHeaders, REVALIDATE } from '../../pages/src/headers.ts';
+import { bothForms, publishedDocuments } from './documents.ts';
+import { referenceAssets } from './files.ts';
+import type { ErrorWords } from './page/error-table.ts';
+import { renderOperatorsPage } from './page/for-operators.ts';
+import { publish } from './publish.ts';
+import type { Reference } from './reference.ts';
+
+export interface OperatorsReferenceOptions {
+  /** Of the admin API. */
+  readonly contract: Pick<Contract, 'title' | 'version' | 'operations' | 'document'>;
+  /** Where the page is, with a slash at its end; all that it loads is below. */
+  readonly prefix: string;
+  /** Where the API answers who is signed in. */
+  readonly api: string;
+  /** Where the page leads back to. */
+  readonly console: string;
+  readonly errors: readonly ErrorWords[];
+}
+
+/** The reference of the admin API. Few open it, so nothing of it is read before somebody does. */
+export function createOperatorsReference(options: OperatorsReferenceOptions): Reference {
+  const { prefix } = options;
+  let served: ReadonlyMap<string, readonly [content: Content, headers: readonly string[]]> | null = null;
+  return async (path, asked) => {
+    if (path === prefix.slice(0, -1)) return { status: 308, headers: ['Location', prefix], body: Buffer.alloc(0) };
+    if (!path.startsWith(prefix)) return null;
+    served ??= serve(options);
+    const [content, headers] = served.get(path) ?? [];
+    return content && headers ? await content.page(asked, headers) : null;
+  };
+}
+
+function serve({ contract, prefix, api, console, errors }: OperatorsReferenceOptions) {
+  const served = new Map<string, readonly [content: Content, headers: readonly string[]]>();
+  const paths = { json: `${prefix}openapi.json`, yaml: `${prefix}openapi.yaml` };
+  const published = bothForms(publish({ ...readsAlone(contract.document), servers: [{ url: api }] }));
+  for (const [path, content] of publishedDocuments(published, paths)) served.set(path, [content, REVALIDATE]);
+  const assets = referenceAssets(`${prefix}assets/`, 'operators');
+  for (const [path, content] of assets.contents) served.set(path, [content, ASSET_HEADERS]);
+  const documents = [
+    { href: paths.json, text: 'JSON' },
+    { href: paths.yaml, text: 'YAML' },
+  ] as const;
+  const page = () => renderOperatorsPage({ contract, documents: [...documents], console, errors }, assets);
+  return served.set(prefix, [new Content('text/html', page), pageHeaders()]);
+}
+
+/** A copy in which only what reads, and ends, can be tried. */
+function readsAlone(document: Readonly<Json>): Json {
+  const paths = Object.entries(document.paths as Json).map(([path, item]) => {
+    const operations = Object.entries(item as Json).map(([method, operation]) => {
+      const canBeTried = method === 'get' && !streams(operation);
+      return [method, isObject(operation) && !canBeTried ? { ...operation, 'x-try-it': false } : operation];
+    });
+    return [path, Object.fromEntries(operations)];
+  });
+  return { ...document, paths: Object.fromEntries(paths) };
+}
+
+/** Whether an operation answers events for as long as somebody listens, which the page would wait for. */
+function streams(operation: unknown): boolean {
+  return JSON.stringify(operation).includes('"text/event-stream"');
+}

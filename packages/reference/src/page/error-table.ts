@@ -1,0 +1,35 @@
+import { type Html, html, withCode } from '../../../pages/src/html.ts';
+import { errorCodesByStatus } from '../error-codes.ts';
+
+/** What people are told about an error code. */
+export interface ErrorWords {
+  readonly code: string;
+  readonly status: number;
+  /** A sentence. */
+  readonly title: string;
+  /** The advice for the caller; names and headers are in backticks. */
+  readonly advice: string;
+}
+
+/** Every code of the catalogue with its advice. */
+export function errorsSection(): Html {
+  return errorTable(
+    html`Every error is an object with <code>code</code> for programs, <code>message</code> for people, and <code>status</code>. Quote
+the <code>X-Request-Id</code> of the answer when you ask for help. The store adds codes of its own, shown with its
+operations.`,
+    errorCodesByStatus,
+  );
+}
+
+export function errorTable(introduction: Html, errors: readonly ErrorWords[]): Html {
+  return html`<section id="errors" aria-labelledby="errors-title">
+<h2 id="errors-title">Errors and what to do</h2>
+<p>${introduction}</p>
+<div class="errors" role="list">${errors.map(entry)}</div>
+</section>`;
+}
+
+function entry({ code, status, title, advice }: ErrorWords): Html {
+  return html`<div class="error" role="listitem" id="error-${code}"><p><span class="status">${status}</span> <code>${code}</code></p>
+<p>${title} <span class="advice">${withCode(advice)}</span></p></div>`;
+}

@@ -1,0 +1,56 @@
+import type { Operation } from '../../../openapi/src/contract.ts';
+import { type Html, html } from '../../../pages/src/html.ts';
+import { groupTags, type TagGroup } from '../browser/groups.ts';
+import { operationHash } from '../browser/places.ts';
+import type { Link } from './links.ts';
+
+export type Listed = Pick<Operation, 'id' | 'method' | 'path' | 'summary' | 'tags' | 'deprecated'>;
+
+export interface Contents {
+  /** To parts of the page, and to other pages. */
+  readonly guide: readonly Link[];
+  /** To the contract; only narrow screens have them here. */
+  readonly documents: readonly Link[];
+  readonly operations: readonly Listed[];
+  /** `x-tagGroups` of the contract. */
+  readonly tagGroups: unknown;
+}
+
+/**
+ * The table of contents. The server draws it with the page, so that it works before and without scripts. If there is no
+ * room beside the operations it is a popover, which `contentsButton` opens.
+ */
+export function navigation({ guide, documents, operations, tagGroups }: Contents): Html {
+  const tags = new Set(operations.flatMap(({ tags }) => (tags.length > 0 ? tags : ['default'])));
+  const groups = groupTags([...tags], tagGroups);
+  return html`<nav id="contents" aria-label="Contents" popover>
+<ul class="guide">
+${guide.map(({ href, text }) => html`<li><a href="${href}">${text}</a></li>\n`)}${documents.map(
+  ({ href, text }) => html`<li class="narrow"><a href="${href}">Contract as ${text}</a></li>\n`,
+)}</ul>
+${groups.map((group) => groupOf(group, operations))}
+</nav>`;
+}
+
+export function contentsButton(): Html {
+  return html`<button type="button" class="contents-button" popovertarget="contents">Contents</button>`;
+}
+
+function groupOf({ name, tags }: TagGroup, operations: readonly Listed[]): Html {
+  const links = tags.flatMap((tag) =>
+    operations.filter((operation) => belongs(operation, tag)).map((operation) => link(operation, tag)),
+  );
+  return html`<div class="group"><p>${name}</p><ul>${links}</ul></div>`;
+}
+
+function belongs({ tags }: Listed, tag: string): boolean {
+  return tags.includes(tag) || (tags.length === 0 && tag === 'default');
+}
+
+function link(operation: Listed, tag: string): Html {
+  const { method, path, summary, deprecated } = operation;
+  return html`<li><a href="${operationHash(tag, operation)}" title="${path}"${deprecated ? html` class="deprecated"` : null}>
+<span class="method ${method.toLowerCase()}">${method}</span> <span>${summary || path}${
+    deprecated ? html`<span class="unseen"> (deprecated)</span>` : null
+  }</span></a></li>`;
+}

@@ -1,0 +1,72 @@
+import { Document } from '../../openapi/src/document/document.ts';
+import { isObject, type Json, objectsIn } from '../../openapi/src/document/source.ts';
+import { UPSTREAM } from '../../openapi/src/own-fields.ts';
+
+const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
+
+/**
+ * The published contract: it repeats our own fields of an operation in the fields of other renderers. Returns a copy. A
+ * field of another renderer that the author wrote stays as it is.
+ *
+ * | ours | theirs |
+ * |---|---|
+ * | `x-try-it: false` | `x-hideTryItPanel`, `x-hideReplay` (Redocly), `x-explorer-enabled` (ReadMe, Zudoku) |
+ * | `x-stability-level` | `x-scalar-stability` (Scalar has no word for beta), `x-beta` (Bump.sh), `x-badges` |
+ * | `deprecated`, `x-sunset` | `x-scalar-stability: deprecated`, `x-badges` |
+ * | `x-ratelimit-cost` | `x-badges` |
+ *
+ * `x-storegate-upstream` is left out. It never marks an operation `x-internal`: everybody can read an operation, even one that readers cannot try.
+ */
+export function publish(root: Readonly<Json>): Json {
+  const document = new Document(root as Json);
+  const operations = new Set(
+    document
+      .members(root.paths)
+      .flatMap(([, item]) => METHODS.map((method) => document.object(item)?.[method]))
+      .filter(isObject),
+  );
+
+  const items = document.members(root.paths).flatMap(([, item]) => [item, document.object(item)]);
+  const naming = new Set<unknown>([...operations, ...items, ...objectsIn(root.tags)]);
+
+  function copy(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map(copy);
+    if (!isObject(value)) return value;
+    // Which stores answer is nobody's business.
+    const members = Object.entries(value).filter(([name]) => name !== UPSTREAM || !naming.has(value));
+    const own = Object.fromEntries(members.map(([name, member]) => [name, copy(member)]));
+    return operations.has(value) ? { ...own, ...missing(expansion(value), own) } : own;
+  }
+  return copy(root) as Json;
+}
+
+function missing(expanded: Json, own: Json): Json {
+  return Object.fromEntries(Object.entries(expanded).filter(([name]) => !Object.hasOwn(own, name)));
+}
+
+/** The fields of other renderers, made from those of the contract. */
+function expansion(operation: Json): Json {
+  const level = operation['x-stability-level'];
+  const badges = badgesOf(operation);
+  return {
+    ...(operation['x-try-it'] === false && {
+      'x-hideTryItPanel': true,
+      'x-hideReplay': true,
+      'x-explorer-enabled': false,
+    }),
+    ...(level === 'experimental' && { 'x-scalar-stability': 'experimental' }),
+    ...(operation.deprecated === true && { 'x-scalar-stability': 'deprecated' }),
+    ...(level === 'beta' && { 'x-beta': true }),
+    ...(badges.length > 0 && { 'x-badges': badges }),
+  };
+}
+
+function badgesOf(operation: Json): Json[] {
+  const { 'x-stability-level': level, 'x-sunset': sunset, 'x-ratelimit-cost': cost } = operation;
+  const badges: Json[] = [];
+  if (level === 'experimental') badges.push({ name: 'Experimental', color: 'purple' });
+  if (level === 'beta') badges.push({ name: 'Beta', color: 'blue' });
+  if (typeof sunset === 'string') badges.push({ name: `Sunset ${sunset.slice(0, 10)}`, color: 'orange' });
+  if (typeof cost === 'number' && cost !== 1) badges.push({ name: `Costs ${cost}`, color: 'grey' });
+  return badges;
+}

@@ -1,0 +1,163 @@
+import { USAGE_PATH } from '../../../src/common/own-paths.ts';
+import { KIND_NAMES } from '../../../src/limits/kinds.ts';
+import type { Operation } from '../../openapi/src/contract.ts';
+import { isObject, type Json } from '../../openapi/src/document/source.ts';
+
+const time = (description: string) => ({ type: 'string', format: 'date-time', nullable: true, description });
+
+const WINDOW = {
+  type: 'object',
+  required: ['name', 'kind', 'limit', 'used', 'remaining', 'reset'],
+  properties: {
+    name: { type: 'string' },
+    operation: { type: 'string', description: 'The operation whose requests alone it counts, if there is one.' },
+    tag: { type: 'string', description: 'The tag whose operations alone it counts, if there is one.' },
+    kind: { type: 'string', enum: [...KIND_NAMES] },
+    limit: { type: 'integer' },
+    used: { type: 'integer' },
+    remaining: { type: 'integer' },
+    reset: time('When units come back; null while nothing is used.'),
+  },
+};
+
+const BAN = {
+  type: 'object',
+  required: ['until', 'strikes', 'strikesToBan', 'nextLengthSeconds'],
+  properties: {
+    until: time('End of the ban in force; null without one.'),
+    strikes: { type: 'integer', description: 'Requests sent after a refusal, lately.' },
+    strikesToBan: {
+      type: 'integer',
+      nullable: true,
+      description: 'So many strikes are a ban; null: there are no bans.',
+    },
+    nextLengthSeconds: { type: 'number', nullable: true, description: 'How long the next ban would be.' },
+  },
+};
+
+const KEY = {
+  type: 'object',
+  nullable: true,
+  required: ['id', 'label', 'scopes', 'created', 'ageDays', 'expires', 'rotated', 'retires'],
+  properties: {
+    id: { type: 'string' },
+    label: { type: 'string', nullable: true },
+    scopes: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'What the key may do where an operation needs scopes.',
+    },
+    created: time('When the key was issued.'),
+    ageDays: { type: 'integer' },
+    expires: time('When the key ends.'),
+    rotated: time('When its secret was last changed.'),
+    retires: time('When the secret of this very request ends: change to the new one before.'),
+  },
+};
+
+const DEPRECATED = {
+  type: 'object',
+  required: ['operation', 'lastCall', 'sunset'],
+  properties: {
+    operation: { type: 'string', description: 'Its operationId.' },
+    lastCall: time('When this key last called it.'),
+    sunset: time('When it may be gone.'),
+  },
+};
+
+const IN_FLIGHT = {
+  type: 'object',
+  nullable: true,
+  description: 'Requests that may be in flight at once, and how many are now; null: any number.',
+  required: ['most', 'now'],
+  properties: { most: { type: 'integer' }, now: { type: 'integer' } },
+};
+
+const BODY = {
+  type: 'object',
+  required: ['plan', 'account', 'countedBy', 'windows', 'inFlight', 'costs', 'ban', 'key', 'deprecated'],
+  properties: {
+    plan: { type: 'string' },
+    account: { type: 'string' },
+    countedBy: {
+      type: 'string',
+      enum: ['key', 'account'],
+      description: 'Whether all keys of the account share the windows.',
+    },
+    windows: { type: 'array', items: WINDOW },
+    inFlight: IN_FLIGHT,
+    costs: { type: 'object', description: 'Units by operationId.', additionalProperties: { type: 'integer' } },
+    ban: BAN,
+    key: KEY,
+    deprecated: { type: 'array', description: 'Deprecated operations that this key called lately.', items: DEPRECATED },
+  },
+};
+
+const REFUSED = {
+  type: 'object',
+  required: ['code', 'message', 'status'],
+  properties: { code: { type: 'string' }, message: { type: 'string' }, status: { type: 'integer' } },
+};
+
+const ETAG = { ETag: { description: 'Send it back as If-None-Match.', schema: { type: 'string' } } };
+const refused = (description: string) => ({ description, content: { 'application/json': { schema: REFUSED } } });
+
+/** The operation that the gateway adds to every contract. */
+const OPERATION = {
+  operationId: 'getUsage',
+  tags: ['Usage'],
+  summary: 'Tell where your key stands',
+  description:
+    'Plan, every window, the ban if there is one, and the key itself. Costs nothing, and is answered also while the key is ' +
+    'limited or banned, up to 120 times a minute.',
+  'x-ratelimit-cost': 0,
+  parameters: [{ name: 'If-None-Match', in: 'header', schema: { type: 'string' } }],
+  responses: {
+    '200': { description: 'Where you stand.', headers: ETAG, content: { 'application/json': { schema: BODY } } },
+    '304': { description: 'Nothing has changed since.', headers: ETAG },
+    '401': refused('No good key.'),
+    '403': refused('The key may not be used from this address.'),
+    '429': refused('Asked too often.'),
+    '503': refused('The counters cannot be read at the moment.'),
+  },
+};
+
+const TAG = { name: 'Usage', description: 'Where your key stands; answered by the gateway itself.' };
+const GROUP = { name: 'Gateway', tags: ['Usage'] };
+
+/** The same as an operation of the contract. */
+export const usageOperation = {
+  id: OPERATION.operationId,
+  method: 'GET',
+  path: USAGE_PATH,
+  summary: OPERATION.summary,
+  tags: OPERATION.tags,
+  deprecated: false,
+} satisfies Partial<Operation>;
+
+/** The groups of tags of a contract, if it has any, with that of the operations that the gateway itself answers. */
+export const withUsageGroup = (groups: unknown): unknown => (Array.isArray(groups) ? [...groups, GROUP] : groups);
+
+/** The operation in the language of the document: in OpenAPI 3.0 `nullable` adds null to a type, and later a list of types does. */
+function operationFor({ openapi }: Readonly<Json>): Json {
+  return String(openapi).startsWith('3.0.') ? OPERATION : (withTypeLists(OPERATION) as Json);
+}
+
+function withTypeLists(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withTypeLists);
+  if (!isObject(value)) return value;
+  const { nullable, ...rest } = value;
+  const own = Object.fromEntries(Object.entries(rest).map(([name, member]) => [name, withTypeLists(member)]));
+  return nullable === true ? { ...own, type: [own.type, 'null'] } : own;
+}
+
+/** A copy of a contract's document with the operations that the gateway itself answers. */
+export function withUsage(document: Readonly<Json>): Json {
+  const { paths, tags, 'x-tagGroups': groups } = document;
+  return {
+    ...document,
+    tags: [...(Array.isArray(tags) ? tags : []), TAG],
+    ...(groups !== undefined && { 'x-tagGroups': withUsageGroup(groups) }),
+    paths: { ...(isObject(paths) ? paths : {}), [USAGE_PATH]: { get: operationFor(document) } },
+  };
+}

@@ -11,7 +11,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { ClientAnswer } from '../packages/http1/src/question.ts';
+import type { ClientAnswer } from '@storegate/http1';
 import { loadConfig } from '../src/config/load.ts';
 import { tracedFields, watched } from '../src/gateway/upstream/attempts.ts';
 import { requestFields } from '../src/gateway/upstream/headers.ts';

@@ -4,8 +4,9 @@ import { circles, FILES, type Import, importsIn, roomOf, textOf } from './suppor
 
 /** From the bottom up. A room imports only rooms of the layers below its own, types included. */
 const LAYERS: readonly (readonly string[])[] = [
+  ['http1'],
   ['common', 'limits'],
-  ['errors', 'pages', 'http1'],
+  ['errors', 'pages'],
   ['callers', 'openapi', 'config'],
   ['keys', 'observe'],
   ['webhooks'],
@@ -33,7 +34,21 @@ const knowsNode = (path: string) =>
   ['gateway/upstream/inner-proxy.ts', 'common/https-fetch.ts'].includes(path);
 const composes = (path: string) => ['run', 'cli'].includes(roomOf(path));
 
+/** Packages that stand alone. */
+const PACKAGES: readonly string[] = ['http1'];
+const isPackage = (path: string) => PACKAGES.includes(roomOf(path));
+
 const walls: readonly Wall[] = [
+  {
+    name: 'packages import nothing of src',
+    breaks: ({ from, to }) => isPackage(from) && isOurs(to) && !isPackage(to),
+    planted: { from: 'http1/heads.ts', to: 'errors/refusals.ts' },
+  },
+  {
+    name: 'packages are imported by their doors only',
+    breaks: ({ from, to }) => isPackage(to) && roomOf(from) !== roomOf(to) && !to.endsWith('/index.ts'),
+    planted: { from: 'gateway/wire/listener.ts', to: 'http1/server.ts' },
+  },
   {
     name: 'a room imports only rooms of the layers below its own',
     breaks: ({ from, to }) => isOurs(to) && roomOf(from) !== roomOf(to) && layerOf(roomOf(from)) <= layerOf(roomOf(to)),
@@ -73,11 +88,6 @@ const walls: readonly Wall[] = [
       (inside('store')(from) && isOurs(to) && !inside('store')(to)) ||
       (inside('store')(to) && !inside('store')(from) && !inside('cli')(from)),
     planted: { from: 'run/serving.ts', to: 'store/store.ts' },
-  },
-  {
-    name: 'the wire knows no key, limit or contract',
-    breaks: ({ from, to }) => inside('http1')(from) && isOurs(to) && !['http1', 'common'].includes(roomOf(to)),
-    planted: { from: 'http1/heads.ts', to: 'errors/refusals.ts' },
   },
   {
     name: 'the command line does not reach into the gateway',

@@ -1,5 +1,5 @@
+import type { ServerMaterial } from '@storegate/http1/tls';
 import express, { type NextFunction, type Request, type Response, Router } from 'express';
-import type { ServerMaterial } from '../../packages/http1/src/tls/server.ts';
 import { listen } from '../common/listen.ts';
 import type { Config } from '../config/config.ts';
 import type { Observe } from '../observe/events.ts';

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
-import { type ServerMaterial, serverTls } from '../../packages/http1/src/tls/server.ts';
+import { type ServerMaterial, serverTls } from '@storegate/http1/tls';
 
 /** A server for operators, and the way to give it other certificates. */
 export interface AdminServer {

@@ -1,9 +1,17 @@
 import type { X509Certificate } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import { type ClientMaterial, clientTls } from '../../packages/http1/src/tls/client.ts';
-import { certificatesIn, keyIn, namesIn, UnfitPem } from '../../packages/http1/src/tls/pem.ts';
-import { type Pair, type ServerMaterial, serverTls } from '../../packages/http1/src/tls/server.ts';
+import {
+  type ClientMaterial,
+  certificatesIn,
+  clientTls,
+  keyIn,
+  namesIn,
+  type Pair,
+  type ServerMaterial,
+  serverTls,
+  UnfitPem,
+} from '@storegate/http1/tls';
 import type { ClientTlsFiles, Config, ServerTlsFiles, Tracing } from './config.ts';
 import { sourceOf } from './describe.ts';
 import { environmentVariables } from './environment.ts';

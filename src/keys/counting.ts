@@ -1,4 +1,4 @@
-import type { Party } from '../common/fair-queue.ts';
+import type { Party } from '@storegate/http1';
 import type { Limits, Window } from '../limits/limits.ts';
 import { DEFAULT_WEIGHT, type Plans } from '../limits/plans.ts';
 import { withScoped } from '../limits/scopes.ts';

@@ -1,4 +1,4 @@
-import type { Party } from '../common/fair-queue.ts';
+import type { Party } from '@storegate/http1';
 import type { Limits, Window } from '../limits/limits.ts';
 import type { Plan } from '../limits/plans.ts';
 

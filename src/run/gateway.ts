@@ -1,4 +1,4 @@
-import { makeTicketSecret } from '../../packages/http1/src/tls/server.ts';
+import { makeTicketSecret } from '@storegate/http1/tls';
 import type { Reloaded } from '../admin/context.ts';
 import { createGuard } from '../callers/guard.ts';
 import { readCertificates } from '../config/certificates.ts';

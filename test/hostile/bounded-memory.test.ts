@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { ByteBuffer } from '@storegate/http1';
 import { createGuard } from '../../src/callers/guard.ts';
 import { Cache } from '../../src/common/cache.ts';
-import { Gathering } from '../../src/common/gathering.ts';
 import { makeSecret } from '../../src/keys/secret.ts';
 import { Stand } from './stand.ts';
 
@@ -39,7 +39,7 @@ describe('a million strangers', () => {
 });
 
 test('a body of tiny chunks is held once, whatever buffers they came in', () => {
-  const gathering = new Gathering();
+  const gathering = new ByteBuffer();
   const expected: number[] = [];
   for (let i = 0; i < 100_000; i++) {
     // As in the parser, each chunk is a view of one byte into a large read.

@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net';
-import { RequestHeads } from '../../packages/http1/src/heads.ts';
-import { type Carrier, ServerCall } from '../../packages/http1/src/server-call.ts';
+import { type Carrier, RequestHeads, ServerCall } from '@storegate/http1';
 
 /** A call without a connection: what it writes stays here, and the test says what comes of its body. */
 export interface LooseCall {

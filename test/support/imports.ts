@@ -14,7 +14,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const PACKAGES = join(ROOT, 'packages');
 
 /** How a package of ours is imported from outside. */
-const DOOR = /^@storegate\/(\w+)$/;
+const DOOR = /^@storegate\/(\w+)(\/\w+)?$/;
 
 /** The folder of each package that has our code, by the package's name. */
 const packages = new Map(readdirSync(PACKAGES).map((name) => [name, join(PACKAGES, name, 'src')]));
@@ -53,7 +53,7 @@ export function importsIn(file: string, text: string): Import[] {
   ].map(([, name]) => name!);
   return names.map((name) => ({
     from: file,
-    to: name.startsWith('.') ? nameOf(resolve(placeOf(file), '..', name)) : name.replace(DOOR, '$1/index.ts'),
+    to: name.startsWith('.') ? nameOf(resolve(placeOf(file), '..', name)) : name.replace(DOOR, '$1$2/index.ts'),
   }));
 }
 

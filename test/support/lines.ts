@@ -1,4 +1,4 @@
-import { FieldLines } from '../../packages/http1/src/writing.ts';
+import { FieldLines } from '@storegate/http1';
 
 /** The fields of an answer in the making. `list` is flat, with names in lower case: name, value, … */
 export function lines(...list: string[]): FieldLines {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { Server, type ServerOptions } from '../../packages/http1/src/server.ts';
+import { Server, type ServerOptions } from '@storegate/http1';
 import { lines } from './lines.ts';
 
 /** A server of HTTP/1.1 on a free port. */

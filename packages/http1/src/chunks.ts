@@ -1,4 +1,4 @@
-import { Gathering } from '../../../src/common/gathering.ts';
+import { ByteBuffer } from './byte-buffer.ts';
 import { checkTrailers } from './fields.ts';
 import { CHUNK_LINE } from './grammar.ts';
 import { malformed, WireError } from './wire-error.ts';
@@ -30,7 +30,7 @@ export class Chunks {
   #read: Buffer | null = null;
   #readBytes = 0;
   /** A line that came only in part. */
-  #begun: Gathering | null = null;
+  #begun: ByteBuffer | null = null;
   /** The line that was read last; null: there is no end of it yet. */
   #text: string | null = null;
 
@@ -134,7 +134,7 @@ export class Chunks {
 
   /** The rare way: a line in several reads. */
   #more(bytes: Buffer): string | null {
-    this.#begun ??= new Gathering();
+    this.#begun ??= new ByteBuffer();
     // Copied: the buffer that was fed would stay in memory with it.
     this.#begun.add(Buffer.from(bytes));
     if (bytes[bytes.length - 1] !== LF) return null;

@@ -1,7 +1,7 @@
 import { connect, isIP, type LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { FairQueue, type Party, type Turn } from '../../../src/common/fair-queue.ts';
 import { ClientConnection, type ClientShared, type OpenSocket } from './client-connection.ts';
+import { FairQueue, type Party, type Turn } from './fair-queue.ts';
 import type { ClientTls } from './tls/client.ts';
 import { tlsTo } from './tls-client.ts';
 

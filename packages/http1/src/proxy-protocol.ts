@@ -1,5 +1,4 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { unmapped } from '../../../src/common/ip.ts';
 
 /** Where a connection comes from, as a balancer says that has taken it. */
 export interface Announced {
@@ -88,13 +87,22 @@ function addressIn(bytes: Buffer, family: number): string | null {
   return canonical(groups.join(':'));
 }
 
+/** An IPv4 address as an IPv6 one (RFC 4291 section 2.5.5.2), as URL spells it. */
+const MAPPED = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/;
+
 /**
- * One spelling for each address (RFC 5952), which is that of the system. Balancers write one of IPv4 as one of IPv6 where the other
- * side of the connection has one of IPv6.
+ * One spelling for each address (RFC 5952), which is the system's. Balancers write an IPv4 address as an IPv6 one if the other side of
+ * the connection has an IPv6 address.
  */
 function canonical(address: string): string {
-  const plain = unmapped(address);
-  return isIPv6(plain) ? new URL(`http://[${plain}]`).hostname.slice(1, -1) : plain;
+  if (!isIPv6(address)) return address;
+  const spelled = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const [, ...groups] = MAPPED.exec(spelled) ?? [];
+  if (groups.length === 0) return spelled;
+  return groups
+    .map((group) => Number.parseInt(group, 16))
+    .flatMap((number) => [number >> 8, number & 255])
+    .join('.');
 }
 
 /** Whether a field says that the caller spoke TLS; text: what is wrong with the fields. */

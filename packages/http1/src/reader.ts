@@ -1,4 +1,4 @@
-import { Gathering } from '../../../src/common/gathering.ts';
+import { ByteBuffer } from './byte-buffer.ts';
 import { Chunks } from './chunks.ts';
 import { mayBecomeHead } from './grammar.ts';
 import type { Head } from './heads.ts';
@@ -37,7 +37,7 @@ export class MessageReader<H extends Head> {
   #place: 'head' | 'body' | 'behind' | 'stopped' = 'head';
   #skipped = false;
   /** A head that has only begun. */
-  #begun: Gathering | null = null;
+  #begun: ByteBuffer | null = null;
   /** Bytes behind the message that was read last, from `#restAt` on. */
   #rest: Buffer | null = null;
   #restAt = 0;
@@ -153,7 +153,7 @@ export class MessageReader<H extends Head> {
   }
 
   #begin(bytes: Buffer, at: number): number {
-    this.#begun = new Gathering();
+    this.#begun = new ByteBuffer();
     return this.#more(bytes, at);
   }
 

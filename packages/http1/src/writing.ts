@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { oneByte } from '../../../src/common/one-byte.ts';
+import { oneByte } from './one-byte.ts';
 
 /** Bytes up to which copying a body into the text of its head costs less than a second write. */
 export const ONE_WRITE: number = 32 * 1024;

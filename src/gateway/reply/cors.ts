@@ -1,4 +1,4 @@
-import type { FieldLines } from '../../../packages/http1/src/writing.ts';
+import type { FieldLines } from '@storegate/http1';
 import type { Exchange } from '../exchange.ts';
 import { EXPOSED_HEADERS } from './headers.ts';
 

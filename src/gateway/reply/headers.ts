@@ -1,5 +1,4 @@
-import { checkedValue, type FieldLines } from '../../../packages/http1/src/writing.ts';
-import { oneByte } from '../../common/one-byte.ts';
+import { checkedValue, type FieldLines, oneByte } from '@storegate/http1';
 import type { Refusal } from '../../errors/refusals.ts';
 import { wholeSeconds } from '../../errors/retry-after.ts';
 import { bindingReading, type Reading, type Standing } from '../../limits/admission.ts';

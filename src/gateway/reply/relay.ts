@@ -1,4 +1,4 @@
-import { type BodySink, BodyStream } from '../../../packages/http1/src/body-stream.ts';
+import { type BodySink, BodyStream } from '@storegate/http1';
 import type { SharedBudget } from '../../common/shared-budget.ts';
 import type { Exchange } from '../exchange.ts';
 import type { StoreAnswer } from '../upstream/store-answer.ts';

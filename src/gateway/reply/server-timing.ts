@@ -1,5 +1,5 @@
-import type { FieldLines } from '../../../packages/http1/src/writing.ts';
-import { oneByte } from '../../common/one-byte.ts';
+import type { FieldLines } from '@storegate/http1';
+import { oneByte } from '@storegate/http1';
 import type { Exchange } from '../exchange.ts';
 
 /** Adds what an answer says of times. */

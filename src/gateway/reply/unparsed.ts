@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { BrokenReply } from '../../../packages/http1/src/server-connection.ts';
-import { FieldLines } from '../../../packages/http1/src/writing.ts';
+import type { BrokenReply } from '@storegate/http1';
+import { FieldLines } from '@storegate/http1';
 import { plainAddress } from '../../callers/address.ts';
 import type { Guard } from '../../callers/guard.ts';
 import type { Refusal } from '../../errors/refusals.ts';

@@ -1,4 +1,4 @@
-import type { Question } from '../../../packages/http1/src/question.ts';
+import type { Question } from '@storegate/http1';
 import type { Operation } from '../../../packages/openapi/src/contract.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';

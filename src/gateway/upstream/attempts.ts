@@ -1,7 +1,5 @@
-import type { ClientError } from '../../../packages/http1/src/client-error.ts';
-import type { AnswerTaker, ClientAnswer } from '../../../packages/http1/src/question.ts';
-import type { FieldLines } from '../../../packages/http1/src/writing.ts';
-import { oneByte } from '../../common/one-byte.ts';
+import type { AnswerTaker, ClientAnswer, ClientError, FieldLines } from '@storegate/http1';
+import { oneByte } from '@storegate/http1';
 import { Outage } from '../../errors/outage.ts';
 import type { AttemptSpan, RequestSpan } from '../../observe/events.ts';
 import { TRACE_FIELDS, traceparentAt } from '../../observe/tracing/begin.ts';

@@ -1,4 +1,4 @@
-import type { OpenerOptions } from '../../../packages/http1/src/pool.ts';
+import type { OpenerOptions } from '@storegate/http1';
 import type { Upstream as UpstreamSettings } from '../../config/config.ts';
 import type { Health, Verdict } from './health.ts';
 import { Prober } from './probe.ts';

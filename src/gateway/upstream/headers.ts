@@ -1,7 +1,6 @@
-import { type CheckedLines, checkedLines, FieldLines } from '../../../packages/http1/src/writing.ts';
+import { type CheckedLines, checkedLines, FieldLines, oneByte } from '@storegate/http1';
 import { plainAddress, reportedHops } from '../../callers/address.ts';
 import { withoutFields } from '../../common/field-list.ts';
-import { oneByte } from '../../common/one-byte.ts';
 import type { Client } from '../../keys/key.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Call } from '../wire/call.ts';

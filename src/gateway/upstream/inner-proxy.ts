@@ -2,9 +2,8 @@ import { type ClientRequest, createServer, type IncomingMessage, type ServerResp
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
-import { Pool } from '../../../packages/http1/src/pool.ts';
-import type { Question } from '../../../packages/http1/src/question.ts';
-import { VALUE } from '../../../packages/http1/src/writing.ts';
+import type { Question } from '@storegate/http1';
+import { Pool, VALUE } from '@storegate/http1';
 import type { Upstream } from '../../config/config.ts';
 import { storeLabel } from '../../config/upstreams.ts';
 import { Outage } from '../../errors/outage.ts';

@@ -1,8 +1,7 @@
-import { BodyStream, EMPTY } from '../../../packages/http1/src/body-stream.ts';
+import { BodyStream, ByteBuffer, EMPTY } from '@storegate/http1';
 import type { Operation } from '../../../packages/openapi/src/contract.ts';
 import type { Eventually } from '../../common/eventually.ts';
 import { fieldIn } from '../../common/field-list.ts';
-import { Gathering } from '../../common/gathering.ts';
 import type { Fault, Rule } from '../../errors/fault.ts';
 import { Outage } from '../../errors/outage.ts';
 import type { Report } from '../contract-reports.ts';
@@ -57,7 +56,7 @@ export function createInspection({ mode, maxBodyBytes, largeChecks, report }: In
 /** The whole body if it has at most `most` bytes; otherwise a stream that begins with the bytes already read. */
 function gather(stream: BodyStream, most: number): Promise<AnswerBody> {
   return new Promise((resolve, reject) => {
-    const gathered = new Gathering();
+    const gathered = new ByteBuffer();
     let large: BodyStream | null = null;
     let paused = false;
 

@@ -1,4 +1,4 @@
-import type { Question, StreamedBody, Tunnel } from '../../../packages/http1/src/question.ts';
+import type { Question, StreamedBody, Tunnel } from '@storegate/http1';
 import type { Mount, Upstream } from '../../config/config.ts';
 import { storeLabel } from '../../config/upstreams.ts';
 import { Refusal } from '../../errors/refusals.ts';

@@ -1,5 +1,4 @@
-import { ClientError } from '../../../packages/http1/src/client-error.ts';
-import { PoolBusy } from '../../../packages/http1/src/pool.ts';
+import { ClientError, PoolBusy } from '@storegate/http1';
 import { Outage } from '../../errors/outage.ts';
 import { CallerLeft } from '../wire/caller-left.ts';
 import { bodyFailure } from '../wire/wire-refusals.ts';

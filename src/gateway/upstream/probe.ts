@@ -1,7 +1,5 @@
-import type { ClientConnection } from '../../../packages/http1/src/client-connection.ts';
-import { type OpenerOptions, openerTo, Pool } from '../../../packages/http1/src/pool.ts';
-import type { Question } from '../../../packages/http1/src/question.ts';
-import { checkedLines, FieldLines } from '../../../packages/http1/src/writing.ts';
+import type { ClientConnection, Question } from '@storegate/http1';
+import { checkedLines, FieldLines, type OpenerOptions, openerTo, Pool } from '@storegate/http1';
 import type { ChecksSettings, StatusRange } from '../../config/config.ts';
 import type { Verdict } from './health.ts';
 

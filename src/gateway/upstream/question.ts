@@ -1,8 +1,5 @@
-import { BodyStream } from '../../../packages/http1/src/body-stream.ts';
-import type { ClientConnection } from '../../../packages/http1/src/client-connection.ts';
-import type { ClientError } from '../../../packages/http1/src/client-error.ts';
-import { PoolBusy, type Waiter } from '../../../packages/http1/src/pool.ts';
-import type { AnswerTaker, Question as Asked, ClientAnswer } from '../../../packages/http1/src/question.ts';
+import type { AnswerTaker, Question as Asked, ClientAnswer, ClientConnection, ClientError } from '@storegate/http1';
+import { BodyStream, PoolBusy, type Waiter } from '@storegate/http1';
 import { Outage } from '../../errors/outage.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';

@@ -1,4 +1,4 @@
-import type { ClientError } from '../../../packages/http1/src/client-error.ts';
+import type { ClientError } from '@storegate/http1';
 import type { RetriesSettings } from '../../config/config.ts';
 import { LastSeconds } from './last-seconds.ts';
 

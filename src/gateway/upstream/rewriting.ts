@@ -1,4 +1,4 @@
-import type { Question } from '../../../packages/http1/src/question.ts';
+import type { Question } from '@storegate/http1';
 import type { Mount } from '../../config/config.ts';
 import type { StoreAnswer } from './store-answer.ts';
 

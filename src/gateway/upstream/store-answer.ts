@@ -1,4 +1,4 @@
-import type { BodyStream } from '../../../packages/http1/src/body-stream.ts';
+import type { BodyStream } from '@storegate/http1';
 
 /** An answer of the store as a value. Steps between the store and the caller may read it or replace it. */
 export interface StoreAnswer {

@@ -1,6 +1,6 @@
-import type { ClientError } from '../../../packages/http1/src/client-error.ts';
-import { type OpenerOptions, openerTo, Pool, type PoolLimits } from '../../../packages/http1/src/pool.ts';
-import { type ClientTls, tlsTrouble } from '../../../packages/http1/src/tls/client.ts';
+import type { ClientError } from '@storegate/http1';
+import { type OpenerOptions, openerTo, Pool, type PoolLimits } from '@storegate/http1';
+import { type ClientTls, tlsTrouble } from '@storegate/http1/tls';
 import type { StoreAddress, Upstream as UpstreamSettings } from '../../config/config.ts';
 import { DEFAULT_UPSTREAM, storeLabel } from '../../config/upstreams.ts';
 import type { Observe, StoreName } from '../../observe/events.ts';

@@ -1,5 +1,5 @@
-import type { ClientError } from '../../../packages/http1/src/client-error.ts';
-import { type ClientMaterial, type ClientTls, clientTls } from '../../../packages/http1/src/tls/client.ts';
+import type { ClientError } from '@storegate/http1';
+import { type ClientMaterial, type ClientTls, clientTls } from '@storegate/http1/tls';
 import type { Certificates } from '../../config/certificates.ts';
 import type { ServedConfig, Upstream as UpstreamSettings } from '../../config/config.ts';
 import { DEFAULT_UPSTREAM } from '../../config/upstreams.ts';

@@ -1,7 +1,5 @@
-import { BodyStream } from '../../../packages/http1/src/body-stream.ts';
-import type { ClientConnection } from '../../../packages/http1/src/client-connection.ts';
-import type { ClientError } from '../../../packages/http1/src/client-error.ts';
-import type { AnswerTaker, ClientAnswer, Question } from '../../../packages/http1/src/question.ts';
+import type { AnswerTaker, ClientAnswer, ClientConnection, ClientError, Question } from '@storegate/http1';
+import { BodyStream } from '@storegate/http1';
 import type { AskedStore } from './upstream.ts';
 
 /** Milliseconds that a caller waits for a store that may still hang. */

@@ -1,5 +1,4 @@
-import type { ClientError } from '../../../packages/http1/src/client-error.ts';
-import type { Pool } from '../../../packages/http1/src/pool.ts';
+import type { ClientError, Pool } from '@storegate/http1';
 import type { Outage } from '../../errors/outage.ts';
 import type { StoreName } from '../../observe/events.ts';
 

@@ -1,4 +1,4 @@
-import { Gathering } from '../../common/gathering.ts';
+import { ByteBuffer } from '@storegate/http1';
 import { SharedBudget } from '../../common/shared-budget.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import type { Call } from './call.ts';
@@ -28,7 +28,7 @@ export interface Incoming {
 /** A body on its way. */
 interface Arrival {
   readonly owner: string;
-  gathering: Gathering;
+  gathering: ByteBuffer;
   /** Of the budget, bytes. */
   held: number;
   /** Its size at the last look; `null`: it came after that. */
@@ -89,7 +89,7 @@ export class Bodies {
         this.#release(arrival);
         reject(refusal);
       };
-      const arrival: Arrival = { owner, gathering: new Gathering(), held: 0, seen: null, refuse };
+      const arrival: Arrival = { owner, gathering: new ByteBuffer(), held: 0, seen: null, refuse };
       this.#arriving.add(arrival);
       call.whenEnded(() => {
         this.#arriving.delete(arrival);
@@ -129,7 +129,7 @@ export class Bodies {
   #release(arrival: Arrival): void {
     this.#budget.giveBack(arrival.owner, arrival.held);
     arrival.held = 0;
-    arrival.gathering = new Gathering();
+    arrival.gathering = new ByteBuffer();
   }
 
   #refuseSlow(): void {

@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net';
-import type { BodySink } from '../../../packages/http1/src/body-stream.ts';
-import type { FieldLines } from '../../../packages/http1/src/writing.ts';
+import type { BodySink, FieldLines } from '@storegate/http1';
 
 /**
  * One request and its one answer, whatever carries them: all that stages see of a connection. After the caller has left,

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { Server, ServerOptions } from '../../../packages/http1/src/server.ts';
-import { type ServerMaterial, serverTls } from '../../../packages/http1/src/tls/server.ts';
-import { type HandshakeFailure, TlsServer } from '../../../packages/http1/src/tls-server.ts';
+import type { Server, ServerOptions } from '@storegate/http1';
+import { type HandshakeFailure, TlsServer } from '@storegate/http1';
+import { type ServerMaterial, serverTls } from '@storegate/http1/tls';
 import { plainAddress, trustedProxies } from '../../callers/address.ts';
 import type { Observe } from '../../observe/events.ts';
 

@@ -1,5 +1,4 @@
-import { listed } from '../../../packages/http1/src/fields.ts';
-import { oneByte } from '../../common/one-byte.ts';
+import { listed, oneByte } from '@storegate/http1';
 
 /** Headers about one connection only (RFC 9110 section 7.6.1). The gateway forwards them in neither direction. */
 const HOP_BY_HOP = [

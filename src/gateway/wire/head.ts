@@ -1,4 +1,4 @@
-import { type CheckedLines, checkedLines } from '../../../packages/http1/src/writing.ts';
+import { type CheckedLines, checkedLines } from '@storegate/http1';
 import { withoutFields } from '../../common/field-list.ts';
 import type { CallFields } from './call.ts';
 import { type FieldNames, optionsOf } from './fields.ts';

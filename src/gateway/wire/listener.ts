@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { acceptAll, acceptWaiting, socketOf } from '../../../packages/http1/src/accept-all.ts';
-import { Server } from '../../../packages/http1/src/server.ts';
-import type { BrokenReply } from '../../../packages/http1/src/server-connection.ts';
+import type { BrokenReply } from '@storegate/http1';
+import { acceptAll, acceptWaiting, Server, socketOf } from '@storegate/http1';
 import { listen as bind } from '../../common/listen.ts';
 import type { Address, Config } from '../../config/config.ts';
 import type { Refusal } from '../../errors/refusals.ts';

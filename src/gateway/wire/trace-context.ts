@@ -1,4 +1,4 @@
-import { oneByte } from '../../common/one-byte.ts';
+import { oneByte } from '@storegate/http1';
 
 /** W3C Trace Context, level 2: what a caller says of the trace that its request belongs to. */
 

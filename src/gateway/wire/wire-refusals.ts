@@ -1,4 +1,4 @@
-import { WireError } from '../../../packages/http1/src/wire-error.ts';
+import { WireError } from '@storegate/http1';
 import { Refusal } from '../../errors/refusals.ts';
 import { CallerLeft } from './caller-left.ts';
 

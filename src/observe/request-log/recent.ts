@@ -1,5 +1,5 @@
+import { oneByte } from '@storegate/http1';
 import { Cache } from '../../common/cache.ts';
-import { oneByte } from '../../common/one-byte.ts';
 import type { Event, RequestEvent } from '../events.ts';
 import { type Followed, type NewRefusals, newRefusals } from '../peers/live.ts';
 import { type Explained, fits, type ListedRequest, type Memory, type RequestFilter } from '../peers/requests.ts';

@@ -1,5 +1,5 @@
 import { types } from 'node:util';
-import { ClientError } from '../../../packages/http1/src/client-error.ts';
+import { ClientError } from '@storegate/http1';
 import { Outage } from '../../errors/outage.ts';
 import { CATALOGUE } from '../../errors/refusals.ts';
 import { wholeSeconds } from '../../errors/retry-after.ts';

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { makeTicketSecret } from '../../../packages/http1/src/tls/server.ts';
+import { makeTicketSecret } from '@storegate/http1/tls';
 import type { Guard } from '../../callers/guard.ts';
 import type { ServedConfig } from '../../config/config.ts';
 import type { CallsOfDeprecated } from '../../keys/uses.ts';

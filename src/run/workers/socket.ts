@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:net';
-import { acceptAll, type ListeningHandle, socketOf } from '../../../packages/http1/src/accept-all.ts';
+import { acceptAll, type ListeningHandle, socketOf } from '@storegate/http1';
 
 /** Where Node reports each server that has begun to listen, also the one of node:cluster that no other name leads to. */
 const LISTENING = 'tracing:net.server.listen:asyncEnd';

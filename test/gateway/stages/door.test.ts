@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { FieldLines } from '../../../packages/http1/src/writing.ts';
+import { FieldLines } from '@storegate/http1';
 import { loadConfig } from '../../../src/config/load.ts';
 import { Refusal } from '../../../src/errors/refusals.ts';
 import { createDoor } from '../../../src/gateway/stages/door.ts';

@@ -1,7 +1,6 @@
 import { Duplex } from 'node:stream';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { BodyStream } from '../../../packages/http1/src/body-stream.ts';
-import { Pool } from '../../../packages/http1/src/pool.ts';
+import { BodyStream, Pool } from '@storegate/http1';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import type { Checked } from '../../../src/gateway/results.ts';
 import { createForward } from '../../../src/gateway/stages/forward.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { FieldLines } from '@storegate/http1';
 import fc from 'fast-check';
-import { FieldLines } from '../../../packages/http1/src/writing.ts';
 import type { Mount } from '../../../src/config/config.ts';
 import { Refusal } from '../../../src/errors/refusals.ts';
 import { createRewriting, type Rewriting } from '../../../src/gateway/upstream/rewriting.ts';

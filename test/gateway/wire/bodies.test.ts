@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { WireError } from '../../../packages/http1/src/wire-error.ts';
+import { WireError } from '@storegate/http1';
 import { Bodies } from '../../../src/gateway/wire/bodies.ts';
 import { CallerLeft } from '../../../src/gateway/wire/caller-left.ts';
 import { looseCall } from '../../support/call.ts';

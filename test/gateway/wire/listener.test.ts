@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { afterEach, expect, test } from '@jest/globals';
-import { makeTicketSecret } from '../../../packages/http1/src/tls/server.ts';
+import { makeTicketSecret } from '@storegate/http1/tls';
 import type { Config } from '../../../src/config/config.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { Call } from '../../../src/gateway/wire/call.ts';

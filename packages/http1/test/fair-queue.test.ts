@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { FairQueue, type Party, type Turn } from '../../src/common/fair-queue.ts';
+import { FairQueue, type Party, type Turn } from '../src/fair-queue.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
 const party = (group: string, weight = 1, member = group): Party => ({ group, weight, member });

@@ -1,5 +1,5 @@
 /** Collects bytes in one buffer. In a list, thousands of tiny chunks would each keep in memory the read they came in. */
-export class Gathering {
+export class ByteBuffer {
   #buffer: Buffer | null = null;
   size = 0;
 

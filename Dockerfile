@@ -24,7 +24,7 @@ RUN mkdir /data && chown -R node:node /data /config
 RUN install -d -o node node_modules/.cache/storegate \
   && export NODE_COMPILE_CACHE=node_modules/.cache/storegate \
   && as_node='setpriv --reuid=node --regid=node --clear-groups node --disable-warning=ExperimentalWarning' \
-  && $as_node src/main.ts check && $as_node -e "import('/app/src/cli/serve.ts')" \
+  && $as_node src/main.js check && $as_node -e "import('/app/src/cli/serve.ts')" \
   && chown -R root:root node_modules/.cache && chmod -R a+rX node_modules/.cache
 # `node` by number: Kubernetes can see from a number alone that it is not root (`runAsNonRoot`).
 USER 1000:1000
@@ -32,5 +32,5 @@ VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=2s --start-period=10s \
   CMD ["node", "-e", "const e=process.env,f=require('fs').readFileSync,c=e.STOREGATE_ADMIN_CLIENT_CERT;require(e.STOREGATE_ADMIN_TLS_CERT?'https':'http').get({host:'127.0.0.1',port:e.STOREGATE_ADMIN_PORT||9901,path:'/health/ready',rejectUnauthorized:false,...(c&&{cert:f(c),key:f(e.STOREGATE_ADMIN_CLIENT_KEY)})},(r)=>process.exit(r.statusCode===200?0:1)).on('error',()=>process.exit(1))"]
-ENTRYPOINT ["node", "--disable-warning=ExperimentalWarning", "src/main.ts"]
+ENTRYPOINT ["node", "--disable-warning=ExperimentalWarning", "src/main.js"]
 CMD ["serve", "--no-demo-keys"]

@@ -19,7 +19,7 @@ const { values } = parseArgs({ options: { keys: { type: 'string', default: '1000
 const keys = Number(values.keys);
 if (!Number.isSafeInteger(keys) || keys < 1) throw new Error('--keys takes a whole number');
 const folder = mkdtempSync(join(tmpdir(), 'storegate-moving-'));
-const main = resolve(import.meta.dirname, '../src/main.ts');
+const main = resolve(import.meta.dirname, '../src/main.js');
 const at = (name: string) => join(folder, name);
 
 /** Prints the seconds of CPU and the memory of a command as its last line. */

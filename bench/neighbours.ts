@@ -112,7 +112,7 @@ async function start(children: Children, checkout: string, name: string, storeUr
     STOREGATE_CONFIG: join(folder, 'gateway.yaml'),
     ...(values.workers === '1' ? {} : { REDIS_URL: process.env.REDIS_URL! }),
   };
-  const args = ['--disable-warning=ExperimentalWarning', join(checkout, 'src/main.ts'), 'serve', '--no-demo-keys'];
+  const args = ['--disable-warning=ExperimentalWarning', join(checkout, 'src/main.js'), 'serve', '--no-demo-keys'];
   const { pid } = await children.start({
     name,
     file: process.execPath,

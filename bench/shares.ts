@@ -35,7 +35,7 @@ const [connections, delay, seconds] = [values.connections, values.delay, values.
 ];
 
 const project = new URL('../', import.meta.url).pathname;
-const MAIN = ['--disable-warning=ExperimentalWarning', join(project, 'src/main.ts')];
+const MAIN = ['--disable-warning=ExperimentalWarning', join(project, 'src/main.js')];
 /** The weights of the shipped plans, without their limits. */
 const WEIGHTS = { free: 1, pro: 4, business: 8, enterprise: 16 };
 type Plan = keyof typeof WEIGHTS;

@@ -83,7 +83,7 @@ async function measure(name: Name, project: string): Promise<number> {
 }
 
 function start(args: readonly string[], project: string, cwd: string): ChildProcess {
-  const options = ['--disable-warning=ExperimentalWarning', '--min-semi-space-size=16', join(project, 'src/main.ts')];
+  const options = ['--disable-warning=ExperimentalWarning', '--min-semi-space-size=16', join(project, 'src/main.js')];
   const env = { PATH: process.env.PATH, STOREGATE_PORT: '0', STOREGATE_ADMIN_PORT: '0' };
   return spawn(process.execPath, [...options, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
 }

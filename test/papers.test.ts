@@ -124,7 +124,7 @@ describe('the papers', () => {
       .map((entry) => `${relative(root, join(entry.parentPath, entry.name))}/`)
       // The scripts are in the row of their state.
       .filter((folder) => !folder.includes('/lua/'));
-    expect(named.filter((name) => name !== 'src/main.ts').sort()).toEqual(folders.sort());
+    expect(named.filter((name) => name !== 'src/main.js').sort()).toEqual(folders.sort());
   });
 
   test('the README runs the tests as CI does', () => {

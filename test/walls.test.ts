@@ -14,7 +14,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['gateway', 'admin', 'console', 'reference', 'store'],
   ['run'],
   ['cli'],
-  ['main.ts'],
+  ['main.js'],
 ];
 
 const layerOf = (room: string) => LAYERS.findIndex((layer) => layer.includes(room));

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { COMPILED } from '../support/storegate.ts';
 
-const main = resolve(import.meta.dirname, '../../src/main.ts');
+const main = resolve(import.meta.dirname, '../../src/main.js');
 
 /** What Node tells of compiled modules while it runs the command. */
 function told(env: Readonly<Record<string, string>> = {}, file = main): string {
@@ -34,9 +34,10 @@ asRoot('root leaves nothing in the folder of somebody else, who could not remove
   const folder = mkdtempSync(join(tmpdir(), 'storegate-'));
   try {
     for (const name of ['src', 'node_modules']) mkdirSync(join(folder, name));
-    const copy = join(folder, 'src/main.ts');
+    const copy = join(folder, 'src/main.js');
     copyFileSync(main, copy);
-    symlinkSync(resolve(main, '.'), join(folder, 'src/cli'));
+    symlinkSync(resolve(main, '../cli'), join(folder, 'src/cli'));
+    copyFileSync(resolve(main, '../../package.json'), join(folder, 'package.json'));
     const cache = join(folder, 'node_modules/.cache');
     chownSync(join(folder, 'node_modules'), 65_534, 65_534);
     told({}, copy);

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { importsOnLoad, placeOf } from '../support/imports.ts';
 
 test('the command line alone loads only commander: what a command needs is loaded when it runs', () => {
-  expect([...importsOnLoad('main.ts')].filter((name) => !name.startsWith('node:'))).toEqual([]);
+  expect([...importsOnLoad('main.js')].filter((name) => !name.startsWith('node:'))).toEqual([]);
   const loaded = [...importsOnLoad('cli/run.ts')];
   expect(loaded).toContain('cli/commands/keys.ts');
   expect(loaded.filter((name) => !name.startsWith('node:') && !existsSync(placeOf(name)))).toEqual(['commander']);

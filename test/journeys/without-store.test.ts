@@ -12,7 +12,7 @@ beforeAll(() => {
   copy = mkdtempSync(join(tmpdir(), 'storegate-'));
   const store = join(project, 'src/store');
   cpSync(join(project, 'src'), join(copy, 'src'), { recursive: true, filter: (file) => file !== store });
-  for (const name of ['config', 'node_modules', 'package.json', 'plans.yaml'])
+  for (const name of ['config', 'node_modules', 'package.json', 'packages', 'plans.yaml'])
     symlinkSync(join(project, name), join(copy, name));
 });
 afterAll(() => rmSync(copy, { recursive: true, force: true }));
@@ -21,7 +21,7 @@ test('a gateway with STORE_URL starts without the folder of the store', async ()
   const running = storegate(['serve'], {
     cwd: copy,
     env: { STORE_URL: 'http://127.0.0.1:9', STOREGATE_PORT: '0', STOREGATE_ADMIN_PORT: '0' },
-    main: join(copy, 'src/main.ts'),
+    main: join(copy, 'src/main.js'),
   });
   let hasEnded = false;
   void running.exit.then(() => {

@@ -19,7 +19,7 @@ const DOOR = /^@storegate\/(\w+)(\/\w+)?$/;
 /** The folder of each package that has our code, by the package's name. */
 const packages = new Map(readdirSync(PACKAGES).map((name) => [name, join(PACKAGES, name, 'src')]));
 
-/** All TypeScript files below src and in packages. */
+/** All files of code below src and in packages. */
 export const FILES: readonly string[] = [
   ...filesIn(join(ROOT, 'src')),
   ...[...packages].flatMap(([name, folder]) => filesIn(folder).map((file) => `${name}/${file}`)),
@@ -27,7 +27,7 @@ export const FILES: readonly string[] = [
 
 function filesIn(folder: string): string[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-  return files.filter((file) => file.endsWith('.ts'));
+  return files.filter((file) => /\.(ts|js)$/.test(file));
 }
 
 /** Where a file is, absolute. */
@@ -65,7 +65,7 @@ export function importsOnLoad(file: string, loaded = new Set<string>()): Readonl
   for (const { to } of importsIn(file, text)) {
     if (loaded.has(to)) continue;
     loaded.add(to);
-    if (to.endsWith('.ts')) importsOnLoad(to, loaded);
+    if (FILES.includes(to)) importsOnLoad(to, loaded);
   }
   return loaded;
 }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 
-const MAIN = resolve(import.meta.dirname, '../../src/main.ts');
+const MAIN = resolve(import.meta.dirname, '../../src/main.js');
 
 /** The command as a separate process, with its output so far. */
 export interface Running {
@@ -18,7 +18,7 @@ interface Surroundings {
   readonly env?: Record<string, string>;
   readonly ownGroup?: boolean;
   readonly onTerminal?: boolean;
-  /** `main.ts` of another copy of the project. */
+  /** `main.js` of another copy of the project. */
   readonly main?: string;
 }
 

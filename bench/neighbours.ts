@@ -16,6 +16,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { freePort } from '../test/support/free-port.ts';
 import { startBackend } from './backend.ts';
+import { mainOf } from './checkout.ts';
 import { Children } from './children.ts';
 import { Connection } from './connection.ts';
 import { cpuTime } from './cpu.ts';
@@ -112,7 +113,7 @@ async function start(children: Children, checkout: string, name: string, storeUr
     STOREGATE_CONFIG: join(folder, 'gateway.yaml'),
     ...(values.workers === '1' ? {} : { REDIS_URL: process.env.REDIS_URL! }),
   };
-  const args = ['--disable-warning=ExperimentalWarning', join(checkout, 'src/main.js'), 'serve', '--no-demo-keys'];
+  const args = ['--disable-warning=ExperimentalWarning', mainOf(checkout), 'serve', '--no-demo-keys'];
   const { pid } = await children.start({
     name,
     file: process.execPath,

@@ -12,7 +12,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { checkOut } from './checkout.ts';
+import { checkOut, mainOf } from './checkout.ts';
 import { cpuTime } from './cpu.ts';
 import { spread } from './statistics.ts';
 
@@ -83,7 +83,7 @@ async function measure(name: Name, project: string): Promise<number> {
 }
 
 function start(args: readonly string[], project: string, cwd: string): ChildProcess {
-  const options = ['--disable-warning=ExperimentalWarning', '--min-semi-space-size=16', join(project, 'src/main.js')];
+  const options = ['--disable-warning=ExperimentalWarning', '--min-semi-space-size=16', mainOf(project)];
   const env = { PATH: process.env.PATH, STOREGATE_PORT: '0', STOREGATE_ADMIN_PORT: '0' };
   return spawn(process.execPath, [...options, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
 }

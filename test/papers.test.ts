@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { errorCodes } from '../packages/reference/src/error-codes.ts';
@@ -8,6 +8,7 @@ import { cliReference } from '../src/cli/reference.ts';
 import { environmentVariables } from '../src/config/environment.ts';
 import { CATALOGUE } from '../src/errors/refusals.ts';
 import { EXPOSED_HEADERS } from '../src/gateway/reply/headers.ts';
+import { houseRows } from './support/house.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
@@ -26,6 +27,11 @@ function leads(folder: string, from: string, link: string): boolean {
   return (
     anchor === undefined || [...read(file).matchAll(/^#+ (.+)$/gm)].some(([, heading]) => anchorOf(heading!) === anchor)
   );
+}
+
+function foldersOf(folder: string): string[] {
+  const entries = readdirSync(join(root, folder), { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => `${folder.replace(/\/$/, '')}/${name}/`);
 }
 
 describe('the papers', () => {
@@ -71,7 +77,10 @@ describe('the papers', () => {
   });
 
   test('links between README and docs lead to files and headings that there are', () => {
-    const papers = ['README.md', 'CONTRIBUTING.md', ...readdirSync(join(root, 'docs')).map((file) => `docs/${file}`)];
+    const papers = [
+      ...['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'bench/RESULTS.md'],
+      ...readdirSync(join(root, 'docs'), { recursive: true }).map((file) => `docs/${file}`),
+    ];
     const links = papers
       .filter((file) => file.endsWith('.md'))
       .flatMap((file) => [...read(file).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, to]) => ({ file, to: to! })));
@@ -113,18 +122,23 @@ describe('the papers', () => {
     expect(Object.keys(CATALOGUE).filter((code) => !architecture.includes(code))).toEqual([]);
   });
 
-  test('ARCHITECTURE.md names every folder of the sources, and no other', () => {
-    const rows = [...read('ARCHITECTURE.md').matchAll(/^\| (`src\/.*?) \|/gm)].map(([, cell]) => cell!);
-    const named = rows.flatMap((cell) => {
-      const [first = '', ...beside] = [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
-      return [first, ...beside.map((name) => join(first, '..', name, '/'))];
-    });
-    const folders = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
-      .map((entry) => `${relative(root, join(entry.parentPath, entry.name))}/`)
-      // The scripts are in the row of their state.
-      .filter((folder) => !folder.includes('/lua/'));
-    expect(named.filter((name) => name !== 'src/main.js').sort()).toEqual(folders.sort());
+  test('ARCHITECTURE.md has a row for each room and package, which names the folders in it', () => {
+    const rooms = ['src', 'packages'].flatMap((folder) => foldersOf(folder));
+    expect(
+      houseRows()
+        .map(({ folder }) => folder)
+        .sort(),
+    ).toEqual(rooms.sort());
+    const unnamed = houseRows().flatMap(({ folder, text }) =>
+      foldersOf(folder.startsWith('packages') ? `${folder}src` : folder)
+        .map((inner) => basename(inner))
+        .filter((inner) => !text.includes(`\`${inner}/\``)),
+    );
+    expect(unnamed).toEqual([]);
+  });
+
+  test('ARCHITECTURE.md can be read in ten minutes', () => {
+    expect(read('ARCHITECTURE.md').split('\n').length).toBeLessThanOrEqual(151);
   });
 
   test('the README runs the tests as CI does', () => {

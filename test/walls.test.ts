@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { KIND_NAMES } from '../src/limits/kinds.ts';
+import { type HouseRow, houseRows, linesOf } from './support/house.ts';
 import { circles, FILES, type Import, importsIn, roomOf, textOf } from './support/imports.ts';
 
 /** From the bottom up. A room imports only rooms of the layers below its own, types included. */
@@ -150,6 +151,25 @@ describe('the walls of the house', () => {
     const [first, second] = [imports.find(({ to }) => isOurs(to))!, { from: 'a.ts', to: 'b.ts' }];
     const planted = [first, { from: first.to, to: first.from }, second, { from: 'b.ts', to: 'c.ts' }];
     expect(circles([...planted, { from: 'c.ts', to: 'a.ts' }]).map((files) => files.length)).toEqual([2, 3]);
+  });
+});
+
+/** Why a room has another number of lines than its row says, or nothing. */
+function mispriced({ folder, lines }: HouseRow, now: number): string | undefined {
+  const row = `Change the number in the row of ${folder} in ARCHITECTURE.md to ${now}`;
+  if (now > lines * 1.05)
+    return `${folder} grew from ${lines} lines to ${now}. Remove lines, or say what they are worth. ${row}.`;
+  return now < lines * 0.9 ? `${folder} shrank from ${lines} lines to ${now}. ${row}.` : undefined;
+}
+
+describe('the price tag', () => {
+  test('of a room in ARCHITECTURE.md is right: it grows only if its row is changed too', () => {
+    const wrong = houseRows().map((row) => mispriced(row, linesOf(row.folder)));
+    expect(wrong.filter(Boolean)).toEqual([]);
+    const row = { folder: 'src/keys/', lines: 1_000, text: '' };
+    expect([1_050, 900].map((lines) => mispriced(row, lines))).toEqual([undefined, undefined]);
+    expect(mispriced(row, 1_051)).toContain('src/keys/ grew from 1000 lines to 1051');
+    expect(mispriced(row, 899)).toContain('ARCHITECTURE.md to 899');
   });
 });
 

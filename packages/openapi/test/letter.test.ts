@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { faultsOf } from '../../../bench/generated/verdict.ts';
-import { cases, document } from '../../../bench/letter/document.ts';
-import type { Case } from '../../../bench/letter/subject.ts';
 import { loadContract } from '../src/contract.ts';
+import { faultsOf } from './generated/verdict.ts';
+import { cases, document } from './letter/document.ts';
+import type { Case } from './letter/subject.ts';
 
 const contract = loadContract('letter.json', { text: JSON.stringify(document), leniency: 'omit' });
 

@@ -1,5 +1,5 @@
-import type { Contract } from '../../packages/openapi/src/contract.ts';
-import { isJson, parseMediaType } from '../../packages/openapi/src/media/type.ts';
+import type { Contract } from '../../src/contract.ts';
+import { isJson, parseMediaType } from '../../src/media/type.ts';
 import { isObject, type Json, type OpenApi } from './document.ts';
 
 /** An example of a request body that a document has, and what the gateway has against it. */

@@ -1,6 +1,6 @@
-import type { Contract } from '../../packages/openapi/src/contract.ts';
-import { Refusal } from '../../src/errors/refusals.ts';
-import { parseTarget } from '../../src/gateway/wire/target.ts';
+import { Refusal } from '../../../../src/errors/refusals.ts';
+import { parseTarget } from '../../../../src/gateway/wire/target.ts';
+import type { Contract } from '../../src/contract.ts';
 import type { Request } from './requests.ts';
 
 /** What the gateway has against a request, in words: its target, its operation, its parameters, its body. */

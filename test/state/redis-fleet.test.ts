@@ -6,6 +6,7 @@ import { fleetInRedis } from '../../src/state/redis/fleet.ts';
 import { keyOf, QUESTIONS } from '../../src/state/redis/key-names.ts';
 import { disconnect } from '../../src/state/redis/lasting.ts';
 import { reasonText } from '../../src/state/redis/shards.ts';
+import { Subscriber } from '../../src/state/redis/subscriber.ts';
 import { DEFAULTS } from '../support/redis/settings.ts';
 import { redisForSuite } from '../support/redis/suite.ts';
 import { STATUS } from '../support/status.ts';
@@ -13,10 +14,12 @@ import { until } from '../support/until.ts';
 
 const own = redisForSuite();
 const fleets: Fleet[] = [];
+const subscribers: Subscriber[] = [];
 
 beforeEach(() => own.server.admin.flushall());
 afterEach(async () => {
   for (const fleet of fleets.splice(0)) await fleet.close();
+  for (const subscriber of subscribers.splice(0)) subscriber.close();
 });
 
 /** A gateway of this name that answers what `status` does, known to all as soon as this resolves. */
@@ -33,7 +36,9 @@ async function join(name: string, status: () => unknown): Promise<Fleet> {
   const failed = (error: unknown) => {
     throw error;
   };
-  const fleet = fleetInRedis(own.redis, { self: { name, answers }, failed });
+  const subscriber = new Subscriber(own.redis);
+  subscribers.push(subscriber);
+  const fleet = fleetInRedis(own.redis, subscriber, { self: { name, answers }, failed });
   fleets.push(fleet);
   await until('it is known', async () => (await own.server.admin.zscore(keyOf.fleet, name)) !== null);
   return fleet;

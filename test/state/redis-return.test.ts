@@ -1,9 +1,10 @@
 import { afterEach, expect, test } from '@jest/globals';
 import type { Event } from '../../src/observe/events.ts';
-import { openBus, openBusInBackground } from '../../src/state/redis/bus.ts';
+import { busOn } from '../../src/state/redis/bus.ts';
 import { type Connection, connect } from '../../src/state/redis/client.ts';
 import { CHANNEL } from '../../src/state/redis/key-names.ts';
 import { disconnect } from '../../src/state/redis/lasting.ts';
+import { Subscriber } from '../../src/state/redis/subscriber.ts';
 import { openFailovers } from '../support/redis/failovers.ts';
 import { startProxy } from '../support/redis/proxy.ts';
 import { startRedis } from '../support/redis/server.ts';
@@ -27,8 +28,11 @@ test('a client that gave up connects again, and so does the one that listens', a
     return copies.at(-1);
   }) as typeof redis.duplicate;
   const told: Event[] = [];
-  const bus = await openBus(redis, (event) => void told.push(event));
-  stops.push(() => bus.close());
+  const subscriber = new Subscriber(redis);
+  stops.push(() => subscriber.close());
+  const bus = busOn(subscriber, (event) => void told.push(event));
+  await until('it listens', () => bus.isLive);
+  told.length = 0;
   const heard: string[] = [];
   bus.listen(({ type }) => void heard.push(type));
 
@@ -69,8 +73,9 @@ test('a subscription that Redis refuses for a while is tried again on the same c
   const redis = await connect({ ...DEFAULTS, url: server.url });
   stops.push(() => disconnect(redis));
   const heard: string[] = [];
-  const bus = openBusInBackground(redis, () => {});
-  stops.push(() => bus.close());
+  const subscriber = new Subscriber(redis);
+  stops.push(() => subscriber.close());
+  const bus = busOn(subscriber, () => {});
   bus.listen(({ type }) => void heard.push(type));
   await until('it listens', () => bus.isLive);
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Cluster } from 'ioredis';
-import { type Connection, messages } from './client.ts';
+import type { Connection } from './client.ts';
+import { messages } from './connection-errors.ts';
 import { RedisError } from './error.ts';
 import { CHANNEL, keyOf, PROBE_LIFE } from './key-names.ts';
 import { loadScript, runScript } from './scripts.ts';

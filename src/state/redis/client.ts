@@ -1,7 +1,9 @@
-import { isIP, type Socket } from 'node:net';
+import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
-import { Cluster, type ClusterOptions, Redis, type RedisOptions, SentinelConnector } from 'ioredis';
+import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import type { RedisSettings } from '../../config/config.ts';
+import { QuietSentinelConnector, SILENCE } from './client-patches.ts';
+import { explain, isFinal, isRefusal } from './connection-errors.ts';
 import { RedisError } from './error.ts';
 import { disconnect, keepConnected } from './lasting.ts';
 
@@ -9,9 +11,7 @@ export type Connection = Redis | Cluster;
 
 /** Milliseconds. */
 const CONNECT_TIMEOUT = 1_000;
-/** A connection that owes answers and stays silent for so long is dropped: a machine that stopped sends no reset. */
-const SILENCE = 2_000;
-const START_TIMEOUT = 5_000;
+export const START_TIMEOUT = 5_000;
 const SLOTS_REFRESH = 5_000;
 
 /** Milliseconds before the next try; grows to two seconds. The jitter keeps many gateways from coming back in step. */
@@ -40,74 +40,53 @@ const lastErrors = new WeakMap<Connection, unknown>();
 /** The last error that a connection told of; `undefined`: none yet. */
 export const lastErrorOf = (redis: Connection): unknown => lastErrors.get(redis);
 
-/**
- * Opens a connection and waits until it can be used, but at most `patience` milliseconds; from then on it comes back by itself
- * until `disconnect`. Throws RedisError, and leaves nothing open then.
- */
-export async function connect(settings: RedisSettings, patience = START_TIMEOUT): Promise<Connection> {
+/** Opens a connection that comes as soon as it can, and comes back by itself until `disconnect`. */
+export function openConnection(settings: RedisSettings): Connection {
   const redis = create(settings);
-  noteErrors(redis);
+  begin(redis);
+  return redis;
+}
+
+/** The same, and waits until it can be used. Throws RedisError, and leaves nothing open then. */
+export async function connect(settings: RedisSettings): Promise<Connection> {
+  const redis = openConnection(settings);
   try {
-    await untilReady(redis, patience);
-    if (redis instanceof Cluster) await Promise.all(redis.nodes('master').map((node) => node.ping()));
-    keepConnected(redis, retryDelay);
+    await untilReady(redis, settings, START_TIMEOUT);
     return redis;
   } catch (error) {
     disconnect(redis);
+    throw error;
+  }
+}
+
+/** Waits for a connection, but at most `patience` milliseconds, or until trying again cannot help. Throws RedisError. */
+export async function untilReady(redis: Connection, settings: RedisSettings, patience: number): Promise<void> {
+  const giveUpAt = performance.now() + patience;
+  try {
+    while (redis.status !== 'ready') {
+      const error = lastErrorOf(redis);
+      if (isFinal(error) || redis.status === 'end' || performance.now() > giveUpAt)
+        throw error ?? new Error('it does not answer');
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    if (redis instanceof Cluster) await Promise.all(redis.nodes('master').map((node) => node.ping()));
+  } catch (error) {
     throw new RedisError(explain(settings, error), { cause: error, isAway: !isRefusal(error) });
   }
 }
 
-/** Opens a connection that cannot be used yet, and comes by itself as soon as it can be. */
-export function connectInBackground(settings: RedisSettings): Connection {
-  const redis = create(settings);
-  noteErrors(redis);
-  keepConnected(redis, retryDelay);
-  redis.connect().catch(() => {});
-  return redis;
-}
-
-/** What Redis, or the way to it, said against a connection that is not there; `null`: nothing that will not pass. */
-export function refusalOf(settings: RedisSettings, redis: Connection): string | null {
-  const error = lastErrorOf(redis);
-  return redis.status !== 'ready' && isRefusal(error) ? explain(settings, error) : null;
-}
-
-function noteErrors(redis: Connection): void {
+/** Begins to connect. The connection comes back by itself until `disconnect`. */
+export function begin(redis: Connection): void {
   const note = (error: unknown) => void lastErrors.set(redis, error);
   redis.on('error', note);
   if (redis instanceof Cluster) redis.on('node error', note);
+  keepConnected(redis, retryDelay);
+  redis.connect().catch(() => {});
 }
 
-/**
- * A second connection with the same settings, for listening only. It may stay silent, and comes back until `disconnect`.
- * Leaves nothing open where it fails.
- */
-export async function connectToListen(redis: Connection): Promise<Connection> {
-  const copy = secondOf(redis);
-  try {
-    await copy.connect();
-  } catch (error) {
-    disconnect(copy);
-    throw error;
-  }
-  keepConnected(copy, retryDelay);
-  return copy;
-}
-
-/** The same while Redis is away: it comes by itself. */
-export function connectToListenInBackground(redis: Connection): Connection {
-  const copy = secondOf(redis);
-  keepConnected(copy, retryDelay);
-  copy.connect().catch(() => {});
-  return copy;
-}
-
-function secondOf(redis: Connection): Connection {
-  const copy: Connection =
-    redis instanceof Cluster ? redis.duplicate([], { lazyConnect: true }) : redis.duplicate({ lazyConnect: true });
-  copy.on('error', () => {});
-  return copy;
+/** A second connection with the same settings, which is yet to begin. */
+export function secondOf(redis: Connection): Connection {
+  return redis instanceof Cluster ? redis.duplicate([], { lazyConnect: true }) : redis.duplicate({ lazyConnect: true });
 }
 
 function create(settings: RedisSettings): Connection {
@@ -145,19 +124,6 @@ function create(settings: RedisSettings): Connection {
 }
 
 /**
- * The client listens to Sentinels on connections of its own, and prints their errors as plain text between the lines of the log
- * if nobody listens. A Sentinel that is down matters when the master is asked for, and that tells of it.
- */
-class QuietSentinelConnector extends SentinelConnector {}
-const connectors = QuietSentinelConnector.prototype as unknown as {
-  connectToSentinel(...given: unknown[]): Redis;
-};
-const { connectToSentinel } = connectors;
-connectors.connectToSentinel = function (...given) {
-  return connectToSentinel.apply(this, given).on('error', () => {});
-};
-
-/**
  * Says which name a certificate must have. The nodes of a Cluster are one service and share the URL's name, because they
  * are often known by address only. Sentinels and the Redis they name are several servers, each with a name of its own. An
  * address is never sent as a server name (RFC 6066 section 3); then the certificate is checked against the node's address.
@@ -165,32 +131,6 @@ connectors.connectToSentinel = function (...given) {
 function tlsOptions({ topology }: RedisSettings, host: string): ConnectionOptions {
   return topology === 'sentinel' || isIP(host) !== 0 ? {} : { servername: host };
 }
-
-/**
- * The client drops a silent connection from a plain timer, and so also when this process was held up for that long while the
- * answer lay there. Here the event loop reads what has arrived before the connection is judged.
- */
-const watched = Redis.prototype as unknown as Watched;
-interface Watched {
-  readonly stream: Socket;
-  readonly commandQueue: { readonly length: number };
-  socketTimeoutTimer: NodeJS.Timeout | undefined;
-  setSocketTimeout(): void;
-}
-watched.setSocketTimeout = function () {
-  const { stream } = this;
-  const timer = setTimeout(() => setImmediate(judge), SILENCE);
-  const judge = () => {
-    if (this.socketTimeoutTimer === timer) stream.destroy(new Error(`it was silent for ${SILENCE} ms`));
-  };
-  this.socketTimeoutTimer = timer;
-  // After the listener that reads the answers.
-  stream.once('data', () => {
-    clearTimeout(timer);
-    this.socketTimeoutTimer = undefined;
-    if (this.commandQueue.length > 0) this.setSocketTimeout();
-  });
-};
 
 type Credentials = Pick<RedisOptions, 'username' | 'password' | 'tls'>;
 
@@ -219,58 +159,4 @@ function defaultPort({ topology }: RedisSettings): number {
 function address(node: string, otherwise: number): { host: string; port: number } {
   const { hostname, port } = new URL(`redis://${node}`);
   return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || otherwise) };
-}
-
-/** Waits while the client tries in the background. Throws after `patience`, or at once where trying again cannot help. */
-async function untilReady(redis: Connection, patience: number): Promise<void> {
-  const giveUpAt = performance.now() + patience;
-  redis.connect().catch(() => {});
-  while (redis.status !== 'ready') {
-    const error = lastErrorOf(redis);
-    if (isFinal(error) || redis.status === 'end' || performance.now() > giveUpAt)
-      throw error ?? new Error('it does not answer');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
-
-/** Whether waiting cannot help at a start. */
-function isFinal(error: unknown): boolean {
-  return isRefusal(error) || /ECONNREFUSED|ENOTFOUND/.test(messages(error));
-}
-
-/** Whether somebody must change something before this connection can be used. */
-function isRefusal(error: unknown): boolean {
-  return /WRONGPASS|NOAUTH|NOPERM|invalid password|DB index|cluster support disabled|certificate/i.test(
-    messages(error),
-  );
-}
-
-/** How OpenSSL says that it does not know who issued a certificate. */
-const UNKNOWN_ISSUER = /self-signed certificate|unable to (get|verify)\b.*certificate/i;
-
-/** Says what is wrong in the words of the settings, and never with the password of the URL. */
-function explain(settings: RedisSettings, error: unknown): string {
-  const text = messages(error);
-  const where = new URL(settings.url).host;
-  const [who, setting] = /All sentinels/.test(text)
-    ? [`the Sentinel at ${where}`, 'redis.sentinelPassword']
-    : [`Redis at ${where}`, 'redis.url'];
-  if (/WRONGPASS|invalid password/i.test(text)) return `${who} refuses the user or password: check ${setting}`;
-  if (/NOAUTH/.test(text)) return `${who} wants a password: put it into ${setting}`;
-  if (UNKNOWN_ISSUER.test(text))
-    return `cannot trust the certificate of ${who} (${text}): name its CA's file in NODE_EXTRA_CA_CERTS`;
-  if (/cluster support disabled/i.test(text)) return `Redis at ${where} is no Cluster: set redis.topology`;
-  return `cannot use Redis at ${where}: ${text}`;
-}
-
-/** The text of an error. A Cluster's has that of its node in `lastNodeError`; a refused connection may have a code only. */
-export function messages(error: unknown): string {
-  const { message, code, lastNodeError } = Object(error) as {
-    message?: string;
-    code?: string;
-    lastNodeError?: unknown;
-  };
-  if (message === undefined) return String(error ?? '');
-  const own = [message, code].filter((part) => part && !(part === code && message.includes(part))).join(' ');
-  return lastNodeError ? `${own} (${messages(lastNodeError)})` : own;
 }

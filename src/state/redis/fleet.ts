@@ -10,12 +10,12 @@ import {
 } from '../../observe/peers/fleet.ts';
 import type { Join } from '../storage.ts';
 import { asked, inTime } from './asking.ts';
-import { type Connection, connectToListenInBackground } from './client.ts';
-import { announceInFleet, type Gateways } from './gateways.ts';
+import type { Connection } from './client.ts';
+import { joinGateways } from './gateways.ts';
 import { answersFor, GATEWAY_LIFE, keyOf, QUESTIONS } from './key-names.ts';
-import { disconnect, keepSubscribed } from './lasting.ts';
 import { isTextList, shaped } from './shapes.ts';
 import { reasonText } from './shards.ts';
+import type { Subscriber } from './subscriber.ts';
 
 /** Milliseconds that gateways have for an answer, the way there and back included. */
 const PATIENCE = 1_500;
@@ -54,21 +54,25 @@ interface Waiting {
 }
 
 /**
- * The gateways that share a Redis, asked through its channels on a connection of its own. A gateway that can be asked says so
- * every few seconds, so it is known who has not answered.
+ * The gateways that share a Redis, asked through its channels. A gateway that can be asked says so every few seconds, so it is
+ * known who has not answered.
  */
-export function fleetInRedis(redis: Connection, { self, failed }: FleetOptions): Fleet {
-  const subscriber = connectToListenInBackground(redis);
+export function fleetInRedis(redis: Connection, subscriber: Subscriber, { self, failed }: FleetOptions): Fleet {
   const me = randomUUID();
   const waiting = new Map<string, Waiting>();
-  const gateways: Gateways | null = self && announceInFleet(redis, self.name);
-  const channels = [answersFor(me), ...(self ? [QUESTIONS] : [])];
-  const listening = whenReady(subscriber, channels);
+  const gateways = self && joinGateways(redis, keyOf.fleet, self.name);
+  // If this fails, it is said again soon.
+  gateways?.announce().catch(() => {});
+  let isClosed = false;
   let answering = 0;
 
-  subscriber.on('message', (channel, text: string) => {
-    if (channel === QUESTIONS) void answer(readAsking(text));
-    else note(readAnswered(text));
+  const subscription = subscriber.listen({
+    channels: [answersFor(me), ...(self ? [QUESTIONS] : [])],
+    hear(text, channel) {
+      if (isClosed) return;
+      if (channel === QUESTIONS) void answer(readAsking(text));
+      else note(readAnswered(text));
+    },
   });
 
   async function answer(asking: Asking | null): Promise<void> {
@@ -90,7 +94,7 @@ export function fleetInRedis(redis: Connection, { self, failed }: FleetOptions):
   }
 
   async function askOthers(question: Question, argument: unknown): Promise<Omit<Waiting, 'complete'> & Lost> {
-    await inTime(listening(), PATIENCE);
+    await inTime(subscription.live(), PATIENCE);
     const { here, lost } = await others();
     const missing = new Set(here);
     const found = new Map<string, unknown>();
@@ -137,8 +141,8 @@ export function fleetInRedis(redis: Connection, { self, failed }: FleetOptions):
       return { answers: [...mine, ...rest], silent: [...theirs.missing].sort(), lost: theirs.lost, apart: null };
     },
     async close() {
+      isClosed = true;
       await gateways?.close();
-      disconnect(subscriber);
     },
   };
 }
@@ -150,16 +154,6 @@ async function answerIn({ name, answers }: NonNullable<FleetOptions['self']>, as
   const text = JSON.stringify({ id: asking.id, gateway: name, answer } satisfies Answered);
   if (text.length > LARGEST) throw new Error(`the answer to ${question} has ${text.length} characters`);
   return text;
-}
-
-/** Answers a function that resolves once the connection listens to these channels, now and after each time it was cut. */
-function whenReady(subscriber: Connection, channels: readonly string[]): () => Promise<void> {
-  let listening = Promise.withResolvers<void>();
-  keepSubscribed(subscriber, channels, () => listening.resolve());
-  subscriber.on('close', () => {
-    listening = Promise.withResolvers<void>();
-  });
-  return () => listening.promise;
 }
 
 /** `null` for what is no question: anybody who reaches Redis can send anything. */

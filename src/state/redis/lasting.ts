@@ -23,23 +23,6 @@ export function keepConnected(redis: Connection, delay: (times: number) => numbe
   }
 }
 
-/** Milliseconds until a subscription that was refused is tried again. */
-const SUBSCRIBE_AGAIN = 1_000;
-
-/** Subscribes to these channels whenever the connection can be used, and calls back each time Redis has confirmed it. */
-export function keepSubscribed(subscriber: Connection, channels: readonly string[], confirmed: () => void): void {
-  const subscribe = () => {
-    subscriber.subscribe(...channels).then(confirmed, () => {
-      // If the connection was lost meanwhile, `ready` comes again.
-      if (subscriber.status === 'ready') setTimeout(subscribeAgain, SUBSCRIBE_AGAIN).unref();
-    });
-  };
-  const subscribeAgain = () => {
-    if (subscriber.status === 'ready') subscribe();
-  };
-  subscriber.on('ready', subscribe);
-}
-
 /** Calls back when a connection is lost, unless by `disconnect`. */
 export function whenCut(redis: Connection, cut: () => void): void {
   redis.on('close', () => {

@@ -3,36 +3,68 @@ import type { AuditSettings, RedisSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Fleet } from '../../observe/peers/fleet.ts';
 import { createCircuitBreakers } from '../shared/circuit-breakers.ts';
+import type { KeyCopy } from '../shared/key-copy/copy.ts';
+import type { KeyCopyKeeper } from '../shared/key-copy/keeper.ts';
 import { keysWithCopy, tokensWithCopy } from '../shared/key-copy/keys-with-copy.ts';
 import { SharedState } from '../shared/shared-state.ts';
 import type { State } from '../state.ts';
-import type { Join, Records, Storage } from '../storage.ts';
+import type { Records, Storage } from '../storage.ts';
 import { type Connection, connect } from './client.ts';
 import { RedisState } from './counters.ts';
 import { fleetInRedis } from './fleet.ts';
 import { keepKeyCopy, keepStandings, openKeyCopy } from './kept.ts';
 import { textIn } from './key-change.ts';
-import { disconnect, whenCut } from './lasting.ts';
-import { shardsAfter } from './late-checks.ts';
+import { disconnect } from './lasting.ts';
 import { recordsInRedis } from './records.ts';
 import { shardsOf } from './shards.ts';
-import { startOn } from './start.ts';
+import { type Started, startOn } from './start.ts';
+import { shardsAfter } from './start-checks.ts';
+import { Subscriber } from './subscriber.ts';
 
 /** Milliseconds that a command may wait for the state. */
 const PATIENCE = 2_000;
 
-/** What a command can manage in a Redis, beside the gateways that share it. */
-export interface Beside extends Records {
+interface Managed extends Records {
   readonly state: State;
+  close(): void;
+}
+
+/** What a command can manage in a Redis, beside the gateways that share it. */
+export interface Beside extends Managed {
   /** The gateways that run, to be asked by a command. */
   readonly fleet: () => Fleet;
   readonly outbox: Storage['outbox'];
-  readonly close: () => void;
 }
 
 /** Opens what commands need beside running gateways. Throws RedisError, and leaves nothing open then. */
 export async function openBeside(settings: RedisSettings, audit: AuditSettings): Promise<Beside> {
-  return beside(await connect(settings), settings, audit);
+  const redis = await connect(settings);
+  const managed = manage(redis, settings, audit);
+  let subscriber: Subscriber | null = null;
+  return {
+    ...managed,
+    outbox: outboxIn(redis),
+    fleet() {
+      subscriber ??= new Subscriber(redis);
+      return fleetInRedis(redis, subscriber, { self: null, failed: () => {} });
+    },
+    close() {
+      managed.close();
+      subscriber?.close();
+      disconnect(redis);
+    },
+  };
+}
+
+/** What people manage, where nothing is remembered that a change elsewhere could make wrong: so nobody listens. */
+function manage(redis: Connection, settings: RedisSettings, audit: AuditSettings): Managed {
+  const breakers = createCircuitBreakers(shardsOf(redis), settings, () => {});
+  const bus = { listen: () => () => {}, isLive: false };
+  return {
+    ...recordsInRedis(redis, { bus, breakers, deadline: PATIENCE, audit, isFit: () => true, lookUp: textIn(redis) }),
+    state: new RedisState(redis, { deadline: PATIENCE }),
+    close: () => breakers.close(),
+  };
 }
 
 export interface OpenOptions {
@@ -51,77 +83,71 @@ export interface OpenOptions {
   readonly lookAgain?: number;
 }
 
+/** What a gateway has from one start on Redis, whether it carries requests itself or its workers do. */
+interface Opened {
+  readonly started: Started;
+  readonly copy: KeyCopy | null;
+  readonly keeper: KeyCopyKeeper | null;
+  readonly parts: Pick<Storage, 'kind' | 'join' | 'outbox' | 'keyCopyAge'>;
+  close(): Promise<void>;
+}
+
+async function open(settings: RedisSettings, options: OpenOptions, id: string | null): Promise<Opened> {
+  const { observe, folder = null, workers = 1 } = options;
+  const isWorker = workers > 1;
+  const copy = openKeyCopy(settings, folder, observe);
+  const started = await startOn(settings, { ...options, id, isWorker, copy }).catch((error: unknown) => {
+    copy?.close();
+    throw error;
+  });
+  const isKeeper = copy !== null && !isWorker;
+  const keeper = isKeeper ? keepKeyCopy(started, settings, { folder: folder!, observe }) : null;
+  const { redis, subscriber } = started;
+  return {
+    ...{ started, copy, keeper },
+    parts: {
+      kind: kindOf(settings),
+      join: (self, failed) => fleetInRedis(redis, subscriber, { self, failed }),
+      outbox: outboxIn(redis),
+      ...(isKeeper ? { keyCopyAge: () => copy.age } : {}),
+    },
+    async close() {
+      keeper?.close();
+      copy?.close();
+      await started.close();
+    },
+  };
+}
+
 /**
  * Opens what the primary needs: it serves operators while its workers carry the requests. Checks that Redis can do what the
  * workers need, and keeps the copy of its keys. Throws RedisError, and leaves nothing open then.
  */
 export async function openForWorkers(
   settings: RedisSettings,
-  { observe, audit, folder = null }: Omit<OpenOptions, 'worker' | 'workers'>,
-): Promise<Beside & Pick<Storage, 'kind' | 'keyCopyAge' | 'lastKnown' | 'join'>> {
-  const copy = openKeyCopy(settings, folder, observe);
-  try {
-    const started = await startOn(settings, { observe, id: null, isWorker: false, copy });
-    const keeper = copy && keepKeyCopy(started, settings, { folder: folder!, observe });
-    const opened = beside(started.redis, settings, audit);
-    return {
-      ...opened,
-      tokens: copy ? tokensWithCopy(opened.tokens, copy) : opened.tokens,
-      kind: kindOf(settings),
-      join: joinIn(started.redis),
-      // The workers know of bans.
-      lastKnown: { keys: () => copy?.asOf ?? null, bans: () => null },
-      ...(copy ? { keyCopyAge: () => copy.age } : {}),
-      close() {
-        keeper?.close();
-        copy?.close();
-        opened.close();
-        void started.close();
-      },
-    };
-  } catch (error) {
-    copy?.close();
-    throw error;
-  }
-}
-
-function beside(redis: Connection, settings: RedisSettings, audit: AuditSettings): Beside {
-  const breakers = createCircuitBreakers(shardsOf(redis), settings, () => {});
-  // Nothing is remembered here that a change elsewhere could make wrong, so nobody listens.
-  const bus = { listen: () => () => {}, isLive: false, close: () => {} };
+  options: Omit<OpenOptions, 'worker' | 'workers'>,
+): Promise<Managed & Pick<Storage, 'kind' | 'keyCopyAge' | 'lastKnown' | 'join' | 'outbox'>> {
+  const { started, copy, parts, close } = await open(settings, options, null);
+  const managed = manage(started.redis, settings, options.audit);
   return {
-    ...recordsInRedis(redis, { bus, breakers, deadline: PATIENCE, audit, isFit: () => true, lookUp: textIn(redis) }),
-    state: new RedisState(redis, { deadline: PATIENCE }),
-    fleet: () => fleetInRedis(redis, { self: null, failed: () => {} }),
-    outbox: outboxIn(redis),
+    ...managed,
+    ...parts,
+    tokens: copy ? tokensWithCopy(managed.tokens, copy) : managed.tokens,
+    // The workers know of bans.
+    lastKnown: { keys: () => copy?.asOf ?? null, bans: () => null },
     close() {
-      breakers.close();
-      disconnect(redis);
+      managed.close();
+      void close();
     },
   };
 }
 
 /** Opens the state that several gateways share. Throws RedisError, and leaves nothing open then. */
 export async function openRedis(settings: RedisSettings, options: OpenOptions): Promise<Storage> {
-  const { observe, audit, folder = null, worker = 1, workers = 1, lookAgain } = options;
-  const isWorker = workers > 1;
-  const copy = openKeyCopy(settings, folder, observe);
+  const { observe, audit, folder = null, worker = 1, workers = 1 } = options;
   const id = randomUUID();
-  const started = await startOn(settings, {
-    observe,
-    id,
-    isWorker,
-    copy,
-    ...(lookAgain === undefined ? {} : { lookAgain }),
-  }).catch((error: unknown) => {
-    copy?.close();
-    throw error;
-  });
-  const { redis, bus, gateways, absence, checks } = started;
-  const tellCut = (isCut: boolean) => observe({ type: 'state.connection', of: 'requests', isCut });
-  if (absence) tellCut(true);
-  whenCut(redis, () => tellCut(true));
-  redis.on('ready', () => tellCut(false));
+  const { started, copy, keeper, parts, close } = await open(settings, options, id);
+  const { redis, bus, gateways, absence, checks, data } = started;
   const breakers = createCircuitBreakers(shardsAfter(checks, shardsOf(redis)), settings, observe);
   if (absence) breakers.open(absence);
   const { deadline } = settings;
@@ -131,18 +157,12 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
   // If it fails, the first list of bans does it.
   if (!absence) await backend.prepareBans().catch(() => {});
   const state = new SharedState({
-    backend,
-    breakers,
-    bus,
-    settings: { ...settings, divide: settings.divide || isWorker },
-    gateway: id,
+    ...{ backend, breakers, bus, observe, standings, gateway: id },
+    settings: { ...settings, divide: settings.divide || workers > 1 },
     gateways: () => (settings.divide ? Math.max(gateways.count(), workers) : workers),
-    observe,
-    standings,
   });
-  const { lookUp } = started.data;
-  const records = recordsInRedis(redis, { bus, breakers, deadline, audit, isFit: () => checks.passed, lookUp });
-  const keeper = copy && !isWorker ? keepKeyCopy(started, settings, { folder: folder!, observe }) : null;
+  const isFit = () => checks.passed;
+  const records = recordsInRedis(redis, { bus, breakers, deadline, audit, isFit, lookUp: data.lookUp });
   const stopDoubting = bus.listen((message) => {
     if (message.type === 'key') copy?.doubt(message.hash);
   });
@@ -153,26 +173,17 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
     tokens: copy ? tokensWithCopy(records.tokens, copy) : records.tokens,
     hearBans: (hear) => state.hearBans(hear),
     recheckKeysAfter: settings.keysFor,
-    kind: kindOf(settings),
-    join: joinIn(redis),
-    outbox: outboxIn(redis),
     ready: () => settings.readyWhenAway || !breakers.away,
     unsavedFor: () => 0,
     lastKnown: { keys: () => copy?.asOf ?? null, bans: () => state.bansAsOf },
-    ...(copy && !isWorker ? { keyCopyAge: () => copy.age } : {}),
+    ...parts,
     async close() {
       stopDoubting();
-      keeper?.close();
       await state.close();
-      copy?.close();
       breakers.close();
-      await started.close();
+      await close();
     },
   };
-}
-
-function joinIn(redis: Connection): Join {
-  return (self, failed) => fleetInRedis(redis, { self, failed });
 }
 
 function outboxIn(redis: Connection): Storage['outbox'] {

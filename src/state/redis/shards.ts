@@ -1,7 +1,8 @@
 import { Cluster } from 'ioredis';
 import { reasonOf } from '../../observe/log-table.ts';
 import type { Shards } from '../shared/backend.ts';
-import { type Connection, lastErrorOf, messages } from './client.ts';
+import { type Connection, lastErrorOf } from './client.ts';
+import { messages } from './connection-errors.ts';
 import { keyOf, PROBE_LIFE } from './key-names.ts';
 import { shaped } from './shapes.ts';
 import { slotOf } from './slots.ts';

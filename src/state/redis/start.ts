@@ -3,24 +3,27 @@ import type { RedisSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Bus } from '../shared/bus.ts';
 import type { KeyCopy } from '../shared/key-copy/copy.ts';
-import { openBus, openBusInBackground } from './bus.ts';
-import { checkRedis, unusable, watchWarnings } from './checks.ts';
-import { type Connection, connect, connectInBackground } from './client.ts';
+import { busOn } from './bus.ts';
+import { checkRedis, watchWarnings } from './checks.ts';
+import { type Connection, openConnection, START_TIMEOUT, untilReady } from './client.ts';
 import { ClusterData } from './cluster-data.ts';
 import { type DataCheck, DataMark } from './data-mark.ts';
 import { RedisError } from './error.ts';
-import { announce, announceLater, type Gateways } from './gateways.ts';
-import { disconnect } from './lasting.ts';
-import { checkLater } from './late-checks.ts';
+import { type Gateways, joinGateways } from './gateways.ts';
+import { keyOf } from './key-names.ts';
+import { disconnect, whenCut } from './lasting.ts';
+import { StartChecks } from './start-checks.ts';
+import { Subscriber } from './subscriber.ts';
 
 /** Milliseconds that a start waits for a Redis that hangs, where it can go on without. */
 const PATIENCE = 2_000;
 
-/** What a gateway has of Redis after its start. */
+/** What a gateway has of Redis from its start on. */
 export interface Started {
   readonly redis: Connection;
+  readonly subscriber: Subscriber;
   readonly bus: Bus;
-  readonly gateways: Gateways;
+  readonly gateways: Pick<Gateways, 'count'>;
   /** Why Redis is away since the start; `null`: it was there. */
   readonly absence: RedisError | null;
   readonly data: DataCheck;
@@ -33,7 +36,7 @@ export interface StartOptions {
   readonly observe: Observe;
   /** Names this gateway among all that share Redis; `null`: it is none of them, because its workers are. */
   readonly id: string | null;
-  /** Whether a primary process has checked Redis, and tells what there is to tell. */
+  /** Whether a primary process tells what there is to tell. */
   readonly isWorker: boolean;
   /** What to serve from where Redis is away; `null`: then there is no start. */
   readonly copy: Pick<KeyCopy, 'unusable' | 'age' | 'gateways'> | null;
@@ -41,55 +44,51 @@ export interface StartOptions {
   readonly lookAgain?: number;
 }
 
-const NONE: Gateways = { count: () => 1, close: async () => {} };
-
 /**
- * Starts on Redis. Where Redis is away and the copy of its keys can be used, starts without, and takes Redis up when it is
- * there. Throws RedisError, and leaves nothing open then: where Redis refuses, or there is no copy to use.
+ * Starts on Redis: connects in the background, and waits for the first check. Where Redis is away then and the copy of its keys can
+ * be used, the start is over, and the checks go on until Redis is there. Throws RedisError, and leaves nothing open then:
+ * where Redis refuses, or there is no copy to use.
  */
 export async function startOn(settings: RedisSettings, options: StartOptions): Promise<Started> {
   const { copy, isWorker, observe } = options;
   const missing = copy ? copy.unusable : '';
+  const started = open(settings, options);
   try {
-    return await startWith(settings, options, missing === null ? PATIENCE : undefined);
+    await started.checks.first(missing === null ? PATIENCE : START_TIMEOUT);
+    return { ...started, absence: null };
   } catch (error) {
-    const refusal = error instanceof RedisError ? error : unusable(error);
-    if (!refusal.isAway || missing === '') throw refusal;
-    if (missing !== null) throw new RedisError(`${refusal.message}; ${missing}`, { cause: error, isAway: true });
-    if (!isWorker) observe({ type: 'state.absent', reason: refusal.message, copyAge: copy!.age });
-    return startWithout(settings, options, refusal);
+    const absence = error as RedisError;
+    if (absence.isAway && missing === null) {
+      if (!isWorker) observe({ type: 'state.absent', reason: absence.message, copyAge: copy!.age });
+      observe({ type: 'state.connection', of: 'requests', isCut: true });
+      observe({ type: 'state.connection', of: 'messages', isCut: true });
+      void started.checks.untilPassed();
+      return { ...started, absence };
+    }
+    await started.close();
+    if (!absence.isAway || missing === '') throw absence;
+    throw new RedisError(`${absence.message}; ${missing}`, { cause: absence.cause, isAway: true });
   }
 }
 
-async function startWith(settings: RedisSettings, options: StartOptions, patience?: number): Promise<Started> {
-  const { observe, id, isWorker, lookAgain } = options;
-  const redis = await connect(settings, patience);
-  const ends = [() => disconnect(redis)];
-  const end = () => {
-    for (const one of ends.splice(0).reverse()) one();
-  };
-  try {
-    if (!isWorker) ends.push(tellWarnings(redis, observe, await checkRedis(redis), lookAgain));
-    const bus = await openBus(redis, observe);
-    ends.push(bus.close);
-    const data = dataIn(redis, observe);
-    await data.learn();
-    const gateways = id === null ? NONE : await announce(redis, id);
-    const close = () => gateways.close().finally(end);
-    return { redis, bus, gateways, data, absence: null, checks: { passed: true }, close };
-  } catch (error) {
-    end();
-    throw error;
-  }
-}
-
-function startWithout(settings: RedisSettings, options: StartOptions, absence: RedisError): Started {
-  const { observe, id, isWorker, copy, lookAgain } = options;
-  const redis = connectInBackground(settings);
-  const bus = openBusInBackground(redis, observe);
-  const gateways = id === null ? NONE : announceLater(redis, id, copy!.gateways);
+function open(settings: RedisSettings, { observe, id, isWorker, copy, lookAgain }: StartOptions) {
+  const redis = openConnection(settings);
+  whenCut(redis, () => observe({ type: 'state.connection', of: 'requests', isCut: true }));
+  redis.on('ready', () => observe({ type: 'state.connection', of: 'requests', isCut: false }));
+  const subscriber = new Subscriber(redis);
+  const bus = busOn(subscriber, observe);
+  const data = dataIn(redis, observe);
+  const gateways = id === null ? null : joinGateways(redis, keyOf.gateways, id, copy?.gateways);
   let stopTelling = () => {};
-  const checks = checkLater(redis, settings, {
+  const checks = new StartChecks({
+    async check(patience) {
+      await untilReady(redis, settings, patience);
+      const warnings = await checkRedis(redis);
+      await bus.begun(patience);
+      await data.learn();
+      await gateways?.announce();
+      return warnings;
+    },
     passed(warnings) {
       if (!isWorker) stopTelling = tellWarnings(redis, observe, warnings, lookAgain);
     },
@@ -98,17 +97,13 @@ function startWithout(settings: RedisSettings, options: StartOptions, absence: R
     },
   });
   return {
-    redis,
-    bus,
-    gateways,
-    data: dataIn(redis, observe),
-    absence,
-    checks,
+    ...{ redis, subscriber, bus, data, checks },
+    gateways: { count: () => gateways?.count() ?? 1 },
     async close() {
       checks.stop();
       stopTelling();
-      await gateways.close();
-      bus.close();
+      await gateways?.close();
+      subscriber.close();
       disconnect(redis);
     },
   };

@@ -13,5 +13,4 @@ export interface Bus {
   listen(listener: (message: Message) => void): () => void;
   /** Whether every message arrives now, as far as is known. */
   readonly isLive: boolean;
-  close(): void;
 }

@@ -1,10 +1,11 @@
 import type { AuditSettings, RedisSettings } from '../../../src/config/config.ts';
-import { openBus } from '../../../src/state/redis/bus.ts';
+import { busOn } from '../../../src/state/redis/bus.ts';
 import { connect } from '../../../src/state/redis/client.ts';
 import { textIn } from '../../../src/state/redis/key-change.ts';
 import { disconnect } from '../../../src/state/redis/lasting.ts';
 import { recordsInRedis } from '../../../src/state/redis/records.ts';
 import { shardsOf } from '../../../src/state/redis/shards.ts';
+import { Subscriber } from '../../../src/state/redis/subscriber.ts';
 import { createCircuitBreakers } from '../../../src/state/shared/circuit-breakers.ts';
 import type { Records } from '../../../src/state/storage.ts';
 
@@ -13,14 +14,16 @@ export async function openRecords(
   settings: RedisSettings,
 ): Promise<{ records: (audit: AuditSettings) => Records; close: () => void }> {
   const redis = await connect(settings);
-  const bus = await openBus(redis, () => {});
+  const subscriber = new Subscriber(redis);
+  const bus = busOn(subscriber, () => {});
+  await bus.begun(60_000);
   const breakers = createCircuitBreakers(shardsOf(redis), settings, () => {});
   return {
     records: (audit) =>
       recordsInRedis(redis, { bus, breakers, deadline: 60_000, audit, isFit: () => true, lookUp: textIn(redis) }),
     close() {
       breakers.close();
-      bus.close();
+      subscriber.close();
       disconnect(redis);
     },
   };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { KeyTaken } from '../../src/keys/store.ts';
+import { applyKeyChange, applyNewKeys } from '../../src/state/redis/key-change.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
-import { applyNewKeys } from '../../src/state/redis/new-keys.ts';
 import { KEPT } from '../support/audit.ts';
 import { keyRecord, note } from '../support/records.ts';
 import { openRecords } from '../support/redis/records.ts';
@@ -61,4 +61,12 @@ test('a hash or id that became that of another key stays with it', async () => {
   await expect(applyNewKeys(server.admin, { records: [{ ...late, hash: there.hash }] })).rejects.toThrow(KeyTaken);
   await expect(applyNewKeys(server.admin, { records: [{ ...late, id: there.id }] })).rejects.toThrow(KeyTaken);
   expect(await gateway.records(KEPT).keys.find(there.hash)).toEqual(there);
+});
+
+test('a new key that an earlier version has begun to add is finished', async () => {
+  const record = keyRecord({ imported: true });
+  await applyKeyChange(server.admin, { record, at: null, forgotten: [] });
+  const { keys } = gateway.records(KEPT);
+  expect(await keys.list()).toEqual([record]);
+  expect(await keys.hasImported()).toBe(true);
 });

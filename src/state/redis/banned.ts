@@ -2,7 +2,7 @@ import { Cache } from '../../common/cache.ts';
 import type { Ban } from '../state.ts';
 import type { Connection } from './client.ts';
 import { keyOf, LEDGERS, subjectIn } from './key-names.ts';
-import { mastersOf } from './many.ts';
+import { mastersOf, walk } from './many.ts';
 import { loadScript, runScript } from './scripts.ts';
 
 const SCRIPT = loadScript('banned-1.lua');
@@ -102,12 +102,8 @@ export class Banned {
   async #walk(): Promise<Ban[]> {
     const banned = new Map<string, Ban>();
     for (const node of mastersOf(this.#redis)) {
-      let cursor = '0';
-      do {
-        const [next, names] = await node.scan(cursor, 'MATCH', LEDGERS, 'COUNT', STEP);
-        cursor = next;
+      for await (const names of walk((cursor) => node.scan(cursor, 'MATCH', LEDGERS, 'COUNT', STEP)))
         for (const ban of await this.#among(names.map(subjectIn))) banned.set(ban.subject, ban);
-      } while (cursor !== '0');
     }
     return [...banned.values()];
   }

@@ -1,35 +1,72 @@
-import { Outage } from '../../errors/outage.ts';
 import { type KeyRecord, readRecord } from '../../keys/key.ts';
 import { KeyConflict, KeyTaken } from '../../keys/store.ts';
-import { LedgerError } from '../state.ts';
 import { changeOutcome } from './answers.ts';
-import { asked } from './asking.ts';
+import { asked, askedMany } from './asking.ts';
 import type { Connection } from './client.ts';
-import type { LookUp } from './data-mark.ts';
 import { CHANNEL, keyOf } from './key-names.ts';
+import { hashOf, recordAt, recordsAt } from './key-records.ts';
 import { keyChanged } from './messages.ts';
 import { loadScript, runScript } from './scripts.ts';
-import { isTextOrNull, shaped } from './shapes.ts';
 
 const CHANGE = loadScript('change-1.lua');
 
 /** A change of a key that can be made again where nobody knows whether it was made. */
 export interface KeyChange {
   readonly record: KeyRecord;
-  /** Where the record stands, by its hash; `null`: the key is new. */
+  /** Where the record stands, by its hash; `null`: the key is new, and an older version has begun to add it. */
   readonly at: string | null;
   /** Hashes of the secrets that the key forgets. */
   readonly forgotten: readonly string[];
 }
 
+/** Keys that are added together. It can be made again where nobody knows whether it was made. */
+export interface NewKeys {
+  readonly records: readonly KeyRecord[];
+}
+
 /**
- * Plans how a key is added. Throws KeyTaken. An id that leads to no record is taken too: its key was begun, and may yet be
- * finished.
+ * Plans how keys are added, all of them or none. Throws KeyTaken. An id that leads to no record is taken too: its key was begun,
+ * and may yet be finished.
  */
-export async function planNewKey(redis: Connection, record: KeyRecord): Promise<KeyChange> {
-  if ((await hashOf(redis, record.id)) !== null) throw idTaken(record);
-  await refuseTakenHash(redis, record);
-  return { record, at: null, forgotten: [] };
+export async function planNewKeys(redis: Connection, records: readonly KeyRecord[]): Promise<NewKeys> {
+  const distinct = (of: (record: KeyRecord) => string) => new Set(records.map(of)).size === records.length;
+  if (!distinct(({ hash }) => hash) || !distinct(({ id }) => id))
+    throw new KeyTaken('two of the keys have one id or one hash');
+  const taken = await askedMany(
+    redis,
+    records.map(({ id }) => ['exists', keyOf.apiKeyId(id)]),
+  );
+  if (taken.some((answer) => answer === 1)) throw new KeyTaken('the id of a key is taken');
+  const owners = await recordsAt(
+    redis,
+    records.map(({ hash }) => hash),
+  );
+  if (owners.some((owner, i) => owner && owner.id !== records[i]!.id)) throw new KeyTaken('the hash of a key is taken');
+  return { records };
+}
+
+/**
+ * Makes a change that may have been made already, whole or in part. Throws KeyTaken. As with one key, the record is written
+ * last.
+ */
+export async function applyNewKeys(redis: Connection, { records }: NewKeys): Promise<void> {
+  if (records.length === 0) return;
+  if (records.some(({ imported }) => imported)) await asked(redis.set(keyOf.imported, '1'));
+  await takeAll(
+    redis,
+    records.map(({ id, hash }) => [keyOf.apiKeyId(id), hash]),
+    (there, i) => there === records[i]!.hash,
+  );
+  await asked(redis.zadd(keyOf.apiKeys, ...records.flatMap(({ createdAt, id }) => [String(createdAt), id])));
+  await takeAll(
+    redis,
+    records.map((record) => [keyOf.apiKey(record.hash), JSON.stringify(record)]),
+    (there, i) => there !== null && readRecord(there).id === records[i]!.id,
+  );
+  await askedMany(
+    redis,
+    records.map(({ hash }) => ['publish', CHANNEL, keyChanged(hash)]),
+  );
 }
 
 /** Plans how a record takes the place of the one before. Throws KeyConflict, KeyTaken, and where there is no such key. */
@@ -47,54 +84,13 @@ export async function planNextRecord(redis: Connection, record: KeyRecord): Prom
 
 /** Makes a change that may have been made already, whole or in part. Throws KeyTaken, KeyConflict. */
 export async function applyKeyChange(redis: Connection, { record, at, forgotten }: KeyChange): Promise<void> {
+  if (at === null) return applyNewKeys(redis, { records: [record] });
   if (record.imported) await asked(redis.set(keyOf.imported, '1'));
-  if (at === null) await addKey(redis, record);
-  else await moveKey(redis, record, at);
+  await moveKey(redis, record, at);
   for (const hash of forgotten) await asked(redis.del(keyOf.apiKey(hash)));
   for (const hash of new Set([record.hash, record.previous?.hash, at, ...forgotten])) {
     if (hash) await asked(redis.publish(CHANNEL, keyChanged(hash)));
   }
-}
-
-/** The hash under which the record of an id stands; `null`: there is no such key. */
-export function hashOf(redis: Connection, id: string): Promise<string | null> {
-  return asked(textAt(redis, keyOf.apiKeyId(id)));
-}
-
-/** The record under a hash. Throws an Outage whose cause is a LedgerError if the name holds no record. */
-export async function recordAt(redis: Connection, hash: string): Promise<KeyRecord | null> {
-  const name = keyOf.apiKey(hash);
-  return recordIn(name, await asked(textAt(redis, name)));
-}
-
-/** The record in the text under a name. Throws as `recordAt`. */
-export function recordIn(name: string, text: string | null): KeyRecord | null {
-  try {
-    return text === null ? null : readRecord(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    const cause = new LedgerError(`the Redis key ${name} holds something that is not the record of a key: delete it`);
-    throw new Outage('state_unavailable', { cause });
-  }
-}
-
-function textAt(redis: Connection, name: string): Promise<string | null> {
-  return shaped(redis, 'a look-up of a key', redis.get(name), isTextOrNull);
-}
-
-/** Looks up whatever a Redis has, for whoever knows no mark of its data. */
-export const textIn =
-  (redis: Connection): LookUp =>
-  (name) =>
-    textAt(redis, name);
-
-async function addKey(redis: Connection, record: KeyRecord): Promise<void> {
-  const id = keyOf.apiKeyId(record.id);
-  if ((await asked(redis.set(id, record.hash, 'NX'))) === null && (await asked(redis.get(id))) !== record.hash) {
-    throw idTaken(record);
-  }
-  await asked(redis.zadd(keyOf.apiKeys, String(record.createdAt), record.id));
-  await take(redis, record);
 }
 
 /** The record is changed where it stands, which decides between two changes at once. Then it moves with its secret. */
@@ -129,10 +125,22 @@ async function refuseTakenHash(redis: Connection, { id, hash }: KeyRecord): Prom
   if (owner && owner.id !== id) throw new KeyTaken('the hash of the key is taken');
 }
 
-function idTaken({ id }: KeyRecord): KeyTaken {
-  return new KeyTaken(`the key id ${id} is taken`);
-}
-
 function changedMeanwhile({ id }: KeyRecord): KeyConflict {
   return new KeyConflict(`key ${id} was changed meanwhile`);
+}
+
+/** Writes what is not there. `isOurs` tells whether what is there was written by an earlier try. Throws KeyTaken. */
+async function takeAll(
+  redis: Connection,
+  pairs: readonly (readonly [name: string, text: string])[],
+  isOurs: (there: string | null, i: number) => boolean,
+): Promise<void> {
+  const answers = await askedMany(
+    redis,
+    pairs.map(([name, text]) => ['set', name, text, 'NX']),
+  );
+  for (const [i, answer] of answers.entries()) {
+    if (answer === null && !isOurs(await asked(redis.get(pairs[i]![0])), i))
+      throw new KeyTaken('the id or hash of a key is taken');
+  }
 }

@@ -1,5 +1,6 @@
 import { Outage } from '../../errors/outage.ts';
-import { type KeyRecord, readRecord } from '../../keys/key.ts';
+import type { KeyRecord } from '../../keys/key.ts';
+import type { AuditNote } from '../../keys/operators/audit-log.ts';
 import type { KeyQuery, KeyStore } from '../../keys/store.ts';
 import type { Bus } from '../shared/bus.ts';
 import type { CircuitBreakers } from '../shared/circuit-breakers.ts';
@@ -7,10 +8,9 @@ import { asked, inTime, orOutage, patienceWith } from './asking.ts';
 import type { AuditedChanges } from './audited-changes.ts';
 import type { Connection } from './client.ts';
 import type { LookUp } from './data-mark.ts';
-import { hashOf, type KeyChange, planNewKey, planNextRecord, recordAt, recordIn } from './key-change.ts';
+import { type KeyChange, type NewKeys, planNewKeys, planNextRecord } from './key-change.ts';
 import { keyOf } from './key-names.ts';
-import { getAll } from './many.ts';
-import { type NewKeys, planNewKeys, recordsAt } from './new-keys.ts';
+import { hashOf, keysAt, keysOf, ownsHash, recordAt, recordIn } from './key-records.ts';
 import { isInteger, shaped } from './shapes.ts';
 
 /** Keys read at once: what they cost the event loop must not be felt by requests. */
@@ -57,11 +57,16 @@ export function keysInRedis(
     let last = after?.id;
     for (;;) {
       const { ids, isLast } = await idsAfter(redis, last, newestFirst);
-      const records = await recordsOf(redis, ids);
+      const records = await keysOf(redis, ids);
       yield account === undefined ? records : records.filter((record) => record.account === account);
       if (isLast) return;
       last = ids.at(-1) ?? last;
     }
+  }
+
+  function add(records: readonly KeyRecord[], note: AuditNote): Promise<void> {
+    const locks = records.map(({ hash }) => hash);
+    return auditedChanges.make({ note, locks, plan: () => planNewKeys(redis, records) });
   }
 
   return {
@@ -84,21 +89,12 @@ export function keysInRedis(
       }
     },
     get,
-    async findMany(hashes) {
-      const found = await recordsAt(redis, hashes);
-      return found.map((record, i) => (record && ownsHash(record, hashes[i]!) ? record : null));
-    },
+    findMany: (hashes) => keysAt(redis, hashes),
     read,
     list: async () => (await Array.fromAsync(read())).flat(),
     isEmpty: async () => (await count('the number of keys', redis.zcard(keyOf.apiKeys))) === 0,
-    add: (record, note) =>
-      auditedChanges.make({ note, locks: [record.id, record.hash], plan: () => planNewKey(redis, record) }),
-    addMany: (records, note) =>
-      auditedChanges.make({
-        note,
-        locks: records.map(({ hash }) => hash),
-        plan: () => planNewKeys(redis, records),
-      }),
+    add: (record, note) => add([record], note),
+    addMany: add,
     replace: (record, note) =>
       auditedChanges.make({ note, locks: [record.id, record.hash], plan: () => planNextRecord(redis, record) }),
     hasImported: async () => (await asked(lookUp(keyOf.imported))) !== null,
@@ -130,27 +126,4 @@ async function idsAfter(redis: Connection, last: string | undefined, newestFirst
     const found = ids.indexOf(last);
     if (found !== -1) return { ids: ids.slice(found + 1), isLast };
   }
-}
-
-/** The keys with these ids, without those that were never finished. */
-async function recordsOf(redis: Connection, ids: readonly string[]): Promise<KeyRecord[]> {
-  const places = await getAll(
-    redis,
-    ids.map((id) => ({ tag: id, key: keyOf.apiKeyId(id) })),
-  );
-  const begun = ids.flatMap((id, i) => (places[i] == null ? [] : [{ id, hash: places[i] }]));
-  const texts = await getAll(
-    redis,
-    begun.map(({ hash }) => ({ tag: hash, key: keyOf.apiKey(hash) })),
-  );
-  // An id whose key was never finished may point to a hash that became another key's.
-  return texts.flatMap((text, i) => {
-    const record = text === null ? null : readRecord(text);
-    return record?.id === begun[i]!.id ? [record] : [];
-  });
-}
-
-/** A half-finished change may have left a record under a secret that it no longer names. */
-export function ownsHash({ hash, previous }: KeyRecord, asked: string): boolean {
-  return hash === asked || previous?.hash === asked;
 }

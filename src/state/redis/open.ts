@@ -13,7 +13,7 @@ import { type Connection, connect } from './client.ts';
 import { RedisState } from './counters.ts';
 import { fleetInRedis } from './fleet.ts';
 import { keepKeyCopy, keepStandings, openKeyCopy } from './kept.ts';
-import { textIn } from './key-change.ts';
+import { textIn } from './key-records.ts';
 import { disconnect } from './lasting.ts';
 import { recordsInRedis } from './records.ts';
 import { shardsOf } from './shards.ts';

@@ -4,10 +4,9 @@ import { AuditEntries } from './audit-entries.ts';
 import { auditLogInRedis } from './audit-log.ts';
 import { AuditedChanges } from './audited-changes.ts';
 import type { Connection } from './client.ts';
-import { applyKeyChange, type KeyChange } from './key-change.ts';
+import { applyKeyChange, applyNewKeys, type KeyChange, type NewKeys } from './key-change.ts';
 import { type KeysInRedisOptions, keysInRedis } from './keystore.ts';
 import { usesInRedis } from './last-uses.ts';
-import { applyNewKeys, type NewKeys } from './new-keys.ts';
 import { applyTokenChange, type TokenChange, tokensInRedis } from './tokens.ts';
 
 /** Whatever a call that died half-way may have left to be made; `null`: something that is kept elsewhere. */

@@ -1,0 +1,90 @@
+import { Outage } from '../../errors/outage.ts';
+import { type KeyRecord, readRecord } from '../../keys/key.ts';
+import { LedgerError } from '../state.ts';
+import { asked } from './asking.ts';
+import type { Connection } from './client.ts';
+import type { LookUp } from './data-mark.ts';
+import { keyOf } from './key-names.ts';
+import { getAll } from './many.ts';
+import { isTextOrNull, shaped } from './shapes.ts';
+
+/** Reads the text under a name as a record. */
+type Read = (name: string, text: string | null) => KeyRecord | null;
+
+/** The hash under which the record of an id stands; `null`: there is no such key. */
+export function hashOf(redis: Connection, id: string): Promise<string | null> {
+  return asked(textAt(redis, keyOf.apiKeyId(id)));
+}
+
+/** The record under a hash. Throws as `recordIn`. */
+export async function recordAt(redis: Connection, hash: string): Promise<KeyRecord | null> {
+  const name = keyOf.apiKey(hash);
+  return recordIn(name, await asked(textAt(redis, name)));
+}
+
+/** The records under hashes, in their order. */
+export async function recordsAt(
+  redis: Connection,
+  hashes: readonly string[],
+  read: Read = recordIn,
+): Promise<(KeyRecord | null)[]> {
+  const named = hashes.map((hash) => ({ tag: hash, key: keyOf.apiKey(hash) }));
+  const texts = await getAll(redis, named);
+  return texts.map((text, i) => read(named[i]!.key, text));
+}
+
+/** The keys of these secrets, in their order. */
+export async function keysAt(
+  redis: Connection,
+  hashes: readonly string[],
+  read: Read = recordIn,
+): Promise<(KeyRecord | null)[]> {
+  const found = await recordsAt(redis, hashes, read);
+  return found.map((record, i) => (record && ownsHash(record, hashes[i]!) ? record : null));
+}
+
+/** The keys with these ids, without those that were never finished. */
+export async function keysOf(
+  redis: Connection,
+  ids: readonly string[],
+  read: Read = recordIn,
+): Promise<readonly KeyRecord[]> {
+  const hashes = await getAll(
+    redis,
+    ids.map((id) => ({ tag: id, key: keyOf.apiKeyId(id) })),
+  );
+  const begun = ids.flatMap((id, i) => (hashes[i] == null ? [] : [{ id, hash: hashes[i] }]));
+  const records = await recordsAt(
+    redis,
+    begun.map(({ hash }) => hash),
+    read,
+  );
+  // An id whose key was never finished may point to a hash that became another key's.
+  return records.filter((record, i): record is KeyRecord => record?.id === begun[i]!.id);
+}
+
+/** The record in the text under a name. Throws an Outage whose cause is a LedgerError if the text is not a record. */
+export function recordIn(name: string, text: string | null): KeyRecord | null {
+  try {
+    return text === null ? null : readRecord(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    const cause = new LedgerError(`the Redis key ${name} holds something that is not the record of a key: delete it`);
+    throw new Outage('state_unavailable', { cause });
+  }
+}
+
+/** A half-finished change may have left a record under a secret that it no longer names. */
+export function ownsHash({ hash, previous }: KeyRecord, asked: string): boolean {
+  return hash === asked || previous?.hash === asked;
+}
+
+function textAt(redis: Connection, name: string): Promise<string | null> {
+  return shaped(redis, 'a look-up of a key', redis.get(name), isTextOrNull);
+}
+
+/** Looks up whatever a Redis has, for whoever knows no mark of its data. */
+export const textIn =
+  (redis: Connection): LookUp =>
+  (name) =>
+    textAt(redis, name);

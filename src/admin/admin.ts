@@ -1,6 +1,7 @@
 import type { ServerMaterial } from '@storegate/http1/tls';
 import express, { type NextFunction, type Request, type Response, Router } from 'express';
 import { listen } from '../common/listen.ts';
+import { HOUR } from '../common/time.ts';
 import type { Config } from '../config/config.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Metrics } from '../observe/metrics.ts';
@@ -41,7 +42,7 @@ export interface AdminOptions {
 
 const MAX_BODY = '256kb';
 /** Milliseconds after which people sign in again, however busy they were. */
-const LONGEST_SESSION = 12 * 3_600_000;
+const LONGEST_SESSION = 12 * HOUR;
 
 /**
  * Health is open to whoever reaches the listener; everything else needs a token, see `createGate`. Throws as

@@ -1,3 +1,4 @@
+import { DAY } from '../common/time.ts';
 import { targetIn } from '../keys/counting.ts';
 import type { AuditEntry, AuditLog } from '../keys/operators/audit-log.ts';
 import type { AdminContext } from './context.ts';
@@ -6,7 +7,7 @@ import { shownTime } from './shown.ts';
 /** Entries read at once. */
 const PAGE = 500;
 /** Bans of an outage are written when it is over, so entries may stand among younger ones. Milliseconds. */
-const OUT_OF_ORDER = 86_400_000;
+const OUT_OF_ORDER = DAY;
 
 /** What became of a ban. */
 export interface BanEnd {
@@ -18,7 +19,7 @@ export interface BanEnd {
 }
 
 /** For how long before now bans are counted where parties are shown, milliseconds. */
-const RECENT = 30 * 86_400_000;
+const RECENT = 30 * DAY;
 
 /** The bans of a party in some time, as far as the log of bans has them. */
 export interface BanRecord {

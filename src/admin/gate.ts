@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { createGuard } from '../callers/guard.ts';
+import { MINUTE } from '../common/time.ts';
 import type { Config } from '../config/config.ts';
 import { isLoopback } from '../config/schema/formats.ts';
 import { Outage } from '../errors/outage.ts';
@@ -34,7 +35,7 @@ export interface Gate {
 }
 
 /** Wrong tokens per address, and milliseconds for which they count. */
-const GUESSES = { failures: 10, span: 60_000 };
+const GUESSES = { failures: 10, span: MINUTE };
 /** Whoever reaches a loopback listener without a token while there is none. */
 const LOCAL: Operator = { name: 'local', role: 'admin' };
 

@@ -1,3 +1,4 @@
+import { DAY } from '../common/time.ts';
 import { subjectOf } from '../keys/counting.ts';
 import type { KeyRecord } from '../keys/key.ts';
 import { type Hindsight, hindsight } from '../limits/hindsight.ts';
@@ -13,7 +14,6 @@ import { understood } from '../observe/peers/said.ts';
 import type { AdminContext } from './context.ts';
 import { time } from './shown.ts';
 
-const DAY = 86_400_000;
 /** Keys and accounts in one answer. */
 const MOST_PARTIES = 100;
 

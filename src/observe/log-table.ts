@@ -1,3 +1,4 @@
+import { MINUTE } from '../common/time.ts';
 import { Outage } from '../errors/outage.ts';
 import type { Code } from '../errors/refusals.ts';
 import type { Event, EventOf, RequestTrace } from './events.ts';
@@ -34,7 +35,7 @@ const SPANS_DROPPED = {
 } as const;
 
 /** Milliseconds between two lines about events of one kind that come in floods. */
-const FLOOD = 60_000;
+const FLOOD = MINUTE;
 
 /** An outage of the state or a store has one line at its begin and one at its end, and none for the requests in between. */
 const TOLD_ONCE: ReadonlySet<Code> = new Set(['state_unavailable', 'upstream_away']);

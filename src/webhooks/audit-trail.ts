@@ -1,10 +1,10 @@
+import { DAY } from '../common/time.ts';
 import type { AuditEntry, AuditLog } from '../keys/operators/audit-log.ts';
 import type { Outbox } from './outbox.ts';
 import { type Told, told } from './told.ts';
 
 /** Entries read at once. */
 const PART = 500;
-const DAY = 86_400_000;
 const MARK = 'audit';
 
 /**

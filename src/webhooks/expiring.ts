@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
+import { DAY, HOUR } from '../common/time.ts';
 import type { KeyStore } from '../keys/store.ts';
 import type { Outbox } from './outbox.ts';
 import { type Told, timeOf, told } from './told.ts';
 
 /** Milliseconds from one look at all keys to the next, whichever gateway looks. */
-export const EVERY = 3_600_000;
-const DAY = 24 * EVERY;
+const EVERY = HOUR;
 const MARK = 'expiring';
 
 /** Looks once an hour through all keys, in parts and at one gateway, for those that end soon. `ahead`: milliseconds. */

@@ -1,8 +1,7 @@
+import { DAY, HOUR, MINUTE } from '../common/time.ts';
 import { type Data, type Told, timeOf, type WebhookType } from './told.ts';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const WEEK = 168 * HOUR;
+const WEEK = 7 * DAY;
 
 /** One process of this gateway sees that something is away, or back. Plain values, as `Told`. */
 export interface Sighting {

@@ -1,3 +1,4 @@
+import { DAY, HOUR, MINUTE } from '../common/time.ts';
 import { formatLimit } from '../config/windows.ts';
 import { targetIn } from '../keys/counting.ts';
 import type { Event, Observe } from '../observe/events.ts';
@@ -5,10 +6,6 @@ import { reasonOf } from '../observe/log-table.ts';
 import type { Sighting } from './incidents.ts';
 import { Quotas } from './quotas.ts';
 import { type Told, timeOf, told } from './told.ts';
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 
 /** The mistakes of a refused reload that are told, and characters of a text. */
 const MOST_PROBLEMS = 20;

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { HOUR } from '../common/time.ts';
 import type { WebhookSettings } from '../config/config.ts';
 import { Outage } from '../errors/outage.ts';
 import type { KeyRecord } from '../keys/key.ts';
@@ -23,7 +24,7 @@ const BEAT = 2_000;
 /** Milliseconds from a change of a key to a look into the audit log, for all changes that come meanwhile. */
 const SOON = 100;
 /** Milliseconds for which a name is remembered at the least: other gateways may find the same event later, however old it is. */
-const REMEMBERED = 3_600_000;
+const REMEMBERED = HOUR;
 /** Milliseconds until an outbox that took nothing is tried again. */
 const AGAIN = 1_000;
 

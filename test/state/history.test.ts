@@ -1,8 +1,9 @@
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { MINUTE } from '../../src/common/time.ts';
 import { History } from '../../src/observe/history/history.ts';
-import { ALL, MINUTE, packMinute } from '../../src/observe/history/minute.ts';
+import { ALL, packMinute } from '../../src/observe/history/minute.ts';
 import { Packing } from '../../src/observe/history/packing.ts';
 import { COLUMNS } from '../../src/observe/history/row.ts';
 import { type KeptHistory, keepHistory } from '../../src/state/history/folder.ts';

@@ -1,3 +1,4 @@
+import { DAY } from '../../common/time.ts';
 import { formatDuration, parseDuration } from '../../config/units.ts';
 import { formatLimit } from '../../config/windows.ts';
 import type { AuditEntry } from '../../keys/operators/audit-log.ts';
@@ -26,7 +27,7 @@ import { sameReason } from '../reason.ts';
 import { shownEntry, time } from '../shown.ts';
 
 /** The longest ban, in milliseconds: ten years. To lock somebody out for good, revoke the keys. */
-const LONGEST = 3_650 * 86_400_000;
+const LONGEST = 3_650 * DAY;
 
 export function banOperations(context: AdminContext, change: Change): AdminOperations {
   /** `lengthOf` answers how long the ban is from now on, given what is left of one in force; both in milliseconds. */

@@ -1,3 +1,4 @@
+import { DAY } from '../../common/time.ts';
 import { parseDuration } from '../../config/units.ts';
 import { quantile } from '../../observe/history/buckets.ts';
 import type { Span } from '../../observe/history/history.ts';
@@ -16,8 +17,6 @@ import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { rounded, time } from '../shown.ts';
-
-const DAY = 86_400_000;
 
 export function historyOperations(context: AdminContext): AdminOperations {
   /** Asks for as many steps at a time as gateways tell at once. */

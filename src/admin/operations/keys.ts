@@ -1,3 +1,4 @@
+import { DAY } from '../../common/time.ts';
 import { parseDuration } from '../../config/units.ts';
 import { parseWindows } from '../../config/windows.ts';
 import { readHash } from '../../keys/foreign.ts';
@@ -27,9 +28,9 @@ import { accountTurn, partyOf, turnOf } from '../parties.ts';
 import { auditedKey, shownKey } from '../shown.ts';
 
 /** Milliseconds for which the old secret works when the caller does not say. */
-const OVERLAP = 24 * 3_600_000;
+const OVERLAP = DAY;
 /** The longest: two secrets for good would be two keys. */
-const LONGEST_OVERLAP = 90 * 24 * 3_600_000;
+const LONGEST_OVERLAP = 90 * DAY;
 
 export function keyOperations(context: AdminContext, change: Change): AdminOperations {
   const { keys } = context;

@@ -1,5 +1,6 @@
 import { createAddressWindow } from '../../callers/address-window.ts';
 import type { Guard } from '../../callers/guard.ts';
+import { MINUTE } from '../../common/time.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import { retryAfter } from '../../errors/retry-after.ts';
 import type { Exchange } from '../exchange.ts';
@@ -10,7 +11,7 @@ import type { Target } from '../results.ts';
  * Units per address and minute. A first visit of the reference takes fewer than fifty units and a further one a handful, so a
  * hundred people behind one address can visit it in the same minute. A reload starts the count anew.
  */
-const ALLOWANCE = { limit: 6_000, span: 60_000 };
+const ALLOWANCE = { limit: 6_000, span: MINUTE };
 /** A request is one unit, and each whole piece of so many bytes in its answer is one more. */
 const PIECE = 64 * 1024;
 

@@ -3,6 +3,7 @@ import { entityTag, hasTag } from '../../common/entity-tag.ts';
 import type { Eventually } from '../../common/eventually.ts';
 import { fieldIn } from '../../common/field-list.ts';
 import { USAGE_PATH } from '../../common/own-paths.ts';
+import { DAY, MINUTE } from '../../common/time.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import { retryAfter } from '../../errors/retry-after.ts';
 import type { Client, KeyRecord } from '../../keys/key.ts';
@@ -20,7 +21,7 @@ import type { Flights } from '../stages/in-flight.ts';
 import { createAllowance } from './allowance.ts';
 
 /** Twice a second, more than a page for people needs. A reload starts a new allowance. */
-const ALLOWANCE = { limit: 120, span: 60_000 };
+const ALLOWANCE = { limit: 120, span: MINUTE };
 
 /** Shows a client its usage. Free within its own allowance, and answered even while the client is limited or banned. */
 export interface Usage {
@@ -37,8 +38,6 @@ export interface UsageParts {
   readonly operations: readonly Operation[];
   readonly clock: () => number;
 }
-
-const DAY = 86_400_000;
 
 export function createUsage({ state, keys, flights, deprecatedBy, answer, operations, clock }: UsageParts): Usage {
   const costs = Object.fromEntries(operations.map(({ id, cost }) => [id, cost]));

@@ -1,4 +1,5 @@
 import type { Eventually } from '../../common/eventually.ts';
+import { DAY } from '../../common/time.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import { wholeSeconds } from '../../errors/retry-after.ts';
 import type { Admission } from '../../limits/admission.ts';
@@ -10,7 +11,6 @@ import { begunBan, type State } from '../../state/state.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Admitted, KnownClient } from '../results.ts';
 
-const DAY = 86_400_000;
 /** Sent with the last 429 before a ban. */
 const BAN_WARNING = ['X-Ban-Warning', 'strikes-left=1'];
 

@@ -1,4 +1,5 @@
 import type { Eventually } from '../../common/eventually.ts';
+import { DAY } from '../../common/time.ts';
 
 /** One change that somebody made. */
 export interface AuditDraft {
@@ -61,7 +62,7 @@ export interface AuditQuery {
 }
 
 /** Milliseconds for which the answer to a call is kept. */
-export const IDEMPOTENCY_LIFETIME = 24 * 3_600_000;
+export const IDEMPOTENCY_LIFETIME = DAY;
 
 /**
  * What people changed. Entries are never changed. Of more than the log is to keep, the oldest go; numbers are never used

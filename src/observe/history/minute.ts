@@ -1,7 +1,6 @@
+import { MINUTE } from '../../common/time.ts';
 import { addPacked, NotPacked, Packing, packRow, Unpacking } from './packing.ts';
 import { addTo, COLUMNS, type Row } from './row.ts';
-
-export const MINUTE = 60_000;
 
 /** The layout of a packed minute. */
 const FORMAT = 1;

@@ -1,5 +1,6 @@
+import { MINUTE } from '../../common/time.ts';
 import type { Event, RequestEvent } from '../events.ts';
-import { ALL, MINUTE, operationRow, POLICIES, packMinute, planRow } from './minute.ts';
+import { ALL, operationRow, POLICIES, packMinute, planRow } from './minute.ts';
 import { addTo, COLUMNS, countIn, type Places, placesOf, type Row } from './row.ts';
 
 /** Operations and plans that one process counts apart; what comes later counts as `other`. */

@@ -1,10 +1,9 @@
+import { DAY, HOUR } from '../../common/time.ts';
 import { kindOf } from '../../limits/kinds.ts';
 import type { Window } from '../../limits/limits.ts';
 import type { Event, RequestTrace } from '../events.ts';
 import { HighestUses } from './highest.ts';
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 /** Weight of all tables of one hour: 24,000 windows, or one of each of 2400 keys. Some 450 KiB. */
 const WEIGHT = 24_576;
 /** Weight of what one process, and one gateway, tell at once: it stays below what gateways may say. */

@@ -1,11 +1,11 @@
+import { HOUR, MINUTE } from '../../common/time.ts';
 import type { Span } from '../history/history.ts';
-import { MINUTE } from '../history/minute.ts';
 import { addPacked, NotPacked, packRow } from '../history/packing.ts';
 import { addTo, COLUMNS } from '../history/row.ts';
 import { isMoment } from './shapes.ts';
 
 /** Milliseconds of the steps that can be asked for. */
-export const HISTORY_STEPS = { '1m': MINUTE, '10m': 10 * MINUTE, '1h': 60 * MINUTE } as const;
+export const HISTORY_STEPS = { '1m': MINUTE, '10m': 10 * MINUTE, '1h': HOUR } as const;
 export type HistoryStep = keyof typeof HISTORY_STEPS;
 
 /** Steps in one answer: it stays well below what gateways may say at once. */

@@ -1,9 +1,6 @@
+import { HOUR, MINUTE, SECOND } from '../../common/time.ts';
 import { SpaceSaving } from './space-saving.ts';
 import { mergeSummaries, type Summary } from './summary.ts';
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
 
 /** What can be looked back on: `length` milliseconds, kept in slices of `span`, the oldest of which goes as a whole. */
 const WINDOWS = {

@@ -1,4 +1,5 @@
 import type { Eventually } from '../../common/eventually.ts';
+import { MINUTE } from '../../common/time.ts';
 import { Outage } from '../../errors/outage.ts';
 import { type Admission, admit, look } from '../../limits/admission.ts';
 import { unnamed } from '../../limits/kinds.ts';
@@ -28,7 +29,7 @@ const GRAIN = 1_000;
 const BATCH = 500;
 
 /** Milliseconds after which a ledger is looked at again that cannot be judged, because no request has brought a ladder yet. */
-const LATER = 60_000;
+const LATER = MINUTE;
 
 export interface EmbeddedStateOptions {
   /** Unix milliseconds. */

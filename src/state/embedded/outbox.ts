@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { DAY } from '../../common/time.ts';
 import {
   type Added,
   type Addition,
@@ -20,7 +21,7 @@ const FILE = 'webhooks.db';
 /** Events between two looks at how many names are remembered, and for events that nobody delivers any more. */
 const BOUND_EVERY = 1_000;
 /** Milliseconds. Longer than any event is tried; of receivers that are no longer in the settings nothing waits then, as in Redis. */
-const LIFE = 30 * 86_400_000;
+const LIFE = 30 * DAY;
 
 const TABLES = `
   PRAGMA journal_mode = WAL;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Cluster } from 'ioredis';
+import { MINUTE } from '../../common/time.ts';
 import type { Connection } from './client.ts';
 import { messages } from './connection-errors.ts';
 import { RedisError } from './error.ts';
@@ -9,7 +10,7 @@ import { loadScript, runScript } from './scripts.ts';
 /** The first version whose scripts may write after they have read the clock, and that passes on to replicas what was written. */
 const OLDEST = '6.2';
 /** Milliseconds until the settings of Redis are looked at again: people change them while it runs. */
-const LOOK_AGAIN = 60_000;
+const LOOK_AGAIN = MINUTE;
 
 type Tell = (warning: string) => void;
 

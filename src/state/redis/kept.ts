@@ -1,3 +1,4 @@
+import { MINUTE } from '../../common/time.ts';
 import type { RedisSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
 import { seldom } from '../../observe/seldom.ts';
@@ -9,7 +10,7 @@ import { keySource, nameOf } from './key-source.ts';
 import type { Started } from './start.ts';
 
 /** Milliseconds between two warnings of a copy that cannot be read or written. */
-const WARN_AGAIN = 60_000;
+const WARN_AGAIN = MINUTE;
 
 /** Opens the copy of the keys in the data folder for reading; `null`: there is to be none. */
 export function openKeyCopy(settings: RedisSettings, folder: string | null, observe: Observe): KeyCopy | null {

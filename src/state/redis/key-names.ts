@@ -1,3 +1,5 @@
+import { DAY, MINUTE } from '../../common/time.ts';
+
 /**
  * Every key name in Redis, and how long the key lives. No other file contains the prefix.
  *
@@ -40,11 +42,11 @@ export const PROBE_LIFE = 1_000;
 export const LOCK_LIFE = 10_000;
 /** Milliseconds after which a silent gateway no longer counts; and after which their list ends where none is heard. */
 export const GATEWAY_LIFE = 10_000;
-export const GATEWAYS_LIFE = 60_000;
+export const GATEWAYS_LIFE = MINUTE;
 /** Milliseconds for which a gateway that can be asked is remembered if it does not stop by itself. */
-export const FLEET_MEMORY = 86_400_000;
+export const FLEET_MEMORY = DAY;
 /** Milliseconds. Longer than any event is tried; of receivers that are no longer in the settings nothing is left then. */
-export const OUTBOX_LIFE = 30 * 86_400_000;
+export const OUTBOX_LIFE = 30 * DAY;
 
 const OUTBOX = `${PREFIX}{${PREFIX}webhooks}`;
 

@@ -1,4 +1,5 @@
 import { CircuitBreaker } from '../../common/circuit-breaker.ts';
+import { MINUTE } from '../../common/time.ts';
 import { Outage } from '../../errors/outage.ts';
 import type { Observe } from '../../observe/events.ts';
 import { LedgerError } from '../state.ts';
@@ -6,7 +7,7 @@ import type { OutageSettings, Shards } from './backend.ts';
 import { withDeadline } from './deadline.ts';
 
 /** Milliseconds between two warnings about single subjects, whatever the traffic. */
-const WARN_AGAIN = 60_000;
+const WARN_AGAIN = MINUTE;
 
 /** One circuit breaker for each shard of a backend. */
 export interface CircuitBreakers {

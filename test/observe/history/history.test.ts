@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { MINUTE } from '../../../src/common/time.ts';
 import { History } from '../../../src/observe/history/history.ts';
-import { ALL, MINUTE, operationRow, packMinute, planRow, unpackMinute } from '../../../src/observe/history/minute.ts';
+import { ALL, operationRow, packMinute, planRow, unpackMinute } from '../../../src/observe/history/minute.ts';
 import { addPacked, NotPacked, packRow, Unpacking } from '../../../src/observe/history/packing.ts';
 import { MOST_OPERATIONS, MOST_PLANS, OTHER, Recorder } from '../../../src/observe/history/recorder.ts';
 import { COLUMNS, classesIn, requestsIn, statusesIn, verdictsIn } from '../../../src/observe/history/row.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ByteBuffer } from '@storegate/http1';
-import { createGuard } from '../../src/callers/guard.ts';
+import { createCallerWindow } from '../../src/callers/caller-window.ts';
 import { Cache } from '../../src/common/cache.ts';
 import { makeSecret } from '../../src/keys/secret.ts';
 import { Stand } from './stand.ts';
@@ -28,12 +28,12 @@ describe('a million strangers', () => {
   });
 
   test('of distinct addresses share the counters that are left, and are still throttled', async () => {
-    const guard = createGuard({ failures: 2, span: 60_000 });
+    const window = createCallerWindow({ name: 'failures', kind: 'fixed', limit: 2, span: 60_000 });
     const address = (i: number) => `10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`;
-    for (let i = 0; i < 130_000; i++) await guard.fail(address(i));
-    expect(guard.size).toBeLessThanOrEqual(100_000 + 1_024);
+    for (let i = 0; i < 130_000; i++) await window.take(address(i));
+    expect(window.size).toBeLessThanOrEqual(100_000 + 1_024);
     let exhausted = 0;
-    for (let i = 0; i < 100; i++) if ((await guard.fail(address(200_000 + i))).exhausted) exhausted++;
+    for (let i = 0; i < 100; i++) if ((await window.take(address(200_000 + i))).exhausted) exhausted++;
     expect(exhausted).toBe(100);
   });
 });

@@ -1,4 +1,4 @@
-import { createAddressWindow } from '../../callers/address-window.ts';
+import { createCallerWindow } from '../../callers/caller-window.ts';
 import type { Guard } from '../../callers/guard.ts';
 import { MINUTE } from '../../common/time.ts';
 import { Refusal } from '../../errors/refusals.ts';
@@ -44,7 +44,7 @@ export interface PagesOptions {
 export function createPages({ find, paths, guard, answer }: PagesOptions): Pages {
   const exact = new Set(paths.filter((path) => !path.endsWith('/')));
   const prefixes = paths.filter((path) => path.endsWith('/'));
-  const allowance = createAddressWindow({ name: 'pages', kind: 'fixed', ...ALLOWANCE });
+  const allowance = createCallerWindow({ name: 'pages', kind: 'fixed', ...ALLOWANCE });
 
   /** Ends a flood of pages, which need no key. Returns the refusal, because a throw costs more. */
   async function spend(exchange: Exchange, units: number): Promise<Refusal | null> {

@@ -1,4 +1,5 @@
 import type { Operation } from '../../../packages/openapi/src/contract.ts';
+import { createCallerWindow } from '../../callers/caller-window.ts';
 import { entityTag, hasTag } from '../../common/entity-tag.ts';
 import type { Eventually } from '../../common/eventually.ts';
 import { fieldIn } from '../../common/field-list.ts';
@@ -18,10 +19,9 @@ import type { Exchange } from '../exchange.ts';
 import type { Answer } from '../reply/answer.ts';
 import type { KnownClient } from '../results.ts';
 import type { Flights } from '../stages/in-flight.ts';
-import { createAllowance } from './allowance.ts';
 
-/** Twice a second, more than a page for people needs. A reload starts a new allowance. */
-const ALLOWANCE = { limit: 120, span: MINUTE };
+/** Twice a second, more than a page for people needs; counted in this process only. A reload starts a new allowance. */
+const ALLOWANCE: Window = { name: 'usage', kind: 'fixed', limit: 120, span: MINUTE };
 
 /** Shows a client its usage. Free within its own allowance, and answered even while the client is limited or banned. */
 export interface Usage {
@@ -41,7 +41,8 @@ export interface UsageParts {
 
 export function createUsage({ state, keys, flights, deprecatedBy, answer, operations, clock }: UsageParts): Usage {
   const costs = Object.fromEntries(operations.map(({ id, cost }) => [id, cost]));
-  const allowance = createAllowance(ALLOWANCE);
+  // Only valid keys come here, so none has to share a counter.
+  const allowance = createCallerWindow(ALLOWANCE, Number.POSITIVE_INFINITY);
   const sunsets = new Map(operations.map(({ id, sunset }) => [id, sunset]));
 
   async function bodyFor(client: KnownClient, admission: Admission): Promise<string> {

@@ -56,9 +56,6 @@ export function createSharedGuard(options: SharedGuardOptions): Guard & { close(
   }
 
   return {
-    get size() {
-      return alone.size;
-    },
     async fail(address) {
       const caller = networkOf(address);
       const before = known(caller);

@@ -135,12 +135,17 @@ describe('a mount', () => {
     });
   });
 
-  test('ends the request at its target when the caller leaves', async () => {
+  test.each([
+    ['before the answer', ''],
+    ['amid the answer', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[1,'],
+  ])('ends the request at its target when the caller leaves %s', async (_when, bytes) => {
     let closed = false;
-    stand.store.respond = (socket) =>
-      void socket.once('close', () => {
+    stand.store.respond = (socket) => {
+      socket.write(bytes);
+      socket.once('close', () => {
         closed = true;
       });
+    };
     const before = stand.store.requests.length;
     const wire = await stand.connect();
     wire.send(stand.request('GET /files/a'));

@@ -1,12 +1,12 @@
 import { type ClientRequest, createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
-import type { Socket } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
 import type { Question } from '@storegate/http1';
 import { Pool, VALUE } from '@storegate/http1';
 import type { Upstream } from '../../config/config.ts';
 import { storeLabel } from '../../config/upstreams.ts';
 import { Outage } from '../../errors/outage.ts';
+import type { Code } from '../../errors/refusals.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
 import { ask } from './question.ts';
@@ -26,15 +26,6 @@ const load = createRequire(import.meta.url);
 const MOST_HEAD_BYTES = 128 * 1024;
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
-/** A request on its way through the proxy. */
-interface Passage {
-  outgoing: ClientRequest | null;
-  /** The target was silent for too long; the proxy reports this as a hang-up. */
-  tooSlow: boolean;
-  /** Why there is no answer. */
-  failure: Outage | null;
-}
-
 /**
  * Requests for a mount go through http-proxy-middleware on a server of Node's own that does not listen: the gateway asks it over
  * a pair of streams as it asks a store. So one reader judges every byte that comes from outside, whoever answers it.
@@ -43,40 +34,31 @@ export function createInnerProxy(
   target: string,
   timeouts: Pick<Upstream, 'connectTimeout' | 'headersTimeout' | 'bodyTimeout'>,
 ): InnerProxy {
-  const passages = new Map<string, Passage>();
-  const passageOf = (request: IncomingMessage) => passages.get(`${request.headers['x-request-id']}`);
-  const server = createServer({ maxHeaderSize: MOST_HEAD_BYTES, requestTimeout: 0, headersTimeout: 0 });
-  server.maxHeadersCount = 0;
+  /** Requests that wait for a response, by their id, and why they get none. */
+  const waiting = new Map<string, Outage | null>();
+  const end = (error: Error, request: IncomingMessage, response: { destroy(): unknown }) => {
+    const id = `${request.headers['x-request-id']}`;
+    if (waiting.get(id) === null) waiting.set(id, outageOf(error));
+    response.destroy();
+  };
   const { createProxyMiddleware } = load('http-proxy-middleware') as typeof import('http-proxy-middleware');
   const proxy = createProxyMiddleware<IncomingMessage, ServerResponse>({
     target,
     changeOrigin: true,
     proxyTimeout: timeouts.bodyTimeout,
     on: {
-      proxyReq(outgoing, request) {
-        const passage = passageOf(request);
-        if (passage === undefined) return void outgoing.destroy();
-        watchConnecting(passage, outgoing);
-        outgoing.prependOnceListener('timeout', () => {
-          passage.tooSlow = true;
-        });
-      },
+      proxyReq: (outgoing) => limitTimes(outgoing, timeouts.connectTimeout),
       // Node's parser lets such a reason phrase through; its server throws when it writes it, outside of any handler.
       proxyRes(answer, request, response) {
         if (VALUE.test(answer.statusMessage ?? '')) return;
-        const passage = passageOf(request);
-        const cause = new Error('the reason phrase of the answer is not valid');
-        if (passage !== undefined) passage.failure ??= new Outage('upstream_error', { cause });
         answer.statusMessage = '';
-        response.destroy();
+        end(new Error('the reason phrase of the answer is not valid'), request, response);
       },
-      error(error, request, response) {
-        const passage = passageOf(request);
-        if (passage !== undefined) passage.failure ??= outageOf(error, passage.tooSlow);
-        response.destroy();
-      },
+      error: end,
     },
   });
+  const server = createServer({ maxHeaderSize: MOST_HEAD_BYTES, requestTimeout: 0, headersTimeout: 0 });
+  server.maxHeadersCount = 0;
   server.on('request', (request, response) => void proxy(request, response));
   const pool = new Pool({
     connections: Number.POSITIVE_INFINITY,
@@ -96,50 +78,37 @@ export function createInnerProxy(
       return near;
     },
   });
-
   const upstream = soleUpstream(storeLabel(target), pool);
-
-  /** The proxy's own timeouts begin once it is connected; the system would try to connect for minutes. */
-  function watchConnecting(passage: Passage, outgoing: ClientRequest): void {
-    passage.outgoing = outgoing;
-    const { connectTimeout } = timeouts;
-    const watch = (socket: Socket) => {
-      if (!socket.connecting) return;
-      const cause = new Error(`no connection within ${connectTimeout} ms`);
-      const timer = setTimeout(() => {
-        passage.failure ??= new Outage('upstream_unavailable', { cause });
-        outgoing.destroy();
-      }, connectTimeout);
-      const stop = () => clearTimeout(timer);
-      socket.once('encrypted' in socket ? 'secureConnect' : 'connect', stop).once('close', stop);
-    };
-    if (outgoing.socket) watch(outgoing.socket);
-    else outgoing.once('socket', watch);
-  }
-
   return {
     async forward(exchange, asked, observe) {
-      const passage: Passage = { outgoing: null, tooSlow: false, failure: null };
-      const { id, call } = exchange;
-      passages.set(id, passage);
-      call.whenEnded(() => {
-        passages.delete(id);
-        // An answer that the caller does not want any more must not go on.
-        if (call.left) passage.outgoing?.destroy();
-      });
+      const { id } = exchange;
+      waiting.set(id, null);
       try {
         // A connection inside ends early if the target fails, and the body is gone: neither is a reason to ask again.
         return await ask({ upstream, observe, exchange, asked, once: true });
       } catch (error) {
-        passage.outgoing?.destroy();
-        throw passage.failure ?? error;
+        throw waiting.get(id) ?? error;
+      } finally {
+        waiting.delete(id);
       }
     },
   };
 }
 
-function outageOf(cause: Error, tooSlow: boolean): Outage {
-  if (tooSlow) return new Outage('upstream_timeout', { cause });
+/** Ends a request with the reason: the proxy would report a hang-up, and its own timeout begins once it is connected. */
+function limitTimes(outgoing: ClientRequest, connectTimeout: number): void {
+  const end = (code: Code, reason: string) => outgoing.destroy(new Outage(code, { cause: new Error(reason) }));
+  outgoing.prependOnceListener('timeout', () => end('upstream_timeout', 'the target was silent for too long'));
+  const socket = outgoing.socket!;
+  if (!socket.connecting) return;
+  const late = () => end('upstream_unavailable', `no connection within ${connectTimeout} ms`);
+  const timer = setTimeout(late, connectTimeout);
+  const stop = () => clearTimeout(timer);
+  socket.once('encrypted' in socket ? 'secureConnect' : 'connect', stop).once('close', stop);
+}
+
+function outageOf(cause: Error): Outage {
+  if (cause instanceof Outage) return cause;
   const { code = '' } = cause as NodeJS.ErrnoException;
   return new Outage(UNREACHABLE.has(code) ? 'upstream_unavailable' : 'upstream_error', { cause });
 }

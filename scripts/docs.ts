@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorCodes } from '../packages/reference/src/error-codes.ts';
-import { webhookEvents } from '../packages/reference/src/webhook-events.ts';
 import { cliReference } from '../src/cli/reference.ts';
+import { errorCodes } from './docs/error-codes.ts';
+import { webhookEvents } from './docs/webhook-events.ts';
 
 /** Writes the pages that the code generates. A test fails while they differ. */
 const docs = join(import.meta.dirname, '../docs');

@@ -5,14 +5,15 @@ import { circles, FILES, type Import, importsIn, roomOf, textOf } from './suppor
 
 /** From the bottom up. A room imports only rooms of the layers below its own, types included. */
 const LAYERS: readonly (readonly string[])[] = [
-  ['http1'],
+  ['http1', 'pages'],
+  ['console'],
   ['common', 'limits'],
-  ['errors', 'pages'],
+  ['errors'],
   ['callers', 'openapi', 'config'],
   ['keys', 'observe'],
   ['webhooks'],
   ['state'],
-  ['gateway', 'admin', 'console', 'reference', 'store'],
+  ['gateway', 'admin', 'reference', 'store'],
   ['run'],
   ['cli'],
   ['main.js'],
@@ -36,7 +37,7 @@ const knowsNode = (path: string) =>
 const composes = (path: string) => ['run', 'cli'].includes(roomOf(path));
 
 /** Packages that stand alone. */
-const PACKAGES: readonly string[] = ['http1'];
+const PACKAGES: readonly string[] = ['http1', 'pages', 'console'];
 const isPackage = (path: string) => PACKAGES.includes(roomOf(path));
 
 const walls: readonly Wall[] = [

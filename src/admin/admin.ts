@@ -1,4 +1,5 @@
 import type { ServerMaterial } from '@storegate/http1/tls';
+import type { FindPage } from '@storegate/pages';
 import express, { type NextFunction, type Request, type Response, Router } from 'express';
 import { listen } from '../common/listen.ts';
 import { HOUR } from '../common/time.ts';
@@ -9,7 +10,7 @@ import { OPEN_METRICS, prefersOpenMetrics } from '../observe/open-metrics.ts';
 import type { Readiness } from '../observe/peers/readiness.ts';
 import { AdminError, errorBody } from './admin-error.ts';
 import { type AdminApi, createAdminApi } from './api.ts';
-import { consoleIsOff, consoleRoutes, type FindConsolePage } from './console.ts';
+import { consoleIsOff, consoleRoutes } from './console.ts';
 import type { AdminContext } from './context.ts';
 import { createGate, type Gate } from './gate.ts';
 import { createAdminServer } from './server.ts';
@@ -37,7 +38,7 @@ export interface AdminOptions {
   /** What is away, as in Ability. */
   readonly away: () => readonly string[];
   /** The pages of the console; `null`: it is switched off. */
-  readonly console: FindConsolePage | null;
+  readonly console: FindPage | null;
 }
 
 const MAX_BODY = '256kb';

@@ -1,3 +1,4 @@
+import type { FindPage } from '@storegate/pages';
 import { type NextFunction, type Request, type RequestHandler, type Response, Router } from 'express';
 import type { Config } from '../config/config.ts';
 import type { Operator } from '../keys/operators/tokens.ts';
@@ -6,17 +7,11 @@ import type { Gate } from './gate.ts';
 import { CONSOLE_PREFIX, sessionCookie, sessionIds } from './session-cookie.ts';
 import type { Sessions } from './sessions.ts';
 
-/** A page for a request with these header fields, flat; `null`: there is none at the path. */
-export type FindConsolePage = (
-  path: string,
-  asked: readonly string[],
-) => Promise<{ readonly status: number; readonly headers: readonly string[]; readonly body: Buffer } | null>;
-
 export interface ConsoleParts {
   readonly gate: Gate;
   readonly sessions: Sessions;
   readonly settings: () => Config['console'];
-  readonly find: FindConsolePage;
+  readonly find: FindPage;
   /** Reads bodies as bytes. */
   readonly body: RequestHandler;
   /** Answers calls of the admin API whose operator is known. */
@@ -84,7 +79,8 @@ export function consoleRoutes({ gate, sessions, settings, find, body, api }: Con
 
   router.use(async (request, response) => {
     const reads = request.method === 'GET' || request.method === 'HEAD';
-    const page = reads ? await find(pathOf(request), request.rawHeaders) : null;
+    const asked = { ifNoneMatch: request.get('if-none-match'), acceptEncoding: request.get('accept-encoding') };
+    const page = reads ? await find(pathOf(request), asked) : null;
     if (!page) throw new AdminError('not_found', 'There is no such page: the console is at /console/.');
     response.status(page.status);
     for (let at = 0; at < page.headers.length; at += 2) response.setHeader(page.headers[at]!, page.headers[at + 1]!);

@@ -1,4 +1,4 @@
-import { addressesInWords, type PlanAddresses } from '../../packages/console/src/browser/plan-addresses.ts';
+import { addressesInWords, type PlanAddresses } from '@storegate/console/words';
 import { table } from './table.ts';
 
 /** The answer of `GET /config/diff`. */

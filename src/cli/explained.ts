@@ -7,7 +7,7 @@ import {
   type Faults,
   faultsInWords,
   stepsOf,
-} from '../../packages/console/src/browser/explained.ts';
+} from '@storegate/console/words';
 import { card, table, textOf } from './table.ts';
 
 export type { Explained };

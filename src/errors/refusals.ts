@@ -191,6 +191,11 @@ export const CATALOGUE = {
 
 export type Code = keyof typeof CATALOGUE;
 
+/** The catalogue in the order of its status codes. */
+export const ERROR_CODES = Object.entries(CATALOGUE)
+  .map(([code, entry]) => ({ code: code as Code, ...entry }))
+  .sort((a, b) => a.status - b.status);
+
 interface Particulars {
   /** Replaces the code's title. Never holds a submitted value or a secret. */
   readonly message?: string;

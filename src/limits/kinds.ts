@@ -13,18 +13,15 @@ export interface WindowKind {
   readonly code: number;
   /** Comes before the span in window ids in Redis; at most one letter. Never change it: stored ledgers contain it. */
   readonly mark: string;
-  /** The word that the reference page puts after a limit of this kind; `null` for none. */
-  readonly remark: string | null;
 }
 
-const FIXED: WindowKind = Object.freeze({ meter: fixed, resetsAsWhole: true, code: 0, mark: '', remark: null });
+const FIXED: WindowKind = Object.freeze({ meter: fixed, resetsAsWhole: true, code: 0, mark: '' });
 
 const SLIDING: WindowKind = Object.freeze({
   meter: sliding,
   resetsAsWhole: false,
   code: 1,
   mark: 's',
-  remark: 'sliding',
 });
 
 /**

@@ -1,14 +1,17 @@
+import { createReference } from '@storegate/reference';
 import type { Operation } from '../../packages/openapi/src/contract.ts';
-import { createReference, REFERENCE_PATHS } from '../../packages/reference/src/reference.ts';
 import type { Guard } from '../callers/guard.ts';
 import type { Eventually } from '../common/eventually.ts';
+import { CONTRACT_JSON_PATH, CONTRACT_YAML_PATH, PAGE_PATHS, REFERENCE_PATH } from '../common/own-paths.ts';
 import type { SharedBudget } from '../common/shared-budget.ts';
 import type { Config } from '../config/config.ts';
 import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
+import { ERROR_CODES } from '../errors/refusals.ts';
 import { createReport, createTellFaults } from '../gateway/contract-reports.ts';
 import type { Exchange } from '../gateway/exchange.ts';
 import { createPages } from '../gateway/own/pages.ts';
 import { createUsage } from '../gateway/own/usage.ts';
+import { withUsage } from '../gateway/own/usage-operation.ts';
 import { createPipeline, type Pipeline } from '../gateway/pipeline.ts';
 import { createAnswer } from '../gateway/reply/answer.ts';
 import { createCors } from '../gateway/reply/cors.ts';
@@ -33,6 +36,7 @@ import type { Bodies } from '../gateway/wire/bodies.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { KeyStore } from '../keys/store.ts';
 import type { CallsOfDeprecated, Uses } from '../keys/uses.ts';
+import { readScope } from '../limits/scopes.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Tracing } from '../observe/tracing/tracing.ts';
 import type { BanRecorder } from '../state/ban-recorder.ts';
@@ -152,8 +156,19 @@ export function buildPipeline({ config, contract, prepared }: ActiveConfig<Confi
       requestFields: fields,
     }),
     pages: createPages({
-      find: createReference(contract, prepared.published, { page: config.reference.enabled, plans: config.plans }),
-      paths: REFERENCE_PATHS,
+      find: createReference({
+        contract: withUsage(contract),
+        published: prepared.published,
+        paths: { page: `${REFERENCE_PATH}/`, json: CONTRACT_JSON_PATH, yaml: CONTRACT_YAML_PATH },
+        page: config.reference.enabled,
+        limits: {
+          plans: [...config.plans.plans.values()],
+          bans: config.plans.ladder,
+          scoped: contract.windows.map((window) => ({ ...readScope(window.scope!), window })),
+        },
+        errors: ERROR_CODES,
+      }),
+      paths: PAGE_PATHS,
       guard,
       answer,
     }),

@@ -1,5 +1,6 @@
-import { CONSOLE_PATH, type Console, createConsole } from '../../packages/console/src/console.ts';
-import { createOperatorsReference } from '../../packages/reference/src/operators.ts';
+import { CONSOLE_PATH, createConsole } from '@storegate/console';
+import type { FindPage } from '@storegate/pages';
+import { createOperatorsReference } from '@storegate/reference';
 import { createAdmin } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
 import { adminContract } from '../admin/api.ts';
@@ -182,7 +183,7 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
 const REFERENCE_PATH = `${CONSOLE_PATH}/reference`;
 
 /** The console, and the reference of the API that it speaks, which has a page of its own. */
-function consolePages(): Console {
+function consolePages(): FindPage {
   const console = createConsole();
   const reference = createOperatorsReference({
     contract: adminContract(),

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { createReference, writeDocuments } from '@storegate/reference';
 import { loadContract } from '../../packages/openapi/src/contract.ts';
-import { writeDocuments } from '../../packages/reference/src/documents.ts';
-import { createReference, REFERENCE_PATHS } from '../../packages/reference/src/reference.ts';
 import { createGuard, type Guard } from '../../src/callers/guard.ts';
+import { PAGE_PATHS } from '../../src/common/own-paths.ts';
 import { createPages } from '../../src/gateway/own/pages.ts';
 import { createPipeline, type Parts } from '../../src/gateway/pipeline.ts';
 import { type Answer, createAnswer } from '../../src/gateway/reply/answer.ts';
@@ -104,9 +104,16 @@ describe('an exception costs its own request only: 500, an id, one line, no deta
 
   test('in the reference, whatever it had said of its page before', async () => {
     const contract = loadContract(gateway.config.contract.file);
-    const find = createReference(contract, writeDocuments(contract.document, []), { page: true, plans: null as never });
+    const find = createReference({
+      contract,
+      published: writeDocuments(contract.document, []),
+      paths: { page: '/docs/', json: '/openapi.json', yaml: '/openapi.yaml' },
+      page: true,
+      limits: null as never,
+      errors: [],
+    });
     const { wire, events } = await pipelineWith((made) => ({
-      pages: createPages({ find, paths: REFERENCE_PATHS, ...made }),
+      pages: createPages({ find, paths: PAGE_PATHS, ...made }),
     }));
     const ask = (path: string) =>
       wire.send(`GET ${path} HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n`).answer();

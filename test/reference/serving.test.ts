@@ -2,6 +2,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { request } from 'undici';
 import { parse } from 'yaml';
+import { CATALOGUE } from '../../src/errors/refusals.ts';
 import { carriesTheHeadersOfEveryAnswer, isTheError } from '../support/expect-headers.ts';
 import { TestGateway } from '../support/gateway.ts';
 
@@ -31,6 +32,12 @@ describe('the page', () => {
     expect(policy).not.toContain('unsafe');
     expect(body.toString()).not.toMatch(/<style|\sstyle=|<script(?![^>]*\ssrc=)|\son\w+=/);
     expect(body.toString()).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
+  });
+
+  test('has an entry for every error code of the gateway, and its own operation', async () => {
+    const page = (await raw('/docs/')).body.toString();
+    for (const code of Object.keys(CATALOGUE)) expect(page).toContain(`id="error-${code}"`);
+    expect(page).toContain('title="/usage"');
   });
 
   test('weighs less than 450 kB with all it needs, compressed', async () => {

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { type Assets, BASE_STYLE, filesIn, ICON, loadAssets } from '../../pages/src/assets.ts';
+import { type Assets, BASE_STYLE, filesIn, loadAssets } from '@storegate/pages';
 
 const here = import.meta.dirname;
 const { resolve } = createRequire(import.meta.url);
@@ -23,11 +23,9 @@ export function consoleAssets(prefix: string): ConsoleAssets {
   const modules = ['browser/main.ts', ...filesIn(here, 'browser', '.ts').filter((file) => file !== 'browser/main.ts')];
   const styles = [...STYLES.map((name) => `styles/${name}.css`), ...filesIn(here, 'styles/views', '.css')];
   const assets = loadAssets(prefix, [
-    BASE_STYLE,
-    ICON,
     ...[...modules, ...styles].map((file) => [file, join(here, file)] as const),
     ...Object.entries(PACKAGES).map(([name, file]) => [file, resolve(name)] as const),
     ['packages/preact.LICENSE.txt', resolve('preact').replace(/dist[/\\][^/\\]+$/, 'LICENSE')],
   ]);
-  return { ...assets, modules, styles: [BASE_STYLE[0], ...styles], packages: PACKAGES };
+  return { ...assets, modules, styles: [BASE_STYLE, ...styles], packages: PACKAGES };
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { html } from '../../pages/src/html.ts';
+import { html } from '@storegate/pages';
 import type { ConsoleAssets } from './files.ts';
 
 /**

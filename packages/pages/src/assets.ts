@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
-import { entityTag } from '../../../src/common/entity-tag.ts';
 import { Content } from './content.ts';
+import { entityTag } from './entity-tag.ts';
 
-/** The files of a page, all from this package and its dependencies; the browser loads nothing from elsewhere. */
+/** The files of a page. The browser loads nothing from elsewhere. */
 export interface Assets {
   /**
    * The path of the files, with a slash at its end. It changes with their content, so browsers can cache them for ever.
@@ -15,16 +15,18 @@ export interface Assets {
   readonly contents: ReadonlyMap<string, Content>;
 }
 
-/** What all pages share: names below a page's files, and where they are. */
-export const BASE_STYLE = ['styles/base.css', join(import.meta.dirname, 'styles/base.css')] as const;
-export const ICON = ['icon.svg', join(import.meta.dirname, 'icon.svg')] as const;
+/** The style sheet that comes first in all pages. */
+export const BASE_STYLE = 'styles/base.css';
+
+/** Files of all pages, by their names below `base`. */
+const SHARED = [BASE_STYLE, 'icon.svg'].map((name) => [name, join(import.meta.dirname, name)] as const);
 
 /**
- * Reads and hashes every file once; `files` says where each served name is on disk. The expensive steps, stripping types
- * and compressing, wait for the first request.
+ * Reads and hashes every file once: those of all pages, and `files`, which has the place on disk of each served name. The
+ * expensive steps, stripping types and compressing, wait for the first request.
  */
 export function loadAssets(prefix: string, files: Iterable<readonly [name: string, path: string]>): Assets {
-  const sources = [...files].map(([name, path]) => {
+  const sources = [...SHARED, ...files].map(([name, path]) => {
     const source = readFileSync(path);
     return { name, source, tag: entityTag(source) };
   });

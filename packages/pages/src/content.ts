@@ -1,7 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { entityTag, hasTag } from '../../../src/common/entity-tag.ts';
-import { fieldIn } from '../../../src/common/field-list.ts';
+import { entityTag, hasTag } from './entity-tag.ts';
 
 const brotli = promisify(brotliCompress);
 const zip = promisify(gzip);
@@ -12,12 +11,18 @@ type Coding = (typeof CODINGS)[number];
 
 const NOTHING = Buffer.alloc(0);
 
-/** What a request for a content gets. */
+/** The header fields of a request that decide how its page is sent; fields of one name are joined with commas. */
+export interface Asked {
+  readonly ifNoneMatch?: string | undefined;
+  readonly acceptEncoding?: string | undefined;
+}
+
+/** The response to a request for a page. */
 export interface Page {
   readonly status: 200 | 304 | 308;
   /** Flat: name, value, … */
   readonly headers: readonly string[];
-  /** The content keeps it: nobody may write into it. */
+  /** The content keeps these bytes, so they must not be changed. */
   readonly body: Buffer;
 }
 
@@ -60,13 +65,12 @@ export class Content {
     return await known;
   }
 
-  /** The best coding that the caller takes, or 304 if the caller has it. `asked`: the request's fields, flat. `own` are more headers of the answer, flat. */
-  async page(asked: readonly string[], own: readonly string[]): Promise<Page> {
+  /** The content in the best coding that the client accepts, or 304 if the client has it. `own`: more header fields of the response, flat. */
+  async page({ ifNoneMatch, acceptEncoding }: Asked, own: readonly string[]): Promise<Page> {
     const headers = [...own, 'Vary', 'Accept-Encoding', 'ETag', this.tag];
-    if (hasTag(fieldIn(asked, 'if-none-match'), this.tag)) return { status: 304, headers, body: NOTHING };
+    if (hasTag(ifNoneMatch, this.tag)) return { status: 304, headers, body: NOTHING };
     headers.push('Content-Type', `${this.#type}; charset=utf-8`);
-    const accepted = fieldIn(asked, 'accept-encoding');
-    const coding = CODINGS.find((coding) => takes(accepted, coding));
+    const coding = CODINGS.find((coding) => takes(acceptEncoding, coding));
     if (!coding) return { status: 200, headers, body: this.plain };
     headers.push('Content-Encoding', coding);
     return { status: 200, headers, body: await this.coded(coding) };

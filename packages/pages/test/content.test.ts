@@ -22,7 +22,7 @@ describe('a content', () => {
   test('is made and compressed once, and the same bytes are sent each time', async () => {
     const { content: it, made } = content();
     for (const coding of ['br', 'gzip', 'identity']) {
-      const pages = await Promise.all([1, 2, 3].map(() => it.page(['Accept-Encoding', coding], [])));
+      const pages = await Promise.all([1, 2, 3].map(() => it.page({ acceptEncoding: coding }, [])));
       expect(new Set(pages.map(({ body }) => body)).size).toBe(1);
     }
     expect(made()).toBe(1);
@@ -31,7 +31,7 @@ describe('a content', () => {
   test('whose tag is known is not even made for who has it', async () => {
     const it = new Content('text/plain', neverMade, '"known"');
     for (const known of ['*', 'W/"known"', '"other", "known"']) {
-      const { status, headers, body } = await it.page(['if-none-match', known], ['Cache-Control', 'no-cache']);
+      const { status, headers, body } = await it.page({ ifNoneMatch: known }, ['Cache-Control', 'no-cache']);
       expect([status, body.length]).toEqual([304, 0]);
       expect(headers).toEqual(['Cache-Control', 'no-cache', 'Vary', 'Accept-Encoding', 'ETag', 'W/"known"']);
     }
@@ -39,12 +39,12 @@ describe('a content', () => {
 
   test('has one tag in all its codings, and is known by it in each', async () => {
     const { content: it } = content();
-    const codings = ['br', 'gzip', 'identity'].map((coding) => ['accept-encoding', coding]);
+    const codings = ['br', 'gzip', 'identity'].map((acceptEncoding) => ({ acceptEncoding }));
     const pages = await Promise.all(codings.map((asked) => it.page(asked, [])));
     const tags = new Set(pages.map(({ headers }) => field(headers, 'ETag')));
     expect(tags.size).toBe(1);
     for (const asked of codings) {
-      expect((await it.page([...asked, 'If-None-Match', [...tags][0]!], [])).status).toBe(304);
+      expect((await it.page({ ...asked, ifNoneMatch: [...tags][0] }, [])).status).toBe(304);
     }
   });
 
@@ -63,8 +63,7 @@ describe('a content', () => {
     ['zstd, deflate', undefined],
   ])('to who takes %p comes in %p', async (accepted, coding) => {
     const { content: it } = content();
-    const asked = accepted === undefined ? [] : ['accept-encoding', accepted];
-    const { headers } = await it.page(asked, []);
+    const { headers } = await it.page({ acceptEncoding: accepted }, []);
     expect(headers.includes('Content-Encoding') ? field(headers, 'Content-Encoding') : undefined).toBe(coding);
   });
 });

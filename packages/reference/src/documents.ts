@@ -1,13 +1,10 @@
+import { Content, entityTag } from '@storegate/pages';
 import { stringify } from 'yaml';
-import { entityTag } from '../../../src/common/entity-tag.ts';
-import { CONTRACT_JSON_PATH, CONTRACT_YAML_PATH } from '../../../src/common/own-paths.ts';
 import type { Exempted } from '../../openapi/src/contract.ts';
 import { Document } from '../../openapi/src/document/document.ts';
 import type { Json } from '../../openapi/src/document/source.ts';
 import { toJson } from '../../openapi/src/exact-json.ts';
-import { Content } from '../../pages/src/content.ts';
 import { publish } from './publish.ts';
-import { withUsage } from './usage.ts';
 
 /** A text to be served, in UTF-8, and its entity tag. */
 interface Written {
@@ -21,9 +18,9 @@ export interface Published {
   readonly yaml: Written;
 }
 
-/** Writes the contract of this document. It takes a second for a large one, which a process that serves has not got. */
+/** Writes the published form of a document. It takes a second for a large document, longer than a process that serves may wait. */
 export function writeDocuments(root: Readonly<Json>, exempted: readonly Exempted[]): Published {
-  return bothForms(publish(withUsage(withoutOmitted(root, exempted))));
+  return bothForms(publish(withoutOmitted(root, exempted)));
 }
 
 /** A contract in both forms in which it is served. */
@@ -46,10 +43,7 @@ export interface DocumentPaths {
 }
 
 /** The published contract by its path. */
-export function publishedDocuments(
-  { json, yaml }: Published,
-  paths: DocumentPaths = { json: CONTRACT_JSON_PATH, yaml: CONTRACT_YAML_PATH },
-): ReadonlyMap<string, Content> {
+export function publishedDocuments({ json, yaml }: Published, paths: DocumentPaths): ReadonlyMap<string, Content> {
   return new Map([
     [paths.json, contentOf('application/json', json)],
     [paths.yaml, contentOf('application/yaml', yaml)],

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { type Assets, BASE_STYLE, filesIn, ICON, loadAssets } from '../../pages/src/assets.ts';
+import { type Assets, BASE_STYLE, filesIn, loadAssets } from '@storegate/pages';
 
 const here = import.meta.dirname;
 const { resolve } = createRequire(import.meta.url);
@@ -25,11 +25,9 @@ export function referenceAssets(prefix: string, readers: Readers): ReferenceAsse
   const modules = [entry, ...shared];
   const styles = STYLES.map((name) => `styles/${name}.css`);
   const assets = loadAssets(prefix, [
-    BASE_STYLE,
-    ICON,
     ...[...modules, ...styles].map((file) => [file, join(here, file)] as const),
     ['swagger-ui.js', resolve('swagger-ui-dist/swagger-ui-bundle.js')],
     ['swagger-ui.LICENSE.txt', resolve('swagger-ui-dist/LICENSE')],
   ]);
-  return { ...assets, modules, styles: [BASE_STYLE[0], ...styles] };
+  return { ...assets, modules, styles: [BASE_STYLE, ...styles] };
 }

@@ -1,13 +1,11 @@
+import { createSite, type FindPage } from '@storegate/pages';
 import type { Contract } from '../../openapi/src/contract.ts';
 import { isObject, type Json } from '../../openapi/src/document/source.ts';
-import { Content } from '../../pages/src/content.ts';
-import { ASSET_HEADERS, pageHeaders, REVALIDATE } from '../../pages/src/headers.ts';
 import { bothForms, publishedDocuments } from './documents.ts';
 import { referenceAssets } from './files.ts';
 import type { ErrorWords } from './page/error-table.ts';
 import { renderOperatorsPage } from './page/for-operators.ts';
 import { publish } from './publish.ts';
-import type { Reference } from './reference.ts';
 
 export interface OperatorsReferenceOptions {
   /** Of the admin API. */
@@ -22,31 +20,26 @@ export interface OperatorsReferenceOptions {
 }
 
 /** The reference of the admin API. Few open it, so nothing of it is read before somebody does. */
-export function createOperatorsReference(options: OperatorsReferenceOptions): Reference {
+export function createOperatorsReference(options: OperatorsReferenceOptions): FindPage {
   const { prefix } = options;
-  let served: ReadonlyMap<string, readonly [content: Content, headers: readonly string[]]> | null = null;
+  let find: FindPage | null = null;
   return async (path, asked) => {
-    if (path === prefix.slice(0, -1)) return { status: 308, headers: ['Location', prefix], body: Buffer.alloc(0) };
-    if (!path.startsWith(prefix)) return null;
-    served ??= serve(options);
-    const [content, headers] = served.get(path) ?? [];
-    return content && headers ? await content.page(asked, headers) : null;
+    if (!`${path}/`.startsWith(prefix)) return null;
+    find ??= open(options);
+    return await find(path, asked);
   };
 }
 
-function serve({ contract, prefix, api, console, errors }: OperatorsReferenceOptions) {
-  const served = new Map<string, readonly [content: Content, headers: readonly string[]]>();
+function open({ contract, prefix, api, console, errors }: OperatorsReferenceOptions): FindPage {
   const paths = { json: `${prefix}openapi.json`, yaml: `${prefix}openapi.yaml` };
   const published = bothForms(publish({ ...readsAlone(contract.document), servers: [{ url: api }] }));
-  for (const [path, content] of publishedDocuments(published, paths)) served.set(path, [content, REVALIDATE]);
   const assets = referenceAssets(`${prefix}assets/`, 'operators');
-  for (const [path, content] of assets.contents) served.set(path, [content, ASSET_HEADERS]);
   const documents = [
     { href: paths.json, text: 'JSON' },
     { href: paths.yaml, text: 'YAML' },
   ] as const;
-  const page = () => renderOperatorsPage({ contract, documents: [...documents], console, errors }, assets);
-  return served.set(prefix, [new Content('text/html', page), pageHeaders()]);
+  const html = () => renderOperatorsPage({ contract, documents: [...documents], console, errors }, assets);
+  return createSite({ path: prefix, html, assets }, publishedDocuments(published, paths));
 }
 
 /** A copy in which only what reads, and ends, can be tried. */

@@ -1,5 +1,5 @@
+import type { PlanAddresses } from '@storegate/console/words';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { PlanAddresses } from '../../../packages/console/src/browser/plan-addresses.ts';
 import { type Common, changingCommand, operatorCommand, part, perform, several } from '../command.ts';
 import { showTrial, type Trial } from '../last-day.ts';
 import { card, type Row, table } from '../table.ts';

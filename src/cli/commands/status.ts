@@ -1,5 +1,5 @@
+import { isWell, reasonInWords, type Store, stateInWords } from '@storegate/console/words';
 import { Command } from 'commander';
-import { isWell, reasonInWords, type Store, stateInWords } from '../../../packages/console/src/browser/stores.ts';
 import { type Common, operatorCommand, perform } from '../command.ts';
 import { type OfFleet, withSilent } from '../fleet.ts';
 import { type Api, CallError } from '../reach/api.ts';

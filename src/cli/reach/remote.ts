@@ -1,4 +1,4 @@
-import { eventsIn } from '../../../packages/console/src/browser/api/events.ts';
+import { eventsIn } from '@storegate/console/words';
 import { type FetchTls, httpsFetch } from '../../common/https-fetch.ts';
 import { encodeShellUser, SHELL_USER_HEADER } from '../../keys/operators/shell-user.ts';
 import { type Api, CallError, failureOf, headersOf, queryOf, type Sent } from './api.ts';

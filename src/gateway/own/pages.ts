@@ -1,5 +1,7 @@
+import type { FindPage } from '@storegate/pages';
 import { createCallerWindow } from '../../callers/caller-window.ts';
 import type { Guard } from '../../callers/guard.ts';
+import { fieldIn } from '../../common/field-list.ts';
 import { MINUTE } from '../../common/time.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import { retryAfter } from '../../errors/retry-after.ts';
@@ -21,17 +23,6 @@ export interface Pages {
   /** Charges the request to its address, and refuses one beyond the allowance before it looks for a page. */
   serve(exchange: Exchange, target: Target): Promise<void>;
 }
-
-export interface Page {
-  readonly status: 200 | 304 | 308;
-  /** Flat: name, value, … */
-  readonly headers: readonly string[];
-  /** Its maker keeps it: nobody may write into it. */
-  readonly body: Buffer;
-}
-
-/** `fields` of the request, flat, spelt as received. `null` if there is no such page. */
-export type FindPage = (path: string, fields: readonly string[]) => Promise<Page | null>;
 
 export interface PagesOptions {
   readonly find: FindPage;
@@ -68,7 +59,10 @@ export function createPages({ find, paths, guard, answer }: PagesOptions): Pages
       if (method !== 'GET' && method !== 'HEAD') {
         throw new Refusal('method_not_allowed', { headers: ['Allow', 'GET, HEAD'] });
       }
-      const page = await find(path, fields.list);
+      const page = await find(path, {
+        ifNoneMatch: fieldIn(fields.list, 'if-none-match'),
+        acceptEncoding: fieldIn(fields.list, 'accept-encoding'),
+      });
       if (!page) throw new Refusal('not_found');
       const pieces = method === 'HEAD' ? 0 : Math.floor(page.body.length / PIECE);
       const late = pieces > 0 ? await spend(exchange, pieces) : null;

@@ -1,6 +1,6 @@
+import { entityTag, hasTag } from '@storegate/pages';
 import type { Operation } from '../../../packages/openapi/src/contract.ts';
 import { createCallerWindow } from '../../callers/caller-window.ts';
-import { entityTag, hasTag } from '../../common/entity-tag.ts';
 import type { Eventually } from '../../common/eventually.ts';
 import { fieldIn } from '../../common/field-list.ts';
 import { USAGE_PATH } from '../../common/own-paths.ts';

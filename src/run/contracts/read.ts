@@ -1,6 +1,8 @@
+import { type Published, writeDocuments } from '@storegate/reference';
 import { type Carried, carry } from '../../../packages/openapi/src/carried.ts';
 import { checkContract, type Reading } from '../../../packages/openapi/src/contract.ts';
-import { type Published, writeDocuments } from '../../../packages/reference/src/documents.ts';
+import { USAGE_PATH } from '../../common/own-paths.ts';
+import { documentWithUsage } from '../../gateway/own/usage-operation.ts';
 
 /** Which contract to read, and how. Plain data. */
 export interface Order extends Reading {
@@ -16,5 +18,7 @@ export interface Prepared {
 /** Takes seconds for a large contract. @throws ContractError with every mistake. */
 export function readContract({ file, ...reading }: Order): Prepared {
   const { checked } = checkContract(file, reading);
-  return { carried: carry(checked), published: writeDocuments(checked.document.root, checked.exempted) };
+  // At the path of the gateway's own operation nothing of the contract is published.
+  const exempted = checked.exempted.filter(({ path }) => path !== USAGE_PATH);
+  return { carried: carry(checked), published: writeDocuments(documentWithUsage(checked.document.root), exempted) };
 }

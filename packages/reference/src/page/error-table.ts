@@ -1,7 +1,6 @@
-import { type Html, html, withCode } from '../../../pages/src/html.ts';
-import { errorCodesByStatus } from '../error-codes.ts';
+import { type Html, html, withCode } from '@storegate/pages';
 
-/** What people are told about an error code. */
+/** An error code as the page describes it. */
 export interface ErrorWords {
   readonly code: string;
   readonly status: number;
@@ -11,13 +10,13 @@ export interface ErrorWords {
   readonly advice: string;
 }
 
-/** Every code of the catalogue with its advice. */
-export function errorsSection(): Html {
+/** The errors of the API that clients call. */
+export function errorsSection(errors: readonly ErrorWords[]): Html {
   return errorTable(
     html`Every error is an object with <code>code</code> for programs, <code>message</code> for people, and <code>status</code>. Quote
 the <code>X-Request-Id</code> of the answer when you ask for help. The store adds codes of its own, shown with its
 operations.`,
-    errorCodesByStatus,
+    errors,
   );
 }
 

@@ -1,34 +1,39 @@
-import { CONTRACT_JSON_PATH, CONTRACT_YAML_PATH } from '../../../../src/common/own-paths.ts';
-import type { Plans } from '../../../../src/limits/plans.ts';
+import { type Html, html } from '@storegate/pages';
 import type { Contract } from '../../../openapi/src/contract.ts';
-import { type Html, html } from '../../../pages/src/html.ts';
+import type { DocumentPaths } from '../documents.ts';
 import type { ReferenceAssets } from '../files.ts';
-import { usageOperation, withUsageGroup } from '../usage.ts';
-import { errorsSection } from './error-table.ts';
-import { limitsSection } from './limits.ts';
+import { type ErrorWords, errorsSection } from './error-table.ts';
+import { type Limits, limitsSection } from './limits.ts';
+import type { Listed } from './navigation.ts';
 import { renderPage } from './page.ts';
 import { retryingSection } from './retrying.ts';
 
-/** The page for callers of the gateway: with their key, their plans and what to do about refusals. */
-export function renderClientsPage(contract: Contract, plans: Plans, assets: ReferenceAssets): string {
-  const { title, version, operations, document, windows } = contract;
-  // As in the published contract, the gateway's own operation replaces one of the contract at its path.
-  const others = operations.filter(({ path }) => path !== usageOperation.path);
+export interface ClientsPage {
+  readonly contract: Pick<Contract, 'title' | 'version' | 'document'> & { readonly operations: readonly Listed[] };
+  readonly paths: DocumentPaths;
+  readonly limits: Limits;
+  /** Every error of the API. */
+  readonly errors: readonly ErrorWords[];
+}
+
+/** The page for clients: a field for the key, plans, and what to do after a refusal. */
+export function renderClientsPage({ contract, paths, limits, errors }: ClientsPage, assets: ReferenceAssets): string {
+  const { title, version, operations, document } = contract;
   return renderPage({
     title,
     version,
     assets,
     documents: [
-      { href: CONTRACT_JSON_PATH, text: 'JSON' },
-      { href: CONTRACT_YAML_PATH, text: 'YAML' },
+      { href: paths.json, text: 'JSON' },
+      { href: paths.yaml, text: 'YAML' },
     ],
-    operations: [...others, usageOperation],
-    tagGroups: withUsageGroup(document['x-tagGroups']),
+    operations,
+    tagGroups: document['x-tagGroups'],
     start: keyForm(),
     sections: [
-      { id: 'limits', title: 'Plans and limits', markup: limitsSection(plans, windows) },
+      { id: 'limits', title: 'Plans and limits', markup: limitsSection(limits) },
       { id: 'retrying', title: 'How to retry', markup: retryingSection() },
-      { id: 'errors', title: 'Errors', markup: errorsSection() },
+      { id: 'errors', title: 'Errors', markup: errorsSection(errors) },
     ],
   });
 }

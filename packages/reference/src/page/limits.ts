@@ -1,14 +1,47 @@
-import { kindOf } from '../../../../src/limits/kinds.ts';
-import type { Ladder, Window } from '../../../../src/limits/limits.ts';
-import type { Plan, Plans } from '../../../../src/limits/plans.ts';
-import { readScope } from '../../../../src/limits/scopes.ts';
-import { type Html, html } from '../../../pages/src/html.ts';
+import { type Html, html } from '@storegate/pages';
 import { capitalized, counted, duration, list, number } from './words.ts';
 
+/** One limit over one span. */
+export interface Window {
+  readonly name: string;
+  /** `fixed`: the page shows the limit alone. Another kind is shown beside the limit. */
+  readonly kind: string;
+  readonly limit: number;
+  /** Milliseconds. */
+  readonly span: number;
+}
+
+export interface Plan {
+  readonly name: string;
+  /** Whether each key is counted, or all keys of an account together. */
+  readonly count: 'key' | 'account';
+  /** `null`: set for each key or account. */
+  readonly windows: readonly Window[] | null;
+  /** Requests that may be in flight at once; absent: any number. */
+  readonly concurrency?: number;
+}
+
+/** When keys are banned, and for how long. Times in milliseconds. */
+export interface BanRules {
+  readonly strikes: number;
+  readonly within: number;
+  /** The lengths of the first, second, … ban. */
+  readonly lengths: readonly number[];
+  readonly forget: number;
+}
+
+/** The limits of all plans. Limits of single accounts are not shown to clients. */
+export interface Limits {
+  readonly plans: readonly Plan[];
+  /** `null`: keys are never banned. */
+  readonly bans: BanRules | null;
+  /** Limits that one operation has, or all operations with one tag, for every plan. */
+  readonly scoped: readonly { readonly kind: 'operation' | 'tag'; readonly name: string; readonly window: Window }[];
+}
+
 /** The limits of every plan, those that operations and tags have beside them, their headers, and the rules of bans. */
-export function limitsSection({ plans, ladder }: Plans, scoped: readonly Window[] = []): Html {
-  const all = [...plans.values()];
-  const columns = columnsOf(all);
+export function limitsSection({ plans, bans, scoped }: Limits): Html {
+  const columns = columnsOf(plans);
   return html`<section id="limits" aria-labelledby="limits-title">
 <h2 id="limits-title">Plans and limits</h2>
 <p>A request is let through when it fits into every limit of your plan, and then counts against all of them. A refused
@@ -16,7 +49,7 @@ request costs nothing. A request counts once unless its operation says otherwise
 <div class="scroll" tabindex="0" role="region" aria-label="Limits of each plan">
 <table class="plans">
 <thead><tr><th scope="col">Plan</th>${columns.map(heading)}</tr></thead>
-<tbody>${all.map((plan) => row(plan, columns))}</tbody>
+<tbody>${plans.map((plan) => row(plan, columns))}</tbody>
 </table>
 </div>
 ${besides(scoped)}
@@ -27,15 +60,14 @@ ${besides(scoped)}
 <div><dt><code>X-RateLimit-Reset</code></dt><dd>When it starts anew, in Unix seconds.</dd></div>
 <div><dt><code>RateLimit</code></dt><dd>All limits at once, with the seconds to wait.</dd></div>
 </dl>
-${bans(ladder)}
+${bansInWords(bans)}
 </section>`;
 }
 
 /** Limits that hold for every plan, in some operations alone. */
-function besides(scoped: readonly Window[]): Html | null {
+function besides(scoped: Limits['scoped']): Html | null {
   if (scoped.length === 0) return null;
-  const items = scoped.map((window) => {
-    const { kind, name } = readScope(window.scope!);
+  const items = scoped.map(({ kind, name, window }) => {
     const what =
       kind === 'tag' ? html`All operations of <strong>${name}</strong> together` : html`<code>${name}</code>`;
     return html`<li>${what}: ${amount(window)} per ${window.name}</li>`;
@@ -70,15 +102,17 @@ function cell(window: Window | undefined): Html {
   return html`<td>${amount(window)}</td>`;
 }
 
-function amount(window: Window): string {
-  const { remark } = kindOf(window);
-  return `${number(window.limit)}${remark === null ? '' : ` (${remark})`}`;
+/** What stands behind the limit. Kinds that are not here are named. */
+const REMARKS: Readonly<Record<string, string>> = { fixed: '' };
+
+function amount({ kind, limit }: Window): string {
+  return number(limit) + (REMARKS[kind] ?? ` (${kind})`);
 }
 
-function bans(ladder: Ladder | null): Html {
-  if (!ladder) return html`<p>Keys are never banned for sending on, but a refused request stays refused.</p>`;
-  const [first, ...later] = ladder.lengths.map(duration);
-  return html`<p><strong>Bans.</strong> A key that keeps sending after it was refused, ${counted(ladder.strikes, 'time')} within
-${duration(ladder.within)}, is banned for ${first!}${later.length > 0 ? `, the next times for ${list(later)}` : null}.
-Each ${duration(ladder.forget)} of good behaviour makes the next ban one step shorter again.</p>`;
+function bansInWords(bans: BanRules | null): Html {
+  if (!bans) return html`<p>Keys are never banned for sending on, but a refused request stays refused.</p>`;
+  const [first, ...later] = bans.lengths.map(duration);
+  return html`<p><strong>Bans.</strong> A key that keeps sending after it was refused, ${counted(bans.strikes, 'time')} within
+${duration(bans.within)}, is banned for ${first!}${later.length > 0 ? `, the next times for ${list(later)}` : null}.
+Each ${duration(bans.forget)} of good behaviour makes the next ban one step shorter again.</p>`;
 }

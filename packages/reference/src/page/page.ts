@@ -1,4 +1,4 @@
-import { type Html, html } from '../../../pages/src/html.ts';
+import { type Html, html } from '@storegate/pages';
 import type { ReferenceAssets } from '../files.ts';
 import type { Link } from './links.ts';
 import { contentsButton, type Listed, navigation } from './navigation.ts';

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../../pages/src/html.ts';
+import { type Html, html } from '@storegate/pages';
 
 const SAMPLE = `async function send(url, options, attempt = 0) {
   const response = await fetch(url, options);

@@ -1,18 +1,13 @@
 import { brotliDecompressSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { request } from 'undici';
-import { TestGateway } from '../support/gateway.ts';
+import { expect, test } from '@jest/globals';
+import { createConsole } from '../src/index.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await TestGateway.start();
-});
-afterAll(() => gateway.stop());
+const find = createConsole();
 
 async function brotli(path: string): Promise<Buffer> {
-  const { body, headers } = await request(gateway.adminUrl + path, { headers: { 'accept-encoding': 'br' } });
-  expect([path, headers['content-encoding']]).toEqual([path, 'br']);
-  return Buffer.from(await body.arrayBuffer());
+  const { headers, body } = (await find(path, { acceptEncoding: 'br' }))!;
+  expect([path, headers[headers.indexOf('Content-Encoding') + 1]]).toEqual([path, 'br']);
+  return body;
 }
 
 /** Everything that the page names: it loads nothing else. The reference has a page and a weight of its own. */

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import type { HistoryStep } from '../../../packages/console/src/browser/api/answers/history.ts';
-import type { LiveNow } from '../../../packages/console/src/browser/api/answers/live.ts';
-import { onLine, ticksOnLine } from '../../../packages/console/src/browser/views/now/line.ts';
-import { kindsOf, sumOf } from '../../../packages/console/src/browser/views/now/outcomes.ts';
+import type { HistoryStep } from '../../src/browser/api/answers/history.ts';
+import type { LiveNow } from '../../src/browser/api/answers/live.ts';
+import { onLine, ticksOnLine } from '../../src/browser/views/now/line.ts';
+import { kindsOf, sumOf } from '../../src/browser/views/now/outcomes.ts';
 
 const at = (minute: number) => ({ at: new Date(minute * 60_000).toISOString() }) as HistoryStep;
 

@@ -1,19 +1,5 @@
-import { RULES } from '../../../src/errors/fault.ts';
-import { CATALOGUE, type Code } from '../../../src/errors/refusals.ts';
-
-export interface ErrorCode {
-  readonly code: Code;
-  readonly status: number;
-  /** A sentence. */
-  readonly title: string;
-  /** The advice for the caller; names and headers are in backticks. */
-  readonly advice: string;
-}
-
-/** The catalogue in the order of its status codes. */
-export const errorCodesByStatus: readonly ErrorCode[] = Object.entries(CATALOGUE)
-  .map(([code, entry]) => ({ code: code as Code, ...entry }))
-  .sort((a, b) => a.status - b.status);
+import { RULES } from '../../src/errors/fault.ts';
+import { ERROR_CODES } from '../../src/errors/refusals.ts';
 
 function ruleRows(): string[] {
   const rules: [string, { title: string; limit?: string }][] = Object.entries(RULES);
@@ -22,7 +8,7 @@ function ruleRows(): string[] {
 
 /** The catalogue of error codes as Markdown; docs/errors.md is this text. */
 export function errorCodes(): string {
-  const rows = errorCodesByStatus.map(
+  const rows = ERROR_CODES.map(
     ({ code, status, title, advice }) => `| ${status} | \`${code}\` | ${title} | ${advice} |`,
   );
   return `# Error codes

@@ -1,5 +1,5 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { call } from '../../packages/console/src/browser/api/client.ts';
+import { call } from '../src/browser/api/client.ts';
 
 afterEach(() => void jest.restoreAllMocks());
 

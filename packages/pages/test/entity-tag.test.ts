@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { entityTag, hasTag } from '../../src/common/entity-tag.ts';
+import { entityTag, hasTag } from '../src/entity-tag.ts';
 
 const tag = entityTag('a text');
 const weak = `W/${tag}`;

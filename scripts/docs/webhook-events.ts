@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-const SCHEMA = resolve(import.meta.dirname, '../../../config/webhooks.schema.json');
+const SCHEMA = resolve(import.meta.dirname, '../../config/webhooks.schema.json');
 
 interface Field {
   readonly type: string;

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import type { LiveGateway, LiveNow } from '../../../packages/console/src/browser/api/answers/live.ts';
-import type { Gateway, Status } from '../../../packages/console/src/browser/api/answers/status.ts';
-import type { Store } from '../../../packages/console/src/browser/stores.ts';
-import { troublesIn } from '../../../packages/console/src/browser/views/now/verdict.ts';
+import type { LiveGateway, LiveNow } from '../../src/browser/api/answers/live.ts';
+import type { Gateway, Status } from '../../src/browser/api/answers/status.ts';
+import type { Store } from '../../src/browser/stores.ts';
+import { troublesIn } from '../../src/browser/views/now/verdict.ts';
 
 const AT = '2026-11-22T10:00:00.000Z';
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { RefusedRequest } from '../../packages/console/src/browser/api/answers/requests.ts';
-import { NO_TAIL, withRefused } from '../../packages/console/src/browser/views/requests/tail.ts';
+import type { RefusedRequest } from '../src/browser/api/answers/requests.ts';
+import { NO_TAIL, withRefused } from '../src/browser/views/requests/tail.ts';
 
 const refused = (id: number) => ({ id: `${id}`, at: new Date(id * 1_000).toISOString() }) as RefusedRequest;
 const ids = (requests: readonly RefusedRequest[]) => requests.map(({ id }) => Number(id));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { inWords, whatChanged } from '../../packages/console/src/browser/views/audit/changes.ts';
+import { inWords, whatChanged } from '../src/browser/views/audit/changes.ts';
 
 describe('what an entry of the audit log changed', () => {
   const entry = (before: Record<string, unknown> | null, after: Record<string, unknown> | null) => {

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { groupTags } from '../../packages/reference/src/browser/groups.ts';
-import { asReceived } from '../../packages/reference/src/browser/headers.ts';
-import { operationHash, placeOf } from '../../packages/reference/src/browser/places.ts';
-import { tryIt } from '../../packages/reference/src/browser/plugins/try-it.ts';
-import { toldWindows } from '../../packages/reference/src/browser/rate-limit.ts';
-import type { System } from '../../packages/reference/src/browser/swagger-ui.ts';
+import { groupTags } from '../src/browser/groups.ts';
+import { asReceived } from '../src/browser/headers.ts';
+import { operationHash, placeOf } from '../src/browser/places.ts';
+import { tryIt } from '../src/browser/plugins/try-it.ts';
+import { toldWindows } from '../src/browser/rate-limit.ts';
+import type { System } from '../src/browser/swagger-ui.ts';
 
 describe('tags', () => {
   const groups = [
@@ -105,7 +105,7 @@ describe('the limits an answer tells', () => {
 });
 
 test('of the shipped contract, every operation but GET /store/orders can be tried', () => {
-  const contract = parse(readFileSync(join(import.meta.dirname, '../../config/openapi.yaml'), 'utf8'));
+  const contract = parse(readFileSync(join(import.meta.dirname, '../../../config/openapi.yaml'), 'utf8'));
   const document = { toJS: () => contract };
   const system = { specSelectors: { specJson: () => document } } as unknown as System;
   const { allowTryItOutFor } = tryIt(system).statePlugins!.spec!.wrapSelectors!;

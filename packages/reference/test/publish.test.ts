@@ -1,7 +1,8 @@
-import { resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { loadContract } from '../../packages/openapi/src/contract.ts';
-import { publish } from '../../packages/reference/src/publish.ts';
+import { parse } from 'yaml';
+import { publish } from '../src/publish.ts';
 
 type Json = Record<string, unknown>;
 
@@ -85,7 +86,7 @@ describe('the published contract', () => {
   });
 
   test('of the shipped contract differs in expansions only, and hides no operation', () => {
-    const { document } = loadContract(resolve(import.meta.dirname, '../../config/openapi.yaml'));
+    const document = parse(readFileSync(join(import.meta.dirname, '../../../config/openapi.yaml'), 'utf8'));
     const text = JSON.stringify(publish(document), (name, value) => (EXPANSIONS.has(name) ? undefined : value));
     expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(document)));
     expect(JSON.stringify(publish(document))).not.toContain('x-internal');

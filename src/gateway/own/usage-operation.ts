@@ -1,7 +1,7 @@
-import { USAGE_PATH } from '../../../src/common/own-paths.ts';
-import { KIND_NAMES } from '../../../src/limits/kinds.ts';
-import type { Operation } from '../../openapi/src/contract.ts';
-import { isObject, type Json } from '../../openapi/src/document/source.ts';
+import type { Contract, Operation } from '../../../packages/openapi/src/contract.ts';
+import { isObject, type Json } from '../../../packages/openapi/src/document/source.ts';
+import { USAGE_PATH } from '../../common/own-paths.ts';
+import { KIND_NAMES } from '../../limits/kinds.ts';
 
 const time = (description: string) => ({ type: 'string', format: 'date-time', nullable: true, description });
 
@@ -126,7 +126,7 @@ const TAG = { name: 'Usage', description: 'Where your key stands; answered by th
 const GROUP = { name: 'Gateway', tags: ['Usage'] };
 
 /** The same as an operation of the contract. */
-export const usageOperation = {
+const LISTED = {
   id: OPERATION.operationId,
   method: 'GET',
   path: USAGE_PATH,
@@ -134,9 +134,6 @@ export const usageOperation = {
   tags: OPERATION.tags,
   deprecated: false,
 } satisfies Partial<Operation>;
-
-/** The groups of tags of a contract, if it has any, with that of the operations that the gateway itself answers. */
-export const withUsageGroup = (groups: unknown): unknown => (Array.isArray(groups) ? [...groups, GROUP] : groups);
 
 /** The operation in the language of the document: in OpenAPI 3.0 `nullable` adds null to a type, and later a list of types does. */
 function operationFor({ openapi }: Readonly<Json>): Json {
@@ -151,13 +148,19 @@ function withTypeLists(value: unknown): unknown {
   return nullable === true ? { ...own, type: [own.type, 'null'] } : own;
 }
 
-/** A copy of a contract's document with the operations that the gateway itself answers. */
-export function withUsage(document: Readonly<Json>): Json {
+/** What clients read of a contract: with the operation of the gateway, in place of one of the contract at its path. */
+export function withUsage({ title, version, operations, document }: Contract) {
+  const others = operations.filter(({ path }) => path !== USAGE_PATH);
+  return { title, version, operations: [...others, LISTED], document: documentWithUsage(document) };
+}
+
+/** A copy of a contract's document with the operation of the gateway. */
+export function documentWithUsage(document: Readonly<Json>): Json {
   const { paths, tags, 'x-tagGroups': groups } = document;
   return {
     ...document,
     tags: [...(Array.isArray(tags) ? tags : []), TAG],
-    ...(groups !== undefined && { 'x-tagGroups': withUsageGroup(groups) }),
+    ...(groups !== undefined && { 'x-tagGroups': Array.isArray(groups) ? [...groups, GROUP] : groups }),
     paths: { ...(isObject(paths) ? paths : {}), [USAGE_PATH]: { get: operationFor(document) } },
   };
 }

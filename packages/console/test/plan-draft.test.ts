@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { draftOf } from '../../packages/console/src/browser/views/plans/draft.ts';
+import { draftOf } from '../src/browser/views/plans/draft.ts';
 
 describe('a plan as it is written in the field', () => {
   const free = { limits: '60/minute,1000/day' };

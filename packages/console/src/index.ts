@@ -1,0 +1,1 @@
+export { CONSOLE_PATH, createConsole } from './console.ts';

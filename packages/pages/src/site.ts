@@ -1,0 +1,34 @@
+import type { Assets } from './assets.ts';
+import { type Asked, Content, type Page } from './content.ts';
+import { ASSET_HEADERS, pageHeaders, REVALIDATE } from './headers.ts';
+
+/** Finds the page at a path; `null` if there is none. */
+export type FindPage = (path: string, asked: Asked) => Promise<Page | null>;
+
+/** One page with its files. */
+export interface PageParts {
+  /** The path of the page, with a slash at its end; a request without the slash is redirected. */
+  readonly path: string;
+  /** Makes the HTML at the first request. */
+  readonly html: () => string;
+  /** Hashes of the inline scripts of the page (`sha256-…`). */
+  readonly scripts?: readonly string[];
+  readonly assets: Assets;
+}
+
+/** Finds a page, its files, and documents by their whole path. `null` for the page leaves documents alone. */
+export function createSite(
+  page: PageParts | null,
+  documents: Iterable<readonly [path: string, Content]> = [],
+): FindPage {
+  const served = new Map<string, readonly [content: Content, headers: readonly string[]]>();
+  for (const [path, content] of documents) served.set(path, [content, REVALIDATE]);
+  for (const [path, content] of page?.assets.contents ?? []) served.set(path, [content, ASSET_HEADERS]);
+  if (page) served.set(page.path, [new Content('text/html', page.html), pageHeaders(page.scripts)]);
+  return async (path, asked) => {
+    if (page && `${path}/` === page.path)
+      return { status: 308, headers: ['Location', page.path], body: Buffer.alloc(0) };
+    const [content, headers] = served.get(path) ?? [];
+    return content && headers ? await content.page(asked, headers) : null;
+  };
+}

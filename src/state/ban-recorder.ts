@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import { Cache } from '../common/cache.ts';
+import { WriteBehind } from '../common/write-behind.ts';
 import { formatDuration } from '../config/units.ts';
 import { formatLimit } from '../config/windows.ts';
 import { Outage } from '../errors/outage.ts';
@@ -14,8 +14,6 @@ import type { BegunBan } from './state.ts';
 const MOST = 10_000;
 /** Milliseconds between two entries, so that a flood of bans costs requests and state little. */
 const PACE = 5;
-/** Milliseconds until a state that did not take an entry is tried again. */
-const AGAIN = 1_000;
 /** Milliseconds that a stop may take for what waits: whoever stops the gateway kills it after a while. */
 const LAST = 2_000;
 /** Subjects whose last strike is remembered, for bans of which nobody knows yet which request they began with. */
@@ -37,6 +35,11 @@ export interface BanRecorderOptions {
   readonly begun?: (ban: TellableBan, strike: LastStrike | null) => void;
 }
 
+interface Recorded {
+  readonly ban: BegunBan;
+  readonly strike: LastStrike | null;
+}
+
 /**
  * Writes bans of the ladder into the log of bans, behind the requests: one after the other, and no more than 200 a second. While the state is away they wait. Each is there once, however often and by how many gateways
  * it is told: its name is made of subject and end.
@@ -44,16 +47,12 @@ export interface BanRecorderOptions {
 export class BanRecorder {
   readonly #options: BanRecorderOptions;
   readonly #struck = new Cache<LastStrike>(STRUCK);
-  readonly #waiting: { readonly name: string; readonly entry: AuditDraft }[] = [];
-  #writing: Promise<void> | null = null;
-  #wake = () => {};
-  #dropped = 0;
-  #isFull = false;
-  /** When a gateway that stops gives up, on the clock of `performance.now()`; Infinity while it runs. */
-  #giveUpAt = Number.POSITIVE_INFINITY;
+  readonly #queue: WriteBehind<Recorded>;
 
   constructor(options: BanRecorderOptions) {
     this.#options = options;
+    const { dropped: lost } = options;
+    this.#queue = new WriteBehind({ write: (one) => this.#take(one), most: MOST, atOnce: 1, pause: PACE, lost });
   }
 
   /** Remembers the last strike of a subject, where the state may tell later that a ban began with it. */
@@ -61,52 +60,21 @@ export class BanRecorder {
     if (this.#options.toldLater) this.#struck.set(subject, { plan, operation, requestId });
   }
 
-  get #isClosed(): boolean {
-    return this.#giveUpAt < Number.POSITIVE_INFINITY;
-  }
-
   /** Has a ban written. Without `strike`, the one that was noted last began it. */
   begun(ban: BegunBan, strike: LastStrike | null = this.#struck.peek(ban.subject) ?? null): void {
-    if (this.#waiting.length >= MOST || this.#isClosed) {
-      this.#dropped += 1;
-      // The first one at once, the others together when there is room again.
-      if (!this.#isFull) this.#tellDropped();
-      this.#isFull = !this.#isClosed;
-      return;
-    }
-    this.#waiting.push({ name: nameOf(ban), entry: entryOf(ban, strike) });
+    if (!this.#queue.add({ ban, strike })) return;
     this.#options.begun?.({ ...ban, at: beginOf(ban), strikes: ban.limits.ladder!.strikes }, strike);
-    this.#writing ??= this.#write();
   }
 
   /** Writes what waits, as far as the state takes it and in `LAST`. */
-  async close(): Promise<void> {
-    if (!this.#isClosed) this.#giveUpAt = performance.now() + LAST;
-    this.#wake();
-    await this.#writing;
-    this.#dropped += this.#waiting.length;
-    this.#waiting.length = 0;
-    this.#isFull = false;
-    this.#tellDropped();
-  }
-
-  async #write(): Promise<void> {
-    // The embedded file is written on this thread: the request that began the ban is answered first.
-    await setImmediate();
-    while (this.#waiting.length > 0) {
-      const isDone = await this.#take(this.#waiting[0]!);
-      if (isDone) this.#waiting.shift();
-      if (this.#isClosed && (!isDone || performance.now() > this.#giveUpAt)) return;
-      if (this.#waiting.length > 0 && !this.#isClosed) await this.#pause(isDone ? PACE : AGAIN);
-    }
-    this.#writing = null;
-    this.#isFull = false;
-    this.#tellDropped();
+  close(): Promise<void> {
+    return this.#queue.close(LAST);
   }
 
   /** Answers whether this entry is done with. */
-  async #take({ name, entry }: { readonly name: string; readonly entry: AuditDraft }): Promise<boolean> {
+  async #take({ ban, strike }: Recorded): Promise<boolean> {
     const { log, clock, failed } = this.#options;
+    const [name, entry] = [nameOf(ban), entryOf(ban, strike)];
     try {
       await log.append({ entry, idempotent: { name, question: '', sealed: '' } });
     } catch (error) {
@@ -126,22 +94,6 @@ export class BanRecorder {
       this.#options.failed(error);
     }
     return true;
-  }
-
-  /** `close` ends it. */
-  #pause(length: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, length).unref();
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
-
-  #tellDropped(): void {
-    if (this.#dropped > 0) this.#options.dropped(this.#dropped);
-    this.#dropped = 0;
   }
 }
 

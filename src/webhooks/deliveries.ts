@@ -1,3 +1,4 @@
+import { WakeableSleep } from '../common/wakeable-sleep.ts';
 import type { WebhookSettings } from '../config/config.ts';
 import { Outage } from '../errors/outage.ts';
 import type { Observe } from '../observe/events.ts';
@@ -23,35 +24,34 @@ export interface DeliveriesOptions {
 /** Brings what waits in an outbox to its receivers: to each of them one event after the other. */
 export class Deliveries {
   readonly #options: DeliveriesOptions;
-  readonly #stop = new AbortController();
+  #isClosed = false;
   readonly #cut = new AbortController();
   readonly #running: Promise<unknown>;
-  #wakers: (() => void)[] = [];
+  readonly #sleeps: WakeableSleep[];
 
   constructor(options: DeliveriesOptions) {
     this.#options = options;
-    this.#running = Promise.all(options.endpoints.map((endpoint) => this.#serve(endpoint)));
+    this.#sleeps = options.endpoints.map(() => new WakeableSleep());
+    this.#running = Promise.all(options.endpoints.map((endpoint, i) => this.#serve(endpoint, this.#sleeps[i]!)));
   }
 
   /** Something new may be due. */
   wake(): void {
-    const wakers = this.#wakers;
-    this.#wakers = [];
-    for (const wake of wakers) wake();
+    for (const sleep of this.#sleeps) sleep.wake();
   }
 
   /** What was sent and not answered is sent again when its lease is over. */
   async close(): Promise<void> {
-    this.#stop.abort();
+    this.#isClosed = true;
     this.wake();
     const timer = setTimeout(() => this.#cut.abort(), LAST);
     await this.#running;
     clearTimeout(timer);
   }
 
-  async #serve(endpoint: Endpoint): Promise<void> {
-    while (!this.#stop.signal.aborted) {
-      if (!(await this.#deliverNext(endpoint))) await this.#nap();
+  async #serve(endpoint: Endpoint, sleep: WakeableSleep): Promise<void> {
+    while (!this.#isClosed) {
+      if (!(await this.#deliverNext(endpoint))) await sleep.sleep(LOOK);
     }
   }
 
@@ -99,17 +99,6 @@ export class Deliveries {
     if (job.failures === 0 || sent.isGone)
       observe({ type: 'webhook.failing', endpoint: endpoint.host, error: sent.error });
     tell('failed');
-  }
-
-  #nap(): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.#stop.signal.aborted) return resolve();
-      const timer = setTimeout(resolve, LOOK).unref();
-      this.#wakers.push(() => {
-        clearTimeout(timer);
-        resolve();
-      });
-    });
   }
 }
 

@@ -1,5 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
 import { HOUR } from '../common/time.ts';
+import { WriteBehind } from '../common/write-behind.ts';
 import type { WebhookSettings } from '../config/config.ts';
 import { Outage } from '../errors/outage.ts';
 import type { KeyRecord } from '../keys/key.ts';
@@ -58,15 +58,13 @@ export class Webhooks {
   readonly #timer: NodeJS.Timeout;
   readonly #stopWatching: () => void;
   #soon: NodeJS.Timeout | null = null;
-  readonly #heard: Told[] = [];
-  #writing: Promise<void> | null = null;
+  readonly #queue: WriteBehind<Told>;
   #beating: Promise<void> = Promise.resolve();
   #isClosed = false;
   /** From when on nothing is missed that operators do, Unix milliseconds. */
   readonly #since: number;
   /** From when on the outbox of all gateways is tried again, on the clock of `performance.now()`. */
   #trustAt = 0;
-  #wake = () => {};
   figures: Figures = { waiting: 0, oldest: 0, failing: 0 };
 
   constructor(options: WebhooksOptions) {
@@ -80,6 +78,11 @@ export class Webhooks {
     this.#deliveries = [outbox, ...(apart === null ? [] : [apart])].map(
       (from) => new Deliveries({ endpoints: this.#endpoints, outbox: from, settings, secrets, clock, observe }),
     );
+    this.#queue = new WriteBehind({
+      write: (found) => this.#isWritten(found),
+      ...{ most: MOST, atOnce: AT_ONCE, pause: 0 },
+      lost: (count) => observe({ type: 'webhook.told', endpoint: 'none', event: 'any', result: 'lost', count }),
+    });
     this.#timer = setInterval(() => this.#beat(), BEAT).unref();
     this.#stopWatching = options.keys.watch(() => {
       this.#soon ??= setTimeout(() => this.#beat(), SOON).unref();
@@ -101,13 +104,13 @@ export class Webhooks {
   readonly observe = (event: Event): void => {
     this.#teller(event);
     if (event.type !== 'worker.ended') return;
-    for (const found of this.#incidents.forget(event.worker, this.#options.clock())) this.#add(found);
+    for (const found of this.#incidents.forget(event.worker, this.#options.clock())) this.#queue.add(found);
   };
 
   /** Takes what a process has seen: a worker by its number, or this one. */
   hear(heard: Heard, process: number | null): void {
     const found = 'sight' in heard ? this.#incidents.see(heard, process) : heard;
-    if (found !== null) this.#add(found);
+    if (found !== null) this.#queue.add(found);
   }
 
   /** Writes down what waits, as far as that goes at once. */
@@ -116,38 +119,9 @@ export class Webhooks {
     clearInterval(this.#timer);
     this.#stopWatching();
     clearTimeout(this.#soon ?? undefined);
-    this.#wake();
-    await this.#writing;
+    await this.#queue.close();
     await this.#beating;
     await Promise.all(this.#deliveries.map((deliveries) => deliveries.close()));
-    this.#lost(this.#heard.length);
-  }
-
-  #add(found: Told): void {
-    if (this.#heard.length < MOST) {
-      this.#heard.push(found);
-      this.#writing ??= this.#write();
-    } else {
-      this.#lost(1);
-    }
-  }
-
-  #lost(count: number): void {
-    if (count > 0)
-      this.#options.observe({ type: 'webhook.told', endpoint: 'none', event: 'any', result: 'lost', count });
-  }
-
-  async #write(): Promise<void> {
-    // The request that an event comes from is answered first.
-    for (let written = 0; this.#heard.length > 0; ) {
-      if (written % AT_ONCE === 0) await setImmediate();
-      if (await this.#isWritten(this.#heard[0]!)) {
-        this.#heard.shift();
-        written++;
-      } else if (this.#isClosed) return;
-      else await this.#pause();
-    }
-    this.#writing = null;
   }
 
   async #isWritten(found: Told): Promise<boolean> {
@@ -223,16 +197,6 @@ export class Webhooks {
     await readAuditTrail(auditLog, outbox, this.#since, add);
     await sweepExpiring(keys, outbox, { ahead: settings.expiring, now: clock() }, add);
     this.figures = figuresIn(await outbox.states(this.#endpoints.map(({ id }) => id)), clock());
-  }
-
-  #pause(): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, AGAIN).unref();
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 }
 

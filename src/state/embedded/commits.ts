@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import { CoalescedWork } from '../../common/coalesced-work.ts';
 import { syncFolder } from '../../common/folder.ts';
 import { transaction } from '../../common/transaction.ts';
 import { Outage } from '../../errors/outage.ts';
@@ -43,10 +44,6 @@ export function syncsCommitsOf(db: DatabaseSync): SyncCommits {
   if (file === null) return async () => {};
   const wal = `${file}-wal`;
   let isFolderSynced = false;
-  /** The sync under way; never rejects. */
-  let running: Promise<void> = Promise.resolve();
-  /** The one after it. One under way may have begun before a commit, so it is the next one that covers it. */
-  let next: Promise<void> | null = null;
 
   async function sync(): Promise<void> {
     const lastChange = db.isOpen ? lastChangeIn(db) : null;
@@ -57,17 +54,12 @@ export function syncsCommitsOf(db: DatabaseSync): SyncCommits {
     if (lastChange !== null) await noteLastChange(dirname(file!), lastChange);
   }
 
-  return () => {
-    next ??= running.then(() => {
-      next = null;
-      const syncing = sync().catch((error: unknown) => {
-        throw unsaved(UNSYNCED, error);
-      });
-      running = syncing.catch(() => {});
-      return syncing;
-    });
-    return next;
-  };
+  const syncs = new CoalescedWork(() =>
+    sync().catch((error: unknown) => {
+      throw unsaved(UNSYNCED, error);
+    }),
+  );
+  return () => syncs.next();
 }
 
 /** `standing` says what holds now. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { CoalescedWork } from '../../common/coalesced-work.ts';
 import { type AppendFile, FILES, type JournalFiles } from './files.ts';
 import { generationFile, HEAD, headerOf, headOf } from './format.ts';
 import type { Generation } from './read.ts';
@@ -52,8 +53,8 @@ export class Journal {
   #unsynced: Batch[] = [];
   /** How often batches were lost: whoever waits for a sync learns that its own were among them. */
   #losses = 0;
-  readonly #writes = new Shared(() => this.#write());
-  readonly #syncs = new Shared(() => this.#sync());
+  readonly #writes = new CoalescedWork(() => this.#write());
+  readonly #syncs = new CoalescedWork(() => this.#sync());
 
   constructor(options: JournalOptions) {
     this.#options = options;
@@ -214,34 +215,5 @@ export class Journal {
   #fails(error: unknown): void {
     if (!this.#isFailing) this.#options.unsaved?.(error);
     this.#isFailing = true;
-  }
-}
-
-/** Work that is done again and again, one after the other, and once for all who ask for it while it is done. */
-class Shared {
-  readonly #work: () => Promise<void>;
-  /** Never rejects. */
-  #running: Promise<void> = Promise.resolve();
-  #next: Promise<void> | null = null;
-
-  constructor(work: () => Promise<void>) {
-    this.#work = work;
-  }
-
-  /** Resolves or rejects as the next one does that begins: one under way may have begun too early. */
-  next(): Promise<void> {
-    this.#next ??= this.#running.then(() => {
-      this.#next = null;
-      const working = this.#work();
-      this.#running = working.catch(() => {});
-      return working;
-    });
-    return this.#next;
-  }
-
-  /** Resolves once nothing is under way and nobody waits. */
-  async idle(): Promise<void> {
-    await this.#next?.catch(() => {});
-    await this.#running;
   }
 }

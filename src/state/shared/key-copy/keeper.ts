@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isLocked, lockFile } from '../../../common/lock.ts';
+import { WakeableSleep } from '../../../common/wakeable-sleep.ts';
 import { Outage } from '../../../errors/outage.ts';
 import type { Bus } from '../bus.ts';
 import { Bits } from './bits.ts';
 import { KeyCopyFile } from './file.ts';
-import { Nap } from './nap.ts';
 import { KEY_COPY_LOCK, type KeySource } from './standing.ts';
 
 /** Milliseconds between two notes of how fresh the copy is. Longer than a dead connection of the bus stays unnoticed. */
@@ -44,7 +44,7 @@ export interface KeyCopyKeeperOptions {
 export class KeyCopyKeeper {
   readonly #options: KeyCopyKeeperOptions;
   readonly #clock: () => number;
-  readonly #nap = new Nap();
+  readonly #sleep = new WakeableSleep();
   readonly #stopListening: () => void;
   #lock: { release(): void } | null = null;
   #file: KeyCopyFile | null = null;
@@ -80,7 +80,7 @@ export class KeyCopyKeeper {
     if (this.#unremoved.push(hash) === 1) setImmediate(() => this.#remove());
     this.#heard.add(hash);
     if (++this.#changes % MANY === 0) this.#giveUpHeard();
-    this.#nap.wake();
+    this.#sleep.wake();
   }
 
   /** Nothing is written any more. */
@@ -88,7 +88,7 @@ export class KeyCopyKeeper {
     this.#closed = true;
     this.#stopListening();
     this.#remove();
-    this.#nap.wake();
+    this.#sleep.wake();
     this.#letGo();
   }
 
@@ -96,7 +96,7 @@ export class KeyCopyKeeper {
   #broken(): void {
     this.#unbrokenSince = this.#clock();
     this.#nextSweep = 0;
-    this.#nap.wake();
+    this.#sleep.wake();
   }
 
   /** Leaves to a sweep what changed: the rows are removed already. */
@@ -109,10 +109,10 @@ export class KeyCopyKeeper {
     while (!this.#closed) {
       try {
         const wait = this.#take() ? await this.#work() : BEAT;
-        if (!this.#closed) await this.#nap.take(wait);
+        if (!this.#closed) await this.#sleep.sleep(wait);
       } catch (error) {
         if (this.#closed) return;
-        await this.#nap.takeWhole(this.#afterFailure(error));
+        await this.#sleep.sleepWhole(this.#afterFailure(error));
       }
     }
   }
@@ -178,7 +178,7 @@ export class KeyCopyKeeper {
     this.#lastReading = performance.now();
     const heard = [...this.#heard];
     if (heard.length === 0) return;
-    await this.#nap.takeWhole(SETTLE);
+    await this.#sleep.sleepWhole(SETTLE);
     for (let from = 0; from < heard.length && this.#file; from += AT_ONCE) {
       const hashes = heard.slice(from, from + AT_ONCE);
       const at = this.#clock();
@@ -231,7 +231,7 @@ export class KeyCopyKeeper {
       if (!this.#goesOn()) return false;
       this.#keep(page, at);
       // Requests have at least half of the time.
-      await this.#nap.takeWhole(performance.now() - began);
+      await this.#sleep.sleepWhole(performance.now() - began);
       if (performance.now() - this.#lastReading > WAITING) await this.#readHeard();
       if (!this.#goesOn()) return false;
       at = this.#clock();
@@ -243,7 +243,7 @@ export class KeyCopyKeeper {
   async #removeUnseen(): Promise<boolean> {
     for (let after: number | null = 0; after !== null; ) {
       after = this.#file!.forgetUnseen(this.#seen, after);
-      await this.#nap.takeWhole(1);
+      await this.#sleep.sleepWhole(1);
       if (!this.#goesOn()) return false;
     }
     return true;

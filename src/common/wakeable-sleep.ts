@@ -1,0 +1,31 @@
+/** Sleeps of one loop that somebody else may end. */
+export class WakeableSleep {
+  #wake: () => void = () => {};
+  #isDue = false;
+
+  /** Sleeps so many milliseconds; ends at once if it was woken since the last sleep. */
+  async sleep(wait: number): Promise<void> {
+    if (!this.#isDue) await this.#take(wait, (wake) => (this.#wake = wake));
+    this.#isDue = false;
+  }
+
+  /** Sleeps whatever happens. */
+  async sleepWhole(wait: number): Promise<void> {
+    await this.#take(wait, () => {});
+  }
+
+  wake(): void {
+    this.#isDue = true;
+    this.#wake();
+  }
+
+  #take(wait: number, asleep: (wake: () => void) => void): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, wait).unref();
+      asleep(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+}

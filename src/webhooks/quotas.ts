@@ -1,7 +1,7 @@
 import { Cache } from '../common/cache.ts';
 import { targetIn } from '../keys/counting.ts';
 import type { Reading } from '../limits/admission.ts';
-import { kindOf } from '../limits/kinds.ts';
+import { placeOf } from '../limits/kinds.ts';
 import type { Window } from '../limits/limits.ts';
 import { countsIn } from '../limits/scopes.ts';
 import type { RequestEvent, RequestTrace } from '../observe/events.ts';
@@ -66,7 +66,7 @@ export class Quotas {
   ): void {
     const { now } = admission!;
     const { window, remaining, resetAt } = reading;
-    const place = placeOf(reading, now);
+    const place = placeOf(window, resetAt, now);
     const name = `${subject} ${nameOf(window)} ${percent}`;
     if (this.#last.get(name) === place) return;
     this.#last.set(name, place);
@@ -90,8 +90,3 @@ export class Quotas {
 
 /** What is counted, whatever the window is called. Another limit is another quota, of which 80 % are something else. */
 const nameOf = ({ kind, span, limit, scope = '' }: Window): string => `${kind} ${span} ${limit} ${scope}`;
-
-/** What tells the windows apart that a subject opens one after the other, the same for all processes: see observe/peaks. */
-function placeOf({ window, resetAt }: Reading, now: number): number {
-  return kindOf(window).resetsAsWhole ? Math.round(resetAt) : Math.floor(now / window.span) * window.span;
-}

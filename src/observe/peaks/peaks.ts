@@ -1,5 +1,5 @@
 import { DAY, HOUR } from '../../common/time.ts';
-import { kindOf } from '../../limits/kinds.ts';
+import { placeOf } from '../../limits/kinds.ts';
 import type { Window } from '../../limits/limits.ts';
 import type { Event, RequestTrace } from '../events.ts';
 import { HighestUses } from './highest.ts';
@@ -108,14 +108,6 @@ export class Peaks {
     this.#hours.push(hour);
     return hour;
   }
-}
-
-/**
- * What tells the windows apart that a subject opens one after the other, the same for all processes: of a fixed one its end, and of a
- * sliding one, which never ends, the begin of the span of the clock in which it was read.
- */
-function placeOf(window: Window, resetAt: number, now: number): number {
-  return kindOf(window).resetsAsWhole ? Math.round(resetAt) : Math.floor(now / window.span) * window.span;
 }
 
 function tableIn({ tables }: Hour, plan: string, { kind, span }: Window): HighestUses {

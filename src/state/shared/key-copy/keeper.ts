@@ -1,12 +1,10 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { isLocked, lockFile } from '../../../common/lock.ts';
 import { WakeableSleep } from '../../../common/wakeable-sleep.ts';
 import { Outage } from '../../../errors/outage.ts';
 import type { Bus } from '../bus.ts';
 import { Bits } from './bits.ts';
-import { KeyCopyFile } from './file.ts';
-import { KEY_COPY_LOCK, type KeySource } from './standing.ts';
+import type { KeyCopyFile } from './file.ts';
+import { OwnedFile } from './owned-file.ts';
+import type { KeySource } from './standing.ts';
 
 /** Milliseconds between two notes of how fresh the copy is. Longer than a dead connection of the bus stays unnoticed. */
 const BEAT = 5_000;
@@ -14,8 +12,8 @@ const BEAT = 5_000;
 const ASK_AGAIN = 1_000;
 const WRITE_AGAIN = 30_000;
 /**
- * Milliseconds from a message to the reading of its key. By then every process of this machine has heard the message too, and
- * knows that what was read is later. Messages of a flood are read together.
+ * Milliseconds from a message to the reading of its key, so that every process of this machine has heard of it before: what was read is
+ * later. Messages of a flood are read together.
  */
 const SETTLE = 100;
 /** Changed keys read at once; and so many changes since the last sweep that another one is due. */
@@ -46,10 +44,8 @@ export class KeyCopyKeeper {
   readonly #clock: () => number;
   readonly #sleep = new WakeableSleep();
   readonly #stopListening: () => void;
-  #lock: { release(): void } | null = null;
-  #file: KeyCopyFile | null = null;
-  /** Changed keys whose rows are to be removed, and those that are to be read again. */
-  #unremoved: string[] = [];
+  readonly #owned: OwnedFile;
+  /** Changed keys that are to be read again. */
   #heard = new Set<string>();
   /** Monotonic milliseconds of the last reading of changed keys, the next sweep and the next beat. */
   #lastReading = 0;
@@ -67,6 +63,11 @@ export class KeyCopyKeeper {
   constructor(options: KeyCopyKeeperOptions) {
     this.#options = options;
     this.#clock = options.clock ?? Date.now;
+    const { folder, source, failed } = options;
+    this.#owned = new OwnedFile({
+      ...{ folder, source: source.name, failed },
+      unforgotten: (error) => this.#discard(error),
+    });
     this.#stopListening = options.bus.listen((message) => {
       if (message.type === 'key') this.hear(message.hash);
       else if (message.type === 'anything') this.#broken();
@@ -77,7 +78,7 @@ export class KeyCopyKeeper {
   /** A key was changed: what the copy has of it goes at once. */
   hear(hash: string): void {
     if (!this.#file) return;
-    if (this.#unremoved.push(hash) === 1) setImmediate(() => this.#remove());
+    this.#owned.forgetSoon(hash);
     this.#heard.add(hash);
     if (++this.#changes % MANY === 0) this.#giveUpHeard();
     this.#sleep.wake();
@@ -87,9 +88,12 @@ export class KeyCopyKeeper {
   close(): void {
     this.#closed = true;
     this.#stopListening();
-    this.#remove();
     this.#sleep.wake();
-    this.#letGo();
+    this.#owned.close();
+  }
+
+  get #file(): KeyCopyFile | null {
+    return this.#owned.file;
   }
 
   /** Messages may have been lost: only a sweep that begins now finds what they told. */
@@ -128,10 +132,7 @@ export class KeyCopyKeeper {
   /** Whether this process keeps the copy; it begins to as soon as nobody else does. */
   #take(): boolean {
     if (this.#file) return true;
-    const { folder, source } = this.#options;
-    this.#lock ??= lockIn(folder);
-    if (!this.#lock) return false;
-    this.#file = KeyCopyFile.open(folder, source.name);
+    if (!this.#owned.open()) return false;
     this.#broken();
     this.#lastBeat = this.#clock();
     this.#nextBeat = 0;
@@ -150,27 +151,8 @@ export class KeyCopyKeeper {
 
   #discard(error: unknown): void {
     this.#options.failed(error);
-    this.#file?.close();
-    this.#file = null;
-    this.#unremoved = [];
     this.#heard.clear();
-    if (!this.#lock) return;
-    try {
-      KeyCopyFile.discard(this.#options.folder);
-    } catch (undeleted) {
-      this.#options.failed(undeleted);
-    }
-  }
-
-  #remove(): void {
-    const hashes = this.#unremoved;
-    this.#unremoved = [];
-    if (hashes.length === 0 || !this.#file) return;
-    try {
-      this.#file.forget(hashes);
-    } catch (error) {
-      this.#discard(error);
-    }
+    this.#owned.discard();
   }
 
   /** Reads the keys that were changed, and keeps what they are now. */
@@ -184,11 +166,8 @@ export class KeyCopyKeeper {
       const at = this.#clock();
       for (const hash of hashes) this.#heard.delete(hash);
       try {
-        const found = await this.#options.source.at(hashes);
-        this.#keep(
-          found.filter((record) => record !== null),
-          at,
-        );
+        const found = (await this.#options.source.at(hashes)).filter((record) => record !== null);
+        this.#keep(found, at);
       } catch (error) {
         for (const hash of hashes) this.#heard.add(hash);
         throw error;
@@ -266,23 +245,5 @@ export class KeyCopyKeeper {
     this.#file.stand({ ...standing, fresh, gateways: Math.max(1, gateways), tokens });
     this.#lastBeat = now;
     this.#nextBeat = performance.now() + BEAT;
-  }
-
-  #letGo(): void {
-    this.#file?.close();
-    this.#file = null;
-    this.#lock?.release();
-    this.#lock = null;
-  }
-}
-
-/** `null`: another process keeps the copy. */
-function lockIn(folder: string): { release(): void } | null {
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    return lockFile(join(folder, KEY_COPY_LOCK));
-  } catch (error) {
-    if (isLocked(error)) return null;
-    throw error;
   }
 }

@@ -21,11 +21,6 @@ export interface Meter {
   staleAt(cells: readonly number[], at: number, window: Window): number;
   /** The time at which to charge these units to another counter: when the window opened, or `now` if each unit has its own time. */
   openedAt(cells: readonly number[], at: number, now: number): number;
-  /**
-   * Makes of two counts of one window, kept apart, the one to go on with: no unit that either has counted in the window in force is
-   * given out again. Merging twice is as good as once. Writes into `cells`.
-   */
-  merge(cells: number[], at: number, others: readonly number[], from: number): void;
 }
 
 /** Cells: [openedAt, used]. Closed (or never opened) when the span is over. */
@@ -48,13 +43,6 @@ export const fixed: Meter = {
     fixed.used(cells, at, window, now) + cost <= window.limit ? now : fixed.resetAt(cells, at, window, now),
   staleAt: (cells, at, window) => cells[at]! + window.span,
   openedAt: (cells, at) => cells[at]!,
-  /** The window that was opened later is in force; in the same one the higher count holds. */
-  merge(cells, at, others, from) {
-    const [opened, used] = [others[from]!, others[from + 1]!];
-    if (opened < cells[at]!) return;
-    cells[at + 1] = opened > cells[at]! ? used : Math.max(used, cells[at + 1]!);
-    cells[at] = opened;
-  },
 };
 
 function isOpen(cells: readonly number[], at: number, window: Window, now: number): boolean {
@@ -112,22 +100,7 @@ export const sliding: Meter = {
   },
   staleAt: (cells, at, window) => leavesAt(window, cells[at]!),
   openedAt: (_cells, _at, now) => now,
-  /** In each slot that still counts the higher count holds. */
-  merge(cells, at, others, from) {
-    const newest = Math.max(cells[at]!, others[from]!);
-    const merged = new Array<number>(SLOTS + 1).fill(0);
-    for (let slot = Math.max(0, newest - SLOTS); slot <= newest; slot++) {
-      merged[slot % (SLOTS + 1)] = Math.max(inSlot(cells, at, slot), inSlot(others, from, slot));
-    }
-    cells[at] = newest;
-    for (const [i, units] of merged.entries()) cells[at + 1 + i] = units;
-  },
 };
-
-/** Units in a slot; 0 where its cell is that of another one by now, or yet. */
-function inSlot(cells: readonly number[], at: number, slot: number): number {
-  return slot > cells[at]! || slot < cells[at]! - SLOTS ? 0 : cells[cellOf(at, slot)]!;
-}
 
 function slotLength(window: Window): number {
   return Math.ceil(window.span / SLOTS);

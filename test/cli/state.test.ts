@@ -7,7 +7,7 @@ import { folderTarget } from '../../src/state/embedded/transfer/target.ts';
 import { KEPT } from '../support/audit.ts';
 import { commandLine, type Surroundings } from '../support/command-line.ts';
 import { HOUR, limits, window } from '../support/limits.ts';
-import { hashOf, idOf, movable, moveAll, sourceOf, targetOptions, temporaryFolder } from '../support/moving.ts';
+import { idOf, movable, moveAll, sourceOf, targetOptions, temporaryFolder } from '../support/moving.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 
 const PASSWORD = 'a-password-that-nobody-may-see';
@@ -55,12 +55,11 @@ describe('storegate state', () => {
     expect(statSync(at('backup.ndjson')).mode & 0o777).toBe(0o600);
     const env = { STOREGATE_DATA: 'restored' };
     expect(await state(['restore', 'backup.ndjson'], { env })).toMatchObject({ code: 0 });
-    const again = await state(['restore', 'backup.ndjson'], { env });
-    expect(again).toMatchObject({ code: 1, err: expect.stringMatching(/restored has keys.*state import/) });
-    expect(await state(['import', 'backup.ndjson', '--json'], { env })).toMatchObject({
-      code: 0,
-      out: expect.stringContaining('"key":{"added":0,"changed":0,"same":2'),
-    });
+    for (const command of ['restore', 'import'])
+      expect(await state([command, 'backup.ndjson', '--json'], { env })).toMatchObject({
+        code: 0,
+        out: expect.stringContaining('"key":{"added":0,"changed":0,"same":2'),
+      });
   });
 
   test('repairs a folder that lacks a file', async () => {
@@ -134,19 +133,33 @@ describe('storegate state', () => {
     const refused = await state(['copy', '--from', 'data', '--to', 'used']);
     expect(refused).toMatchObject({ code: 1, err: expect.stringMatching(/data folder .*used: stop it first/) });
     await gateway.close();
+    rmSync(at('used'), { recursive: true });
     expect(await state(['copy', '--from', 'data', '--to', 'used'])).toMatchObject({ code: 0 });
   });
 
-  test('tells conflicts with both ids, ends with 1, and has taken all else', async () => {
+  test('refuses a target with other keys, says what it holds, and changes nothing', async () => {
     await fill('data', 1, 2);
-    const source = sourceOf({ key: [movable(7, { hash: hashOf('secret1') })] });
-    await moveAll(source, folderTarget(at('other'), targetOptions()));
-    const before = await state(['copy', '--from', 'data', '--to', 'other', '--dry-run']);
-    const { code, err } = await state(['copy', '--from', 'data', '--to', 'other']);
-    expect([before.code, code]).toEqual([1, 1]);
-    for (const id of [idOf(1), idOf(7)]) expect(err).toContain(id);
-    expect(err).toMatch(/All else was taken in: 1 conflicts/);
-    expect((await state(['export', 'o.ndjson', '--from', 'other'])).out).toContain('has 2 keys');
+    await fill('other', 7, 8, 9);
+    const args = ['copy', '--from', 'data', '--to', 'other'];
+    for (const end of [['--dry-run'], []]) {
+      const { code, err } = await state([...args, ...end]);
+      expect(code).toBe(1);
+      expect(err).toMatch(
+        /other has 3 keys that .*data does not have: nothing was changed\. .* name an empty folder or Redis/,
+      );
+    }
+    expect((await state(['export', 'o.ndjson', '--from', 'other'])).out).toContain('has 3 keys');
+  });
+
+  test('brings in the second run of a copy what operators did since the first, and nothing in the third', async () => {
+    await fill('data', ...Array.from({ length: 20 }, (_, i) => i));
+    const copy = async () => JSON.parse((await state(['copy', '--from', 'data', '--to', redis.url, '--json'])).out);
+    await copy();
+    const env = { STOREGATE_DATA: 'data' };
+    const run = commandLine(folder.path);
+    for (let i = 0; i < 10; i++) expect(await run(['keys', 'disable', idOf(i)], { env })).toMatchObject({ code: 0 });
+    expect((await copy()).outcomes).toMatchObject({ key: { changed: 10, same: 10 }, audit: { added: 10 } });
+    expect((await copy()).outcomes).toMatchObject({ key: { changed: 0, same: 20 }, audit: { added: 0 } });
   });
 
   test('names plans of keys that the configuration does not have', async () => {
@@ -180,7 +193,7 @@ describe('storegate state', () => {
     const db = new DatabaseSync(at('data/state.db'));
     db.exec("CREATE TRIGGER full BEFORE INSERT ON keys BEGIN SELECT RAISE(FAIL, 'disk is full'); END");
     db.close();
-    await fill('more', 2);
+    await fill('more', 1, 2);
     const { code, err } = await state(['copy', '--from', 'more', '--to', 'data']);
     expect({ code, err }).toEqual({ code: 1, err: 'the disk failed: disk is full. Nothing was changed\n' });
   });

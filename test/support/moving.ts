@@ -136,7 +136,6 @@ export async function moveAll(source: Source, target: Target, options: Partial<M
       actor: 'cli:test',
       requestId: 'the-move',
       clock: Date.now,
-      onlyEmpty: false,
       dryRun: false,
       ...options,
     });

@@ -46,7 +46,7 @@ export function stateCommand(terminal: Terminal): Command {
   withHelp(
     state
       .command('import')
-      .description('take a file into a state that may have something already; done again, it changes nothing')
+      .description('take a file into a state that is empty or an earlier copy; done again, it changes nothing')
       .argument('<file>', 'written by state export or state backup; checked whole before anything is taken in')
       .option('--to <place>', 'another state than that of the configuration')
       .option('--dry-run', 'only say what would be done')
@@ -57,7 +57,7 @@ export function stateCommand(terminal: Terminal): Command {
   withHelp(
     state
       .command('copy')
-      .description('copy a state to another place; done again, it brings what has changed since')
+      .description('copy a state to an empty place; done again, it brings what has changed since')
       .requiredOption('--from <place>', 'a data folder, a Redis or a file; gateways may be running there')
       .requiredOption('--to <place>', 'a Redis, a file, or a data folder that no gateway uses')
       .option('--dry-run', 'only say what would be done')
@@ -77,14 +77,12 @@ export function stateCommand(terminal: Terminal): Command {
   withHelp(
     state
       .command('restore')
-      .description(
-        'take a backup into the state of the configuration, which must have no keys, tokens or audit entries',
-      )
+      .description('take a backup into the state of the configuration, which must be empty or an earlier copy')
       .argument('<file>', 'written by state backup or state export; checked whole before anything is taken in')
       .option('--dry-run', 'only say what would be done')
       .option('--json', 'print JSON'),
     'state restore /backups/storegate-2030-01-31.ndjson',
-  ).action((file: string, options: MovingOptions) => run({ ...options, from: { file }, onlyEmpty: true }));
+  ).action((file: string, options: MovingOptions) => run({ ...options, from: { file } }));
 
   state
     .command('repair')

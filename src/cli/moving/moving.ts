@@ -28,7 +28,6 @@ export interface MovingOptions {
   readonly from?: Given | undefined;
   readonly to?: Given | undefined;
   readonly dryRun?: boolean | undefined;
-  readonly onlyEmpty?: boolean;
   readonly json?: boolean | undefined;
   /** Leaves the log of bans out of a file. */
   readonly withoutBans?: boolean | undefined;
@@ -121,7 +120,7 @@ async function takeInto(
   config: Config,
   source: Source,
   place: Exclude<Place, { type: 'file' }>,
-  { dryRun = false, onlyEmpty = false, json = false }: MovingOptions,
+  { dryRun = false, json = false }: MovingOptions,
 ): Promise<void> {
   const missing = new Missing(config.plans);
   const target = await openTarget(config, place, dryRun);
@@ -134,7 +133,6 @@ async function takeInto(
         actor: shellUser(),
         requestId: randomUUID(),
         clock: Date.now,
-        onlyEmpty,
         dryRun,
       }),
     );

@@ -30,17 +30,7 @@ export function movedTable({ given, outcomes, has }: Moved, colour: boolean): st
 
 /** Tells whoever reads along what they should know of a move. */
 export function tellMoved({ err }: Pick<Terminal, 'err'>, moved: Moved, missing: Missing): void {
-  const { bansOnlyThere, tokensOnlyThere } = moved;
-  tellEach(err, 'conflict', moved.conflicts);
   tellLeftOut({ err }, moved.leftOut);
-  if (bansOnlyThere > 0)
-    err(
-      `The target has ${bansOnlyThere} bans that the source does not have. They stay: storegate bans list shows them.\n`,
-    );
-  if (tokensOnlyThere.length > 0)
-    err(
-      `The target has tokens that the source does not have: ${names(tokensOnlyThere)}. They stay good until somebody revokes them.\n`,
-    );
   if (missing.plans.size > 0)
     err(
       `Keys name plans that are not in plans.yaml: ${names([...missing.plans])}. Their requests are refused until it has them.\n`,
@@ -52,7 +42,8 @@ export function tellMoved({ err }: Pick<Terminal, 'err'>, moved: Moved, missing:
 }
 
 export function tellLeftOut({ err }: Pick<Terminal, 'err'>, leftOut: Told): void {
-  tellEach(err, 'left out', leftOut);
+  for (const sentence of leftOut.first) err(`left out: ${sentence}\n`);
+  if (leftOut.count > leftOut.first.length) err(`left out: ${leftOut.count - leftOut.first.length} more\n`);
 }
 
 /** Why a move was not whole, in one sentence; `null`: it was. */
@@ -61,16 +52,10 @@ export function shortfall(moved: Moved, dryRun: boolean): string | null {
     ([type, count]) => `${count} ${WORDS[type as RecordType]}`,
   );
   const reasons = [
-    ...(moved.conflicts.count > 0 ? [`${moved.conflicts.count} conflicts`] : []),
     ...(moved.leftOut.count > 0 ? [`${moved.leftOut.count} records left out`] : []),
     ...(short.length > 0 ? [`the target does not have ${short.join(', ')} that it was given`] : []),
   ];
   return reasons.length === 0 ? null : reasons.join('; ');
-}
-
-function tellEach(err: Terminal['err'], title: string, { count, first }: Told): void {
-  for (const sentence of first) err(`${title}: ${sentence}\n`);
-  if (count > first.length) err(`${title}: ${count - first.length} more\n`);
 }
 
 function names(all: readonly string[]): string {

@@ -1,14 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import type { KeyRecord } from '../../keys/key.ts';
-import type { TokenRecord } from '../../keys/operators/tokens.ts';
 import { ahead } from './ahead.ts';
-import { TransferError } from './file-format.ts';
 import type { FileWriter } from './file-target.ts';
-import { Fingerprints } from './fingerprints.ts';
 import type { Missing } from './missing.ts';
-import { OUTCOMES, type Outcome, type Source, type Taken, type Target } from './port.ts';
-import { type Batch, type Counts, noCounts, type RecordType, type SubjectLedger, TYPES } from './records.ts';
-import { isBanned } from './rules.ts';
+import { refuseOthers } from './others.ts';
+import { OUTCOMES, type Outcome, type Source, type Target } from './port.ts';
+import { type Batch, type Counts, noCounts, type RecordType, TYPES } from './records.ts';
 import { soundIn } from './sound.ts';
 
 /** Sentences that are kept for people; what is beyond them is only counted. */
@@ -24,14 +21,10 @@ export interface Told {
 export interface Moved {
   readonly given: Counts;
   readonly outcomes: Readonly<Record<RecordType, Readonly<Record<Outcome, number>>>>;
-  readonly conflicts: Told;
   /** Records that no file may have, such as those whose form is wrong. */
   readonly leftOut: Told;
   /** How much the target has of each type now. */
   readonly has: Counts;
-  /** Bans in force in the target that the source does not have, and names of tokens. */
-  readonly bansOnlyThere: number;
-  readonly tokensOnlyThere: readonly string[];
 }
 
 export interface MoveOptions {
@@ -43,8 +36,6 @@ export interface MoveOptions {
   readonly requestId: string;
   /** Unix milliseconds. */
   readonly clock: () => number;
-  /** Refuses a target that has keys, tokens or audit entries. */
-  readonly onlyEmpty: boolean;
   readonly dryRun: boolean;
 }
 
@@ -65,16 +56,9 @@ export async function writeFile(
   return { has: await file.finish(), leftOut };
 }
 
-/**
- * Takes all of a source into a target. What is there already stays where it is newer; the rules are those of rules.ts. Throws
- * TransferError where the target is to be empty and is not.
- */
+/** Takes all of a source into a target, which must be empty or an earlier copy of it. Throws TransferError if it holds anything else. */
 export async function move(source: Source, target: Target, options: MoveOptions): Promise<Moved> {
-  if (options.onlyEmpty && (await target.isUsed())) {
-    throw new TransferError(
-      `${target.name} has keys, tokens or audit entries already: nothing was changed. To take in what is missing there, use storegate state import; to restore, name another folder or Redis`,
-    );
-  }
+  await refuseOthers(source, target);
   const moving = new Moving(options);
   for await (const batch of ahead(source.read())) {
     const sound = source.isChecked ? batch : soundIn(batch, moving.leftOut.add);
@@ -82,11 +66,9 @@ export async function move(source: Source, target: Target, options: MoveOptions)
     // Neither a file nor a folder is waited for, and a signal is heard only in between.
     await setImmediate();
   }
-  const bansOnlyThere = await moving.bansOnlyIn(target);
-  const tokensOnlyThere = (await target.tokens()).filter((name) => !moving.tokens.has(name));
   const has = await target.finish(options.dryRun || !moving.hasChanged ? null : moving.entry(source));
-  const { given, outcomes, conflicts, leftOut } = moving;
-  return { given, outcomes, conflicts, leftOut, has, bansOnlyThere, tokensOnlyThere };
+  const { given, outcomes, leftOut } = moving;
+  return { given, outcomes, leftOut, has };
 }
 
 /** How many records of each type should be there after a move and are not. Ledgers and entries may have gone by themselves. */
@@ -106,10 +88,7 @@ class Moving {
     RecordType,
     Record<Outcome, number>
   >;
-  readonly conflicts = new Telling();
   readonly leftOut = new Telling();
-  readonly tokens = new Set<string>();
-  readonly #banned = new Fingerprints();
   readonly #options: MoveOptions;
   #through = 0;
 
@@ -121,23 +100,12 @@ class Moving {
     return Object.values(this.outcomes).some(({ added, changed }) => added + changed > 0);
   }
 
-  note({ type, values }: Batch, taken: readonly Taken[]): void {
+  note({ type, values }: Batch, taken: readonly Outcome[]): void {
     this.given[type] += values.length;
-    for (const one of taken) {
-      this.outcomes[type][typeof one === 'string' ? one : 'conflict'] += 1;
-      if (typeof one !== 'string') this.conflicts.add(one.conflict);
-    }
+    for (const one of taken) this.outcomes[type][one] += 1;
     if (type === 'key') for (const key of values as readonly KeyRecord[]) this.#options.missing.note(key);
-    if (type === 'token') for (const { name } of values as readonly TokenRecord[]) this.tokens.add(name);
-    if (type === 'ledger') this.#noteBans(values as readonly SubjectLedger[]);
     this.#through += values.length;
     this.#options.pass(this.#through);
-  }
-
-  async bansOnlyIn(target: Target): Promise<number> {
-    let count = 0;
-    for await (const subject of target.banned()) if (!this.#banned.has(subject)) count += 1;
-    return count;
   }
 
   /** The audit entry of the move itself. */
@@ -149,14 +117,8 @@ class Moving {
       given: this.given,
       added: of('added'),
       changed: of('changed'),
-      conflicts: of('conflict'),
     };
     return { at: clock(), actor, action: 'state.import', target: 'state', before: null, after, requestId };
-  }
-
-  #noteBans(values: readonly SubjectLedger[]): void {
-    const now = this.#options.clock();
-    for (const { subject, ledger } of values) if (isBanned(ledger, now)) this.#banned.add(subject);
   }
 }
 

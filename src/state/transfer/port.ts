@@ -20,26 +20,24 @@ export interface Source {
 }
 
 /**
- * What became of a record: `added`, or `changed` what was there; the `same` is there already; a newer one is there and was `kept`;
- * it is `over`: it says nothing any more, or the audit log is full of newer ones; or a `conflict`, and what is there was kept.
+ * What became of a record: `added`, or `changed` what an earlier copy left; the `same` is there already; counters or a last use that
+ * went on there were `kept`; it is `over`: it says nothing any more, or the audit log is full of newer ones.
  */
-export const OUTCOMES = ['added', 'changed', 'same', 'kept', 'over', 'conflict'] as const;
+export const OUTCOMES = ['added', 'changed', 'same', 'kept', 'over'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** What becomes of one record; a conflict says in one sentence with what. */
-export type Taken = Exclude<Outcome, 'conflict'> | { readonly conflict: string };
-
-/** A state that takes records in. Nothing it does is harmed by doing it again. */
+/** A state that takes records in: an empty one, or an earlier copy of the source. Nothing it does is harmed by doing it again. */
 export interface Target {
   readonly name: string;
   /** Whether it holds keys, tokens or audit entries. */
   isUsed(): Eventually<boolean>;
-  /** Answers for each record what became of it, or would where this is a dry run. */
-  take(batch: Batch): Eventually<readonly Taken[]>;
-  /** Subjects that are banned now. After the last `take`. */
-  banned(): AsyncIterable<string> | Iterable<string>;
-  /** The names of all tokens. */
-  tokens(): Eventually<readonly string[]>;
+  /** All keys, tokens and entries that it holds. */
+  held(): AsyncIterable<Batch> | Iterable<Batch>;
+  /**
+   * Returns for each record what became of it, or would in a dry run. Throws TransferError if it holds a key or token that cannot
+   * come from an earlier copy of the source.
+   */
+  take(batch: Batch): Eventually<readonly Outcome[]>;
   /** Keeps what was taken, with this audit entry if there is one, and answers how much there is now. Call it once. */
   finish(entry: AuditDraft | null): Eventually<Counts>;
   /** Frees everything. What is not finished was not taken where the state can take all or nothing. */

@@ -2,29 +2,37 @@ import { isDeepStrictEqual } from 'node:util';
 import type { KeyRecord } from '../../keys/key.ts';
 import type { AuditDraft } from '../../keys/operators/audit-log.ts';
 import type { TokenRecord } from '../../keys/operators/tokens.ts';
-import type { Ledger } from '../../limits/ledger.ts';
-import { staleAt } from '../../limits/ledger.ts';
-import type { Ladder } from '../../limits/limits.ts';
-import { mergeLedgers } from '../../limits/merge.ts';
+import { isSameCounter } from '../../limits/kinds.ts';
+import { eachWindow, type Ledger, staleAt } from '../../limits/ledger.ts';
+import type { Ladder, Window } from '../../limits/limits.ts';
+import { TransferError } from './file-format.ts';
 import { Fingerprints } from './fingerprints.ts';
 import { ledgerLine } from './lines.ts';
-import type { Taken } from './port.ts';
+import type { Outcome } from './port.ts';
+
+/** What to do about a target that cannot be an earlier copy of the source. */
+export const SOMETHING_ELSE =
+  'The target must be empty or an earlier copy of the source, because two states are never merged: name an empty folder or Redis';
 
 /**
- * What to do with a key where `stored` has its id, and `owners` are the keys that have one of its secrets. The higher version
- * wins: versions count changes, so it has all that the lower one has.
+ * What to do with a key where `stored` has its id, and `owners` are the keys that have one of its secrets. Versions count changes:
+ * an earlier copy has a lower one, or the same record. Throws TransferError if the target has another key.
  */
-export function judgeKey(given: KeyRecord, stored: KeyRecord | null, owners: readonly (KeyRecord | null)[]): Taken {
+export function judgeKey(
+  given: KeyRecord,
+  stored: KeyRecord | null,
+  owners: readonly (KeyRecord | null)[],
+): 'added' | 'changed' | 'same' {
   const other = owners.find((owner) => owner !== null && owner.id !== given.id);
-  if (other) return { conflict: `key ${given.id} has a secret that here is that of key ${other.id}` };
+  if (other) throw somethingElse(`a secret of key ${given.id} is that of key ${other.id} in the target`);
   if (stored === null) return 'added';
-  if (stored.version > given.version) return 'kept';
   if (stored.version < given.version) return 'changed';
-  return isSameRecord(stored, given)
-    ? 'same'
-    : {
-        conflict: `key ${given.id} differs from the key ${stored.id} that is here, and both say version ${given.version}`,
-      };
+  if (stored.version === given.version && isSameRecord(stored, given)) return 'same';
+  throw somethingElse(`key ${given.id} was changed in the target`);
+}
+
+export function somethingElse(sentence: string): TransferError {
+  return new TransferError(`${sentence}. ${SOMETHING_ELSE}`);
 }
 
 /** Fields may stand in another order. Nearly always they do not, and texts are compared in a tenth of the time. */
@@ -32,16 +40,13 @@ function isSameRecord(one: KeyRecord, other: KeyRecord): boolean {
   return JSON.stringify(one) === JSON.stringify(other) || isDeepStrictEqual(one, other);
 }
 
-/** What to do with a token among those that are there. */
-export function judgeToken(given: TokenRecord, stored: readonly TokenRecord[]): Taken {
-  const same = stored.find(({ name }) => name === given.name);
-  if (same) {
-    return same.hash === given.hash && same.role === given.role
-      ? 'same'
-      : { conflict: `token ${given.name} is another one here, or has another role` };
-  }
-  const owner = stored.find(({ hash }) => hash === given.hash);
-  return owner ? { conflict: `token ${given.name} is here called ${owner.name}` } : 'added';
+/** What to do with a token among those that are there. Throws TransferError if another one has its name or secret. */
+export function judgeToken(given: TokenRecord, stored: readonly TokenRecord[]): 'added' | 'same' {
+  const near = stored.filter(({ name, hash }) => name === given.name || hash === given.hash);
+  if (near.length === 0) return 'added';
+  if (near.every(({ name, hash, role }) => name === given.name && hash === given.hash && role === given.role))
+    return 'same';
+  throw somethingElse(`token ${given.name} is another one in the target`);
 }
 
 /** What an audit entry says, to find it in another log. Its number may be another there. */
@@ -50,12 +55,12 @@ export function entryPrint({ at, actor, action, target, requestId }: AuditDraft)
 }
 
 export interface JudgedLedger {
-  readonly taken: Taken;
+  readonly taken: Outcome;
   /** What to write; `null`: nothing. */
   readonly write: Ledger | null;
 }
 
-/** What to do with a ledger where `stored` is there for its subject. */
+/** What to do with a ledger where `stored` is there for its subject. Counters that went on there stay: no unit is given out twice. */
 export function judgeLedger(
   given: Ledger,
   stored: Ledger | null,
@@ -63,9 +68,32 @@ export function judgeLedger(
 ): JudgedLedger {
   if (staleAt(given, ladder) <= now) return { taken: 'over', write: null };
   if (stored === null) return { taken: 'added', write: given };
-  if (isSameLedger(given, stored)) return { taken: 'same', write: null };
-  const merged = mergeLedgers(stored, given);
-  return isSameLedger(merged, stored) ? { taken: 'kept', write: null } : { taken: 'changed', write: merged };
+  if (isAhead(stored, given)) return { taken: 'kept', write: null };
+  // Nothing takes conduct away from a ledger in Redis.
+  const left = given.conduct === null && stored.conduct ? { ...stored.conduct, refusedAt: 0, refusedUntil: 0 } : null;
+  const write = left ? { ...given, conduct: left } : given;
+  return isSameLedger(write, stored) ? { taken: 'same', write: null } : { taken: 'changed', write };
+}
+
+/** Whether a window was opened later, or has counted more, in `one`. The first cell of each window is a time, the others are units. */
+function isAhead(one: Ledger, other: Ledger): boolean {
+  return one.windows.some((window) => {
+    const [mine, theirs] = [cellsOf(one, window)!, cellsOf(other, window)];
+    if (theirs === null) return false;
+    return mine[0] === theirs[0] ? units(mine) > units(theirs) : mine[0]! > theirs[0]!;
+  });
+}
+
+function units([, ...counts]: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+function cellsOf(ledger: Ledger, wanted: Window): number[] | null {
+  let found: number[] | null = null;
+  eachWindow(ledger.windows, (window, at, { size }) => {
+    if (isSameCounter(window, wanted)) found = ledger.cells.slice(at, at + size);
+  });
+  return found;
 }
 
 function isSameLedger(one: Ledger, other: Ledger): boolean {

@@ -28,10 +28,10 @@ export class StagedLedgers {
   constructor(folder: string, db: DatabaseSync, now: number) {
     this.#db = new DatabaseSync(join(this.#folder, 'ledgers.db'));
     this.#db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -16384;
-      CREATE TABLE ledgers (subject TEXT PRIMARY KEY, ledger TEXT NOT NULL, banned INTEGER NOT NULL) STRICT; BEGIN`);
+      CREATE TABLE ledgers (subject TEXT PRIMARY KEY, ledger TEXT NOT NULL) STRICT; BEGIN`);
     this.#get = this.#db.prepare('SELECT ledger FROM ledgers WHERE subject = ?');
     this.#put = this.#db.prepare(
-      'INSERT INTO ledgers VALUES ($subject, $ledger, $banned) ON CONFLICT DO UPDATE SET ledger = $ledger, banned = $banned',
+      'INSERT INTO ledgers VALUES ($subject, $ledger) ON CONFLICT DO UPDATE SET ledger = $ledger',
     );
     try {
       this.#read(folder, db, now);
@@ -55,17 +55,12 @@ export class StagedLedgers {
 
   put(subject: string, ledger: Ledger): void {
     this.hasChanged = true;
-    this.#put.run({ subject, ledger: JSON.stringify(ledger), banned: ledger.conduct?.bannedUntil ?? 0 });
+    this.#put.run({ subject, ledger: JSON.stringify(ledger) });
   }
 
   *all(): Generator<SubjectLedger> {
     for (const row of this.#db.prepare('SELECT subject, ledger FROM ledgers ORDER BY rowid').iterate())
       yield { subject: String(row.subject), ledger: this.#parse(String(row.ledger)) };
-  }
-
-  *banned(now: number): Generator<string> {
-    for (const row of this.#db.prepare('SELECT subject FROM ledgers WHERE banned > ?').iterate(now))
-      yield String(row.subject);
   }
 
   close(): void {

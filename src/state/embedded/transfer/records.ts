@@ -1,13 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type KeyRecord, readRecord } from '../../../keys/key.ts';
 import type { TokenRecord } from '../../../keys/operators/tokens.ts';
-import type { Taken } from '../../transfer/port.ts';
+import type { Outcome } from '../../transfer/port.ts';
 import type { LastUse } from '../../transfer/records.ts';
 import { judgeKey, judgeToken } from '../../transfer/rules.ts';
 
 /** Takes in records of one type, inside the transaction of its caller. */
 export interface Taking<V> {
-  take(value: V): Taken;
+  take(value: V): Outcome;
 }
 
 export function keyTaking(db: DatabaseSync): Taking<KeyRecord> {

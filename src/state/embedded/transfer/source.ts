@@ -39,10 +39,7 @@ export async function folderSource(folder: string, clock: () => number = Date.no
       isChecked: false,
       counts: () => counts,
       async *read() {
-        yield* batches('key', keysIn(db));
-        yield* batches('token', tokensIn(db));
-        yield* batches('audit', entriesIn(db, 'audit'));
-        if (hasBans(db)) yield* batches('ban', entriesIn(db, 'bans'));
+        yield* rowsIn(db);
         yield* batches('ledger', ledgers.all());
         yield* batches('use', usesIn(db));
       },
@@ -104,6 +101,14 @@ function countsIn(db: DatabaseSync, ledgers: StagedLedgers): Counts {
     ledger: ledgers.count,
     use: count('uses'),
   };
+}
+
+/** Keys, tokens and entries. */
+export function* rowsIn(db: DatabaseSync): Generator<Batch> {
+  yield* batches('key', keysIn(db));
+  yield* batches('token', tokensIn(db));
+  yield* batches('audit', entriesIn(db, 'audit'));
+  if (hasBans(db)) yield* batches('ban', entriesIn(db, 'bans'));
 }
 
 function* keysIn(db: DatabaseSync): Generator<ValueOf['key']> {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { AuditDraft } from '../../../keys/operators/audit-log.ts';
-import type { Taken, Target, TargetOptions } from '../../transfer/port.ts';
+import type { Outcome, Target, TargetOptions } from '../../transfer/port.ts';
 import type { Batch, Counts } from '../../transfer/records.ts';
 import { fileVersion, makeFolder, NEWEST, openStateFile, StateFileError } from '../file.ts';
 import { refuseMissingLedgers } from '../inventory.ts';
@@ -11,6 +11,7 @@ import { type FolderLock, lockFolder } from '../lock.ts';
 import { auditTaking } from './audit.ts';
 import { keepLedgers, ledgerTaking, StagedLedgers } from './ledgers.ts';
 import { keyTaking, tokenTaking, useTaking } from './records.ts';
+import { rowsIn } from './source.ts';
 
 /**
  * A data folder that no gateway uses, as a target; made where it is missing. All is taken in at the end or nothing: rows in one
@@ -66,16 +67,11 @@ function targetIn(
   return {
     name: folder,
     isUsed: () => count('keys') + count('tokens') + count('audit') > 0,
-    take({ type, values }: Batch): Taken[] {
-      const take = taking[type].take as (value: unknown) => Taken;
+    held: () => rowsIn(db),
+    take({ type, values }: Batch): Outcome[] {
+      const take = taking[type].take as (value: unknown) => Outcome;
       return values.map((value) => take(value));
     },
-    banned: () => staged.banned(options.clock()),
-    tokens: () =>
-      db
-        .prepare('SELECT name FROM tokens ORDER BY name')
-        .all()
-        .map((row) => String(row.name)),
     finish(entry: AuditDraft | null): Counts {
       taking.audit.finish(entry);
       taking.ban.finish(null);

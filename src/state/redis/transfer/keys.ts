@@ -1,6 +1,6 @@
 import { type KeyRecord, readRecord } from '../../../keys/key.ts';
-import type { Taken } from '../../transfer/port.ts';
-import { judgeKey } from '../../transfer/rules.ts';
+import type { Outcome } from '../../transfer/port.ts';
+import { judgeKey, somethingElse } from '../../transfer/rules.ts';
 import { changeOutcome } from '../answers.ts';
 import { asked } from '../asking.ts';
 import type { Connection } from '../client.ts';
@@ -20,26 +20,24 @@ interface Judged {
   /** Where the record of its id stands, by its hash; `null`: there is no such id. */
   readonly at: string | null;
   readonly stored: KeyRecord | null;
-  readonly taken: Taken;
+  readonly taken: Outcome;
 }
 
 /**
  * Takes keys in, many at once. In a Cluster a key's parts are in different places, so the record, which alone makes a key usable, is
  * written last, as in key-change.ts; what died half-way is finished when it is taken in again.
  */
-export async function takeKeys(redis: Connection, keys: readonly KeyRecord[], dryRun: boolean): Promise<Taken[]> {
+export async function takeKeys(redis: Connection, keys: readonly KeyRecord[], dryRun: boolean): Promise<Outcome[]> {
   const judged = await judge(redis, keys);
   if (dryRun) return judged.map(({ taken }) => taken);
   const added = judged.filter(({ taken }) => taken === 'added').map(({ key }) => key);
-  const refused = await add(redis, added);
-  const outcomes: Taken[] = [];
+  await add(redis, added);
   for (const one of judged) {
     const { key, at, taken } = one;
     if (taken === 'same' && at !== key.hash) await exclusively(redis, [key.id], () => lead(redis, key, at!));
-    if (taken === 'changed') outcomes.push(await change(redis, one));
-    else outcomes.push(refused.get(key.id) ?? taken);
+    if (taken === 'changed') await change(redis, one);
   }
-  return outcomes;
+  return judged.map(({ taken }) => taken);
 }
 
 async function judge(redis: Connection, keys: readonly KeyRecord[]): Promise<Judged[]> {
@@ -55,11 +53,11 @@ async function judge(redis: Connection, keys: readonly KeyRecord[]): Promise<Jud
     const stored = found?.id === key.id ? found : null;
     const owners = [key.hash, key.previous?.hash].filter(isText).map((hash) => owner(records.get(hash)!, hash));
     // The id may have been written, and its record not: then this finishes it.
-    const isBegun = at !== null && stored === null && at !== key.hash;
-    const taken: Taken = isBegun
-      ? { conflict: `the id ${key.id} is here that of a key with another secret, which was never finished` }
-      : judgeKey(key, stored, owners);
-    return { key, at, stored, taken };
+    if (at !== null && stored === null && at !== key.hash)
+      throw somethingElse(
+        `in the target, the id ${key.id} is that of a key with another secret, which was never finished`,
+      );
+    return { key, at, stored, taken: judgeKey(key, stored, owners) };
   });
 }
 
@@ -73,9 +71,9 @@ async function recordsAt(redis: Connection, hashes: readonly string[]): Promise<
   return new Map(hashes.map((hash, i) => [hash, texts[i] ? readRecord(texts[i]) : null]));
 }
 
-/** Answers what became of those that somebody else has begun to add too. */
-async function add(redis: Connection, keys: readonly KeyRecord[]): Promise<Map<string, Taken>> {
-  if (keys.length === 0) return new Map();
+/** Throws TransferError if somebody else has begun to add other keys there. */
+async function add(redis: Connection, keys: readonly KeyRecord[]): Promise<void> {
+  if (keys.length === 0) return;
   if (keys.some(({ imported }) => imported)) await asked(redis.set(keyOf.imported, '1'));
   const begun = await scriptOnAll(
     redis,
@@ -93,20 +91,18 @@ async function add(redis: Connection, keys: readonly KeyRecord[]): Promise<Map<s
     ...keys.filter((_, i) => begun[i] !== DONE),
     ...records.filter((_, i) => written[i] !== DONE).map(({ key }) => key),
   ]);
-  if (doubtful.size === 0) return new Map();
-  const after = await judge(redis, [...doubtful]);
   // Those that are whole now were only begun before.
-  return new Map(after.filter(({ taken }) => taken !== 'same').map(({ key, taken }) => [key.id, taken]));
+  if (doubtful.size > 0) await judge(redis, [...doubtful]);
 }
 
 /**
- * Changes nothing where somebody else has made a change of the same or a later version meanwhile. The record to which the id leads
+ * Throws TransferError, and changes nothing, if somebody else has made a change of the same or a later version meanwhile. The record to which the id leads
  * is written when all others are right: it alone tells a repeat that nothing is left to do.
  */
-async function change(redis: Connection, { key, at }: Judged): Promise<Taken> {
-  return exclusively(redis, [key.id, key.hash], async () => {
+async function change(redis: Connection, { key, at }: Judged): Promise<void> {
+  await exclusively(redis, [key.id, key.hash], async () => {
     const there = (await recordsAt(redis, [at!])).get(at!) ?? null;
-    if (there?.id !== key.id || there.version >= key.version) return 'kept';
+    if (there?.id !== key.id || there.version >= key.version) throw newer(key);
     const text = JSON.stringify(key);
     const replace = (hash: string) => asked(runScript(redis, CHANGE, [keyOf.apiKey(hash)], [ANY_OLDER, text]));
     if (key.imported) await asked(redis.set(keyOf.imported, '1'));
@@ -115,10 +111,13 @@ async function change(redis: Connection, { key, at }: Judged): Promise<Taken> {
     }
     const forgotten = places(there).filter((hash) => hash !== at && !places(key).includes(hash));
     for (const hash of forgotten) await asked(redis.del(keyOf.apiKey(hash)));
-    if (changeOutcome(await replace(at!)) !== 'changed') return 'kept';
+    if (changeOutcome(await replace(at!)) !== 'changed') throw newer(key);
     await lead(redis, key, at!);
-    return 'changed';
   });
+}
+
+function newer({ id }: KeyRecord): Error {
+  return somethingElse(`key ${id} was changed in the target`);
 }
 
 /** Ends a change: the id leads to the key's hash, and no longer to `at`. */

@@ -1,6 +1,6 @@
-import type { Ledger } from '../../../limits/ledger.ts';
-import { staleAt } from '../../../limits/ledger.ts';
-import type { Taken, TargetOptions } from '../../transfer/port.ts';
+import { type Ledger, staleAt } from '../../../limits/ledger.ts';
+import { TransferError } from '../../transfer/file-format.ts';
+import type { Outcome, TargetOptions } from '../../transfer/port.ts';
 import type { SubjectLedger } from '../../transfer/records.ts';
 import { isBanned, judgeLedger } from '../../transfer/rules.ts';
 import type { Connection } from '../client.ts';
@@ -22,25 +22,24 @@ export interface LedgerTakingOptions extends Pick<TargetOptions, 'ladder' | 'clo
 interface Attempt extends SubjectLedger {
   stored: StoredLedger | null;
   write: Ledger | null;
-  taken: Taken;
+  taken: Outcome;
 }
 
 /**
  * Takes ledgers in, many at once. Gateways may charge them meanwhile: a ledger is written only where it is still what was read, and
- * otherwise merged again.
+ * otherwise judged again.
  */
 export async function takeLedgers(
   redis: Connection,
   given: readonly SubjectLedger[],
   { ladder, clock, dryRun, note }: LedgerTakingOptions,
-): Promise<Taken[]> {
+): Promise<Outcome[]> {
   const now = clock();
   const judge = (attempt: Attempt, stored: StoredLedger | null | 'foreign') => {
-    if (stored === 'foreign') {
-      attempt.write = null;
-      attempt.taken = { conflict: `the Redis key ${keyOf.ledger(attempt.subject)} holds something that is no ledger` };
-      return;
-    }
+    if (stored === 'foreign')
+      throw new TransferError(
+        `the Redis key ${keyOf.ledger(attempt.subject)} holds something that is not a ledger: delete it`,
+      );
     attempt.stored = stored;
     Object.assign(attempt, judgeLedger(attempt.ledger, stored?.ledger ?? null, { ladder, now }));
   };

@@ -1,7 +1,7 @@
 import type { AuditSettings } from '../../../config/config.ts';
 import type { AuditDraft, AuditEntry } from '../../../keys/operators/audit-log.ts';
 import type { TokenRecord } from '../../../keys/operators/tokens.ts';
-import type { Taken } from '../../transfer/port.ts';
+import type { Outcome } from '../../transfer/port.ts';
 import type { LastUse } from '../../transfer/records.ts';
 import { judgeToken, KnownEntries } from '../../transfer/rules.ts';
 import { asked } from '../asking.ts';
@@ -14,9 +14,13 @@ import { entriesIn, tokensIn } from './source.ts';
 
 const NUMBER = loadScript('number-2.lua');
 
-export async function takeTokens(redis: Connection, given: readonly TokenRecord[], dryRun: boolean): Promise<Taken[]> {
+export async function takeTokens(
+  redis: Connection,
+  given: readonly TokenRecord[],
+  dryRun: boolean,
+): Promise<Outcome[]> {
   const stored = await tokensIn(redis);
-  const outcomes: Taken[] = [];
+  const outcomes: Outcome[] = [];
   for (const token of given) {
     const taken = judgeToken(token, stored);
     if (taken === 'added' && !dryRun) await asked(redis.hsetnx(keyOf.tokens, token.name, JSON.stringify(token)));
@@ -26,10 +30,10 @@ export async function takeTokens(redis: Connection, given: readonly TokenRecord[
   return outcomes;
 }
 
-export async function takeUses(redis: Connection, given: readonly LastUse[], dryRun: boolean): Promise<Taken[]> {
+export async function takeUses(redis: Connection, given: readonly LastUse[], dryRun: boolean): Promise<Outcome[]> {
   const uses = usesInRedis(redis);
   const known = await uses.load(given.map(({ id }) => id));
-  const outcomes = given.map(({ id, at }): Taken => {
+  const outcomes = given.map(({ id, at }): Outcome => {
     const before = known.get(id);
     if (before === undefined) return 'added';
     return before === at ? 'same' : before > at ? 'kept' : 'changed';
@@ -53,7 +57,7 @@ export class AuditTaking {
     this.#log = log;
   }
 
-  async take(given: readonly AuditEntry[], dryRun: boolean): Promise<Taken[]> {
+  async take(given: readonly AuditEntry[], dryRun: boolean): Promise<Outcome[]> {
     const isFirst = this.#known === null;
     this.#known ??= await this.#read();
     const known = this.#known;

@@ -26,15 +26,20 @@ export function redisSource(redis: Connection, { name, kind, close }: Pick<Sourc
     isChecked: false,
     counts: () => countsIn(redis),
     async *read() {
-      yield* keysIn(redis);
-      yield { type: 'token', values: await tokensIn(redis) };
-      yield* entriesIn(redis, 'audit');
-      yield* entriesIn(redis, 'bans');
+      yield* heldIn(redis);
       yield* ledgersIn(redis);
       yield* usesIn(redis);
     },
     close,
   };
+}
+
+/** Keys, tokens and entries. */
+export async function* heldIn(redis: Connection): AsyncGenerator<Batch> {
+  yield* keysIn(redis);
+  yield { type: 'token', values: await tokensIn(redis) };
+  yield* entriesIn(redis, 'audit');
+  yield* entriesIn(redis, 'bans');
 }
 
 /** A key is one only if its id leads to its record; half a key is none. */

@@ -1,9 +1,8 @@
 import type { KeyRecord } from '../../../keys/key.ts';
 import type { AuditDraft, AuditEntry } from '../../../keys/operators/audit-log.ts';
 import type { TokenRecord } from '../../../keys/operators/tokens.ts';
-import type { Taken, Target, TargetOptions } from '../../transfer/port.ts';
+import type { Outcome, Target, TargetOptions } from '../../transfer/port.ts';
 import type { Batch, LastUse, SubjectLedger } from '../../transfer/records.ts';
-import { isBanned } from '../../transfer/rules.ts';
 import { asked } from '../asking.ts';
 import { Banned } from '../banned.ts';
 import type { Connection } from '../client.ts';
@@ -14,7 +13,7 @@ import { countsIn } from './counts.ts';
 import { takeKeys } from './keys.ts';
 import { takeLedgers } from './ledgers.ts';
 import { AuditTaking, takeTokens, takeUses } from './records.ts';
-import { ledgersIn, tokensIn } from './source.ts';
+import { heldIn } from './source.ts';
 
 /** A Redis as a target, also while gateways use it; at the end they hear that anything may have changed. */
 export async function redisTarget(
@@ -24,15 +23,14 @@ export async function redisTarget(
   const { dryRun } = options;
   const audit = new AuditTaking(redis, options.audit, 'audit');
   const bans = new AuditTaking(redis, options.audit, 'bans');
-  const state = new RedisState(redis);
   // Now, while there is little, if there is no index of bans yet.
-  if (!dryRun) await state.bans();
+  if (!dryRun) await new RedisState(redis).bans();
   // It only notes bans here.
   const index = new Banned(redis, { clock: () => '', banOf: async () => null });
   const note = (bans: Parameters<Banned['add']>[0]) => index.add(bans);
   let hasChanged = false;
 
-  function takeAll({ type, values }: Batch): Promise<Taken[]> {
+  function takeAll({ type, values }: Batch): Promise<Outcome[]> {
     switch (type) {
       case 'key':
         return takeKeys(redis, values as readonly KeyRecord[], dryRun);
@@ -62,16 +60,12 @@ export async function redisTarget(
         (await asked(redis.exists(keyOf.tokens))) +
         (await asked(redis.exists(keyOf.audit))) >
       0,
+    held: () => heldIn(redis),
     async take(batch) {
       // What fails half-way may have changed something too.
       hasChanged ||= !dryRun;
       return takeAll(batch);
     },
-    async *banned() {
-      if (dryRun) return yield* bannedIn(redis, options.clock());
-      for (const { subject } of await state.bans()) yield subject;
-    },
-    tokens: async () => (await tokensIn(redis)).map((token) => token.name),
     async finish(entry: AuditDraft | null) {
       if (entry) await audit.append(entry);
       await tell();
@@ -83,10 +77,4 @@ export async function redisTarget(
       await close();
     },
   };
-}
-
-/** Who is banned, without an index: to make one would be a change. */
-async function* bannedIn(redis: Connection, now: number): AsyncGenerator<string> {
-  for await (const { values } of ledgersIn(redis))
-    for (const { subject, ledger } of values) if (isBanned(ledger, now)) yield subject;
 }

@@ -1,0 +1,55 @@
+import type { AuditEntry } from '../../keys/operators/audit-log.ts';
+import { ahead } from './ahead.ts';
+import { TransferError } from './file-format.ts';
+import { Fingerprints } from './fingerprints.ts';
+import type { Source, Target } from './port.ts';
+import { type Batch, nameIn, noCounts, type ValueOf } from './records.ts';
+import { entryPrint, SOMETHING_ELSE } from './rules.ts';
+
+const WORDS = { key: 'keys', token: 'tokens', audit: 'audit entries', ban: 'entries about bans' } as const;
+type Held = keyof typeof WORDS;
+
+/** Throws TransferError if the target holds keys, tokens or entries that the source does not have: two states are never merged. */
+export async function refuseOthers(source: Source, target: Target): Promise<void> {
+  if (!(await target.isUsed())) return;
+  const known = new Fingerprints();
+  const oldest: Partial<Record<Held, number>> = {};
+  for await (const { type, values } of ahead(source.read())) {
+    if (!isHeld(type)) continue;
+    for (const value of values) known.add(printOf(type, value));
+    const [first] = values;
+    if (first && isLog(type)) oldest[type] ??= (first as AuditEntry).at;
+  }
+  const others = noCounts();
+  for await (const { type, values } of target.held()) {
+    if (!isHeld(type)) continue;
+    const isOther = (value: Batch['values'][number]) =>
+      !known.has(printOf(type, value)) && !(isLog(type) && isGone(value as AuditEntry, oldest[type]));
+    others[type] += (values as Batch['values'][number][]).filter(isOther).length;
+  }
+  const counts = (Object.keys(WORDS) as Held[]).filter((type) => others[type] > 0);
+  if (counts.length === 0) return;
+  const held = counts.map((type) => `${others[type]} ${WORDS[type]}`).join(', ');
+  throw new TransferError(
+    `${target.name} has ${held} that ${source.name} does not have: nothing was changed. ${SOMETHING_ELSE}`,
+  );
+}
+
+function isHeld(type: Batch['type']): type is Held {
+  return type in WORDS;
+}
+
+function isLog(type: Held): type is 'audit' | 'ban' {
+  return type === 'audit' || type === 'ban';
+}
+
+/** Whether an entry is of a move, or the log of the source may have dropped it. */
+function isGone({ action, at }: AuditEntry, oldest: number | undefined): boolean {
+  return action === 'state.import' || (oldest !== undefined && at < oldest);
+}
+
+function printOf(type: Held, value: Batch['values'][number]): string {
+  return isLog(type)
+    ? `${type} ${entryPrint(value as AuditEntry)}`
+    : `${type} ${nameIn(type, value as ValueOf[typeof type])}`;
+}

@@ -4,6 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { errorCodes } from '../scripts/docs/error-codes.ts';
 import { webhookEvents } from '../scripts/docs/webhook-events.ts';
+import { adminTypes } from '../scripts/generate.ts';
 import { cliReference } from '../src/cli/reference.ts';
 import { environmentVariables } from '../src/config/environment.ts';
 import { CATALOGUE } from '../src/errors/refusals.ts';
@@ -45,6 +46,10 @@ describe('the papers', () => {
 
   test('docs/webhook-events.md is what the schema of events says (npm run docs writes it)', () => {
     expect(read('docs/webhook-events.md')).toBe(webhookEvents());
+  });
+
+  test('the types of the admin API are those of its contract (npm run generate writes them)', () => {
+    expect(read('packages/console/src/admin-api.ts')).toBe(adminTypes());
   });
 
   test('docs/operating.md and docs/running.md name every command of operators, and docs/clients.md every header', () => {

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { holdsSecret } from '../common/secret-mask.ts';
 import { parseDuration } from '../config/units.ts';
 import { GIVE_THE_ID } from '../keys/secret.ts';
-import { type Api, CallError } from './reach/api.ts';
+import { type Api, CallError, type Sent } from './reach/api.ts';
 import type { Reach } from './reach/reach.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -65,8 +65,8 @@ export async function withApi(
   try {
     await work({
       ...api,
-      async call(method, path, sent) {
-        const answer = await api.call(method, path, { ...sent, reason });
+      async call<T>(method: string, path: string, sent?: Sent) {
+        const answer = await api.call<T>(method, path, { ...sent, reason });
         warnOfAge(terminal, answer);
         return answer;
       },

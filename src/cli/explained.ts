@@ -1,21 +1,18 @@
+import type { ExplainedRequest, Faults } from '@storegate/console';
 import {
   answerInWords,
   askedInWords,
   bodyInWords,
-  type Explained,
   equalInWords,
-  type Faults,
   faultsInWords,
   stepsOf,
 } from '@storegate/console/words';
 import { card, table, textOf } from './table.ts';
 
-export type { Explained };
-
 const WINDOW = ['name', 'kind', 'limit', 'before', 'after', 'resetAt'] as const;
 
 /** A request for a person, step by step. `asked`: the id that the person gave. */
-export function inSteps(request: Explained, colour: boolean, asked = request.id): string {
+export function inSteps(request: ExplainedRequest, colour: boolean, asked = request.id): string {
   const { windows, faults } = request;
   const parts = [
     ...(asked.toLowerCase() === request.id ? [] : [`${equalInWords(asked)}\n`]),
@@ -24,15 +21,7 @@ export function inSteps(request: Explained, colour: boolean, asked = request.id)
       Object.fromEntries(stepsOf(request).map(({ name, became, words }) => [name, `${MARKS[became]}${words}`])),
       colour,
     ),
-    ...(windows.length > 0
-      ? [
-          table(
-            WINDOW,
-            windows.map((window) => ({ ...window })),
-            colour,
-          ),
-        ]
-      : []),
+    ...(windows.length > 0 ? [table(WINDOW, windows, colour)] : []),
     ...(faults.length > 0 ? [faults.map(faultsAsText).join('')] : []),
   ];
   return parts.join('\n');
@@ -40,7 +29,7 @@ export function inSteps(request: Explained, colour: boolean, asked = request.id)
 
 const MARKS = { passed: '', refused: 'REFUSED: ', failed: 'FAILED: ', 'not reached': 'not reached' } as const;
 
-function headOf(request: Explained): Record<string, unknown> {
+function headOf(request: ExplainedRequest): Record<string, unknown> {
   const { id, at, code, address, gateway, worker, traceparent, body, message, more } = request;
   return {
     request: id,

@@ -1,10 +1,5 @@
+import type { OfFleet } from '@storegate/console';
 import { textOf } from './table.ts';
-
-/** What an answer says of gateways that it was not heard from. */
-export interface OfFleet {
-  readonly silent: readonly string[];
-  readonly apart: string | null;
-}
 
 /** Remarks, each on a line, and behind them who did not answer. */
 export function withSilent(remarks: readonly string[], { silent, apart }: OfFleet): string {

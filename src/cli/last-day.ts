@@ -1,43 +1,6 @@
-import { type OfFleet, withSilent } from './fleet.ts';
+import type { LastDay, RefusedParty, RefusedUnits, Trial, TriedWindow } from '@storegate/console';
+import { withSilent } from './fleet.ts';
 import { card, type Row, table } from './table.ts';
-
-/** What is told of a plan that was tried. */
-export interface Trial {
-  readonly lastDay?: LastDay | null;
-}
-
-interface LastDay extends OfFleet {
-  readonly since: string | null;
-  readonly requests: { readonly admitted: number; readonly refused: number };
-  readonly windows: readonly TriedWindow[];
-  readonly parties: readonly RefusedParty[];
-  readonly gateways: readonly { readonly gateway: string; readonly missing: number }[];
-}
-
-interface TriedWindow {
-  readonly name: string;
-  readonly limit: number;
-  readonly counted: boolean;
-  readonly since: string | null;
-  readonly floor: number | null;
-  readonly limited: number;
-  readonly refused: Refused | null;
-}
-
-interface RefusedParty extends Row<'key' | 'account'> {
-  readonly windows: readonly {
-    readonly window: string;
-    readonly peak: number;
-    readonly began: string;
-    readonly times: number;
-    readonly refused: Refused;
-  }[];
-}
-
-interface Refused {
-  readonly least: number;
-  readonly most: number | null;
-}
 
 const WINDOWS = ['window', 'limit', 'would have limited', 'refused'] as const;
 const PARTIES = ['key', 'account', 'window', 'peak', 'began', 'times', 'refused'] as const;
@@ -82,7 +45,7 @@ function rowsOf({ key, account, windows }: RefusedParty): Row<string>[] {
   return windows.map(({ refused, ...window }) => ({ key, account, ...window, refused: inWords(refused) }));
 }
 
-function inWords(refused: Refused | null): string | null {
+function inWords(refused: RefusedUnits | null): string | null {
   if (refused === null) return null;
   const { least, most } = refused;
   if (most === null) return `${least} or more`;

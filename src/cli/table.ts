@@ -21,14 +21,13 @@ export function table<K extends string>(columns: readonly K[], rows: readonly Ro
 }
 
 /** One object, with a line for each of its fields. */
-export function card(fields: Readonly<Record<string, unknown>>, colour: boolean): string {
-  const names = Object.keys(fields);
-  const width = Math.max(...names.map((name) => name.length));
-  const line = (name: string) => {
+export function card(fields: object, colour: boolean): string {
+  const width = Math.max(...Object.keys(fields).map((name) => name.length));
+  const lines = Object.entries(fields).map(([name, value]) => {
     const title = name.padEnd(width);
-    return `${colour ? styleText('bold', title, { validateStream: false }) : title}  ${textOf(fields[name])}`.trimEnd();
-  };
-  return `${names.map(line).join('\n')}\n`;
+    return `${colour ? styleText('bold', title, { validateStream: false }) : title}  ${textOf(value)}`.trimEnd();
+  });
+  return `${lines.join('\n')}\n`;
 }
 
 /** A value in a cell or a line, safe to show. */

@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { type Explained, inSteps } from '../../src/cli/explained.ts';
+import type { ExplainedRequest } from '@storegate/console';
+import { inSteps } from '../../src/cli/explained.ts';
 
-const TOLD: Explained = {
+const TOLD: ExplainedRequest = {
   id: 'a',
   gateway: 'one',
   worker: null,
@@ -46,7 +47,7 @@ test('it tells which store failed, and that none was asked', () => {
   const failed = {
     ...TOLD,
     status: 504,
-    step: 'store',
+    step: 'store' as const,
     code: 'upstream_timeout',
     outage: 'upstream_timeout: too_slow',
   };
@@ -54,7 +55,7 @@ test('it tells which store failed, and that none was asked', () => {
   expect(inSteps({ ...failed, store }, false)).toContain(
     '\nstore         FAILED: asked 2 times; s1:80 of default: upstream_timeout, upstream_timeout: too_slow\n',
   );
-  const away = { ...TOLD, status: 503, step: 'store', code: 'upstream_away', outage: 'upstream_away' };
+  const away = { ...TOLD, status: 503, step: 'store' as const, code: 'upstream_away', outage: 'upstream_away' };
   expect(inSteps({ ...away, store: { attempts: 0, asked: null, head: null } }, false)).toContain(
     '\nstore         FAILED: not asked: upstream_away\n',
   );
@@ -67,7 +68,7 @@ test('the usage of the gateway itself ends before limits', () => {
 });
 
 test('names in faults cannot control the terminal', () => {
-  const faults = [{ in: 'body', pointer: '/\u001b[2J', rule: 'type' }];
+  const faults = [{ in: 'body' as const, pointer: '/\u001b[2J', rule: 'type' }];
   const text = inSteps({ ...TOLD, faults: [{ side: 'request', reportOnly: false, count: 1, faults }] }, false);
   expect(text).toContain('body /?[2J: type');
 });

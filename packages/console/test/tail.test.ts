@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { RefusedRequest } from '../src/browser/api/answers/requests.ts';
+import type { RefusedRequest } from '../src/admin-api.ts';
 import { NO_TAIL, withRefused } from '../src/browser/views/requests/tail.ts';
 
 const refused = (id: number) => ({ id: `${id}`, at: new Date(id * 1_000).toISOString() }) as RefusedRequest;

@@ -1,11 +1,11 @@
+import type { Account, Key } from '@storegate/console';
 import { Command } from 'commander';
 import { type Common, everyPage, operatorCommand, part, perform } from '../command.ts';
-import { card, type Row, table } from '../table.ts';
+import { card, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
 const COLUMNS = ['account', 'keys', 'active', 'plans', 'limits'] as const;
 const KEY_COLUMNS = ['id', 'plan', 'limits', 'status', 'created', 'expires', 'lastUsed', 'label'] as const;
-type Account = Row<'account' | 'keys' | 'active' | 'limits'> & { readonly plans: readonly string[] };
 
 export function accountsCommand(terminal: Terminal): Command {
   const accounts = new Command('accounts').description('look at the parties that own keys');
@@ -27,12 +27,7 @@ export function accountsCommand(terminal: Terminal): Command {
     accounts.command('show').description('show one account').argument('<account>', 'name of the account'),
     'accounts show acme',
   ).action((account: string, options: Common) =>
-    perform(
-      terminal,
-      options,
-      (api) => api.call('GET', `/accounts/${part(account)}`),
-      (found, colour) => card(found as Account, colour),
-    ),
+    perform(terminal, options, (api) => api.call<Account>('GET', `/accounts/${part(account)}`), card),
   );
   operatorCommand(
     accounts.command('keys').description('list the keys of an account').argument('<account>', 'name of the account'),
@@ -41,7 +36,7 @@ export function accountsCommand(terminal: Terminal): Command {
     perform(
       terminal,
       options,
-      (api) => everyPage<Row<(typeof KEY_COLUMNS)[number]>>(api, `/accounts/${part(account)}/keys`, 'keys'),
+      (api) => everyPage<Key>(api, `/accounts/${part(account)}/keys`, 'keys'),
       (rows, colour) => table(KEY_COLUMNS, rows, colour),
     ),
   );

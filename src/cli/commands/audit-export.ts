@@ -1,3 +1,4 @@
+import type { Audit } from '@storegate/console';
 import { type Api, CallError } from '../reach/api.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -6,11 +7,6 @@ export interface ExportOptions {
   readonly after?: number | undefined;
   /** Only entries from this time on, RFC 3339. */
   readonly since?: string | undefined;
-}
-
-interface Page {
-  readonly entries: readonly { readonly number: number; readonly at: string }[];
-  readonly next: number | null;
 }
 
 /** Entries asked for at once. */
@@ -26,14 +22,14 @@ export async function exportAudit(
   { after = 0, since }: ExportOptions,
 ): Promise<void> {
   const list = async (query: Readonly<Record<string, string | number | undefined>>) =>
-    (await api.call('GET', '/audit', { query })) as Page;
+    await api.call<Audit>('GET', '/audit', { query });
 
   if (after > 0) await refuseUnknown();
   // Entries from a time on do not say by their numbers which are missing.
   let last = since === undefined ? after : Math.max(after, await tellGoneSince(since));
 
   for (let next: number | null = last; next !== null; ) {
-    const page: Page = await list({ above: next, since, limit: PAGE });
+    const page: Audit = await list({ above: next, since, limit: PAGE });
     const [first] = page.entries;
     if (since === undefined && first && first.number > last + 1) tellGone(last + 1, first.number - 1, '');
     out(page.entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));

@@ -1,16 +1,12 @@
+import type { Audit } from '@storegate/console';
 import { Command } from 'commander';
 import { type Common, moment, operatorCommand, perform, reachingCommand, wholeNumber, withApi } from '../command.ts';
 import type { Reach } from '../reach/reach.ts';
-import { type Row, table } from '../table.ts';
+import { table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 import { type ExportOptions, exportAudit } from './audit-export.ts';
 
 const COLUMNS = ['number', 'at', 'actor', 'action', 'target', 'change', 'reason'] as const;
-type Entry = Row<'number' | 'at' | 'actor' | 'action' | 'target' | 'reason'> & {
-  readonly before: unknown;
-  readonly after: unknown;
-};
-
 export function auditCommand(terminal: Terminal): Command {
   const audit = new Command('audit').description('read who changed what, and when');
   const list = audit
@@ -28,7 +24,7 @@ export function auditCommand(terminal: Terminal): Command {
         options,
         async (api) => {
           const query = { actor, action, target, below, limit };
-          return ((await api.call('GET', '/audit', { query })) as { entries: Entry[] }).entries;
+          return (await api.call<Audit>('GET', '/audit', { query })).entries;
         },
         (rows, colour) =>
           table(
@@ -51,7 +47,7 @@ export function auditCommand(terminal: Terminal): Command {
 }
 
 /** The fields that differ. */
-function changeIn({ before, after }: Entry): string {
+function changeIn({ before, after }: Audit['entries'][number]): string {
   const [old, now] = [Object(before ?? {}), Object(after ?? {})] as Record<string, unknown>[];
   if (before === null) return 'new';
   const names = Object.keys({ ...old, ...now }).filter(

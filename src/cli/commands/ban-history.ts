@@ -1,3 +1,4 @@
+import type { BanEntry, BanHistory, BanRecord } from '@storegate/console';
 import type { Command } from 'commander';
 import { parseDuration } from '../../config/units.ts';
 import { type Common, moment, operatorCommand, perform, wholeNumber } from '../command.ts';
@@ -5,17 +6,6 @@ import { type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
 const COLUMNS = ['number', 'at', 'target', 'action', 'by', 'until', 'rung', 'ended', 'reason'] as const;
-
-/** What the log of bans has of a party in the last 30 days. */
-export interface BanRecord {
-  readonly bans: number;
-  readonly pardoned: { readonly at: string; readonly by: string } | null;
-}
-
-type Entry = Row<'number' | 'at' | 'actor' | 'action' | 'target' | 'reason'> & {
-  readonly after: { readonly until?: string | null; readonly rung?: number } | null;
-  readonly ended: { readonly at: string; readonly how: string; readonly by: string | null } | null;
-};
 
 /** Adds `bans history`. */
 export function banHistoryCommand(bans: Command, terminal: Terminal): void {
@@ -33,7 +23,7 @@ export function banHistoryCommand(bans: Command, terminal: Terminal): void {
         options,
         async (api) => {
           const query = { party, since, below, limit };
-          return ((await api.call('GET', '/ban-history', { query })) as { entries: Entry[] }).entries;
+          return (await api.call<BanHistory>('GET', '/ban-history', { query })).entries;
         },
         (entries, colour) => table(COLUMNS, entries.map(rowOf), colour),
       ),
@@ -46,12 +36,12 @@ export function recordInWords({ bans, pardoned }: BanRecord): string {
   return `${bans} in 30d${last}`;
 }
 
-function rowOf({ actor, after, ended, ...entry }: Entry): Row<(typeof COLUMNS)[number]> {
+function rowOf({ actor, after, ended, ...entry }: BanEntry): Row<(typeof COLUMNS)[number]> {
   const { until, rung } = after ?? {};
   return { ...entry, by: actor, until, rung, ended: ended && endInWords(ended) };
 }
 
-function endInWords({ how, at, by }: NonNullable<Entry['ended']>): string {
+function endInWords({ how, at, by }: NonNullable<BanEntry['ended']>): string {
   return by === null ? how : `${how} ${at} by ${by}`;
 }
 

@@ -1,14 +1,14 @@
+import type { Ban, Bans, Standings } from '@storegate/console';
 import { Command } from 'commander';
 import { type Common, changingCommand, duration, operatorCommand, part, perform } from '../command.ts';
 import type { Api } from '../reach/api.ts';
-import { type Row, table } from '../table.ts';
+import { table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
-import { type BanRecord, banHistoryCommand, recordInWords } from './ban-history.ts';
-import { type Standing, showStandings } from './usage.ts';
+import { banHistoryCommand, recordInWords } from './ban-history.ts';
+import { showStandings } from './usage.ts';
 
 const FIELDS = ['key', 'account', 'plan', 'since', 'until', 'rung', 'next', 'forgotten', 'by', 'reason'] as const;
 const COLUMNS = [...FIELDS, 'history'] as const;
-type Ban = Row<(typeof FIELDS)[number]> & { readonly history?: BanRecord };
 
 const PARTY = ['<party>', 'id of a key, or name of an account'] as const;
 
@@ -20,7 +20,7 @@ export function bansCommand(terminal: Terminal): Command {
       rows.map((row) => ({ ...row, history: row.history && recordInWords(row.history) })),
       colour,
     );
-  const bansIn = async (answer: Promise<unknown>) => ((await answer) as { bans: Ban[] }).bans;
+  const bansIn = async (answer: Promise<Bans>) => (await answer).bans;
 
   operatorCommand(bans.command('list').description('list who is banned now'), 'bans list').action((options: Common) =>
     perform(terminal, options, (api) => bansIn(api.call('GET', '/bans')), shown),
@@ -32,12 +32,12 @@ export function bansCommand(terminal: Terminal): Command {
     [
       'impose',
       'ban a key or an account from now on',
-      (api: Api, path: string, body: unknown) => api.call('PUT', path, { body }),
+      (api: Api, path: string, body: unknown) => api.call<Bans>('PUT', path, { body }),
     ],
     [
       'extend',
       'make a ban longer',
-      (api: Api, path: string, body: unknown) => api.call('POST', `${path}/extend`, { body }),
+      (api: Api, path: string, body: unknown) => api.call<Bans>('POST', `${path}/extend`, { body }),
     ],
   ] as const) {
     const command = bans
@@ -62,7 +62,7 @@ export function bansCommand(terminal: Terminal): Command {
     perform(
       terminal,
       options,
-      async (api) => ((await api.call('DELETE', `/bans/${part(party)}`)) as { usage: Standing[] }).usage,
+      async (api) => (await api.call<Standings>('DELETE', `/bans/${part(party)}`)).usage,
       (usage, colour) => `${party} is pardoned.\n${showStandings(usage, colour)}`,
     ),
   );

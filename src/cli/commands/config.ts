@@ -1,3 +1,4 @@
+import type { Config, ConfigDiff, Reload, Setting } from '@storegate/console';
 import { Command } from 'commander';
 import { type Common, changingCommand, operatorCommand, perform } from '../command.ts';
 import { CallError } from '../reach/api.ts';
@@ -5,7 +6,6 @@ import { type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
 const COLUMNS = ['name', 'value', 'source', 'restart'] as const;
-type Setting = Row<'name' | 'source'> & { readonly value: string; readonly restart: boolean };
 
 export function configCommand(terminal: Terminal): Command {
   const config = operatorCommand(
@@ -16,7 +16,7 @@ export function configCommand(terminal: Terminal): Command {
     perform(
       terminal,
       options,
-      async (api) => ((await api.call('GET', '/config')) as { settings: Setting[] }).settings,
+      async (api) => (await api.call<Config>('GET', '/config')).settings,
       (rows, colour) => table(COLUMNS, rows.flatMap(rowsOf), colour),
     ),
   );
@@ -27,7 +27,12 @@ export function configCommand(terminal: Terminal): Command {
   ).action(async (_options: Common, command: Command) => {
     const { showDifferences } = await import('../differences.ts');
     // The command above takes the options that both have.
-    await perform(terminal, command.optsWithGlobals(), (api) => api.call('GET', '/config/diff'), showDifferences);
+    await perform(
+      terminal,
+      command.optsWithGlobals(),
+      (api) => api.call<ConfigDiff>('GET', '/config/diff'),
+      showDifferences,
+    );
   });
   return config;
 }
@@ -37,11 +42,6 @@ function rowsOf({ restart, ...setting }: Setting): Row<(typeof COLUMNS)[number]>
   const [value, ...rest] = setting.value.match(/.{1,47}(?:,|$)|.{1,48}/g)!;
   const blank = { name: ' ', source: ' ', restart: ' ' };
   return [{ ...setting, value, restart: restart ? 'needed' : null }, ...rest.map((value) => ({ ...blank, value }))];
-}
-
-interface Reloaded {
-  readonly changed: readonly string[];
-  readonly needRestart: readonly string[];
 }
 
 export function reloadCommand(terminal: Terminal): Command {
@@ -67,13 +67,13 @@ export function reloadCommand(terminal: Terminal): Command {
     await perform(
       terminal,
       options,
-      (api) => api.call('POST', '/reload', dryRun ? { query: { dryRun: 'true' } } : {}) as Promise<Reloaded>,
+      (api) => api.call<Reload>('POST', '/reload', dryRun ? { query: { dryRun: 'true' } } : {}),
       (reloaded) => showReloaded(reloaded, dryRun),
     );
   });
 }
 
-function showReloaded({ changed, needRestart }: Reloaded, dryRun: boolean): string {
+function showReloaded({ changed, needRestart }: Reload, dryRun: boolean): string {
   const [nothing, inForce] = dryRun
     ? ['Nothing would change.', 'A reload would put in force:']
     : ['Nothing has changed.', 'In force now:'];

@@ -1,6 +1,7 @@
+import type { ExplainedRequest } from '@storegate/console';
 import { Command } from 'commander';
 import { type Common, operatorCommand, part, perform } from '../command.ts';
-import { type Explained, inSteps } from '../explained.ts';
+import { inSteps } from '../explained.ts';
 import type { Terminal } from '../terminal.ts';
 
 export function explainCommand(terminal: Terminal): Command {
@@ -12,7 +13,7 @@ export function explainCommand(terminal: Terminal): Command {
       perform(
         terminal,
         options,
-        (api) => api.call('GET', `/requests/${part(request)}`) as Promise<Explained>,
+        (api) => api.call<ExplainedRequest>('GET', `/requests/${part(request)}`),
         (explained, colour) => inSteps(explained, colour, request),
       ),
   );

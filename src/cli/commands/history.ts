@@ -1,21 +1,9 @@
+import type { History, HistoryStep } from '@storegate/console';
 import { Command, Option } from 'commander';
 import { type Common, duration, operatorCommand, perform } from '../command.ts';
-import { type OfFleet, withSilent } from '../fleet.ts';
+import { withSilent } from '../fleet.ts';
 import { type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
-
-interface History extends OfFleet {
-  readonly step: string;
-  readonly steps: readonly Step[];
-  readonly gateways: readonly string[];
-}
-
-interface Step extends Row<'at' | 'requests' | 'limited' | 'banned' | 'p50' | 'p95' | 'p99'> {
-  readonly minutes: number;
-  readonly classes: Row<'2xx' | '3xx' | '4xx' | '5xx' | 'left'>;
-  readonly statuses: Readonly<Record<string, number>>;
-  readonly alone: readonly string[];
-}
 
 interface Options extends Common {
   readonly since: string;
@@ -42,7 +30,7 @@ export function historyCommand(terminal: Terminal): Command {
       perform(
         terminal,
         options,
-        (api) => api.call('GET', '/history', { query: { since, step, operation, plan } }) as Promise<History>,
+        (api) => api.call<History>('GET', '/history', { query: { since, step, operation, plan } }),
         showHistory,
       ),
   );
@@ -57,7 +45,7 @@ function showHistory(history: History, colour: boolean): string {
   return [table(COLUMNS, steps.map(rowOf), colour), withSilent(told, history)].join('');
 }
 
-function rowOf({ classes, statuses, p50, p95, p99, alone, ...rest }: Step): Row<string> {
+function rowOf({ classes, statuses, p50, p95, p99, alone, ...rest }: HistoryStep): Row<string> {
   return {
     ...rest,
     ...classes,
@@ -70,7 +58,7 @@ function rowOf({ classes, statuses, p50, p95, p99, alone, ...rest }: Step): Row<
 }
 
 /** The most frequent statuses of those that are counted by themselves. */
-function mostOf(statuses: Step['statuses']): string {
+function mostOf(statuses: HistoryStep['statuses']): string {
   const most = Object.entries(statuses).sort(([, one], [, other]) => other - one);
   return most
     .slice(0, 3)

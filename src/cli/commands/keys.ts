@@ -1,3 +1,4 @@
+import type { Key, KeyWithSecret } from '@storegate/console';
 import { Command, Option } from 'commander';
 import {
   type Common,
@@ -10,15 +11,13 @@ import {
   part,
   perform,
 } from '../command.ts';
-import { card, type Row, table } from '../table.ts';
+import { card, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
-import { type BanRecord, recordInWords } from './ban-history.ts';
+import { recordInWords } from './ban-history.ts';
 import { bodyOf, type Described, described } from './key-options.ts';
 import { keysImportCommand } from './keys-import.ts';
 
 const COLUMNS = ['id', 'account', 'plan', 'limits', 'status', 'created', 'expires', 'lastUsed', 'label'] as const;
-type Key = Row<(typeof COLUMNS)[number]> & { readonly id: string };
-type NewKey = Key & { readonly key: string };
 
 export function keysCommand(terminal: Terminal): Command {
   const keys = new Command('keys').description('issue, find, change, rotate and revoke API keys');
@@ -32,11 +31,8 @@ export function keysCommand(terminal: Terminal): Command {
     perform(
       terminal,
       options,
-      (api) => api.call('GET', `/keys/${part(id)}`),
-      (key, colour) => {
-        const { history, ...shown } = key as Key & { history?: BanRecord };
-        return card({ ...shown, ...(history && { bans: recordInWords(history) }) }, colour);
-      },
+      (api) => api.call<Key>('GET', `/keys/${part(id)}`),
+      ({ history, ...shown }, colour) => card({ ...shown, ...(history && { bans: recordInWords(history) }) }, colour),
     ),
   );
   update(keys, terminal);
@@ -90,13 +86,13 @@ function create(keys: Command, terminal: Terminal): void {
     perform(
       terminal,
       options,
-      (api) => api.call('POST', '/keys', { body: bodyOf(options), idempotencyKey: options.once }) as Promise<NewKey>,
+      (api) => api.call<KeyWithSecret>('POST', '/keys', { body: bodyOf(options), idempotencyKey: options.once }),
       (key) => (options.keyOnly ? `${key.key}\n` : secretOf(key)),
     ),
   );
 }
 
-function secretOf({ key, id, plan, account }: NewKey): string {
+function secretOf({ key, id, plan, account }: KeyWithSecret): string {
   return `${key}\nThis is ${id}, plan ${plan}, account ${account}. The key is not shown again.\n`;
 }
 
@@ -138,12 +134,7 @@ function update(keys: Command, terminal: Terminal): void {
     const body = Object.fromEntries(
       Object.entries(bodyOf(withoutDefaults(options))).filter(([, value]) => value !== undefined),
     );
-    return perform(
-      terminal,
-      options,
-      (api) => api.call('PATCH', `/keys/${part(id)}`, { body }),
-      (key, colour) => card(key as Key, colour),
-    );
+    return perform(terminal, options, (api) => api.call<Key>('PATCH', `/keys/${part(id)}`, { body }), card);
   });
 }
 
@@ -167,10 +158,10 @@ function rotate(keys: Command, terminal: Terminal): void {
         terminal,
         options,
         (api) =>
-          api.call('POST', `/keys/${part(id)}/rotate`, {
+          api.call<KeyWithSecret>('POST', `/keys/${part(id)}/rotate`, {
             body: { overlap, env, force },
             idempotencyKey: once as string | undefined,
-          }) as Promise<NewKey>,
+          }),
         (key) => (keyOnly ? `${key.key}\n` : secretOf(key)),
       ),
   );
@@ -183,11 +174,6 @@ function whoami(keys: Command, terminal: Terminal): void {
     .argument('[key]', 'the secret; without it, it is read from standard input, which others cannot list');
   operatorCommand(command, 'keys whoami < found.txt').action(async (key: string | undefined, options: Common) => {
     const secret = (key ?? (await terminal.input())).trim();
-    await perform(
-      terminal,
-      options,
-      (api) => api.call('POST', '/keys/whoami', { body: { key: secret } }),
-      (found, colour) => card(found as Key, colour),
-    );
+    await perform(terminal, options, (api) => api.call<Key>('POST', '/keys/whoami', { body: { key: secret } }), card);
   });
 }

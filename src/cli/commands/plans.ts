@@ -1,8 +1,8 @@
-import type { PlanAddresses } from '@storegate/console/words';
+import type { Plan, PlanAddresses, Plans, Trial } from '@storegate/console';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type Common, changingCommand, operatorCommand, part, perform, several } from '../command.ts';
-import { showTrial, type Trial } from '../last-day.ts';
-import { card, type Row, table } from '../table.ts';
+import { showTrial } from '../last-day.ts';
+import { card, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
 const COLUMNS = ['name', 'limits', 'count', 'concurrency', 'weight', 'keys'] as const;
@@ -18,8 +18,6 @@ interface Changes {
   readonly addresses?: false;
 }
 
-type Plan = Row<(typeof COLUMNS)[number]>;
-
 export function plansCommand(terminal: Terminal): Command {
   const plans = new Command('plans').description('see plans, try changes, and put them in force');
 
@@ -28,7 +26,7 @@ export function plansCommand(terminal: Terminal): Command {
       perform(
         terminal,
         options,
-        async (api) => ((await api.call('GET', '/plans')) as { plans: Plan[] }).plans,
+        async (api) => (await api.call<Plans>('GET', '/plans')).plans,
         (rows, colour) => table(COLUMNS, rows, colour),
       ),
   );
@@ -36,12 +34,7 @@ export function plansCommand(terminal: Terminal): Command {
     plans.command('show').description('show one plan').argument('<plan>', 'name of the plan'),
     'plans show free',
   ).action((plan: string, options: Common) =>
-    perform(
-      terminal,
-      options,
-      (api) => api.call('GET', `/plans/${part(plan)}`),
-      (found, colour) => card(found as Plan, colour),
-    ),
+    perform(terminal, options, (api) => api.call<Plan>('GET', `/plans/${part(plan)}`), card),
   );
 
   for (const [name, description, method, end] of [
@@ -79,10 +72,10 @@ export function plansCommand(terminal: Terminal): Command {
         terminal,
         options,
         (api) =>
-          api.call(method, `/plans/${part(plan)}${end}`, {
+          api.call<Trial>(method, `/plans/${part(plan)}${end}`, {
             body: { limits: custom ? null : limits, drop, count, concurrency, weight, addresses },
           }),
-        (trial, colour) => showTrial(trial as Trial, colour),
+        showTrial,
       );
     });
   }

@@ -1,30 +1,10 @@
+import type { LiveNow, LiveRefused, RefusedRequest, Requests } from '@storegate/console';
 import { Command } from 'commander';
 import { type Common, operatorCommand, perform, wholeNumber, withApi } from '../command.ts';
-import { type OfFleet, withSilent } from '../fleet.ts';
+import { withSilent } from '../fleet.ts';
 import { CallError } from '../reach/api.ts';
 import { table, textOf } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
-
-interface Requests extends OfFleet {
-  readonly requests: readonly Refused[];
-}
-
-interface Refused {
-  readonly id: string;
-  readonly at: string;
-  readonly status: number;
-  readonly code: string | null;
-  readonly operation: string;
-  readonly key: { readonly id: string; readonly account: string } | null;
-  readonly address: string;
-  readonly more: number;
-}
-
-/** The events of `GET /live`, by their names. */
-interface Live {
-  readonly now: OfFleet & { readonly gateways: readonly unknown[] };
-  readonly refused: Requests & { readonly left: number };
-}
 
 interface Options extends Common {
   readonly key?: string;
@@ -60,7 +40,7 @@ export function requestsCommand(terminal: Terminal): Command {
         : perform(
             terminal,
             options,
-            (api) => api.call('GET', '/requests', { query: { key, account, code, limit } }) as Promise<Requests>,
+            (api) => api.call<Requests>('GET', '/requests', { query: { key, account, code, limit } }),
             showRequests,
           ),
   );
@@ -75,7 +55,7 @@ function showRequests(answer: Requests, colour: boolean): string {
   return [table(COLUMNS, rows, colour), withSilent(remarks, answer)].join('');
 }
 
-function rowOf({ id, at, status, code, operation, key, address, more }: Refused) {
+function rowOf({ id, at, status, code, operation, key, address, more }: RefusedRequest) {
   return {
     ...{ at, status, code, operation, address, request: id },
     key: key?.id,
@@ -98,18 +78,18 @@ class Tail {
 
   /** Throws CallError where no gateway runs. */
   readonly heard = (event: string, data: unknown): void => {
-    if (event === 'refused') this.#refused(data as Live['refused']);
-    else this.#now(data as Live['now']);
+    if (event === 'refused') this.#refused(data as LiveRefused);
+    else this.#now(data as LiveNow);
   };
 
-  #refused({ requests, left }: Live['refused']): void {
+  #refused({ requests, left }: LiveRefused): void {
     const { out, err } = this.#terminal;
     for (const one of requests.toReversed()) out(this.#json ? `${JSON.stringify(one)}\n` : line(rowOf(one)));
     if (left > 0) err(`${left} more came at the same time and ${left === 1 ? 'is' : 'are'} not listed.\n`);
   }
 
   /** Each once, not every two seconds. */
-  #now(now: Live['now']): void {
+  #now(now: LiveNow): void {
     const remarks = withSilent([], now);
     if (now.gateways.length === 0 && remarks === '') throw new CallError('No gateway runs.');
     if (remarks !== this.#remarks) this.#terminal.err(remarks);

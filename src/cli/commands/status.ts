@@ -1,43 +1,11 @@
-import { isWell, reasonInWords, type Store, stateInWords } from '@storegate/console/words';
+import type { Gateway, Process, Status } from '@storegate/console';
+import { isWell, reasonInWords, stateInWords } from '@storegate/console/words';
 import { Command } from 'commander';
 import { type Common, operatorCommand, perform } from '../command.ts';
-import { type OfFleet, withSilent } from '../fleet.ts';
+import { withSilent } from '../fleet.ts';
 import { type Api, CallError } from '../reach/api.ts';
 import { table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
-
-interface Status extends OfFleet {
-  readonly gateways: readonly Gateway[];
-  readonly lost: readonly { readonly gateway: string; readonly at: string }[];
-}
-
-interface Gateway {
-  readonly gateway: string;
-  readonly version: string;
-  readonly uptime: number;
-  readonly readiness: string;
-  readonly state: string;
-  readonly workers: number;
-  readonly inFlight: number;
-  readonly processes: readonly Process[];
-  readonly stores: readonly Store[];
-  readonly configuration: Configuration;
-}
-
-interface Process {
-  readonly aloneSince: string | null;
-  readonly stateMs: number | null;
-  readonly store: { readonly open: number; readonly idle: number; readonly waiting: number; readonly most: number };
-}
-
-interface Configuration {
-  readonly settings: string;
-  readonly plans: string;
-  readonly contract: string;
-  readonly differs: readonly string[];
-  readonly waiting: readonly string[];
-  readonly lastReload: { readonly at: string; readonly problems: readonly string[] } | null;
-}
 
 const COLUMNS = [
   'gateway',
@@ -59,7 +27,7 @@ export function statusCommand(terminal: Terminal): Command {
   ).action(async (options: Common) => {
     let isWhole = true;
     const ask = async (api: Api) => {
-      const status = (await api.call('GET', '/status')) as Status;
+      const status = await api.call<Status>('GET', '/status');
       isWhole = status.silent.length === 0 && status.lost.length === 0 && status.apart === null;
       return status;
     };
@@ -78,7 +46,8 @@ function showStatus(status: Status, colour: boolean): string {
 function rowOf(one: Gateway) {
   const { gateway, version, uptime, readiness, workers, processes, configuration } = one;
   const { settings, plans, contract, differs } = configuration;
-  const part = (name: string, digest: string) => `${digest.slice(0, 6)}${differs.includes(name) ? '!' : ''}`;
+  const part = (name: (typeof differs)[number], digest: string) =>
+    `${digest.slice(0, 6)}${differs.includes(name) ? '!' : ''}`;
   return {
     gateway,
     version,

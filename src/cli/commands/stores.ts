@@ -1,17 +1,10 @@
-import { reasonInWords, type Store, stateInWords } from '@storegate/console/words';
+import type { Store, Stores } from '@storegate/console';
+import { reasonInWords, stateInWords } from '@storegate/console/words';
 import { Command } from 'commander';
 import { type Common, operatorCommand, perform } from '../command.ts';
-import { type OfFleet, withSilent } from '../fleet.ts';
+import { withSilent } from '../fleet.ts';
 import { table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
-
-interface Stores extends OfFleet {
-  readonly stores: readonly StoreWithProcesses[];
-}
-
-interface StoreWithProcesses extends Store {
-  readonly processes: readonly { readonly gateway: string }[];
-}
 
 const COLUMNS = [
   'upstream',
@@ -32,9 +25,7 @@ export function storesCommand(terminal: Terminal): Command {
     new Command('stores').description('show every store, and whether it takes requests'),
     'stores',
     'stores --url http://127.0.0.1:9901 --json',
-  ).action((options: Common) =>
-    perform(terminal, options, (api) => api.call('GET', '/stores') as Promise<Stores>, showStores),
-  );
+  ).action((options: Common) => perform(terminal, options, (api) => api.call<Stores>('GET', '/stores'), showStores));
 }
 
 function showStores(answer: Stores, colour: boolean): string {
@@ -43,7 +34,7 @@ function showStores(answer: Stores, colour: boolean): string {
   return table(COLUMNS, stores.map(rowOf), colour) + withSilent([], answer);
 }
 
-function rowOf(one: StoreWithProcesses) {
+function rowOf(one: Store) {
   const { upstream, store, since, weight, inFlight, requests, failures, retries, connections } = one;
   const { open, idle, waiting, most } = connections;
   return {

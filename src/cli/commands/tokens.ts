@@ -1,10 +1,10 @@
+import type { Tokens, TokenWithSecret } from '@storegate/console';
 import { Command, Option } from 'commander';
 import { type Common, changingCommand, onceOption, operatorCommand, part, perform } from '../command.ts';
-import { type Row, table } from '../table.ts';
+import { table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
 const COLUMNS = ['name', 'role', 'created'] as const;
-type Token = Row<(typeof COLUMNS)[number]>;
 
 export function tokensCommand(terminal: Terminal): Command {
   const tokens = new Command('tokens').description('issue and end the tokens of operators');
@@ -24,8 +24,7 @@ export function tokensCommand(terminal: Terminal): Command {
       perform(
         terminal,
         options,
-        (api) =>
-          api.call('POST', '/tokens', { body: { name, role }, idempotencyKey: once }) as Promise<{ token: string }>,
+        (api) => api.call<TokenWithSecret>('POST', '/tokens', { body: { name, role }, idempotencyKey: once }),
         ({ token }) =>
           tokenOnly ? `${token}\n` : `${token}\nThis is ${name}, role ${role}. The token is not shown again.\n`,
       ),
@@ -34,7 +33,7 @@ export function tokensCommand(terminal: Terminal): Command {
     perform(
       terminal,
       options,
-      async (api) => ((await api.call('GET', '/tokens')) as { tokens: Token[] }).tokens,
+      async (api) => (await api.call<Tokens>('GET', '/tokens')).tokens,
       (rows, colour) => table(COLUMNS, rows, colour),
     ),
   );

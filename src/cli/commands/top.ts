@@ -1,24 +1,9 @@
+import type { Top, TopItem } from '@storegate/console';
 import { Command, Option } from 'commander';
 import { type Common, operatorCommand, perform, wholeNumber } from '../command.ts';
-import { type OfFleet, withSilent } from '../fleet.ts';
+import { withSilent } from '../fleet.ts';
 import { type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
-
-interface Top extends OfFleet {
-  readonly window: string;
-  readonly by: string;
-  readonly since: string | null;
-  readonly total: number;
-  readonly error: number;
-  readonly items: readonly Item[];
-  readonly gateways: readonly { readonly gateway: string; readonly missing: number }[];
-}
-
-interface Item extends Row<'key' | 'account' | 'plan' | 'operation' | 'last'> {
-  readonly count: number;
-  readonly error: number;
-  readonly share: number;
-}
 
 interface Options extends Common {
   readonly window: string;
@@ -29,7 +14,7 @@ interface Options extends Common {
 const WINDOWS = ['minute', 'hour', 'day'];
 
 /** What is counted, in words. */
-const COUNTED: Readonly<Record<string, string>> = {
+const COUNTED: Readonly<Record<Top['by'], string>> = {
   requests: 'requests with a valid key',
   refused: 'refused requests with a valid key',
   near: 'admitted requests with a fifth or less of a window left',
@@ -53,12 +38,7 @@ export function topCommand(terminal: Terminal): Command {
     .option('--limit <number>', 'how many to show, 256 at most', wholeNumber, 20);
   return operatorCommand(command, 'top', 'top --window day --by refused', 'top --by near --limit 5 --json').action(
     ({ window, by, limit, ...options }: Options) =>
-      perform(
-        terminal,
-        options,
-        (api) => api.call('GET', '/top', { query: { window, by, limit } }) as Promise<Top>,
-        showTop,
-      ),
+      perform(terminal, options, (api) => api.call<Top>('GET', '/top', { query: { window, by, limit } }), showTop),
   );
 }
 
@@ -74,7 +54,7 @@ function showTop(top: Top, colour: boolean): string {
   return [table<string>(columns, items.map(rowOf), colour), withSilent(told, top)].join('');
 }
 
-function rowOf({ count, error, share, ...rest }: Item): Row<string> {
+function rowOf({ count, error, share, ...rest }: TopItem): Row<string> {
   return {
     ...rest,
     count,

@@ -1,23 +1,16 @@
+import type { Standing, Standings } from '@storegate/console';
 import { Command } from 'commander';
 import { type Common, changingCommand, onceOption, operatorCommand, part, perform, wholeNumber } from '../command.ts';
 import { type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
-import { type BanRecord, recordInWords } from './ban-history.ts';
+import { recordInWords } from './ban-history.ts';
 
 const COLUMNS = ['subject', 'window', 'limit', 'used', 'remaining', 'resets', 'banned', 'strikes'] as const;
 const PARTY = ['<party>', 'id of a key, or name of an account'] as const;
 
-export interface Standing {
-  readonly subject: string;
-  readonly banned: string | null;
-  readonly strikes: number;
-  readonly history?: BanRecord;
-  readonly windows: readonly (Row<'limit' | 'used' | 'remaining' | 'resets'> & { readonly name: string })[];
-}
-
 export function usageCommand(terminal: Terminal): Command {
   const usage = new Command('usage').description('see and correct what was counted');
-  const usageIn = async (answer: Promise<unknown>) => ((await answer) as { usage: Standing[] }).usage;
+  const usageIn = async (answer: Promise<Standings>) => (await answer).usage;
 
   operatorCommand(
     usage

@@ -1,21 +1,8 @@
+import type { WebhookEndpoint, Webhooks, WebhookTest, WebhookTests } from '@storegate/console';
 import { Command } from 'commander';
-import type { Tested } from '../../webhooks/desk.ts';
 import { type Common, changingCommand, onceOption, operatorCommand, perform } from '../command.ts';
 import { table, textOf } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
-
-interface Endpoint {
-  readonly id: string;
-  readonly host: string;
-  readonly events: readonly string[];
-  readonly standing: string;
-  readonly waiting: number;
-  readonly failingSince: string | null;
-  readonly failures: number;
-  readonly error: string | null;
-  readonly delivered: string | null;
-  readonly lost: number;
-}
 
 const COLUMNS = ['id', 'host', 'standing', 'waiting', 'lost', 'delivered', 'failing since', 'error'] as const;
 const TESTED = ['id', 'host', 'result', 'status', 'ms', 'error'] as const;
@@ -28,12 +15,7 @@ export function webhooksCommand(terminal: Terminal): Command {
       .description('list the receivers of the settings, what waits for each, and since when one fails'),
     'webhooks list',
   ).action((options: Common) =>
-    perform(
-      terminal,
-      options,
-      async (api) => ((await api.call('GET', '/webhooks')) as { endpoints: Endpoint[] }).endpoints,
-      showEndpoints,
-    ),
+    perform(terminal, options, async (api) => (await api.call<Webhooks>('GET', '/webhooks')).endpoints, showEndpoints),
   );
   operatorCommand(
     webhooks.command('schema').description('print the JSON Schema of all events'),
@@ -61,9 +43,7 @@ export function webhooksCommand(terminal: Terminal): Command {
         options,
         async (api) => {
           const body = endpoint === undefined ? {} : { endpoint };
-          const { tests } = (await api.call('POST', '/webhooks/test', { body, idempotencyKey: once })) as {
-            tests: Tested[];
-          };
+          const { tests } = await api.call<WebhookTests>('POST', '/webhooks/test', { body, idempotencyKey: once });
           failed = tests.filter(({ delivered }) => !delivered).length;
           return tests;
         },
@@ -76,13 +56,13 @@ export function webhooksCommand(terminal: Terminal): Command {
   return webhooks;
 }
 
-function showEndpoints(endpoints: readonly Endpoint[], colour: boolean): string {
+function showEndpoints(endpoints: readonly WebhookEndpoint[], colour: boolean): string {
   if (endpoints.length === 0) return 'No receiver: set webhooks.url or STOREGATE_WEBHOOK_URL, and a secret.\n';
   const rows = endpoints.map(({ failingSince, ...rest }) => ({ ...rest, 'failing since': failingSince }));
   const events = endpoints.map(({ id, events }) => `${id} gets ${textOf(events)}.\n`);
   return table(COLUMNS, rows, colour) + events.join('');
 }
 
-function testRow({ id, host, delivered, status, duration, error }: Tested) {
+function testRow({ id, host, delivered, status, duration, error }: WebhookTest) {
   return { id, host, result: delivered ? 'taken' : 'not taken', status, ms: duration, error };
 }

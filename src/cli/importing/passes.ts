@@ -1,4 +1,5 @@
-import { type Api, CallError } from '../reach/api.ts';
+import type { ImportReport } from '@storegate/console';
+import { CallError, type Sent } from '../reach/api.ts';
 import { Batch } from './batch.ts';
 import { type Defaults, type FieldFlaw, type ReadKey, readKey } from './key-fields.ts';
 import { type BadRow, bad, type Read } from './rows.ts';
@@ -22,6 +23,10 @@ export interface Tally {
   hadSecrets: boolean;
 }
 
+interface Caller {
+  call(method: string, path: string, sent?: Sent): Promise<unknown>;
+}
+
 export interface Manner {
   /** Check everything and change nothing. */
   readonly dryRun?: boolean;
@@ -29,18 +34,12 @@ export interface Manner {
   readonly skipBad?: boolean;
 }
 
-interface Answer {
-  readonly imported: number;
-  readonly already: number;
-  readonly bad: readonly { readonly index: number; readonly field: string; readonly message: string }[];
-}
-
 /**
  * Sends the keys of a file to the admin API, one call after the other. Of the file it keeps the keys of one call, and of each
  * key its hash and place. Throws CallError where a call fails, and says where; what earlier calls have done stays.
  */
 export async function sendKeys(
-  api: Pick<Api, 'call'>,
+  api: Caller,
   rows: AsyncIterable<Read>,
   defaults: Defaults,
   manner: Manner,
@@ -66,9 +65,9 @@ export async function sendKeys(
   }
 
   /** Says how far the import has come. */
-  async function orStop(call: () => Promise<unknown>): Promise<Answer> {
+  async function orStop(call: () => Promise<unknown>): Promise<ImportReport> {
     try {
-      return (await call()) as Answer;
+      return (await call()) as ImportReport;
     } catch (error) {
       if (!(error instanceof CallError) || manner.dryRun) throw error;
       const [first, last] = [batch.keys[0]!.at, batch.keys.at(-1)!.at];

@@ -6,7 +6,7 @@ import { GIVE_THE_ID } from '../../keys/secret.ts';
 /** The admin API behind a listener, or in this process on the files of a gateway. */
 export interface Api {
   /** Returns the body of the answer. Throws CallError. */
-  call(method: string, path: string, sent?: Sent): Promise<unknown>;
+  call<T = unknown>(method: string, path: string, sent?: Sent): Promise<T>;
   /**
    * Follows a call that is answered with events: resolves when `stop` aborts. Throws CallError, also when the gateway ends it, and what
    * `heard` throws.

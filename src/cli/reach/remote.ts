@@ -51,9 +51,9 @@ export function reachRemote(
   }
 
   return {
-    async call(method, path, sent = {}) {
+    async call<T>(method: string, path: string, sent: Sent = {}) {
       const response = await send(method, path, sent);
-      if (response.ok) return await bodyOf(response, base);
+      if (response.ok) return (await bodyOf(response, base)) as T;
       throw await refusalIn(response);
     },
     async follow(path, query, heard, stop) {

@@ -1,76 +1,6 @@
-// What is told of a request, step by step. Pure words: the command line says the same (cli/explained.ts).
+import type { Decision, ExplainedRequest, Faults } from '../admin-api.ts';
 
-/** A request as `GET /requests/{id}` of the admin API tells it. Times are RFC 3339. */
-export interface Explained {
-  readonly id: string;
-  readonly gateway: string;
-  readonly worker: number | null;
-  readonly at: string;
-  readonly method: string;
-  readonly operation: string;
-  readonly path: string | null;
-  readonly status: number;
-  readonly complete: boolean;
-  readonly step: string | null;
-  readonly code: string | null;
-  readonly message: string | null;
-  readonly reason: string | null;
-  readonly key: {
-    readonly id: string;
-    readonly account: string;
-    readonly plan: string;
-    readonly subject: string | null;
-  } | null;
-  readonly address: string;
-  readonly traceparent: string | null;
-  readonly decision: Decision | null;
-  readonly windows: readonly ExplainedWindow[];
-  readonly faults: readonly Faults[];
-  readonly body: { readonly declared: number | null; readonly received: number };
-  readonly store: {
-    readonly attempts: number;
-    /** The one that was asked last. Gateways of older versions do not tell it. */
-    readonly asked?: { readonly upstream: string; readonly store: string } | null;
-    readonly head: number | null;
-  } | null;
-  readonly outage: string | null;
-  /** Milliseconds from its begin. */
-  readonly times: Readonly<Record<'authenticated' | 'admitted' | 'forwarded' | 'answered', number | null>> & {
-    readonly total: number;
-  };
-  readonly more: number;
-}
-
-/** One window, in units that were left. */
-export interface ExplainedWindow {
-  readonly name: string;
-  readonly kind: string;
-  readonly limit: number;
-  readonly before: number;
-  readonly after: number;
-  readonly resetAt: string;
-}
-
-interface Decision {
-  readonly verdict: 'admitted' | 'limited' | 'banned';
-  readonly by: 'state' | 'memory' | 'alone';
-  readonly cost: number;
-  readonly violated: string | null;
-  readonly retryAt: string | null;
-  readonly retryAfter: number | null;
-  readonly strikes: number;
-  readonly strikesToBan: number | null;
-  readonly bannedUntil: string | null;
-  readonly banBegan: boolean;
-  readonly rung: number | null;
-}
-
-export interface Faults {
-  readonly side: 'request' | 'response';
-  readonly reportOnly: boolean;
-  readonly count: number;
-  readonly faults: readonly { readonly in: string; readonly pointer: string; readonly rule: string }[];
-}
+// A request in words, step by step, for the console and the command line.
 
 /** A step of its way, and what was decided there. */
 export interface ToldStep {
@@ -88,7 +18,7 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   usage: ['door', 'authenticate', 'usage'],
 };
 
-export function answerInWords({ status, complete }: Explained): string {
+export function answerInWords({ status, complete }: ExplainedRequest): string {
   if (status === 499) return '499, the caller left before it';
   return complete ? `${status}` : `${status}, broken off`;
 }
@@ -98,19 +28,19 @@ export function equalInWords(asked: string): string {
   return `${asked} was refused like the request below: of equal refusals in a flood only some are kept, and this is the one before it.`;
 }
 
-export function bodyInWords({ declared, received }: Explained['body']): string {
+export function bodyInWords({ declared, received }: ExplainedRequest['body']): string {
   return declared === null || declared === received
     ? `${received} bytes`
     : `${received} of ${declared} bytes came before the answer`;
 }
 
 /** What it asked for: `GET /pets/{petId} (getPet)`. */
-export function askedInWords({ method, path, operation }: Explained): string {
+export function askedInWords({ method, path, operation }: ExplainedRequest): string {
   return `${method} ${path === null ? operation : `${path} (${operation})`}`;
 }
 
 /** All steps in their order; those behind the one that ended the request were not reached. `time`: how times are said. */
-export function stepsOf(request: Explained, time: (at: string) => string = (at) => at): readonly ToldStep[] {
+export function stepsOf(request: ExplainedRequest, time: (at: string) => string = (at) => at): readonly ToldStep[] {
   const steps = stepsAsked(request);
   const ended = request.step === null ? steps.length : steps.indexOf(request.step);
   return steps.map((name, i) => {
@@ -120,14 +50,14 @@ export function stepsOf(request: Explained, time: (at: string) => string = (at) 
   });
 }
 
-function stepsAsked({ operation, path, key, step }: Explained): readonly string[] {
+function stepsAsked({ operation, path, key, step }: ExplainedRequest): readonly string[] {
   // An operation of the contract, which has a path, may have any name.
   if (path === null && Object.hasOwn(OWN, operation)) return OWN[operation]!;
   // Whoever gets so far without a key asks before a page's request (CORS).
   return key === null && step === null ? ['door', 'preflight'] : STEPS;
 }
 
-type InWords = (request: Explained, time: (at: string) => string) => string;
+type InWords = (request: ExplainedRequest, time: (at: string) => string) => string;
 
 const WORDS: Readonly<Record<string, InWords>> = {
   door: ({ step, code, reason }) => (step === 'door' ? `${code}${because(reason)}` : 'taken'),
@@ -164,7 +94,7 @@ const WORDS: Readonly<Record<string, InWords>> = {
 };
 
 /** The store that was asked last: `10.0.0.7:8080 of default`. Empty where none was, or nobody knows. */
-export function storeInWords({ asked }: NonNullable<Explained['store']>): string {
+export function storeInWords({ asked }: NonNullable<ExplainedRequest['store']>): string {
   return asked ? `${asked.store} of ${asked.upstream}` : '';
 }
 

@@ -1,6 +1,7 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import { NOBODY, type Operator, type Role, type Session } from './api/client.ts';
+import type { Role } from '../admin-api.ts';
+import { NOBODY, type Operator, type Session } from './api/client.ts';
 
 const ROLES: readonly Role[] = ['read', 'operate', 'admin'];
 

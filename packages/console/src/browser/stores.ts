@@ -1,30 +1,6 @@
-// What is told of stores. Pure words: the command line says the same (cli/commands/stores.ts, status.ts).
+import type { Store } from '../admin-api.ts';
 
-/** A store as `GET /stores`, `GET /status` and `GET /live` of the admin API tell it. Times are RFC 3339. */
-export interface Store {
-  readonly upstream: string;
-  /** Its host and port. */
-  readonly store: string;
-  readonly weight: number;
-  readonly state: 'up' | 'returning' | 'away' | 'partly';
-  readonly since: string;
-  readonly reason: string | null;
-  /** How many processes were asked, and for how many of them it is away. */
-  readonly of: number;
-  readonly away: number;
-  readonly inFlight: number;
-  readonly requests: number;
-  readonly failures: number;
-  readonly retries: number;
-  readonly connections: StoreConnections;
-}
-
-export interface StoreConnections {
-  readonly open: number;
-  readonly idle: number;
-  readonly waiting: number;
-  readonly most: number;
-}
+// States of stores in words, for the console and the command line.
 
 const REASONS: Readonly<Record<string, string>> = {
   unreachable: 'no connection to it',

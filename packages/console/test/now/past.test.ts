@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { HistoryStep } from '../../src/browser/api/answers/history.ts';
-import type { LiveNow } from '../../src/browser/api/answers/live.ts';
+import type { HistoryStep, LiveNow } from '../../src/admin-api.ts';
 import { onLine, ticksOnLine } from '../../src/browser/views/now/line.ts';
 import { kindsOf, sumOf } from '../../src/browser/views/now/outcomes.ts';
 

@@ -1,7 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { LiveGateway, LiveNow } from '../../src/browser/api/answers/live.ts';
-import type { Gateway, Status } from '../../src/browser/api/answers/status.ts';
-import type { Store } from '../../src/browser/stores.ts';
+import type { Gateway, LiveGateway, LiveNow, Status, Store } from '../../src/admin-api.ts';
 import { troublesIn } from '../../src/browser/views/now/verdict.ts';
 
 const AT = '2026-11-22T10:00:00.000Z';

@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import type { Ban } from '../api/answers/bans.ts';
+import type { Ban } from '../../admin-api.ts';
 import { call, path } from '../api/client.ts';
 import type { Act } from '../parts/act.ts';
 import { Field } from '../parts/fields.ts';

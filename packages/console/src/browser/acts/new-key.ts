@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import type { Key, KeyWithSecret } from '../api/answers/keys.ts';
+import type { Key, KeyWithSecret } from '../../admin-api.ts';
 import { call } from '../api/client.ts';
 import type { Act } from '../parts/act.ts';
 import { Field } from '../parts/fields.ts';

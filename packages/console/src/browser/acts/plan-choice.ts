@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import type { Plan, Plans } from '../api/answers/plans.ts';
+import type { Plan, Plans } from '../../admin-api.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Choice } from '../parts/fields.ts';
 import { Failure } from '../parts/notice.ts';

@@ -1,8 +1,8 @@
+import type { Role } from '../../admin-api.ts';
+
 /** The admin API, by which alone the console knows and does anything. Sessions admit it below this path. */
 const API = '/console/api';
 const SESSION = '/console/session';
-
-export type Role = 'read' | 'operate' | 'admin';
 
 export interface Operator {
   readonly name: string;

@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import type { BanEntry } from '../api/answers/bans.ts';
+import type { BanEntry } from '../../admin-api.ts';
 import { clockTime } from '../words.ts';
 import { Badge } from './notice.ts';
 import { Table } from './table.ts';

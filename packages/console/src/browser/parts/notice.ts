@@ -1,5 +1,5 @@
 import { type ComponentChildren, h } from 'preact';
-import type { OfFleet } from '../api/answers/of-fleet.ts';
+import type { OfFleet } from '../../admin-api.ts';
 import type { ApiError } from '../api/client.ts';
 
 export type Tone = 'good' | 'warn' | 'bad' | 'plain';

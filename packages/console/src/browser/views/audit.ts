@@ -1,6 +1,6 @@
 import { h } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import type { Audit as AuditAnswer } from '../api/answers/audit.ts';
+import type { Audit as AuditAnswer } from '../../admin-api.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Choice } from '../parts/fields.ts';
 import { Filters } from '../parts/filters.ts';

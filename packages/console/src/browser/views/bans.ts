@@ -1,8 +1,8 @@
 import { h } from 'preact';
 import { useMemo } from 'preact/hooks';
+import type { Ban, BanHistory } from '../../admin-api.ts';
 import { extendAct, pardonAct } from '../acts/bans.ts';
 import { whomOf } from '../acts/whom.ts';
-import type { Ban, BanHistory } from '../api/answers/bans.ts';
 import { useAnswer, useRefreshWith } from '../api/use-answer.ts';
 import { BanLog } from '../parts/ban-log.ts';
 import { Choice } from '../parts/fields.ts';

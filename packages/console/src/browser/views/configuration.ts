@@ -1,8 +1,6 @@
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Setting, Settings } from '../api/answers/configuration.ts';
-import type { Status } from '../api/answers/status.ts';
-import type { Receivers } from '../api/answers/webhooks.ts';
+import type { Config, Setting, Status, Webhooks } from '../../admin-api.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Field } from '../parts/fields.ts';
 import { Table } from '../parts/table.ts';
@@ -15,9 +13,9 @@ import { Source } from './configuration/source.ts';
 
 /** `storegate config`, `config diff` and `reload`: what is in force, and what the files say. */
 export function Configuration() {
-  const settings = useAnswer<Settings>('/config');
+  const settings = useAnswer<Config>('/config');
   const status = useAnswer<Status>('/status', { every: 10_000 });
-  const webhooks = useAnswer<Receivers>('/webhooks', { every: 10_000 });
+  const webhooks = useAnswer<Webhooks>('/webhooks', { every: 10_000 });
   return h(
     View,
     { title: 'Configuration', about: 'What is in force, where does it come from, and do the files say the same?' },
@@ -26,12 +24,12 @@ export function Configuration() {
     h('h2', null, 'Gateways'),
     h(Answered<Status>, { answer: status, children: (found) => h(FleetConfiguration, { status: found }) }),
     h('h2', null, 'Webhooks'),
-    h(Answered<Receivers>, {
+    h(Answered<Webhooks>, {
       answer: webhooks,
       children: (found) => h(ReceiversOfEvents, { receivers: found.endpoints }),
     }),
     h('h2', null, 'Settings in force'),
-    h(Answered<Settings>, {
+    h(Answered<Config>, {
       answer: settings,
       children: (found) => h(SettingsInForce, { settings: found.settings }),
     }),

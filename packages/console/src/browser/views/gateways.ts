@@ -1,6 +1,5 @@
 import { h } from 'preact';
-import type { Gateway, Status } from '../api/answers/status.ts';
-import type { Stores, StoreWithProcesses } from '../api/answers/stores.ts';
+import type { Gateway, Status, Stores, StoreWithProcesses } from '../../admin-api.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Badge, Missing } from '../parts/notice.ts';
 import { StoreTable } from '../parts/store-table.ts';

@@ -1,6 +1,6 @@
 import { h } from 'preact';
+import type { Key, KeyStatus, Keys as KeysAnswer } from '../../admin-api.ts';
 import { newKeyAct } from '../acts/new-key.ts';
-import type { Key, KeyStatus, Keys as KeysAnswer } from '../api/answers/keys.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Choice } from '../parts/fields.ts';
 import { Filters } from '../parts/filters.ts';

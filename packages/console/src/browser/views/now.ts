@@ -1,7 +1,6 @@
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
-import type { LiveNow } from '../api/answers/live.ts';
-import type { Status } from '../api/answers/status.ts';
+import type { LiveNow, Status } from '../../admin-api.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { useStream } from '../api/use-stream.ts';
 import { Chart } from '../parts/chart.ts';

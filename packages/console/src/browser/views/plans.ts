@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import type { Ladder, Plan, Plans as PlansAnswer } from '../api/answers/plans.ts';
+import type { Ladder, Plan, Plans as PlansAnswer } from '../../admin-api.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Facts } from '../parts/facts.ts';
 import { Table } from '../parts/table.ts';

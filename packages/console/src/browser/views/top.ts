@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import type { CountingGateway, Top as TopAnswer, TopItem } from '../api/answers/top.ts';
+import type { CountingGateway, Top as TopAnswer, TopItem } from '../../admin-api.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Choice } from '../parts/fields.ts';
 import { Missing } from '../parts/notice.ts';
@@ -110,7 +110,7 @@ function Items({ top: { by, window, items } }: { top: TopAnswer }) {
     { title: 'Plan', cell: ({ plan }) => (plan === null ? '–' : h('a', { href: linkTo('plans', plan) }, plan)) },
   ];
   const operation: Column<TopItem> = { title: 'Operation', cell: ({ operation }) => operation };
-  const first = { operations: [{ ...operation, names: true }], deprecated: [key, operation] }[by] ?? [key];
+  const first = by === 'operations' ? [{ ...operation, names: true }] : by === 'deprecated' ? [key, operation] : [key];
   return h(Table<TopItem>, {
     caption: `Who came most often in the last ${window}`,
     rows: items,

@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import type { Keys } from '../api/answers/keys.ts';
+import type { Keys } from '../../admin-api.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { isKeyId } from '../key-id.ts';
 import { Answered, View } from '../parts/view.ts';

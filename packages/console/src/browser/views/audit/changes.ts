@@ -1,4 +1,4 @@
-import type { Entry } from '../../api/answers/audit.ts';
+import type { Entry } from '../../../admin-api.ts';
 import { clockTime } from '../../words.ts';
 
 /** A field that differs. `undefined`: it is not there. */

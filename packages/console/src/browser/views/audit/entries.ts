@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import type { Entry } from '../../api/answers/audit.ts';
+import type { Entry } from '../../../admin-api.ts';
 import { Badge } from '../../parts/notice.ts';
 import { Table } from '../../parts/table.ts';
 import { Time } from '../../parts/time.ts';

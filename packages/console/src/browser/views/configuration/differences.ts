@@ -1,8 +1,8 @@
 import { h } from 'preact';
-import type { ContractDifference, Differences } from '../../api/answers/configuration.ts';
+import type { ConfigDiff, ContractDiff } from '../../../admin-api.ts';
 import { Badge } from '../../parts/notice.ts';
 import { Table } from '../../parts/table.ts';
-import { addressesInWords } from '../../plan-addresses.ts';
+import { bansThatDiffer, planInWords } from '../../plan-words.ts';
 import { plural } from '../../words.ts';
 import { Source } from './source.ts';
 
@@ -16,10 +16,10 @@ interface Row {
   readonly restart?: boolean;
 }
 
-export const isSame = (differences: Differences): boolean => rowsOf(differences).length === 0;
+export const isSame = (differences: ConfigDiff): boolean => rowsOf(differences).length === 0;
 
 /** All that differs, in one table. */
-export function Different({ differences }: { differences: Differences }) {
+export function Different({ differences }: { differences: ConfigDiff }) {
   return h(Table<Row>, {
     caption: 'What the files say that is not in force',
     rows: rowsOf(differences),
@@ -39,7 +39,7 @@ export function Different({ differences }: { differences: Differences }) {
   });
 }
 
-function rowsOf({ settings, plans, accounts, bans, contract }: Differences): Row[] {
+function rowsOf({ settings, plans, accounts, bans, contract }: ConfigDiff): Row[] {
   return [
     ...settings.map(({ masked, ...setting }) => ({
       part: 'setting',
@@ -53,7 +53,7 @@ function rowsOf({ settings, plans, accounts, bans, contract }: Differences): Row
       inFiles: planInWords(inFiles),
     })),
     ...accounts.map((account) => ({ part: 'limits of an account', ...account })),
-    ...(bans ? ladderRows(bans) : []),
+    ...(bans ? bansThatDiffer(bans).map((row) => ({ part: 'bans', ...row })) : []),
     ...(contract ? contractRows(contract) : []),
   ];
 }
@@ -63,23 +63,8 @@ function secretIn({ inForce, inFiles }: Pick<Row, 'inForce' | 'inFiles'>) {
   return inForce === inFiles ? { inForce: 'a secret', inFiles: 'another secret' } : {};
 }
 
-function planInWords(plan: Differences['plans'][number]['inForce']): string | null {
-  if (plan === null) return null;
-  const inFlight = plan.concurrency === null ? '' : `, ${plan.concurrency} in flight`;
-  const weight = plan.weight === 1 ? '' : `, weight ${plan.weight}`;
-  const from = plan.addresses === null ? '' : `, ${addressesInWords(plan.addresses)}`;
-  return `${plan.limits ?? 'custom'}${inFlight}${plan.count === 'key' ? '' : ` for each ${plan.count}`}${weight}${from}`;
-}
-
-function ladderRows({ inForce, inFiles }: NonNullable<Differences['bans']>): Row[] {
-  const words = (value: unknown) => (Array.isArray(value) ? value.join(', ') : ((value as string | undefined) ?? null));
-  return Object.keys({ ...inForce, ...inFiles })
-    .map((name) => ({ part: 'bans', name, inForce: words(inForce?.[name]), inFiles: words(inFiles?.[name]) }))
-    .filter((row) => row.inForce !== row.inFiles);
-}
-
-function contractRows({ inForce, inFiles, added, removed, changed }: ContractDifference): Row[] {
-  const summary = ({ title, version, digest, operations }: ContractDifference['inForce']) =>
+function contractRows({ inForce, inFiles, added, removed, changed }: ContractDiff): Row[] {
+  const summary = ({ title, version, digest, operations }: ContractDiff['inForce']) =>
     `${title} ${version}, ${plural(operations, 'operation')}, ${digest}`;
   const row = (name: string, before: string | null, after: string | null): Row => {
     return { part: 'operation', name, inForce: before, inFiles: after };

@@ -1,6 +1,6 @@
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Differences, Reloaded } from '../../api/answers/configuration.ts';
+import type { ConfigDiff, Reload as Reloaded } from '../../../admin-api.ts';
 import { ApiError, call } from '../../api/client.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { type Act, ActDialog } from '../../parts/act.ts';
@@ -11,7 +11,7 @@ import { Different, isSame } from './differences.ts';
 
 /** What the files say that is not in force, what a reload would make of it, and the reload. */
 export function Files({ onReloaded }: { onReloaded: () => void }) {
-  const answer = useAnswer<Differences>('/config/diff');
+  const answer = useAnswer<ConfigDiff>('/config/diff');
   const mayReload = useMay('admin');
   const [reloads, setReloads] = useState(0);
 
@@ -26,7 +26,7 @@ export function Files({ onReloaded }: { onReloaded: () => void }) {
       { key: 'about', class: 'soft' },
       'This gateway reads its own files and checks them as a reload does. Nothing is changed by looking.',
     ),
-    h(Answered<Differences>, {
+    h(Answered<ConfigDiff>, {
       key: 'differences',
       answer,
       // Files that a reload would refuse are told as the failure: what was compared before is no longer true.

@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import type { Gateway, Status } from '../../api/answers/status.ts';
+import type { Gateway, Status } from '../../../admin-api.ts';
 import { Badge, Missing } from '../../parts/notice.ts';
 import { Table } from '../../parts/table.ts';
 import { Time } from '../../parts/time.ts';

@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import type { Receiver } from '../../api/answers/webhooks.ts';
+import type { WebhookEndpoint } from '../../../admin-api.ts';
 import { Badge } from '../../parts/notice.ts';
 import { Table } from '../../parts/table.ts';
 import { Time } from '../../parts/time.ts';
@@ -14,8 +14,8 @@ const STANDINGS = {
 } as const;
 
 /** Who is told of events, and whether they arrive. */
-export function ReceiversOfEvents({ receivers }: { receivers: readonly Receiver[] }) {
-  return h(Table<Receiver>, {
+export function ReceiversOfEvents({ receivers }: { receivers: readonly WebhookEndpoint[] }) {
+  return h(Table<WebhookEndpoint>, {
     caption: 'Receivers of webhooks',
     rows: receivers,
     keyOf: ({ id }) => id,
@@ -32,7 +32,7 @@ export function ReceiversOfEvents({ receivers }: { receivers: readonly Receiver[
   });
 }
 
-function standingOf({ standing, failingSince, error }: Receiver) {
+function standingOf({ standing, failingSince, error }: WebhookEndpoint) {
   const [tone, words] = STANDINGS[standing];
   const badge = h(Badge, { key: 'standing', tone }, words);
   return failingSince === null ? badge : [badge, ' since ', h(Time, { key: 'since', at: failingSince }), `: ${error}`];

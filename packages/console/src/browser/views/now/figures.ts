@@ -1,5 +1,5 @@
 import { type ComponentChildren, h } from 'preact';
-import type { LiveGateway, LiveNow } from '../../api/answers/live.ts';
+import type { LiveGateway, LiveNow } from '../../../admin-api.ts';
 import { milliseconds, number, percent, plural } from '../../words.ts';
 import { sumOf } from './outcomes.ts';
 

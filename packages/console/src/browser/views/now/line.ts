@@ -1,5 +1,4 @@
-import type { HistoryStep } from '../../api/answers/history.ts';
-import type { LiveNow } from '../../api/answers/live.ts';
+import type { HistoryStep, LiveNow } from '../../../admin-api.ts';
 
 export interface OnLine {
   /** Its begin, Unix milliseconds. */

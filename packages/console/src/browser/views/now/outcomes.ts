@@ -1,4 +1,4 @@
-import type { LiveNow, Outcomes } from '../../api/answers/live.ts';
+import type { LiveNow, Outcomes } from '../../../admin-api.ts';
 
 /** What became of some requests, in the kinds that are told apart here. */
 export interface Kinds {

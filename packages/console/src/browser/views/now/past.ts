@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import type { History, HistoryStep } from '../../api/answers/history.ts';
+import type { History, HistoryStep } from '../../../admin-api.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { Chart } from '../../parts/chart.ts';
 import { Missing } from '../../parts/notice.ts';

@@ -1,4 +1,4 @@
-import type { Latency } from '../../api/answers/live.ts';
+import type { Latency } from '../../../admin-api.ts';
 import type { Series } from '../../parts/chart.ts';
 import type { Kinds } from './outcomes.ts';
 

@@ -1,6 +1,5 @@
-import type { LiveGateway, LiveNow } from '../../api/answers/live.ts';
-import type { Gateway, Status } from '../../api/answers/status.ts';
-import { reasonInWords, type Store, stateInWords } from '../../stores.ts';
+import type { Gateway, LiveGateway, LiveNow, Status, Store } from '../../../admin-api.ts';
+import { reasonInWords, stateInWords } from '../../stores.ts';
 import { clockTime, number, percent, plural } from '../../words.ts';
 import { type Sum, sumOf } from './outcomes.ts';
 

@@ -1,4 +1,4 @@
-import type { Plan, Trial } from '../../api/answers/plans.ts';
+import type { Plan, Trial } from '../../../admin-api.ts';
 
 /** What the admin API is told of a change of a plan. */
 export interface Draft {

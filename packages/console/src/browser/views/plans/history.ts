@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import type { PlanHistory as HistoryAnswer } from '../../api/answers/plans.ts';
+import type { History as HistoryAnswer } from '../../../admin-api.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { Chart } from '../../parts/chart.ts';
 import { Missing } from '../../parts/notice.ts';

@@ -1,11 +1,11 @@
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Plan } from '../../api/answers/plans.ts';
+import type { Plan } from '../../../admin-api.ts';
 import { path } from '../../api/client.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { Facts } from '../../parts/facts.ts';
 import { Answered, View } from '../../parts/view.ts';
-import { addressesInWords } from '../../plan-addresses.ts';
+import { addressesInWords } from '../../plan-words.ts';
 import { linkTo } from '../../routing.ts';
 import { plural } from '../../words.ts';
 import type { Tried } from './draft.ts';

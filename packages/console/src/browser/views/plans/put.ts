@@ -1,6 +1,6 @@
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Trial } from '../../api/answers/plans.ts';
+import type { Trial } from '../../../admin-api.ts';
 import { call, path } from '../../api/client.ts';
 import { type Act, ActDialog } from '../../parts/act.ts';
 import { useMay } from '../../session.ts';

@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import type { LastDay, Refused, RefusedParty, Trial, TriedWindow } from '../../api/answers/plans.ts';
+import type { LastDay, RefusedParty, RefusedUnits, Trial, TriedWindow } from '../../../admin-api.ts';
 import { Badge, Missing, Notice } from '../../parts/notice.ts';
 import { Table } from '../../parts/table.ts';
 import { Time } from '../../parts/time.ts';
@@ -123,7 +123,7 @@ function Parties({ parties, windows }: { parties: readonly RefusedParty[]; windo
   });
 }
 
-function unitsInWords(refused: Refused | null): string {
+function unitsInWords(refused: RefusedUnits | null): string {
   if (refused === null) return '–';
   const { least, most } = refused;
   if (most === null) return `${number(least)} or more`;

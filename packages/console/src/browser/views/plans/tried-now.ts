@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import type { Trial } from '../../api/answers/plans.ts';
+import type { Trial } from '../../../admin-api.ts';
 import { Notice } from '../../parts/notice.ts';
 import { WhoLink } from '../../parts/who-link.ts';
 import { plural } from '../../words.ts';

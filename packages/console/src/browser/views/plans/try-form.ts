@@ -1,6 +1,6 @@
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Plan, Trial } from '../../api/answers/plans.ts';
+import type { Plan, Trial } from '../../../admin-api.ts';
 import { ApiError, call, path } from '../../api/client.ts';
 import { Choice, Field } from '../../parts/fields.ts';
 import { Failure } from '../../parts/notice.ts';

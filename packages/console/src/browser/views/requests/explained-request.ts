@@ -1,14 +1,12 @@
 import { type ComponentChildren, h } from 'preact';
+import type { ExplainedRequest as Explained, ExplainedWindow, Faults } from '../../../admin-api.ts';
 import { path } from '../../api/client.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import {
   answerInWords,
   askedInWords,
   bodyInWords,
-  type Explained,
-  type ExplainedWindow,
   equalInWords,
-  type Faults,
   faultsInWords,
   stepsOf,
   storeInWords,

@@ -1,6 +1,6 @@
 import { h } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { LiveRefused, RefusedRequest, Requests } from '../../api/answers/requests.ts';
+import type { LiveRefused, RefusedRequest, Requests } from '../../../admin-api.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { useStream } from '../../api/use-stream.ts';
 import { Filters } from '../../parts/filters.ts';

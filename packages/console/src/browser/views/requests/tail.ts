@@ -1,4 +1,4 @@
-import type { LiveRefused, RefusedRequest } from '../../api/answers/requests.ts';
+import type { LiveRefused, RefusedRequest } from '../../../admin-api.ts';
 
 /** What is shown of refusals as they come. */
 export interface Tail {

@@ -1,6 +1,6 @@
 import { h } from 'preact';
+import type { Account, Keys } from '../../../admin-api.ts';
 import { newKeyAct } from '../../acts/new-key.ts';
-import type { Account, Keys } from '../../api/answers/keys.ts';
 import { path } from '../../api/client.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { Facts } from '../../parts/facts.ts';

@@ -1,7 +1,7 @@
 import { h } from 'preact';
+import type { Key } from '../../../admin-api.ts';
 import { disableAct, enableAct, labelAct, limitsAct, planAct, revokeAct, rotateAct } from '../../acts/keys.ts';
 import { newKeyAct } from '../../acts/new-key.ts';
-import type { Key } from '../../api/answers/keys.ts';
 import { path } from '../../api/client.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { Facts } from '../../parts/facts.ts';

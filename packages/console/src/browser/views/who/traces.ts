@@ -1,7 +1,5 @@
 import { h } from 'preact';
-import type { BanHistory } from '../../api/answers/bans.ts';
-import type { Changes } from '../../api/answers/party.ts';
-import type { RefusedRequest, Requests } from '../../api/answers/requests.ts';
+import type { Audit, BanHistory, RefusedRequest, Requests } from '../../../admin-api.ts';
 import { isKeyId } from '../../key-id.ts';
 import { BanLog } from '../../parts/ban-log.ts';
 import { Missing } from '../../parts/notice.ts';
@@ -13,7 +11,7 @@ import { number } from '../../words.ts';
 import { inWords, whatChanged } from '../audit/changes.ts';
 import type { Party } from './use-party.ts';
 
-type Change = Changes['entries'][number];
+type Change = Audit['entries'][number];
 
 /** What a party was refused, its bans, and what people changed of it, newest first. */
 export function Traces({ name, party }: { name: string; party: Party }) {
@@ -44,7 +42,7 @@ export function Traces({ name, party }: { name: string; party: Party }) {
     h('h2', { key: 'changes' }, 'What people changed'),
     !isKeyId(name) &&
       h('p', { key: 'about', class: 'about' }, 'Of the account itself; changes of its keys are with each key.'),
-    h(Answered<Changes>, {
+    h(Answered<Audit>, {
       key: 'changed',
       answer: party.changes,
       children: ({ entries, next }) => [
@@ -103,7 +101,7 @@ function folded(requests: readonly RefusedRequest[]): readonly Alike[] {
   return rows;
 }
 
-function Changed({ entries }: Pick<Changes, 'entries'>) {
+function Changed({ entries }: Pick<Audit, 'entries'>) {
   return h(Table<Change>, {
     caption: 'What people changed',
     rows: entries,

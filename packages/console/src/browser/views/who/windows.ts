@@ -1,9 +1,8 @@
 import { h } from 'preact';
+import type { BanEntry, Standing, Standings } from '../../../admin-api.ts';
 import { banAct, extendAct, pardonAct } from '../../acts/bans.ts';
 import { grantAct, resetAct } from '../../acts/usage.ts';
 import { type Whom, whomOf } from '../../acts/whom.ts';
-import type { BanEntry } from '../../api/answers/bans.ts';
-import type { Standing, Usage } from '../../api/answers/party.ts';
 import { Meter } from '../../parts/meter.ts';
 import { Badge, Notice } from '../../parts/notice.ts';
 import { Table } from '../../parts/table.ts';
@@ -25,7 +24,7 @@ export function Windows({ name, party, acts }: { name: string; party: Party; act
     return h('p', { class: 'empty' }, 'All its keys are revoked, so nothing is counted any more.');
   return [
     h('h2', { key: 'title' }, 'Now'),
-    h(Answered<Usage>, {
+    h(Answered<Standings>, {
       key: 'usage',
       answer: party.usage,
       children: ({ usage }) => [

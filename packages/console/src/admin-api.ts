@@ -1,0 +1,763 @@
+// Written by `npm run generate` from config/admin.openapi.yaml, which says what the fields mean. Times are RFC 3339.
+
+export interface Error {
+  readonly code: string;
+  readonly message: string;
+  readonly status: number;
+  readonly details?: readonly {
+    readonly in: string;
+    readonly pointer: string;
+    readonly message: string;
+    readonly rule?: string;
+    readonly limit?: unknown;
+  }[];
+}
+
+export interface OfFleet {
+  readonly silent: readonly string[];
+  readonly apart: string | null;
+}
+
+export interface CountingGateway {
+  readonly gateway: string;
+  readonly since: string;
+  readonly missing: number;
+}
+
+export type Readiness = 'ready' | 'stopping' | 'state_away' | 'stores_away' | 'no_worker';
+
+export interface Outcomes {
+  readonly requests: number;
+  readonly admitted: number;
+  readonly limited: number;
+  readonly banned: number;
+  readonly classes: {
+    readonly '2xx': number;
+    readonly '3xx': number;
+    readonly '4xx': number;
+    readonly '5xx': number;
+    readonly left: number;
+  };
+}
+
+export interface Latency {
+  readonly p50: number | null;
+  readonly p95: number | null;
+  readonly p99: number | null;
+}
+
+export interface Connections {
+  readonly open: number;
+  readonly idle: number;
+  readonly waiting: number;
+  readonly most: number;
+}
+
+export interface Gateway {
+  readonly gateway: string;
+  readonly version: string;
+  readonly node: string;
+  readonly started: string;
+  readonly uptime: number;
+  readonly url: string | null;
+  readonly adminUrl: string | null;
+  readonly readiness: Readiness;
+  readonly state: string;
+  readonly workers: number;
+  readonly inFlight: number;
+  readonly processes: readonly Process[];
+  readonly stores: readonly Store[];
+  readonly configuration: Configuration;
+}
+
+export interface HistoryStep extends Outcomes, Latency {
+  readonly at: string;
+  readonly minutes: number;
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly alone: readonly ('local' | 'deny' | 'allow')[];
+}
+
+export interface LiveNow extends Outcomes, OfFleet {
+  readonly at: string;
+  readonly span: number;
+  readonly latency: Latency & { readonly span: number };
+  readonly inFlight: number;
+  readonly gateways: readonly LiveGateway[];
+  readonly stores: readonly Store[];
+}
+
+export interface StoreWithProcesses extends Store {
+  readonly processes: readonly StoreOfProcess[];
+}
+
+export interface Store {
+  readonly upstream: string;
+  readonly store: string;
+  readonly weight: number;
+  readonly state: 'up' | 'returning' | 'away' | 'partly';
+  readonly since: string;
+  readonly reason: string | null;
+  readonly of: number;
+  readonly away: number;
+  readonly inFlight: number;
+  readonly requests: number;
+  readonly failures: number;
+  readonly retries: number;
+  readonly connections: Connections;
+}
+
+export interface StoreOfProcess {
+  readonly gateway: string;
+  readonly worker: number | null;
+  readonly state: 'up' | 'returning' | 'away';
+  readonly since: string;
+  readonly reason: string | null;
+  readonly inFlight: number;
+  readonly requests: number;
+  readonly failures: number;
+  readonly retries: number;
+  readonly connections: Connections;
+}
+
+export interface LiveGateway {
+  readonly gateway: string;
+  readonly readiness: Readiness;
+  readonly state: string;
+  readonly aloneSince: string | null;
+  readonly stateMs: number | null;
+  readonly workers: number;
+  readonly processes: number;
+  readonly inFlight: number;
+  readonly requests: number;
+  readonly store: Connections;
+}
+
+export interface LiveRefused extends OfFleet {
+  readonly requests: readonly RefusedRequest[];
+  readonly left: number;
+}
+
+export interface TopItem {
+  readonly key: string | null;
+  readonly account: string | null;
+  readonly plan: string | null;
+  readonly operation: string | null;
+  readonly count: number;
+  readonly error: number;
+  readonly share: number;
+  readonly last: string;
+}
+
+export interface Process {
+  readonly worker: number | null;
+  readonly pid: number;
+  readonly inFlight: number;
+  readonly memory: number;
+  readonly aloneSince: string | null;
+  readonly stateMs: number | null;
+  readonly store: Connections;
+}
+
+export interface Configuration {
+  readonly settings: string;
+  readonly plans: string;
+  readonly contract: string;
+  readonly differs: readonly ('settings' | 'plans' | 'contract')[];
+  readonly waiting: readonly string[];
+  readonly lastReload: { readonly at: string; readonly reason: string; readonly problems: readonly string[] } | null;
+}
+
+export interface SettingDiff {
+  readonly name: string;
+  readonly inForce: string;
+  readonly inFiles: string;
+  readonly source: string;
+  readonly restart: boolean;
+  readonly masked: boolean;
+}
+
+export interface PlanDiff {
+  readonly name: string;
+  readonly inForce: PlanLimits | null;
+  readonly inFiles: PlanLimits | null;
+}
+
+export interface PlanLimits {
+  readonly count: 'key' | 'account';
+  readonly limits: string | null;
+  readonly concurrency: Concurrency | null;
+  readonly weight: Weight;
+  readonly addresses: PlanAddresses | null;
+}
+
+export interface AccountDiff {
+  readonly name: string;
+  readonly inForce: string | null;
+  readonly inFiles: string | null;
+}
+
+export interface BansDiff {
+  readonly inForce: Ladder | null;
+  readonly inFiles: Ladder | null;
+}
+
+export interface ContractDiff {
+  readonly inForce: ContractSummary;
+  readonly inFiles: ContractSummary;
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly changed: readonly string[];
+}
+
+export interface ContractSummary {
+  readonly title: string;
+  readonly version: string;
+  readonly digest: string;
+  readonly operations: number;
+}
+
+export interface RefusedRequest {
+  readonly id: string;
+  readonly gateway: string;
+  readonly worker: number | null;
+  readonly at: string;
+  readonly method: string;
+  readonly operation: string;
+  readonly status: number;
+  readonly complete: boolean;
+  readonly step: Step;
+  readonly code: string | null;
+  readonly message: string | null;
+  readonly key: {
+    readonly id: string;
+    readonly account: string;
+    readonly plan: string;
+    readonly subject: string | null;
+  } | null;
+  readonly address: string;
+  readonly more: number;
+}
+
+export type Step = 'door' | 'pages' | 'authenticate' | 'usage' | 'admit' | 'contract' | 'store' | null;
+
+export interface ExplainedRequest extends RefusedRequest {
+  readonly path: string | null;
+  readonly reason: string | null;
+  readonly traceparent: string | null;
+  readonly decision: Decision | null;
+  readonly windows: readonly ExplainedWindow[];
+  readonly faults: readonly Faults[];
+  readonly body: { readonly declared: number | null; readonly received: number };
+  readonly store: {
+    readonly attempts: number;
+    readonly asked?: { readonly upstream: string; readonly store: string } | null;
+    readonly head: number | null;
+  } | null;
+  readonly outage: string | null;
+  readonly times: {
+    readonly authenticated: number | null;
+    readonly admitted: number | null;
+    readonly forwarded: number | null;
+    readonly answered: number | null;
+    readonly total: number;
+  };
+}
+
+export interface Decision {
+  readonly verdict: 'admitted' | 'limited' | 'banned';
+  readonly by: 'state' | 'memory' | 'alone';
+  readonly cost: number;
+  readonly violated: string | null;
+  readonly retryAt: string | null;
+  readonly retryAfter: number | null;
+  readonly strikes: number;
+  readonly strikesToBan: number | null;
+  readonly bannedUntil: string | null;
+  readonly banBegan: boolean;
+  readonly rung: number | null;
+}
+
+export interface ExplainedWindow {
+  readonly name: string;
+  readonly kind: 'fixed' | 'sliding';
+  readonly limit: number;
+  readonly before: number;
+  readonly after: number;
+  readonly resetAt: string;
+}
+
+export interface Faults {
+  readonly side: 'request' | 'response';
+  readonly reportOnly: boolean;
+  readonly count: number;
+  readonly faults: readonly {
+    readonly in: 'path' | 'query' | 'header' | 'cookie' | 'body';
+    readonly pointer: string;
+    readonly rule: string;
+  }[];
+}
+
+export type KeyStatus = 'active' | 'disabled' | 'expired' | 'revoked';
+
+export type Role = 'read' | 'operate' | 'admin';
+
+export type Duration = string;
+
+export type Env = string;
+
+export interface Plan {
+  readonly name: string;
+  readonly count: 'key' | 'account';
+  readonly limits: string | null;
+  readonly concurrency: Concurrency | null;
+  readonly weight: Weight;
+  readonly addresses: PlanAddresses | null;
+  readonly keys: number | null;
+}
+
+export interface PlanDraft {
+  readonly limits?: NullableLimits | null;
+  readonly drop?: readonly string[];
+  readonly count?: 'key' | 'account';
+  readonly concurrency?: Concurrency | null;
+  readonly weight?: Weight;
+  readonly addresses?: { readonly allow?: Blocks; readonly deny?: Blocks } | null;
+}
+
+export type Concurrency = number;
+
+export interface PlanAddresses {
+  readonly allow: Blocks;
+  readonly deny: Blocks;
+}
+
+export type Blocks = readonly string[];
+
+export type Weight = number;
+
+export type Limits = string;
+
+export type NullableLimits = string;
+
+export type Label = string;
+
+export type Addresses = readonly string[];
+
+export type Scopes = readonly string[];
+
+export type Metadata = Readonly<Record<string, string>>;
+
+export interface NewKey {
+  readonly account: string;
+  readonly plan: string;
+  readonly label?: Label | null;
+  readonly limits?: NullableLimits | null;
+  readonly expires?: string | null;
+  readonly expiresIn?: Duration;
+  readonly addresses?: Addresses | null;
+  readonly scopes?: Scopes;
+  readonly metadata?: Metadata;
+  readonly env?: Env;
+}
+
+export interface ImportedKey {
+  readonly hash: string;
+  readonly account: string;
+  readonly plan: string;
+  readonly label?: Label | null;
+  readonly limits?: NullableLimits | null;
+  readonly expires?: string | null;
+  readonly expiresIn?: Duration;
+  readonly addresses?: Addresses | null;
+  readonly scopes?: Scopes;
+  readonly metadata?: Metadata;
+}
+
+export interface ManyImportedKeys {
+  readonly keys: readonly {
+    readonly hash: string;
+    readonly account: string;
+    readonly plan: string;
+    readonly label?: Label | null;
+    readonly limits?: NullableLimits | null;
+    readonly expires?: string | null;
+    readonly addresses?: Addresses | null;
+    readonly scopes?: Scopes;
+    readonly metadata?: Metadata;
+    readonly disabled?: boolean;
+  }[];
+  readonly dryRun?: boolean;
+  readonly skipBad?: boolean;
+}
+
+export interface ImportReport {
+  readonly dryRun: boolean;
+  readonly imported: number;
+  readonly already: number;
+  readonly bad: readonly { readonly index: number; readonly field: string; readonly message: string }[];
+}
+
+export interface KeyUpdate {
+  readonly plan?: string;
+  readonly label?: Label | null;
+  readonly limits?: NullableLimits | null;
+  readonly expires?: string | null;
+  readonly expiresIn?: Duration;
+  readonly addresses?: Addresses | null;
+  readonly scopes?: Scopes;
+  readonly metadata?: Metadata;
+}
+
+export interface Key {
+  readonly id: string;
+  readonly account: string;
+  readonly plan: string;
+  readonly label: string | null;
+  readonly limits: string | null;
+  readonly status: KeyStatus;
+  readonly created: string;
+  readonly expires: string | null;
+  readonly disabled: string | null;
+  readonly revoked: string | null;
+  readonly lastUsed: string | null;
+  readonly addresses: readonly string[] | null;
+  readonly scopes: readonly string[];
+  readonly history?: BanRecord;
+  readonly metadata: Metadata;
+  readonly imported: boolean;
+  readonly asOf?: AsOf;
+  readonly rotation: { readonly at: string; readonly overlapEnds: string | null } | null;
+}
+
+export type AsOf = string;
+
+export interface KeyWithSecret extends Key {
+  readonly key: string;
+}
+
+export interface Account {
+  readonly account: string;
+  readonly limits: string | null;
+  readonly keys: number;
+  readonly active: number;
+  readonly plans: readonly string[];
+}
+
+export interface Ladder {
+  readonly strikes: number;
+  readonly within: string;
+  readonly grace: string;
+  readonly lengths: readonly string[];
+  readonly forget: string;
+}
+
+export interface NewBan {
+  readonly length: Duration;
+  readonly reason: string;
+}
+
+export interface Ban {
+  readonly subject: string;
+  readonly key: string | null;
+  readonly account: string | null;
+  readonly plan: string | null;
+  readonly since: string | null;
+  readonly until: string;
+  readonly limit: string | null;
+  readonly rung: number | null;
+  readonly next: string | null;
+  readonly forgotten: string | null;
+  readonly reason: string | null;
+  readonly by: string | null;
+  readonly history?: BanRecord;
+}
+
+export interface BanRecord {
+  readonly bans: number;
+  readonly pardoned: { readonly at: string; readonly by: string } | null;
+}
+
+export interface BanEntry {
+  readonly number: number;
+  readonly at: string;
+  readonly actor: string;
+  readonly action: string;
+  readonly target: string;
+  readonly before: Readonly<Record<string, unknown>> | null;
+  readonly after: { readonly plan?: string | null; readonly until?: string | null; readonly rung?: number } | null;
+  readonly requestId: string;
+  readonly reason: string | null;
+  readonly ended: {
+    readonly at: string;
+    readonly how: 'expired' | 'pardoned' | 'extended' | 'replaced' | 'failed';
+    readonly by: string | null;
+  } | null;
+}
+
+export interface Standing {
+  readonly subject: string;
+  readonly key: string | null;
+  readonly account: string;
+  readonly plan: string;
+  readonly windows: readonly StandingWindow[];
+  readonly banned: string | null;
+  readonly strikes: number;
+  readonly rung: number;
+  readonly history?: BanRecord;
+}
+
+export interface StandingWindow {
+  readonly name: string;
+  readonly kind: 'fixed' | 'sliding';
+  readonly limit: number;
+  readonly used: number;
+  readonly remaining: number;
+  readonly resets: string | null;
+}
+
+export interface Trial {
+  readonly plan: string;
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly concurrency: Concurrency | null;
+  readonly weight: Weight;
+  readonly addresses: PlanAddresses | null;
+  readonly keys: number;
+  readonly overLimit: readonly string[];
+  readonly unusable: readonly string[];
+  readonly lastDay?: LastDay | null;
+}
+
+export interface LastDay {
+  readonly since: string | null;
+  readonly requests: { readonly admitted: number; readonly refused: number };
+  readonly windows: readonly TriedWindow[];
+  readonly parties: readonly RefusedParty[];
+  readonly gateways: readonly CountingGateway[];
+  readonly silent: readonly string[];
+  readonly apart: string | null;
+}
+
+export interface TriedWindow {
+  readonly name: string;
+  readonly kind: 'fixed' | 'sliding';
+  readonly limit: number;
+  readonly counted: boolean;
+  readonly since: string | null;
+  readonly floor: number | null;
+  readonly limited: number;
+  readonly refused: { readonly least: number; readonly most: number | null } | null;
+}
+
+export interface RefusedParty {
+  readonly key: string | null;
+  readonly account: string;
+  readonly windows: readonly {
+    readonly window: string;
+    readonly peak: number;
+    readonly began: string;
+    readonly times: number;
+    readonly refused: RefusedUnits;
+  }[];
+}
+
+export interface RefusedUnits {
+  readonly least: number;
+  readonly most: number | null;
+}
+
+export interface Setting {
+  readonly name: string;
+  readonly value: string;
+  readonly source: string;
+  readonly restart: boolean;
+}
+
+export interface Entry {
+  readonly number: number;
+  readonly at: string;
+  readonly actor: string;
+  readonly action: string;
+  readonly target: string;
+  readonly before: Readonly<Record<string, unknown>> | null;
+  readonly after: Readonly<Record<string, unknown>> | null;
+  readonly requestId: string;
+  readonly reason: string | null;
+}
+
+export interface Token {
+  readonly name: string;
+  readonly role: Role;
+  readonly created: string;
+}
+
+export interface TokenWithSecret {
+  readonly name: string;
+  readonly role: Role;
+  readonly created: string;
+  readonly token: string;
+}
+
+export interface WebhookEndpoint {
+  readonly id: string;
+  readonly host: string;
+  readonly events: readonly string[];
+  readonly standing: 'new' | 'well' | 'failing' | 'gone';
+  readonly waiting: number;
+  readonly oldest: string | null;
+  readonly failingSince: string | null;
+  readonly failures: number;
+  readonly error: string | null;
+  readonly delivered: string | null;
+  readonly pausedUntil: string | null;
+  readonly lost: number;
+}
+
+export interface WebhookTest {
+  readonly id: string;
+  readonly host: string;
+  readonly delivered: boolean;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly duration: number;
+}
+
+export interface Keys {
+  readonly keys: readonly Key[];
+  readonly next: string | null;
+  readonly asOf?: AsOf;
+}
+
+export interface Accounts {
+  readonly accounts: readonly Account[];
+  readonly next: string | null;
+}
+
+export interface Plans {
+  readonly plans: readonly Plan[];
+  readonly bans: Ladder | null;
+}
+
+export interface Bans {
+  readonly bans: readonly Ban[];
+  readonly asOf?: AsOf;
+}
+
+export interface BanHistory {
+  readonly entries: readonly BanEntry[];
+  readonly next: number | null;
+}
+
+export interface Standings {
+  readonly usage: readonly Standing[];
+}
+
+export interface Config {
+  readonly settings: readonly Setting[];
+}
+
+export interface Status extends OfFleet {
+  readonly gateways: readonly Gateway[];
+  readonly lost: readonly { readonly gateway: string; readonly at: string }[];
+}
+
+export interface Stores extends OfFleet {
+  readonly stores: readonly StoreWithProcesses[];
+}
+
+export interface ConfigDiff {
+  readonly settings: readonly SettingDiff[];
+  readonly plans: readonly PlanDiff[];
+  readonly accounts: readonly AccountDiff[];
+  readonly bans: BansDiff | null;
+  readonly contract: ContractDiff | null;
+}
+
+export interface Top extends OfFleet {
+  readonly window: 'minute' | 'hour' | 'day';
+  readonly by: 'requests' | 'refused' | 'near' | 'strikes' | 'deprecated' | 'operations';
+  readonly since: string | null;
+  readonly total: number;
+  readonly error: number;
+  readonly items: readonly TopItem[];
+  readonly gateways: readonly CountingGateway[];
+}
+
+export interface History extends OfFleet {
+  readonly step: string;
+  readonly steps: readonly HistoryStep[];
+  readonly gateways: readonly string[];
+}
+
+export interface Requests extends OfFleet {
+  readonly requests: readonly RefusedRequest[];
+}
+
+export interface Reload {
+  readonly changed: readonly string[];
+  readonly needRestart: readonly string[];
+}
+
+export interface Audit {
+  readonly entries: readonly Entry[];
+  readonly next: number | null;
+}
+
+export interface Tokens {
+  readonly tokens: readonly Token[];
+}
+
+export interface Webhooks {
+  readonly endpoints: readonly WebhookEndpoint[];
+}
+
+export interface WebhookTests {
+  readonly tests: readonly WebhookTest[];
+}
+
+/** The answer of each operation. */
+export interface Answers {
+  readonly listKeys: Keys;
+  readonly createKey: KeyWithSecret;
+  readonly importKey: Key;
+  readonly importKeys: ImportReport;
+  readonly whoami: Key;
+  readonly showKey: Key;
+  readonly updateKey: Key;
+  readonly revokeKey: Key;
+  readonly disableKey: Key;
+  readonly enableKey: Key;
+  readonly rotateKey: KeyWithSecret;
+  readonly listAccounts: Accounts;
+  readonly showAccount: Account;
+  readonly listKeysOfAccount: Keys;
+  readonly listPlans: Plans;
+  readonly showPlan: Plan;
+  readonly putPlan: Trial;
+  readonly tryPlan: Trial;
+  readonly listBans: Bans;
+  readonly listBanHistory: BanHistory;
+  readonly imposeBan: Bans;
+  readonly pardon: Standings;
+  readonly extendBan: Bans;
+  readonly showUsage: Standings;
+  readonly resetUsage: Standings;
+  readonly grantUsage: Standings;
+  readonly showStatus: Status;
+  readonly listStores: Stores;
+  readonly showTop: Top;
+  readonly showHistory: History;
+  readonly followLive: null;
+  readonly listRequests: Requests;
+  readonly explainRequest: ExplainedRequest;
+  readonly showConfig: Config;
+  readonly diffConfig: ConfigDiff;
+  readonly reload: Reload;
+  readonly listAudit: Audit;
+  readonly listTokens: Tokens;
+  readonly createToken: TokenWithSecret;
+  readonly revokeToken: Token;
+  readonly listWebhooks: Webhooks;
+  readonly showWebhookSchema: Readonly<Record<string, unknown>>;
+  readonly testWebhooks: WebhookTests;
+}

@@ -1,0 +1,117 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+
+// Not openapi-typescript: it builds its output with the API of TypeScript 5, which TypeScript 7 does not have.
+
+const root = join(import.meta.dirname, '..');
+const CONTRACT = join(root, 'config/admin.openapi.yaml');
+const TYPES = join(root, 'packages/console/src/admin-api.ts');
+
+interface Schema {
+  readonly $ref?: string;
+  readonly allOf?: readonly Schema[];
+  readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
+  readonly nullable?: boolean;
+  readonly enum?: readonly (string | null)[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: Schema | boolean;
+}
+
+interface Response {
+  readonly $ref?: string;
+  readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
+}
+
+interface Contract {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly responses: Readonly<Record<string, Response>>;
+  };
+}
+
+interface Operation {
+  readonly operationId?: string;
+  readonly responses: Readonly<Record<string, Response>>;
+}
+
+/** The TypeScript types of the admin API: every schema and response of its contract, and the answer of each operation. */
+export function adminTypes(): string {
+  const { paths, components } = parse(readFileSync(CONTRACT, 'utf8')) as Contract;
+  const { schemas, responses } = components;
+
+  const nameIn = (ref: string) => ref.slice(ref.lastIndexOf('/') + 1);
+  const json = ({ content = {} }: Response) => content['application/json']?.schema;
+
+  /** A schema that may be null has its name without null; references to it add null. */
+  function typeOf(schema: Schema, indent: string): string {
+    const { $ref } = schema;
+    if ($ref !== undefined) return orNull(nameIn($ref), schemas[nameIn($ref)]!);
+    return orNull(withoutNull(schema, indent), schema);
+  }
+
+  function withoutNull(schema: Schema, indent: string): string {
+    const { allOf, enum: values, type, items, properties, additionalProperties: others } = schema;
+    if (allOf) return allOf.map((part) => typeOf(part, indent)).join(' & ');
+    if (values) return values.map((value) => (value === null ? 'null' : `'${value}'`)).join(' | ');
+    if (type === 'integer' || type === 'number') return 'number';
+    if (type === 'string' || type === 'boolean') return type;
+    if (type === 'array') return listOf(typeOf(items!, indent));
+    if (properties) return objectOf(schema, indent);
+    if (type === 'object')
+      return `Readonly<Record<string, ${others instanceof Object ? typeOf(others, indent) : 'unknown'}>>`;
+    return 'unknown';
+  }
+
+  function objectOf({ properties = {}, required = [] }: Schema, indent: string): string {
+    const members = Object.entries(properties).map(([name, schema]) => {
+      const key = /^[a-z]\w*$/i.test(name) ? name : `'${name}'`;
+      return `readonly ${key}${required.includes(name) ? '' : '?'}: ${typeOf(schema, `${indent}  `)}`;
+    });
+    const short = `{ ${members.join('; ')} }`;
+    if (indent !== '' && short.length < 90) return short;
+    return `{\n${members.map((member) => `${indent}  ${member};\n`).join('')}${indent}}`;
+  }
+
+  function declaration(name: string, schema: Schema): string {
+    const [own = schema, ...others] = schema.allOf?.toSorted((a, b) => Number(!!a.$ref) - Number(!!b.$ref)) ?? [];
+    const type = withoutNull(own, '');
+    if (!type.startsWith('{')) return `export type ${name} = ${type};\n`;
+    const bases = others.map((other) => typeOf(other, '')).join(', ');
+    return `export interface ${name} ${bases && `extends ${bases} `}${type}\n`;
+  }
+
+  function answerOf({ responses: own }: Operation): string {
+    const [, good] = Object.entries(own).find(([status]) => status.startsWith('2'))!;
+    const schema = json(good.$ref === undefined ? good : responses[nameIn(good.$ref)]!);
+    if (schema === undefined) return 'null';
+    return good.$ref === undefined || schema.$ref ? typeOf(schema, '  ') : nameIn(good.$ref);
+  }
+
+  const named = [
+    ...Object.entries(schemas),
+    ...Object.entries(responses).flatMap(([name, response]) =>
+      json(response)!.$ref ? [] : [[name, json(response)!] as const],
+    ),
+  ];
+  const operations = Object.values(paths)
+    .flatMap((item) => Object.values(item))
+    .flatMap((operation) =>
+      operation.operationId === undefined ? [] : [[operation.operationId, answerOf(operation)] as const],
+    );
+  return [
+    '// Written by `npm run generate` from config/admin.openapi.yaml, which says what the fields mean. Times are RFC 3339.\n',
+    ...named.map(([name, schema]) => declaration(name, schema)),
+    `/** The answer of each operation. */\nexport interface Answers {\n${operations.map(([id, answer]) => `  readonly ${id}: ${answer};\n`).join('')}}\n`,
+  ].join('\n');
+}
+
+const orNull = (type: string, { nullable, enum: values }: Schema): string =>
+  nullable && !values?.includes(null) ? `${type} | null` : type;
+
+const listOf = (type: string): string => `readonly ${/^(\w+|\{.*\})$/s.test(type) ? type : `(${type})`}[]`;
+
+if (import.meta.main) writeFileSync(TYPES, adminTypes());

@@ -79,11 +79,3 @@ export function placeOf(window: Window, resetAt: number, now: number): number {
 export function unnamed({ kind, span, limit, scope }: Omit<Window, 'name'>): Omit<Window, 'name'> {
   return scope === undefined ? { kind, span, limit } : { kind, span, limit, scope };
 }
-
-/**
- * What tells the windows apart that a subject opens one after the other, the same for all processes: of a fixed one its end, and of a
- * sliding one, which never ends, the begin of the span of the clock in which it was read.
- */
-export function placeOf(window: Window, resetAt: number, now: number): number {
-  return kindOf(window).resetsAsWhole ? Math.round(resetAt) : Math.floor(now / window.span) * window.span;
-}

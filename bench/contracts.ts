@@ -9,7 +9,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { ContractError, checkContract, type Problem } from '../packages/openapi/src/contract.ts';
+import { ContractError, checkContract, type Problem } from '@storegate/openapi';
 import { ContractLoader } from '../src/run/contracts/loader.ts';
 
 interface Row {
@@ -87,8 +87,8 @@ function check(file: string): Row {
 
 function outcomeOf(file: string): Pick<Row, 'title' | 'operations' | 'problems' | 'notes'> {
   try {
-    const { checked, notes } = checkContract(file);
-    const { title, version, operations } = checked;
+    const { compiled, notes } = checkContract(file);
+    const { title, version, operations } = compiled;
     return { title: `${title} ${version}`, operations: operations.length, problems: [], notes: notes.length };
   } catch (error) {
     if (!(error instanceof ContractError)) throw error;

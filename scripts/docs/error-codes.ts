@@ -1,4 +1,4 @@
-import { RULES } from '../../src/errors/fault.ts';
+import { RULES } from '@storegate/openapi';
 import { ERROR_CODES } from '../../src/errors/refusals.ts';
 
 function ruleRows(): string[] {

@@ -1,5 +1,5 @@
-import { maskSecrets } from '../common/secret-mask.ts';
-import { type Fault, maskedFault } from '../errors/fault.ts';
+import type { Fault } from '@storegate/openapi';
+import { maskedFault, maskSecrets } from '../common/secret-mask.ts';
 
 /** Every error code of the admin API, with its status. Codes are for programs and never change their meaning. */
 export const ADMIN_CODES = {

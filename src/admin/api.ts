@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
-import { type Contract, loadContract, type Operation } from '../../packages/openapi/src/contract.ts';
+import { type Contract, type Fault, loadContract, type Operation } from '@storegate/openapi';
 import { holdsSecret } from '../common/secret-mask.ts';
 import { ConfigError } from '../config/problems/problems.ts';
-import type { Fault } from '../errors/fault.ts';
 import { Outage } from '../errors/outage.ts';
 import { KeyError } from '../keys/manage.ts';
 import { REASON_HEADER } from '../keys/operators/reason.ts';

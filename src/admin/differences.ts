@@ -1,4 +1,4 @@
-import type { Contract } from '../../packages/openapi/src/contract.ts';
+import type { Contract } from '@storegate/openapi';
 import { shortDigest } from '../common/digest.ts';
 import type { Config } from '../config/config.ts';
 import { describeConfig, settingsBehind } from '../config/describe.ts';

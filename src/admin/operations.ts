@@ -1,4 +1,4 @@
-import type { Contract, Operation } from '../../packages/openapi/src/contract.ts';
+import type { Contract, Operation } from '@storegate/openapi';
 import { ROLES, type Role } from '../keys/operators/tokens.ts';
 import type { AdminOperation, AdminOperations } from './call.ts';
 import type { Change } from './change.ts';

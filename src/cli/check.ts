@@ -1,13 +1,7 @@
-import {
-  ContractError,
-  formatExempted,
-  formatProblems,
-  loadContract,
-  type Problem,
-  type ReadContract,
-} from '../../packages/openapi/src/contract.ts';
+import { ContractError, formatExempted, formatProblems, type Problem } from '@storegate/openapi';
 import { readCertificates, warningsOf } from '../config/certificates.ts';
 import type { Config } from '../config/config.ts';
+import { loadContract, type ReadContract } from '../config/contract/contract.ts';
 import { loadConfig } from '../config/load.ts';
 import { formatLimit } from '../config/windows.ts';
 import { Outage } from '../errors/outage.ts';

@@ -1,4 +1,4 @@
-import { ExpectedError } from '../common/expected-error.ts';
+import { ExpectedError, isExpected } from '../common/expected-error.ts';
 import type { Address, Config } from '../config/config.ts';
 import { sourceOf } from '../config/describe.ts';
 import { environmentVariables } from '../config/environment.ts';
@@ -14,7 +14,7 @@ class UnusableSetting extends ExpectedError {
  * be used, because an error of a worker has come from another process.
  */
 export function withOrigin(error: unknown, config: Config): unknown {
-  if (!(error instanceof ExpectedError)) return error;
+  if (!isExpected(error)) return error;
   const setting = settingIn(error.message, config);
   if (setting === null) return error;
   return new UnusableSetting(`${error.message} (${originOf(config, setting)})`, { cause: error });

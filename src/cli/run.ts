@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { ExpectedError } from '../common/expected-error.ts';
+import { isExpected } from '../common/expected-error.ts';
 import { maskSecrets } from '../common/secret-mask.ts';
 import { createProgram } from './program.ts';
 import { CallError, type CallFailure } from './reach/api.ts';
@@ -25,6 +25,6 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
 
 /** The message of an expected error. Any other is a bug and shows its stack. */
 function describe(error: unknown): string {
-  if (error instanceof ExpectedError) return error.message;
+  if (isExpected(error)) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

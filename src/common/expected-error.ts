@@ -5,3 +5,7 @@
 export abstract class ExpectedError extends Error {
   abstract override readonly name: string;
 }
+
+/** Also the error of a contract, whose package does not know the class above: by its name, because commands start without the package. */
+export const isExpected = (error: unknown): error is Error =>
+  error instanceof ExpectedError || (error instanceof Error && error.name === 'ContractError');

@@ -10,3 +10,8 @@ export function holdsSecret(text: string): boolean {
 export function maskSecrets(text: string): string {
   return text.replaceAll(LIKE_A_KEY, 'sg_…');
 }
+
+/** The fault without what looks like a key. */
+export function maskedFault<T extends { readonly pointer: string; readonly message: string }>(fault: T): T {
+  return { ...fault, pointer: maskSecrets(fault.pointer), message: maskSecrets(fault.message) };
+}

@@ -1,6 +1,6 @@
+import type { Fault } from '@storegate/openapi';
 import { CONTRACT_JSON_PATH, REFERENCE_PATH, USAGE_PATH } from '../common/own-paths.ts';
-import { maskSecrets } from '../common/secret-mask.ts';
-import { type Fault, maskedFault } from './fault.ts';
+import { maskedFault, maskSecrets } from '../common/secret-mask.ts';
 
 /**
  * Every code an answer of the gateway can carry. Codes are for programs: a code never changes its meaning, and a retired one

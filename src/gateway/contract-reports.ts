@@ -1,6 +1,5 @@
-import type { Contract } from '../../packages/openapi/src/contract.ts';
-import { unescapeToken } from '../../packages/openapi/src/names.ts';
-import type { Fault } from '../errors/fault.ts';
+import { type Fault, unescapeToken } from '@storegate/openapi';
+import type { Contract } from '../config/contract/contract.ts';
 import type { Observe, ToldFault } from '../observe/events.ts';
 import type { Exchange } from './exchange.ts';
 

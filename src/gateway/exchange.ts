@@ -1,4 +1,4 @@
-import type { Operation } from '../../packages/openapi/src/contract.ts';
+import type { Operation } from '../config/contract/contract.ts';
 import type { Refusal } from '../errors/refusals.ts';
 import type { Client } from '../keys/key.ts';
 import type { Admission, Standing } from '../limits/admission.ts';

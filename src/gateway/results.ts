@@ -1,4 +1,4 @@
-import type { Operation } from '../../packages/openapi/src/contract.ts';
+import type { Operation } from '../config/contract/contract.ts';
 import type { Client } from '../keys/key.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { RequestTarget } from './wire/target.ts';

@@ -1,5 +1,5 @@
-import type { Contract, Operation } from '../../packages/openapi/src/contract.ts';
 import type { Mount } from '../config/config.ts';
+import type { Contract, Operation } from '../config/contract/contract.ts';
 
 /** The route of a request. The contract stage refuses the last two kinds, after admission. */
 export type Route =

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import type { Fault } from '../errors/fault.ts';
+import type { Fault } from '@storegate/openapi';
 import type { Admission, Standing } from '../limits/admission.ts';
 import type { Ladder, Window } from '../limits/limits.ts';
 import type { Scopes } from '../limits/scopes.ts';

@@ -1,10 +1,10 @@
 import { createReference } from '@storegate/reference';
-import type { Operation } from '../../packages/openapi/src/contract.ts';
 import type { Guard } from '../callers/guard.ts';
 import type { Eventually } from '../common/eventually.ts';
 import { CONTRACT_JSON_PATH, CONTRACT_YAML_PATH, PAGE_PATHS, REFERENCE_PATH } from '../common/own-paths.ts';
 import type { SharedBudget } from '../common/shared-budget.ts';
 import type { Config } from '../config/config.ts';
+import type { Operation } from '../config/contract/contract.ts';
 import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
 import { ERROR_CODES } from '../errors/refusals.ts';
 import { createReport, createTellFaults } from '../gateway/contract-reports.ts';

@@ -1,15 +1,15 @@
 import {
-  type Contract,
   ContractError,
   formatProblems as formatContractProblems,
   formatExempted,
   isSameReading,
-} from '../../packages/openapi/src/contract.ts';
+} from '@storegate/openapi';
 import type { AroundReload, Compared, Reloaded } from '../admin/context.ts';
 import type { Eventually } from '../common/eventually.ts';
 import { Turns } from '../common/turns.ts';
 import { type Certificates, readCertificates } from '../config/certificates.ts';
 import type { Config } from '../config/config.ts';
+import type { Contract } from '../config/contract/contract.ts';
 import { ConfigError, formatProblem } from '../config/problems/problems.ts';
 import { differences, inForce, keepsValue } from '../config/restart.ts';
 import { Outage } from '../errors/outage.ts';

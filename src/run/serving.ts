@@ -1,7 +1,7 @@
-import type { Contract } from '../../packages/openapi/src/contract.ts';
 import type { Guard } from '../callers/guard.ts';
 import { SharedBudget } from '../common/shared-budget.ts';
 import type { ServedConfig } from '../config/config.ts';
+import type { Contract } from '../config/contract/contract.ts';
 import type { Pipeline } from '../gateway/pipeline.ts';
 import { createUnparsedAnswers } from '../gateway/reply/unparsed.ts';
 import { Flights } from '../gateway/stages/in-flight.ts';

@@ -1,6 +1,7 @@
-import { type Contract, ContractError } from '../../packages/openapi/src/contract.ts';
+import { ContractError } from '@storegate/openapi';
 import { suggest } from '../common/suggest.ts';
 import type { Config } from '../config/config.ts';
+import type { Contract } from '../config/contract/contract.ts';
 import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
 
 /** A contract does not know the settings, so this is found when both are there. Throws ContractError for every name that is none. */

@@ -2,7 +2,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Contract, loadContract, type Operation } from '../../packages/openapi/src/contract.ts';
+import { type Contract, loadContract, type Operation } from '@storegate/openapi';
 import { ADMIN_CONTRACT, adminContract, createAdminApi } from '../../src/admin/api.ts';
 import type { AdminContext } from '../../src/admin/context.ts';
 import { ROLES, type Role } from '../../src/keys/operators/tokens.ts';

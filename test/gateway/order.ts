@@ -1,4 +1,4 @@
-import type { Operation } from '../../packages/openapi/src/contract.ts';
+import type { Operation } from '../../src/config/contract/contract.ts';
 import type { Exchange } from '../../src/gateway/exchange.ts';
 import type { Parts } from '../../src/gateway/pipeline.ts';
 import type { Route } from '../../src/gateway/routes.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Fault, RULES } from '../../src/errors/fault.ts';
+import { type Fault, RULES } from '@storegate/openapi';
 import { isAnError, Stand } from './stand.ts';
 
 let stand: Stand;

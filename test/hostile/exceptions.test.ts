@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { loadContract } from '@storegate/openapi';
 import { createReference, writeDocuments } from '@storegate/reference';
-import { loadContract } from '../../packages/openapi/src/contract.ts';
 import { createGuard, type Guard } from '../../src/callers/guard.ts';
 import { PAGE_PATHS } from '../../src/common/own-paths.ts';
 import { createPages } from '../../src/gateway/own/pages.ts';

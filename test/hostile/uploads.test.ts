@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Rule } from '../../src/errors/fault.ts';
+import type { Rule } from '@storegate/openapi';
 import { isAnError, Stand } from './stand.ts';
 
 const FORM = 'multipart/form-data; boundary=b0undary';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Response } from 'supertest';
-import { loadContract } from '../../packages/openapi/src/contract.ts';
+import { loadContract } from '../../src/config/contract/contract.ts';
 import { type AdminCall, adminOf } from '../support/admin.ts';
 import { isTheError } from '../support/expect-headers.ts';
 import { TestGateway } from '../support/gateway.ts';

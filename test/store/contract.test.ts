@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { Operation } from '../../packages/openapi/src/contract.ts';
+import type { Operation } from '@storegate/openapi';
 import { MAX_BODY_BYTES } from '../../src/store/store.ts';
 import { contract, follow, lookUpOperation, type Part } from './document.ts';
 import { closeStores, type RunningStore, startStore } from './start-store.ts';

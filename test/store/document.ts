@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { loadContract, type Operation } from '../../packages/openapi/src/contract.ts';
+import { loadContract, type Operation } from '@storegate/openapi';
 
 /** The contract of the store, as the gateway loads it. */
 export const contract = loadContract(fileURLToPath(new URL('../../config/openapi.yaml', import.meta.url)));

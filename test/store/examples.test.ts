@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Operation } from '../../packages/openapi/src/contract.ts';
+import type { Operation } from '@storegate/openapi';
 import { contract, follow, lookUpOperation, type Part } from './document.ts';
 
 const json = 'application/json';

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { loadContract } from '../../packages/openapi/src/contract.ts';
+import { loadContract } from '@storegate/openapi';
 import { ADMIN_CONTRACT } from '../../src/admin/api.ts';
 
 const contract = loadContract(ADMIN_CONTRACT);

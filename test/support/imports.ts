@@ -13,11 +13,19 @@ export interface Import {
 const ROOT = resolve(import.meta.dirname, '../..');
 const PACKAGES = join(ROOT, 'packages');
 
-/** How a package of ours is imported from outside. */
-const DOOR = /^@storegate\/(\w+)(\/\w+)?$/;
-
 /** The folder of each package that has our code, by the package's name. */
 const packages = new Map(readdirSync(PACKAGES).map((name) => [name, join(PACKAGES, name, 'src')]));
+
+/** The files of packages that others may import, by the names that they write: `exports` of each package.json. */
+const doors = new Map(
+  [...packages].flatMap(([name, folder]) => {
+    const { exports } = JSON.parse(readFileSync(join(folder, '../package.json'), 'utf8'));
+    const files = Object.entries<string>(typeof exports === 'string' ? { '.': exports } : exports);
+    return files.map(([way, file]) => [join('@storegate', name, way), nameOf(join(folder, '..', file))] as const);
+  }),
+);
+
+export const DOORS: readonly string[] = [...doors.values()];
 
 /** All files of code below src and in packages. */
 export const FILES: readonly string[] = [
@@ -53,7 +61,7 @@ export function importsIn(file: string, text: string): Import[] {
   ].map(([, name]) => name!);
   return names.map((name) => ({
     from: file,
-    to: name.startsWith('.') ? nameOf(resolve(placeOf(file), '..', name)) : name.replace(DOOR, '$1$2/index.ts'),
+    to: name.startsWith('.') ? nameOf(resolve(placeOf(file), '..', name)) : (doors.get(name) ?? name),
   }));
 }
 

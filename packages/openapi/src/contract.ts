@@ -1,10 +1,10 @@
-import { type Checked, fingerprintOf, namesOf } from './checked.ts';
+import { type Compiled, fingerprintOf, namesOf } from './compiled.ts';
 import { digestsOf } from './digests.ts';
 import { type Document, loadDocument } from './document/document.ts';
 import { Places } from './document/places.ts';
 import { isObject } from './document/source.ts';
 import { toJson } from './exact-json.ts';
-import { refuseStray } from './extensions.ts';
+import { type ExtensionReader, NO_EXTENSIONS } from './extension-reader.ts';
 import { byPlace, Findings } from './findings.ts';
 import { judge } from './judgement.ts';
 import { treat } from './leniency.ts';
@@ -12,44 +12,53 @@ import { Operations } from './operations.ts';
 import { type Reading, readingOf } from './options.ts';
 import { Paths } from './paths.ts';
 import { ContractError, type Problem } from './problems.ts';
-import { Ratelimits } from './ratelimits.ts';
+import { createContract } from './runtime.ts';
 import { Schemas } from './schema/schemas.ts';
-import { createContract } from './served.ts';
 import { serverPaths } from './servers.ts';
 import type { ReadContract } from './types.ts';
-import { NamedUpstreams } from './upstreams.ts';
 
-export { MAX_FAULTS } from './faults.ts';
-export { formatExempted } from './leniency.ts';
-export type { MediaRule } from './media/rules.ts';
-export { isSameReading, type Reading, type Treatment, type UnknownQuery } from './options.ts';
-export { ContractError, formatProblem, formatProblems, type Problem } from './problems.ts';
-export type { BodyRule, Contract, Exempted, Match, Operation, ReadContract, Side } from './types.ts';
-
-export interface ContractOptions extends Reading {
+export interface ContractOptions<Fields = unknown, Shared = unknown> extends Reading {
   /** The text of the file, if it is known; the file is then not read. */
   readonly text?: string | undefined;
+  /** Reads the `x-` fields that only the caller knows. */
+  readonly extensions?: ExtensionReader<Fields, Shared>;
+}
+
+/** What a contract is made of, and the parts of its document that are not enforced. */
+export interface CheckedContract<Fields = unknown, Shared = unknown> {
+  readonly compiled: Compiled<Fields, Shared>;
+  readonly notes: readonly Problem[];
 }
 
 /**
  * Reads an OpenAPI document (3.0, 3.1 or 3.2, YAML or JSON) and the files it refers to, and checks all of it. This takes seconds for a large
- * one: `run/contracts/` does it in another process.
+ * document: a process that serves requests leaves `checkContract` to another process.
  *
  * @throws ContractError with every mistake.
  */
-export function loadContract(file: string, options: ContractOptions = {}): ReadContract {
-  const { checked, notes } = checkContract(file, options);
-  return Object.assign(createContract(checked), { notes });
+export function loadContract<Fields = unknown, Shared = unknown>(
+  file: string,
+  options: ContractOptions<Fields, Shared> = {},
+): ReadContract<Fields, Shared> {
+  const { compiled, notes } = checkContract(file, options);
+  return Object.assign(createContract(compiled), { notes });
 }
 
 /** The same, but returns what a contract is made of. */
-export function checkContract(
+export function checkContract<Fields = unknown, Shared = unknown>(
   file: string,
-  options: ContractOptions = {},
-): { readonly checked: Checked; readonly notes: readonly Problem[] } {
+  options: ContractOptions<Fields, Shared> = {},
+): CheckedContract<Fields, Shared> {
+  const extensions = options.extensions ?? (NO_EXTENSIONS as ExtensionReader<Fields, Shared>);
   const places = new Places();
   const findings = new Findings(places);
-  const document = loadDocument({ file, text: options.text }, places, findings, readingOf(options));
+  const document = loadDocument(
+    { file, text: options.text },
+    places,
+    findings,
+    readingOf(options),
+    extensions.misspelling,
+  );
   const schemas = new Schemas(document, findings);
   const operations = new Operations(document, schemas, findings);
   const { title, version } = readInfo(document, findings);
@@ -57,20 +66,21 @@ export function checkContract(
   const paths = new Paths(document, findings);
   paths.read(operations);
   operations.link();
-  refuseStray(document, findings);
   schemas.finish();
-  const finished = new NamedUpstreams(document, findings).of(operations.finish(prefixes[0]!));
-  const ratelimits = new Ratelimits(document, finished, findings);
+  const finished = operations.finish(prefixes[0]!);
+  const { fieldsOf, sharedBy } = extensions.read(document, finished, findings);
+  const extended = finished.map(([operation, node]) => [{ ...operation, ...fieldsOf(operation, node) }, node] as const);
   const judged = judge(document, findings, operations.described, { answers: options.responses !== 'off' });
-  const treated = treat(finished, judged, options.leniency ?? 'none', (operation) => paths.canMatch(operation));
+  const treated = treat(extended, judged, options.leniency ?? 'none', (operation) => paths.canMatch(operation));
   const notes = [...findings.notes, ...judged.unused, ...treated.tolerated].sort(byPlace);
   if (treated.refused.length > 0) throw new ContractError(treated.refused, notes);
 
   const { root, texts } = document;
-  const checked: Checked = {
+  const compiled = {
     title,
     version,
-    ...ratelimits.of(treated.operations),
+    operations: treated.operations,
+    shared: sharedBy(treated.operations),
     exempted: treated.exempted,
     prefixes,
     document,
@@ -80,7 +90,7 @@ export function checkContract(
     digests: digestsOf(treated.operations, document),
     names: namesOf(root),
   };
-  return { checked, notes };
+  return { compiled, notes };
 }
 
 function readInfo({ root }: Document, findings: Findings): { title: string; version: string } {

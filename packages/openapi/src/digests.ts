@@ -1,4 +1,4 @@
-import { fingerprintOf } from './checked.ts';
+import { fingerprintOf } from './compiled.ts';
 import type { Document } from './document/document.ts';
 import { isObject, type Json } from './document/source.ts';
 import { toJson } from './exact-json.ts';

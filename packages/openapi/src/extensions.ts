@@ -1,22 +1,17 @@
-import { MAX_SCOPE_LENGTH, MOST_SCOPES, SCOPE_FORM, scopesFlaw } from '../../../src/common/scopes.ts';
-import type { Document } from './document/document.ts';
-import { isObject, type Json, objectsIn } from './document/source.ts';
+import type { Json } from './document/source.ts';
 import type { Findings } from './findings.ts';
 import { isDate, isDateTime } from './formats.ts';
-import { UNCHECKED_BODY } from './own-fields.ts';
 
 const STABILITIES = ['stable', 'beta', 'experimental'] as const;
 
 export type Stability = (typeof STABILITIES)[number];
 
 export const MAX_BODY_BYTES = 'x-max-body-bytes';
-const REQUIRED_SCOPES = 'x-required-scopes';
-export const RATELIMIT = 'x-ratelimit';
+/** Lets bodies of an operation pass that cannot be checked. */
+export const UNCHECKED_BODY = 'x-storegate-unchecked-body';
 
-/** The values of our own fields of an operation. */
+/** The values of the `x-` fields of an operation that say how it is checked, and how long it lasts. */
 export interface Extensions {
-  /** Units that a request costs: `x-ratelimit-cost`. */
-  readonly cost: number;
   /** `x-stability-level`. */
   readonly stability: Stability;
   /** `x-deprecated-at`, in Unix seconds. */
@@ -31,8 +26,6 @@ export interface Extensions {
   readonly uncheckedBody: boolean;
   /** `x-max-body-bytes`: the largest body of a request; `null`: the operation says nothing. */
   readonly maxBodyBytes: number | null;
-  /** `x-required-scopes`: a key needs all of them. */
-  readonly requiredScopes: readonly string[];
   /** `x-try-it`. */
   readonly tryIt: boolean;
 }
@@ -53,7 +46,6 @@ export function readExtensions(operation: Json, findings: Findings): Extensions 
     findings.problem(operation, 'x-sunset', 'must not be before x-deprecated-at (RFC 9745 section 4)');
   }
   return {
-    cost: field('x-ratelimit-cost', 1, 'must be a whole number, 0 or more', whole),
     stability: field('x-stability-level', 'stable', `must be ${STABILITIES.join(', ')}`, (value) =>
       STABILITIES.find((stability) => stability === value),
     ),
@@ -72,48 +64,10 @@ export function readExtensions(operation: Json, findings: Findings): Extensions 
       'must be a whole number of bytes, 1 or more',
       (value) => whole(value) || undefined,
     ),
-    requiredScopes: readScopes(operation, findings),
     tryIt: field('x-try-it', true, 'must be true or false', (value) =>
       typeof value === 'boolean' ? value : undefined,
     ),
   };
-}
-
-function readScopes(operation: Json, findings: Findings): readonly string[] {
-  const value = operation[REQUIRED_SCOPES];
-  if (value === undefined) return [];
-  const flaw = flawOf(value);
-  if (flaw === null) return Object.freeze([...(value as string[])]);
-  findings.refuse(operation, REQUIRED_SCOPES, flaw);
-  return [];
-}
-
-/** A list without entries is refused too: whoever means everybody leaves the field out. */
-function flawOf(value: unknown): string | null {
-  if (!Array.isArray(value) || value.length === 0 || !value.every((name) => typeof name === 'string'))
-    return `must be a list of 1 to ${MOST_SCOPES} names of scopes`;
-  const flaw = scopesFlaw(value);
-  if (flaw === null) return null;
-  if (flaw.kind === 'many') return `must have at most ${MOST_SCOPES} scopes`;
-  const name = JSON.stringify(value[flaw.at]!.slice(0, MAX_SCOPE_LENGTH));
-  return flaw.kind === 'twice' ? `has ${name} twice` : `${name} is no name of a scope: ${SCOPE_FORM}`;
-}
-
-/**
- * Where an author may have meant all operations of a path or a document: there, limits and scopes would hold for nobody.
- */
-export function refuseStray(document: Document, findings: Findings): void {
-  const { root } = document;
-  const items = document.members(root.paths).flatMap(([, item]) => [item, document.object(item)]);
-  for (const node of new Set([root, root.info, root.paths, ...items, ...objectsIn(root.tags)])) {
-    if (!isObject(node)) continue;
-    if (node[REQUIRED_SCOPES] !== undefined)
-      findings.refuse(node, REQUIRED_SCOPES, 'has no effect here: it belongs on each operation that needs the scopes');
-  }
-  for (const node of new Set([root, root.info, root.paths, ...items])) {
-    if (isObject(node) && node[RATELIMIT] !== undefined)
-      findings.refuse(node, RATELIMIT, 'has no effect here: it belongs on an operation, or on a tag in tags');
-  }
 }
 
 const whole = (value: unknown): number | undefined =>

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import type { Fault, Limit, Rule } from '../../../src/errors/fault.ts';
+import type { Fault, Limit, Rule } from './fault.ts';
 import { escapeToken, shown, unescapeToken } from './names.ts';
 
 /** The most faults reported at once, in one list or in one part of a value. */

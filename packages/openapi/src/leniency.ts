@@ -7,23 +7,23 @@ import { formatProblem, type Problem } from './problems.ts';
 import type { Exempted } from './types.ts';
 
 /** What is left of the mistakes of a document. */
-interface Treated {
+interface Treated<Described> {
   /** Those that refuse it. */
   readonly refused: readonly Problem[];
   /** Those of no operation that are tolerated. */
   readonly tolerated: readonly Problem[];
   readonly exempted: readonly Exempted[];
   /** The operations that exist. */
-  readonly operations: readonly Description[];
+  readonly operations: readonly Described[];
 }
 
 /** Treats the operations that have mistakes. `canMatch`: whether requests can match an operation; if not, it is omitted. */
-export function treat(
-  described: readonly (readonly [Description, Json])[],
+export function treat<Described extends Description>(
+  described: readonly (readonly [Described, Json])[],
   judged: Judgement,
   leniency: 'none' | Treatment,
-  canMatch: (operation: Description) => boolean,
-): Treated {
+  canMatch: (operation: Described) => boolean,
+): Treated<Described> {
   if (leniency === 'none') {
     const all = [...judged.intolerable, ...judged.document, ...[...judged.operations.values()].flat()];
     const operations = described.map(([operation]) => operation);
@@ -47,7 +47,7 @@ export function treat(
 }
 
 /** Whoever serves it makes no checks for one that passes. */
-function exempt(operation: Description, treatment: Treatment): Description | null {
+function exempt<Described extends Description>(operation: Described, treatment: Treatment): Described | null {
   if (treatment === 'omit') return null;
   return { ...operation, exempt: treatment, ...(treatment === 'report' && { reportOnly: true }) };
 }

@@ -1,12 +1,10 @@
-import { NO_SCOPES } from '../../../src/limits/scopes.ts';
 import type { Document } from './document/document.ts';
 import { isObject, isReference, type Json, objectsIn } from './document/source.ts';
-import { type Extensions, MAX_BODY_BYTES, readExtensions, replyHeaders } from './extensions.ts';
+import { type Extensions, MAX_BODY_BYTES, readExtensions, replyHeaders, UNCHECKED_BODY } from './extensions.ts';
 import type { Findings } from './findings.ts';
 import { createContent, prepareContent } from './media/content.ts';
 import { MediaRules } from './media/rules.ts';
 import type { UnknownQuery } from './options.ts';
-import { UNCHECKED_BODY } from './own-fields.ts';
 import { createParameterCheck } from './parameters/checker.ts';
 import { type Parameter, Parameters } from './parameters/parameter.ts';
 import { type CheckResponse, createResponseCheck } from './responses.ts';
@@ -139,10 +137,6 @@ export class Operations {
       summary: typeof node.summary === 'string' ? node.summary : '',
       tags: Object.freeze(Array.isArray(node.tags) ? node.tags.filter((tag) => typeof tag === 'string') : []),
       deprecated: node.deprecated === true,
-      // Ratelimits finds them, once all operations and tags are known.
-      scopes: NO_SCOPES,
-      // NamedUpstreams finds it.
-      upstream: null,
       ...extensions,
       exempt: null,
       item,

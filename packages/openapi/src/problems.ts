@@ -1,6 +1,4 @@
-import { ExpectedError } from '../../../src/common/expected-error.ts';
-
-/** A mistake in the contract, or a part of it that the gateway does not enforce. */
+/** A mistake in the contract, or a part of it that is not enforced. */
 export interface Problem {
   /** The path of the file, as the caller or another file of the contract names it. */
   readonly file: string;
@@ -31,7 +29,7 @@ export function formatProblems(problems: readonly Problem[], most = MOST_EQUAL):
 }
 
 /** The contract cannot be used. `problems` has every mistake, in the order of the document. */
-export class ContractError extends ExpectedError {
+export class ContractError extends Error {
   override name = 'ContractError';
   readonly problems: readonly Problem[];
   /** What else there is to say about the document. */

@@ -1,6 +1,6 @@
-import type { Fault, Rule } from '../../../src/errors/fault.ts';
 import type { Document } from './document/document.ts';
 import { isObject, isReference, type Json } from './document/source.ts';
+import type { Fault, Rule } from './fault.ts';
 import { NONE } from './faults.ts';
 import type { Findings } from './findings.ts';
 import { type Content, createContent } from './media/content.ts';

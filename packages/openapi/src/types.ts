@@ -1,7 +1,5 @@
-import type { Fault } from '../../../src/errors/fault.ts';
-import type { Window } from '../../../src/limits/limits.ts';
-import type { Scopes } from '../../../src/limits/scopes.ts';
 import type { Extensions } from './extensions.ts';
+import type { Fault } from './fault.ts';
 import type { MediaRule } from './media/rules.ts';
 import type { Treatment } from './options.ts';
 import type { Problem } from './problems.ts';
@@ -17,13 +15,16 @@ export interface Exempted {
   readonly problems: readonly Problem[];
 }
 
-/** The compiled OpenAPI document of a service, which checks requests and answers. Immutable. */
-export interface Contract {
+/**
+ * The compiled OpenAPI document of a service, which checks requests and answers. Immutable. An `ExtensionReader` adds `Fields` to its
+ * operations, and `Shared` to itself.
+ */
+export type Contract<Fields = unknown, Shared = unknown> = Shared & ContractOf<Operation & Fields>;
+
+interface ContractOf<Operation> {
   readonly title: string;
   readonly version: string;
   readonly operations: readonly Operation[];
-  /** The windows of its operations and tags (`x-ratelimit`), each with its scope. */
-  readonly windows: readonly Window[];
   /** The fingerprint of the text of each of its files, by absolute path; see `fingerprintOf`. */
   readonly files: ReadonlyMap<string, string>;
   /** The fingerprint of the document as one file. */
@@ -32,17 +33,17 @@ export interface Contract {
   readonly digests: ReadonlyMap<string, string>;
   /** The document as one file: `components` has the contents of the others. Integers beyond 2^53 are bigints. */
   readonly document: Readonly<Record<string, unknown>>;
-  /** The document as JSON and as YAML, every digit kept; made anew each time. */
+  /** The document as JSON, every digit kept; made anew each time. */
   readonly json: string;
-  readonly yaml: string;
   readonly exempted: readonly Exempted[];
   /** The names of all members and parameters in the document. */
   readonly names: ReadonlySet<string>;
   /**
    * The operation of a request. `method` is in capitals; `path` is canonical (RFC 3986 section 6.2.2), percent-encoded,
-   * begins with `/` and has no query. GET also serves HEAD.
+   * begins with `/` and has no query. GET also serves HEAD. The parameters are the raw, still encoded values of the
+   * templates in the path, in their order.
    */
-  match(method: string, path: string): Match;
+  match(method: string, path: string): Routed<Operation>;
   /**
    * Compiles the checks of all requests, little by little, in the pauses of the event loop. Resolves when all are compiled, or
    * when `signal` says so. A check that is needed before compiles itself.
@@ -50,16 +51,10 @@ export interface Contract {
   prepare(signal: AbortSignal): Promise<void>;
 }
 
-/** A contract with the parts of its document that the gateway does not enforce, and their places. */
-export interface ReadContract extends Contract {
+/** A contract with the parts of its document that are not enforced, and their places. */
+export type ReadContract<Fields = unknown, Shared = unknown> = Contract<Fields, Shared> & {
   readonly notes: readonly Problem[];
-}
-
-/**
- * An operation, with the raw, still encoded values of its path's templates in order; or none. `allow` then has the
- * methods of the path (405), or is `null` if the path does not exist (404).
- */
-export type Match = Routed<Operation>;
+};
 
 /** One method of one path. */
 export interface Operation extends Extensions {
@@ -71,10 +66,6 @@ export interface Operation extends Extensions {
   readonly path: string;
   readonly summary: string;
   readonly tags: readonly string[];
-  /** The windows that its requests count in, by their scopes. Operations with the same ones share one list. */
-  readonly scopes: Scopes;
-  /** The name of the upstream whose stores answer; `null`: the document names none. */
-  readonly upstream: string | null;
   readonly deprecated: boolean;
   /**
    * Headers for every answer, as name, value, name, value, …: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), `Link` to

@@ -1,7 +1,5 @@
-import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { ADMIN_CONTRACT } from '../../../src/admin/api.ts';
-import { loadContract, type Operation } from '../src/contract.ts';
+import type { Operation } from '../src/index.ts';
 import { checker, done, load, only, short } from './documents.ts';
 
 const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
@@ -59,14 +57,6 @@ test('a bad value does not make all of a large document be compiled: it may be t
   let told: string[] = [];
   for (let i = 0; i < 5; i++) told = check(operation, value);
   expect(told.sort()).toEqual(all.sort());
-});
-
-describe.each([resolve(import.meta.dirname, '../../../config/openapi.yaml'), ADMIN_CONTRACT])('%s', (file) => {
-  test('has nothing that cannot be compiled', async () => {
-    const contract = loadContract(file);
-    await contract.prepare(forever);
-    for (const operation of contract.operations) await operation.ready('response');
-  });
 });
 
 describe('a schema that is too large to be compiled in one go', () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { loadContract, type Operation } from '../src/contract.ts';
+import { loadContract, type Operation } from '../src/index.ts';
 import { checker, done, head, load, loadText, notesOf, only, problemsOf, short } from './documents.ts';
 import { BOUNDARY, body, field, file, part } from './forms.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { loadContract } from '../src/contract.ts';
+import { loadContract } from '../src/index.ts';
 
 /** Two operations, one of which refers to a tree, and an animal that is told by a discriminator. */
 const DOCUMENT = `openapi: 3.0.3

@@ -8,7 +8,7 @@ import {
   type Operation,
   type ReadContract,
   type Reading,
-} from '../src/contract.ts';
+} from '../src/index.ts';
 
 type Json = Record<string, unknown>;
 

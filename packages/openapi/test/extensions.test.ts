@@ -1,5 +1,5 @@
-import { describe, expect, test } from '@jest/globals';
-import { done, head, load, loadText, only, problemsOf } from './documents.ts';
+import { expect, test } from '@jest/globals';
+import { done, load, only, problemsOf } from './documents.ts';
 
 const contractOf = (fields: object) =>
   load({
@@ -20,14 +20,13 @@ const contractOf = (fields: object) =>
     },
   });
 
-test('an operation that says nothing costs one unit, is stable and may be tried', () => {
+test('an operation that says nothing is stable and may be tried', () => {
   expect(only(contractOf({}))).toMatchObject({
     id: 'get /pets/{id}',
     method: 'GET',
     path: '/pets/{id}',
     summary: '',
     tags: [],
-    cost: 1,
     stability: 'stable',
     deprecated: false,
     deprecatedAt: null,
@@ -36,7 +35,6 @@ test('an operation that says nothing costs one unit, is stable and may be tried'
     reportOnly: false,
     uncheckedBody: false,
     maxBodyBytes: null,
-    requiredScopes: [],
     tryIt: true,
     replyHeaders: [],
     body: null,
@@ -50,12 +48,10 @@ test('an operation is what it says', () => {
       summary: 'Get one pet',
       tags: ['Pets'],
       deprecated: true,
-      'x-ratelimit-cost': 0,
       'x-stability-level': 'beta',
       'x-deprecated-at': '2026-10-01',
       'x-sunset': '2027-10-01T02:00:00+02:00',
       'x-successor': 'list',
-      'x-required-scopes': ['pets:write', 'https://example.org/a?b=c'],
       'x-try-it': false,
     }),
   );
@@ -63,13 +59,11 @@ test('an operation is what it says', () => {
     id: 'getPet',
     summary: 'Get one pet',
     tags: ['Pets'],
-    cost: 0,
     stability: 'beta',
     deprecated: true,
     deprecatedAt: 1790812800,
     sunset: 1822348800,
     successor: 'list',
-    requiredScopes: ['pets:write', 'https://example.org/a?b=c'],
     tryIt: false,
   });
   expect(operation.replyHeaders).toEqual([
@@ -92,11 +86,6 @@ test('a successor with templates in its path is linked by a template', () => {
 });
 
 test.each([
-  ['x-ratelimit-cost', -1, 'must be a whole number, 0 or more'],
-  ['x-ratelimit-cost', 1.5, 'must be a whole number, 0 or more'],
-  ['x-ratelimit-cost', '2', 'must be a whole number, 0 or more'],
-  ['x-ratelimit-cost', 9007199254740993n, 'must be a whole number, 0 or more'],
-  ['x-ratelimit-cost', null, 'must be a whole number, 0 or more'],
   ['x-stability-level', 'alpha', 'must be stable, beta, experimental'],
   ['x-deprecated-at', '2026-02-30', 'must be a date (2027-01-31) or a date and time (2027-01-31T12:00:00Z)'],
   ['x-sunset', 20271001, 'must be a date (2027-01-31) or a date and time (2027-01-31T12:00:00Z)'],
@@ -113,49 +102,6 @@ test.each([
 ])('%s: %p is refused', (field, value, message) => {
   const problems = problemsOf(() => contractOf({ [field]: value }));
   expect(problems).toEqual([expect.stringContaining(`/paths/~1pets~1{id}/get/${field}: ${message}`)]);
-});
-
-const LIST = 'must be a list of 1 to 32 names of scopes';
-const FORM =
-  'is no name of a scope: 1 to 64 visible characters of ASCII without quotes, commas, semicolons and backslashes';
-
-describe.each(['none', 'omit', 'report', 'pass'] as const)('with leniency %s', (leniency) => {
-  test.each<[unknown, string]>([
-    ['pets:write', LIST],
-    [null, LIST],
-    [[], LIST],
-    [['a', 1], LIST],
-    [{ a: 'b' }, LIST],
-    [['a', 'b', 'a'], 'has "a" twice'],
-    [['a,b'], `"a,b" ${FORM}`],
-    [['a b'], `"a b" ${FORM}`],
-    [['a', ''], `"" ${FORM}`],
-    [['a"'], `"a\\"" ${FORM}`],
-    [['hände'], `"hände" ${FORM}`],
-    [['x'.repeat(65)], FORM],
-    [Array.from({ length: 33 }, (_, i) => `s${i}`), 'must have at most 32 scopes'],
-  ])('x-required-scopes: %j refuses the contract', (value, message) => {
-    const get = { operationId: 'a', responses: done, 'x-required-scopes': value };
-    expect(problemsOf(() => load({ '/': { get } }, {}, { leniency }))).toEqual([
-      expect.stringMatching(/^\d+:\d+ \/paths\/~1\/get\/x-required-scopes: /),
-    ]);
-    expect(problemsOf(() => load({ '/': { get } }, {}, { leniency })).join()).toContain(message);
-  });
-
-  const get = { operationId: 'a', responses: done };
-  const scopes = { 'x-required-scopes': ['a'] };
-  test.each<[what: string, place: string, document: object]>([
-    ['the document', '', { ...scopes, paths: { '/': { get } } }],
-    ['info', '/info', { info: { ...head.info, ...scopes }, paths: { '/': { get } } }],
-    ['a tag', '/tags/0', { tags: [{ name: 't', ...scopes }], paths: { '/': { get } } }],
-    ['all paths', '/paths', { paths: { ...scopes, '/': { get } } }],
-    ['a path', '/paths/~1', { paths: { '/': { get, ...scopes } } }],
-  ])('scopes on %s, where they would keep out nobody, refuse it too', (_what, place, document) => {
-    const text = JSON.stringify({ ...head, ...document });
-    expect(problemsOf(() => loadText(text, { leniency }))).toEqual([
-      expect.stringContaining(`${place}/x-required-scopes: has no effect here`),
-    ]);
-  });
 });
 
 test('a limit of a body that the operation does not take is noted', () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { loadContract } from '../src/contract.ts';
+import { loadContract } from '../src/index.ts';
 import { head, loadText, problemsOf, short } from './documents.ts';
 
 const file = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));

@@ -1,4 +1,4 @@
-import type { Operation, Reading } from '../src/contract.ts';
+import type { Operation, Reading } from '../src/index.ts';
 import { done, load, only, short } from './documents.ts';
 
 type Json = Record<string, unknown>;

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
-import { shippedFiles } from '../../../src/config/load.ts';
-import { loadContract } from '../src/contract.ts';
+import { loadContract } from '../src/index.ts';
 import { OpenApi } from './generated/document.ts';
 import { examplesOf } from './generated/examples.ts';
 import { Opinion } from './generated/opinion.ts';
@@ -14,12 +13,13 @@ import { Values } from './generated/values.ts';
 import { faultsOf } from './generated/verdict.ts';
 
 const chat = fileURLToPath(new URL('fixtures/chat.yaml', import.meta.url));
-const document = new OpenApi(shippedFiles.contract);
+const shipped = fileURLToPath(new URL('../../../config/openapi.yaml', import.meta.url));
+const document = new OpenApi(shipped);
 const random = new Random('shipped');
 const requests = new Requests(document, new Values(document, new Opinion(document), random), random);
 
 test('valid requests that are made of the shipped contract are taken, and others are not', () => {
-  const contract = loadContract(shippedFiles.contract);
+  const contract = loadContract(shipped);
   const operations = [...document.operations()];
   const made = Array.from({ length: 10 }, () => operations.map((operation) => requests.make(operation))).flat();
   expect(made.length).toBeGreaterThan(contract.operations.length);
@@ -84,7 +84,7 @@ test('valid requests that are made of a document of OpenAPI 3.1 are taken', () =
   }
 });
 
-test.each([shippedFiles.contract, chat])('the examples that %s has are taken', (file) => {
+test.each([shipped, chat])('the examples that %s has are taken', (file) => {
   const examples = [...examplesOf(new OpenApi(file), loadContract(file))];
   expect(examples.filter(({ faults }) => faults.length > 0)).toEqual([]);
   expect(examples.length).toBeGreaterThan(3);

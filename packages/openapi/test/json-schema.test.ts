@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { RULES } from '../../../src/errors/fault.ts';
-import type { Reading } from '../src/contract.ts';
+import type { Reading } from '../src/index.ts';
+import { RULES } from '../src/index.ts';
 import { checker, done, load, notesOf, only, problemsOf } from './documents.ts';
 
 /** A schema, valid texts, and invalid texts with their faults. */

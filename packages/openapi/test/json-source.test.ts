@@ -2,18 +2,18 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { ContractError, checkContract } from '../src/contract.ts';
 import { readJsonSource } from '../src/document/json-source.ts';
 import { Places } from '../src/document/places.ts';
 import { readSource } from '../src/document/source.ts';
+import { ContractError, checkContract } from '../src/index.ts';
 
 const folder = `${import.meta.dirname}/broken/`;
 
 /** What is wrong with a text, or the fingerprint and the notes of a good one. */
 function told(text: string): unknown {
   try {
-    const { checked, notes } = checkContract(`${folder}openapi.json`, { text });
-    return [checked.fingerprint, notes];
+    const { compiled, notes } = checkContract(`${folder}openapi.json`, { text });
+    return [compiled.fingerprint, notes];
   } catch (error) {
     if (error instanceof ContractError) return error.problems;
     throw error;

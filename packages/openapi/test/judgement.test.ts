@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type ContractError, formatProblems } from '../src/contract.ts';
+import { type ContractError, formatProblems } from '../src/index.ts';
 import { done, load, notesOf, problemsOf } from './documents.ts';
 
 /** A schema with a mistake that says where it is. */
@@ -60,14 +60,14 @@ describe('while answers are not checked', () => {
   test('a mistake of the operation or the document itself is one', () => {
     const parameters = [{ name: 'q', in: 'nowhere', schema: {} }];
     const paths = {
-      '/a': { parameters, get: { operationId: 'a', 'x-ratelimit-cost': -1, responses: done } },
+      '/a': { parameters, get: { operationId: 'a', 'x-try-it': -1, responses: done } },
       '/b': { get: { operationId: 'a', responses: done }, put: 1 },
       c: { get: { operationId: 'c', responses: done } },
       '/d': { get: [] },
     };
     expect(problemsOf(() => load(paths, { schemas: 1 }, off)).map((problem) => problem.replace(/^\S+ /, ''))).toEqual([
       '/paths/~1a/parameters/0/in: must be path, query, header or cookie',
-      '/paths/~1a/get/x-ratelimit-cost: must be a whole number, 0 or more',
+      '/paths/~1a/get/x-try-it: must be true or false',
       '/paths/~1b/get/operationId: a is the operationId of GET /a too',
       '/paths/~1b/put: must be an object',
       '/paths/c: the path c must begin with /',

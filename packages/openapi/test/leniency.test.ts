@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Contract, Treatment } from '../src/contract.ts';
+import type { Contract, Treatment } from '../src/index.ts';
 import { done, load, loadText, notesOf, problemsOf } from './documents.ts';
 
 const wrong = { type: 'string', pattern: '(' };

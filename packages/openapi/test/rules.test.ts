@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Fault } from '../../../src/errors/fault.ts';
-import { RULES } from '../../../src/errors/fault.ts';
+import type { Fault } from '../src/index.ts';
+import { RULES } from '../src/index.ts';
 import { done, load, only } from './documents.ts';
 import { BOUNDARY, body, field, file, part } from './forms.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Contract } from '../src/contract.ts';
+import type { Contract } from '../src/index.ts';
 import { done, load, only, problemsOf, short } from './documents.ts';
 
 /** One cell of the table "Style Examples" of OpenAPI 3.0.3, without `matrix`; `empty` is for the string ''. */

@@ -1,9 +1,6 @@
+import { Document, type Exempted, type Json, toJson } from '@storegate/openapi';
 import { Content, entityTag } from '@storegate/pages';
 import { stringify } from 'yaml';
-import type { Exempted } from '../../openapi/src/contract.ts';
-import { Document } from '../../openapi/src/document/document.ts';
-import type { Json } from '../../openapi/src/document/source.ts';
-import { toJson } from '../../openapi/src/exact-json.ts';
 import { publish } from './publish.ts';
 
 /** A text to be served, in UTF-8, and its entity tag. */

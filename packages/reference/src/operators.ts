@@ -1,6 +1,5 @@
+import { type Contract, isObject, type Json } from '@storegate/openapi';
 import { createSite, type FindPage } from '@storegate/pages';
-import type { Contract } from '../../openapi/src/contract.ts';
-import { isObject, type Json } from '../../openapi/src/document/source.ts';
 import { bothForms, publishedDocuments } from './documents.ts';
 import { referenceAssets } from './files.ts';
 import type { ErrorWords } from './page/error-table.ts';

@@ -1,7 +1,7 @@
-import { Document } from '../../openapi/src/document/document.ts';
-import { isObject, type Json, objectsIn } from '../../openapi/src/document/source.ts';
-import { UPSTREAM } from '../../openapi/src/own-fields.ts';
+import { Document, isObject, type Json, objectsIn } from '@storegate/openapi';
 
+/** The field of the gateway that names the upstream of an operation. */
+const UPSTREAM = 'x-storegate-upstream';
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
 /**

@@ -1,4 +1,4 @@
-import { isDateTime } from '../../../packages/openapi/src/formats.ts';
+import { isDateTime } from '@storegate/openapi/formats';
 import { ConfigError } from '../../config/problems/problems.ts';
 import { formatWindows, parseWindows } from '../../config/windows.ts';
 import { formFlaws } from '../../keys/draft.ts';

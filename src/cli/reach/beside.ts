@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { ContractError, loadContract } from '../../../packages/openapi/src/contract.ts';
+import { ContractError } from '@storegate/openapi';
 import { AdminError } from '../../admin/admin-error.ts';
 import { type AdminApi, createAdminApi } from '../../admin/api.ts';
 import type { AdminAnswer, Follow } from '../../admin/call.ts';
 import type { AdminContext } from '../../admin/context.ts';
 import type { FetchTls } from '../../common/https-fetch.ts';
 import type { Config } from '../../config/config.ts';
+import { loadContract } from '../../config/contract/contract.ts';
 import { shellUser } from '../../keys/operators/shell-user.ts';
 import type { Operator } from '../../keys/operators/tokens.ts';
 import type { Window } from '../../limits/limits.ts';

@@ -1,6 +1,6 @@
-import type { Contract, Operation } from '../../../packages/openapi/src/contract.ts';
-import { isObject, type Json } from '../../../packages/openapi/src/document/source.ts';
+import { isObject, type Json } from '@storegate/openapi';
 import { USAGE_PATH } from '../../common/own-paths.ts';
+import type { Contract, Operation } from '../../config/contract/contract.ts';
 import { KIND_NAMES } from '../../limits/kinds.ts';
 
 const time = (description: string) => ({ type: 'string', format: 'date-time', nullable: true, description });

@@ -1,10 +1,10 @@
 import { entityTag, hasTag } from '@storegate/pages';
-import type { Operation } from '../../../packages/openapi/src/contract.ts';
 import { createCallerWindow } from '../../callers/caller-window.ts';
 import type { Eventually } from '../../common/eventually.ts';
 import { fieldIn } from '../../common/field-list.ts';
 import { USAGE_PATH } from '../../common/own-paths.ts';
 import { DAY, MINUTE } from '../../common/time.ts';
+import type { Operation } from '../../config/contract/contract.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import { retryAfter } from '../../errors/retry-after.ts';
 import type { Client, KeyRecord } from '../../keys/key.ts';

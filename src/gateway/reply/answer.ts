@@ -1,7 +1,7 @@
 import { type CheckedLines, checkedLines, FieldLines, oneByte } from '@storegate/http1';
-import type { Operation } from '../../../packages/openapi/src/contract.ts';
 import type { Guard } from '../../callers/guard.ts';
 import type { Eventually } from '../../common/eventually.ts';
+import type { Operation } from '../../config/contract/contract.ts';
 import { Outage } from '../../errors/outage.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import type { Observe } from '../../observe/events.ts';

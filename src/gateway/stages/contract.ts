@@ -1,6 +1,6 @@
-import { type BodyRule, MAX_FAULTS, type MediaRule, type Operation } from '../../../packages/openapi/src/contract.ts';
+import { type BodyRule, type Fault, MAX_FAULTS, type MediaRule, type Rule } from '@storegate/openapi';
 import type { Eventually } from '../../common/eventually.ts';
-import type { Fault, Rule } from '../../errors/fault.ts';
+import type { Operation } from '../../config/contract/contract.ts';
 import { Refusal } from '../../errors/refusals.ts';
 import type { Report } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';

@@ -1,5 +1,5 @@
 import type { Question } from '@storegate/http1';
-import type { Operation } from '../../../packages/openapi/src/contract.ts';
+import type { Operation } from '../../config/contract/contract.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Checked } from '../results.ts';

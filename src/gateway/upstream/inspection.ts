@@ -1,8 +1,8 @@
 import { BodyStream, ByteBuffer, EMPTY } from '@storegate/http1';
-import type { Operation } from '../../../packages/openapi/src/contract.ts';
+import type { Fault, Rule } from '@storegate/openapi';
 import type { Eventually } from '../../common/eventually.ts';
 import { fieldIn } from '../../common/field-list.ts';
-import type { Fault, Rule } from '../../errors/fault.ts';
+import type { Operation } from '../../config/contract/contract.ts';
 import { Outage } from '../../errors/outage.ts';
 import type { Report } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';

@@ -1,4 +1,4 @@
-import type { Fault } from '../../errors/fault.ts';
+import type { Fault } from '@storegate/openapi';
 import type { StoreName } from '../events.ts';
 
 /** The parts of the way of a request. */

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { deserialize, serialize } from 'node:v8';
-import type { Problem } from '../../../packages/openapi/src/contract.ts';
+import type { Problem } from '@storegate/openapi';
 import type { Prepared } from './read.ts';
 
 /** What the process that reads a contract has to say. */

@@ -3,10 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { arrived } from '../../../packages/openapi/src/carried.ts';
-import { fingerprintOf } from '../../../packages/openapi/src/checked.ts';
-import { type Contract, ContractError } from '../../../packages/openapi/src/contract.ts';
-import { createContract } from '../../../packages/openapi/src/served.ts';
+import { ContractError, deserialize, fingerprintOf } from '@storegate/openapi';
+import { type Contract, createContract } from '../../config/contract/contract.ts';
 import { type Answer, answerIn } from './answer.ts';
 import { type Order, type Prepared, readContract } from './read.ts';
 import type { Arguments, Ended, Said } from './starter.ts';
@@ -62,9 +60,9 @@ export class ContractLoader {
     const { prepared } = answer;
     // Requests may come between these.
     await nextTurn();
-    const checked = arrived(prepared.carried);
+    const compiled = deserialize(prepared.contract);
     await nextTurn();
-    return { contract: createContract(checked), prepared };
+    return { contract: createContract(compiled), prepared };
   }
 
   /** Ends the processes that still read. */
@@ -118,7 +116,7 @@ function sizeOf(file: string): number {
 }
 
 export function loadedOf(prepared: Prepared): Loaded {
-  return { contract: createContract(arrived(prepared.carried)), prepared };
+  return { contract: createContract(deserialize(prepared.contract)), prepared };
 }
 
 /** Whether all files of a contract still have the text that was read. */

@@ -1,5 +1,5 @@
 import { setPriority } from 'node:os';
-import { ContractError } from '../../../packages/openapi/src/contract.ts';
+import { ContractError } from '@storegate/openapi';
 import { type Answer, give } from './answer.ts';
 import { type Order, readContract } from './read.ts';
 

@@ -1,4 +1,4 @@
-import { isSameReading } from '../../../packages/openapi/src/contract.ts';
+import { isSameReading } from '@storegate/openapi';
 import type { Guard } from '../../callers/guard.ts';
 import { deepFreeze } from '../../common/freeze.ts';
 import type { Certificates } from '../../config/certificates.ts';
@@ -117,8 +117,8 @@ export function unpacked(
   before: ActiveConfig<ServedConfig> | null = null,
 ): ActiveConfig<ServedConfig> {
   const same =
-    before?.contract.fingerprint === prepared.carried.fingerprint &&
-    isSameReading(before.prepared.carried.reading, prepared.carried.reading);
+    before?.contract.fingerprint === prepared.contract.fingerprint &&
+    isSameReading(before.prepared.contract.reading, prepared.contract.reading);
   return { config: deepFreeze(config), certificates, ...(same ? loadedIn(before) : loadedOf(prepared)) };
 }
 

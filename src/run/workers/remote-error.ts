@@ -1,4 +1,4 @@
-import { ExpectedError } from '../../common/expected-error.ts';
+import { ExpectedError, isExpected } from '../../common/expected-error.ts';
 
 /** The workers cannot carry requests; the message says why in one sentence. */
 export class WorkersError extends ExpectedError {
@@ -9,7 +9,7 @@ export class WorkersError extends ExpectedError {
 export interface Carried {
   readonly message: string;
   readonly stack: string;
-  /** Whether it is an ExpectedError. Otherwise it is a bug, and its stack matters. */
+  /** Whether it is expected. Otherwise it is a bug, and its stack matters. */
   readonly expected: boolean;
 }
 
@@ -28,7 +28,7 @@ export class RemoteError extends Error {
 export function carried(error: unknown): Carried {
   if (!(error instanceof Error)) return { message: String(error), stack: String(error), expected: false };
   const { message, stack = message } = error;
-  return { message, stack, expected: error instanceof ExpectedError };
+  return { message, stack, expected: isExpected(error) };
 }
 
 export function restored(carried: Carried): RemoteError {

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
-import type { Operation } from '../../../packages/openapi/src/contract.ts';
-import type { Fault, Rule } from '../../../src/errors/fault.ts';
+import type { Fault, Rule } from '@storegate/openapi';
+import type { Operation } from '../../../src/config/contract/contract.ts';
 import { Refusal } from '../../../src/errors/refusals.ts';
 import type { Side } from '../../../src/gateway/contract-reports.ts';
 import type { Route } from '../../../src/gateway/routes.ts';

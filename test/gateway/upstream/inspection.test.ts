@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Operation } from '../../../packages/openapi/src/contract.ts';
+import type { Operation } from '../../../src/config/contract/contract.ts';
 import type { Checked } from '../../../src/gateway/results.ts';
 import { LargeChecks } from '../../../src/gateway/stages/large-checks.ts';
 import { createInspection } from '../../../src/gateway/upstream/inspection.ts';

@@ -1,12 +1,13 @@
 import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { ContractError, checkContract, loadContract } from '../../../packages/openapi/src/contract.ts';
+import { ContractError } from '@storegate/openapi';
+import { checkContract, loadContract } from '../../../src/config/contract/contract.ts';
 import { shippedFiles } from '../../../src/config/load.ts';
 import { ContractLoader, LoadingEnded } from '../../../src/run/contracts/loader.ts';
 import { until } from '../../support/until.ts';
 
 const here = import.meta.dirname;
-const broken = (name: string) => resolve(here, `../../contract/broken/${name}`);
+const broken = (name: string) => resolve(here, `../../../packages/openapi/test/broken/${name}`);
 const order = (file: string) => ({ file, unknownQuery: 'refuse' as const });
 const reader = (name: string) => new ContractLoader(resolve(here, `readers/${name}.ts`));
 

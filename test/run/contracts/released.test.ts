@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from '@jest/globals';
-import type { Contract } from '../../../packages/openapi/src/contract.ts';
+import type { Contract } from '../../../src/config/contract/contract.ts';
 import { ContractLoader } from '../../../src/run/contracts/loader.ts';
 import { TestGateway } from '../../support/gateway.ts';
 import { temporaryFolders } from '../../support/temporary.ts';

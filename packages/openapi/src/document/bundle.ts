@@ -1,17 +1,15 @@
 import type { Dialect } from '../dialect/dialect.ts';
 import type { Field, Kind } from '../dialect/grammar.ts';
 import type { Findings } from '../findings.ts';
-import { escapeToken, pointerTo } from '../names.ts';
-import { misspelling } from '../own-fields.ts';
+import { escapeToken } from '../names.ts';
 import { type Dynamics, dynamicsOf } from './dynamics.ts';
+import { Homes } from './homes.ts';
 import type { Places } from './places.ts';
 import { Resources } from './resources.ts';
 import { follow, isObject, isReference, type Json } from './source.ts';
 import type { Sources } from './sources.ts';
 
-const COMPONENT_NAME = /^[A-Za-z0-9._-]+$/;
-
-/** Fields that may stand beside `$ref`, because nobody expects the gateway to enforce them. */
+/** Fields that may stand beside `$ref`, because they constrain nothing. */
 const HARMLESS = new Set(['$ref', 'description', 'summary', 'title', 'example']);
 
 /** By what names the bundled document has identifiers. Two files may have the same ones, and nothing refers to them there. */
@@ -37,21 +35,31 @@ export class Bundler {
   readonly references: Json[] = [];
   readonly #visited = new Map<object, Kind>();
   readonly #inlining = new Set<object>();
-  readonly #moved = new Map<object, string>();
   readonly #sources: Sources;
   readonly #places: Places;
   readonly #findings: Findings;
   readonly #root: Json;
   readonly #dialect: Dialect;
+  readonly #homes: Homes;
+  readonly #misspelling: (field: string) => string | null;
   /** `null` if schemas have no identifiers. */
   readonly #resources: Resources | null;
 
-  constructor(root: Json, dialect: Dialect, sources: Sources, places: Places, findings: Findings) {
+  constructor(
+    root: Json,
+    dialect: Dialect,
+    sources: Sources,
+    places: Places,
+    findings: Findings,
+    misspelling: (field: string) => string | null,
+  ) {
     this.#root = root;
     this.#dialect = dialect;
     this.#sources = sources;
     this.#places = places;
     this.#findings = findings;
+    this.#misspelling = misspelling;
+    this.#homes = new Homes(root, dialect.sections, sources, places);
     this.#resources = dialect.identifiers ? new Resources(dialect, sources, places, findings) : null;
   }
 
@@ -67,7 +75,7 @@ export class Bundler {
     const resources = this.#resources;
     if (!resources?.isDynamic) return null;
     return dynamicsOf(resources, this.#root, this.references, (target) => {
-      const home = this.#home(target, 'schema');
+      const home = this.#homes.of(target, 'schema');
       this.#visit(target, 'schema');
       return home;
     });
@@ -90,7 +98,7 @@ export class Bundler {
     for (const [key, value] of Object.entries(node)) {
       const field = fields[key] ?? fields['*'];
       if (key.startsWith('x-')) {
-        const flaw = misspelling(key);
+        const flaw = this.#misspelling(key);
         if (flaw !== null) this.#findings.refuse(node, key, flaw);
         continue;
       }
@@ -117,7 +125,7 @@ export class Bundler {
   #dynamic(node: Json, ref: string, resources: Resources): void {
     const target = this.#target(node, '$dynamicRef', ref, 'schema');
     if (!target) return;
-    const home = this.#home(target, 'schema');
+    const home = this.#homes.of(target, 'schema');
     if (resources.isByName(node, target) || !resources.hasDynamicAnchor(target)) {
       node.$dynamicRef = home;
     } else if ('$ref' in node) {
@@ -179,7 +187,7 @@ export class Bundler {
       this.#fields(node, kind);
     }
     if (!target) return;
-    node.$ref = this.#home(target, kind);
+    node.$ref = this.#homes.of(target, kind);
     this.references.push(node);
     this.#visit(target, kind);
   }
@@ -204,7 +212,7 @@ export class Bundler {
       return;
     }
     this.#inlining.add(target);
-    if (kind === 'pathItem' && this.#sources.isMain(target)) node.$ref = this.#home(target, kind);
+    if (kind === 'pathItem' && this.#sources.isMain(target)) node.$ref = this.#homes.of(target, kind);
     else parent[key] = target;
     if (kind === 'operation') this.#member(parent, key, kind);
     else this.#visit(target, kind);
@@ -217,7 +225,7 @@ export class Bundler {
     for (const [value, ref] of Object.entries(mapping)) {
       const target = typeof ref === 'string' ? (this.#named(ref) ?? this.#target(mapping, value, ref, null)) : null;
       if (target) {
-        mapping[value] = this.#home(target, 'schema');
+        mapping[value] = this.#homes.of(target, 'schema');
         this.#visit(target, 'schema');
       } else if (typeof ref !== 'string') {
         this.#findings.problem(mapping, value, 'must be a string');
@@ -239,40 +247,4 @@ export class Bundler {
     if (target) this.#resources?.add(target, kind ?? 'schema');
     return target;
   }
-
-  /** The reference to the target in the bundled document; moves the target there if it is from another file. */
-  #home(target: Json, kind: Kind): string {
-    const known = this.#moved.get(target);
-    if (known !== undefined) return known;
-    const home = `#${encodeURI(this.#sources.isMain(target) ? this.#pointer(target) : this.#move(target, this.#dialect.sections[kind]!))}`;
-    this.#moved.set(target, home);
-    return home;
-  }
-
-  #pointer = (target: Json): string => pointerTo(this.#places.origin(target).tokens);
-
-  #move(target: Json, section: string): string {
-    const components = member(this.#root, 'components');
-    const all = member(components, section);
-    const name = freeName(all, this.#nameOf(target));
-    all[name] = target;
-    return `/components/${section}/${name}`;
-  }
-
-  /** The name of `pet.yaml#/Cat` is Cat, that of `pet.yaml` is pet. */
-  #nameOf(target: Json): string {
-    const { file, tokens } = this.#places.origin(target);
-    const name = String(tokens.at(-1) ?? file.replace(/^.*[/\\]/, '').replace(/\.[^.]*$/, ''));
-    return COMPONENT_NAME.test(name) ? name : 'external';
-  }
-}
-
-function member(parent: Json, key: string): Json {
-  if (!isObject(parent[key])) parent[key] = {};
-  return parent[key] as Json;
-}
-
-function freeName(taken: Json, wanted: string): string {
-  if (!Object.hasOwn(taken, wanted)) return wanted;
-  for (let i = 2; ; i++) if (!Object.hasOwn(taken, `${wanted}_${i}`)) return `${wanted}_${i}`;
 }

@@ -118,7 +118,13 @@ function pointerIn(ref: string): string | null {
  *
  * @throws ContractError if the file holds no OpenAPI document of a version that is known here.
  */
-export function loadDocument(written: Written, places: Places, findings: Findings, reading: Reading): Document {
+export function loadDocument(
+  written: Written,
+  places: Places,
+  findings: Findings,
+  reading: Reading,
+  misspelling: (field: string) => string | null,
+): Document {
   const { file } = written;
   const sources = new Sources(written, places, findings);
   const { root } = sources.main;
@@ -128,7 +134,7 @@ export function loadDocument(written: Written, places: Places, findings: Finding
     const key = 'openapi' in root ? 'openapi' : 'swagger' in root ? 'swagger' : null;
     throw new ContractError([places.of(root, key, versionComplaint(root))]);
   }
-  const bundler = new Bundler(root, dialect, sources, places, findings);
+  const bundler = new Bundler(root, dialect, sources, places, findings, misspelling);
   bundler.bundle();
   const dynamics = bundler.dynamics();
   const document = new Document(root, sources.texts, reading, dynamics);

@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../document/source.ts';
 import { NONE } from '../faults.ts';
 import type { Findings } from '../findings.ts';
-import type { Direction } from '../schema/translate.ts';
+import type { Direction } from '../schema/directions.ts';
 import { type Syntax, syntaxOf } from './reading.ts';
 import type { MediaRule, MediaRules, RuleFor } from './rules.ts';
 import { covers, isUtf8Type, type MediaType, parseMediaType } from './type.ts';

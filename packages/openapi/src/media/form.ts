@@ -1,7 +1,8 @@
+import { Bag } from '../bag.ts';
 import type { Document } from '../document/document.ts';
 import { isObject, type Json } from '../document/source.ts';
 import type { CheckBytes, ValueFault } from '../faults.ts';
-import { Bag, faultOfJson, readJsonText } from '../json.ts';
+import { faultOfJson, readJsonText } from '../json.ts';
 import { escapeToken } from '../names.ts';
 import type { Reading as DocumentReading } from '../options.ts';
 import { type Collected, Collector, type Sent } from '../parameters/collector.ts';

@@ -1,12 +1,12 @@
-import type { Fault } from '../../../../src/errors/fault.ts';
 import type { Document } from '../document/document.ts';
 import { isObject, type Json } from '../document/source.ts';
+import type { Fault } from '../fault.ts';
 import { NONE, type ValueFault } from '../faults.ts';
 import type { Findings } from '../findings.ts';
 import { Parameters } from '../parameters/parameter.ts';
 import { noteUnread } from '../parameters/shape.ts';
+import type { Direction } from '../schema/directions.ts';
 import type { Check, Schemas } from '../schema/schemas.ts';
-import type { Direction } from '../schema/translate.ts';
 import { createFormCheck } from './form.ts';
 import { createMultipartCheck } from './multipart/multipart.ts';
 import { createReader, type ReadBytes, type Syntax } from './reading.ts';

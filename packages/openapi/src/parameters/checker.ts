@@ -1,4 +1,4 @@
-import type { Fault } from '../../../../src/errors/fault.ts';
+import type { Fault } from '../fault.ts';
 import { MAX_FAULTS, NONE } from '../faults.ts';
 import { createCookieCheck, createHeaderCheck } from './headers.ts';
 import { judge } from './judge.ts';

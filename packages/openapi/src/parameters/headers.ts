@@ -1,4 +1,4 @@
-import type { Fault } from '../../../../src/errors/fault.ts';
+import type { Fault } from '../fault.ts';
 import { NONE } from '../faults.ts';
 import { Collector, type Sent } from './collector.ts';
 import { judge } from './judge.ts';

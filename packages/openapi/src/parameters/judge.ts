@@ -1,4 +1,4 @@
-import type { Fault, Rule } from '../../../../src/errors/fault.ts';
+import type { Fault, Rule } from '../fault.ts';
 import { NONE } from '../faults.ts';
 import { escapeToken } from '../names.ts';
 import type { Sent } from './collector.ts';

@@ -1,4 +1,4 @@
-import type { Fault } from '../../../../src/errors/fault.ts';
+import type { Fault } from '../fault.ts';
 import { MAX_FAULTS, NONE } from '../faults.ts';
 import { escapeToken, shown } from '../names.ts';
 import { Collector } from './collector.ts';

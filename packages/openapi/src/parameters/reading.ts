@@ -1,5 +1,5 @@
+import { Bag } from '../bag.ts';
 import type { ValueFault } from '../faults.ts';
-import { Bag } from '../json.ts';
 import { shown } from '../names.ts';
 import { exact, isInteger, isNumber } from '../numbers.ts';
 import type { Shape } from './shape.ts';

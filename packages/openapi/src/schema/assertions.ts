@@ -1,7 +1,7 @@
-import { type Limit, limitOf } from '../../../../src/errors/fault.ts';
 import type { Dialect } from '../dialect/dialect.ts';
 import type { Json } from '../document/source.ts';
 import { toJson } from '../exact-json.ts';
+import { type Limit, limitOf } from '../fault.ts';
 import type { Findings } from '../findings.ts';
 import { STRING_FORMATS } from '../formats.ts';
 import { RANGES } from '../numbers.ts';

@@ -1,3 +1,5 @@
+import type { Json } from '../document/source.ts';
+
 /** A schema for ajv: JSON Schema and the keywords of `Compiler`. */
 export type Translated = Record<string, unknown>;
 
@@ -11,14 +13,70 @@ export interface Definitions {
   readonly definition: (name: string) => Translated;
 }
 
-/** `own` are the definitions of a translator, besides those that it knows. */
-export function definitionsOf(
-  names: ReadonlyMap<string, string>,
-  own: ReadonlyMap<string, Translated>,
-  known: Definitions | undefined,
-): Definitions {
-  const alternatives = withAlternatives(own, known?.alternatives ?? new Set());
-  return { names, alternatives, definition: (name) => own.get(name) ?? known!.definition(name) };
+/** The definitions that a translator makes, beside those that it knows. */
+export class OwnDefinitions {
+  readonly #own = new Map<string, Translated>();
+  readonly #known: Definitions | undefined;
+  readonly #names: Map<string, string>;
+  readonly #nodes = new Map<string, Json>();
+  /** The definitions that each definition applies to the same value. */
+  readonly #applies = new Map<string, Set<string>>();
+
+  constructor(known: Definitions | undefined) {
+    this.#known = known;
+    this.#names = new Map(known?.names);
+  }
+
+  get(name: string): Translated {
+    return this.#own.get(name) ?? this.#known!.definition(name);
+  }
+
+  get found(): Definitions {
+    const [names, own, known] = [this.#names, this.#own, this.#known];
+    const alternatives = withAlternatives(own, known?.alternatives ?? new Set());
+    return { names, alternatives, definition: (name) => own.get(name) ?? known!.definition(name) };
+  }
+
+  /**
+   * The name of the definition with this key, which is made if it is new. `owner`: the definition that applies it to the same
+   * value.
+   */
+  nameOf(key: string, node: Json, owner: string | null, make: (name: string) => Translated): string {
+    const known = this.#names.get(key);
+    const name = known ?? `definition-${this.#names.size}`;
+    if (owner) this.#applies.get(owner)!.add(name);
+    if (known === undefined) {
+      this.#names.set(key, name);
+      this.#nodes.set(name, node);
+      this.#applies.set(name, new Set());
+      this.#own.set(name, make(name));
+    }
+    return name;
+  }
+
+  /** Whether the definition is just being made. */
+  isOpen(name: string): boolean {
+    return this.#nodes.has(name) && !this.#own.has(name);
+  }
+
+  haveAlternatives(schema: Translated): boolean {
+    const names = new Set<string>();
+    if (showsAlternatives(schema, names)) return true;
+    for (const name of names) {
+      const own = this.#own.get(name);
+      if (own ? showsAlternatives(own, names) : this.#known?.alternatives.has(name)) return true;
+    }
+    return false;
+  }
+
+  /** The schemas whose definitions apply themselves to the same value. */
+  *circles(): Generator<Json> {
+    for (const [name, node] of this.#nodes) {
+      const reached = new Set(this.#applies.get(name));
+      for (const next of reached) for (const further of this.#applies.get(next) ?? []) reached.add(further);
+      if (reached.has(name)) yield node;
+    }
+  }
 }
 
 /** The names of these definitions that lead to alternatives, and those known before. */
@@ -35,7 +93,7 @@ function withAlternatives(own: ReadonlyMap<string, Translated>, known: ReadonlyS
 }
 
 /** Whether a translated schema has alternatives itself; if not, the names that it refers to are added to `names`. */
-export function showsAlternatives(schema: Translated, names: Set<string>): boolean {
+function showsAlternatives(schema: Translated, names: Set<string>): boolean {
   const parts = new Set<object>([schema]);
   for (const part of parts) {
     const { oneOf, anyOf, not, refers, else: otherwise, holds } = part as Translated;

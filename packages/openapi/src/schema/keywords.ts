@@ -1,10 +1,10 @@
 import { _, type Code, type CodeKeywordDefinition, type KeywordCxt, type KeywordErrorDefinition } from 'ajv';
-import { type Limit, limitOf } from '../../../../src/errors/fault.ts';
 import { Binary, isContent, sizeOf } from '../binary.ts';
+import { type Limit, limitOf } from '../fault.ts';
 import { MAX_FAULTS } from '../faults.ts';
 import { multipleOf, RANGES } from '../numbers.ts';
 import { Patterns } from '../patterns/pattern.ts';
-import { noFiles, unlikeIntegers } from '../written.ts';
+import { noFiles, unlikeIntegers } from '../value-marks.ts';
 import { allDifferent, canonical } from './values.ts';
 
 /** Allowed values: their canonical forms, whether sent values must take that form to be found, and their text for people. */

@@ -4,11 +4,12 @@ import type { Document } from '../document/document.ts';
 import type { Json } from '../document/source.ts';
 import { faultOf, MAX_FAULTS, NONE, type ValueFault } from '../faults.ts';
 import type { Findings } from '../findings.ts';
-import { noFiles, unlikeIntegers } from '../written.ts';
+import { noFiles, unlikeIntegers } from '../value-marks.ts';
 import { Compiler, NOT_COMPILED } from './compiler.ts';
 import type { Definitions, Translated } from './definitions.ts';
+import type { Direction } from './directions.ts';
 import { forget, memory } from './memory.ts';
-import { type Direction, Translator } from './translate.ts';
+import { Translator } from './translate.ts';
 import type { Unit } from './unit.ts';
 
 /** Answers the faults of a value; for a good value, the shared empty list. `written`: how its JSON text is written. */

@@ -4,13 +4,12 @@ import { isObject, type Json, objectsIn } from '../document/source.ts';
 import type { Bar } from '../faults.ts';
 import type { Findings } from '../findings.ts';
 import type { Held, Left } from './applied.ts';
-import { Assertions, allowed } from './assertions.ts';
-import { type Definitions, definitionsOf, showsAlternatives, type Translated } from './definitions.ts';
+import { Assertions } from './assertions.ts';
+import { choiceOf } from './choice.ts';
+import { type Definitions, OwnDefinitions, type Translated } from './definitions.ts';
+import { type Direction, Directions } from './directions.ts';
 import { type Kinds, Polymorphism } from './polymorphism.ts';
 import { type Scope, Scopes } from './scopes.ts';
-
-/** The direction of a message; a property may be for one direction only (`readOnly`, `writeOnly`). */
-export type Direction = 'request' | 'response';
 
 /** The context of a schema that changes its meaning. */
 interface Setting {
@@ -35,44 +34,34 @@ type Dependents = Readonly<Record<string, readonly string[]>>;
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Properties for one direction only, and what bars them in the other (OpenAPI 3.0.3, Schema Object, fixed fields). */
-const BARRED = {
-  request: 'readOnly',
-  response: 'writeOnly',
-} as const satisfies Record<Direction, Bar>;
-
 /** Translates Schema Objects. A reference becomes a definition, which is translated once for each setting. */
 export class Translator {
-  readonly #definitions = new Map<string, Translated>();
-  readonly #known: Definitions | undefined;
-  readonly #names: Map<string, string>;
-  readonly #nodes = new Map<string, Json>();
-  /** The definitions that each definition applies to the same value. */
-  readonly #applies = new Map<string, Set<string>>();
+  readonly #definitions: OwnDefinitions;
   readonly #document: Document;
   readonly #findings: Findings;
   readonly #assertions: Assertions;
   readonly #polymorphism: Polymorphism;
   readonly #scopes: Scopes;
+  readonly #directions: Directions;
 
   /** With `known`, it translates only what is not among those definitions. */
   constructor(document: Document, findings: Findings, known?: Definitions) {
     this.#document = document;
     this.#findings = findings;
-    this.#known = known;
-    this.#names = new Map(known?.names);
+    this.#definitions = new OwnDefinitions(known);
     this.#assertions = new Assertions(findings, document.dialect, document.reading.integers ?? 'plain');
     this.#polymorphism = new Polymorphism(document, findings);
     this.#scopes = new Scopes(document);
+    this.#directions = new Directions(document, findings);
   }
 
   definition(name: string): Translated {
-    return this.#definitions.get(name) ?? this.#known!.definition(name);
+    return this.#definitions.get(name);
   }
 
-  /** All that is known now; it holds nothing else of this translator. */
+  /** All definitions that are known now, without anything else of this translator. */
   get found(): Definitions {
-    return definitionsOf(this.#names, this.#definitions, this.#known);
+    return this.#definitions.found;
   }
 
   translate(schema: Json, direction: Direction): Translated {
@@ -81,39 +70,27 @@ export class Translator {
 
   /** Whether a translated schema has alternatives, in itself or in what it refers to. */
   hasAlternatives(schema: Translated): boolean {
-    const names = new Set<string>();
-    if (showsAlternatives(schema, names)) return true;
-    for (const name of names) {
-      const own = this.#definitions.get(name);
-      if (own ? showsAlternatives(own, names) : this.#known?.alternatives.has(name)) return true;
-    }
-    return false;
+    return this.#definitions.haveAlternatives(schema);
   }
 
   /** Reports schemas that apply themselves to the same value and would recurse for ever. */
   reportCircles(): void {
-    for (const [name, node] of this.#nodes) {
-      const reached = new Set(this.#applies.get(name));
-      for (const next of reached) for (const further of this.#applies.get(next) ?? []) reached.add(further);
-      if (reached.has(name)) this.#findings.problem(node, null, 'the schema refers to itself without going deeper');
-    }
-  }
-
-  /** Whether the definition is just being translated. */
-  #isOpen(name: string): boolean {
-    return this.#nodes.has(name) && !this.#definitions.has(name);
+    for (const node of this.#definitions.circles())
+      this.#findings.problem(node, null, 'the schema refers to itself without going deeper');
   }
 
   #schema(schema: Json, around: Setting): Translated {
     const setting = { ...around, scope: this.#scopes.entered(schema, around.scope) };
     if (this.#document.dialect.isReference(schema)) return this.#reference(schema.$ref as string, setting);
     const combines = Array.isArray(schema.allOf) || this.#document.beside(schema) !== null;
-    const barred = combines ? setting.barred.union(this.#barredBy(schema, setting.direction)) : setting.barred;
+    const barred = combines
+      ? setting.barred.union(this.#directions.barredBy(schema, setting.direction))
+      : setting.barred;
     const inner: Setting = { ...setting, barred, asBase: false };
     const kinds = setting.asBase ? null : this.#kinds(schema, inner);
     const parts = this.#each(schema.allOf, inner);
     parts.push(...this.#beside(schema, inner));
-    if (kinds) parts.push(this.#choice(kinds, inner));
+    if (kinds) parts.push(choiceOf(kinds, (alternative) => this.#schema(alternative, inner)));
     const alternatives = setting.asBase ? {} : kinds ? { ...schema, [kinds.keyword]: undefined } : schema;
     const asserted = this.#assertions.of(schema);
     const translated = {
@@ -220,27 +197,20 @@ export class Translator {
     const asBase = home !== null && this.#polymorphism.isAlternativeOf(node, home);
     const behind = this.#scopes.behind(ref, scope);
     const key = JSON.stringify([pointer, direction, asBase, [...barred].sort(), ...[...behind].sort()]);
-    const known = this.#names.get(key);
-    const name = known ?? `definition-${this.#names.size}`;
-    if (owner) this.#applies.get(owner)!.add(name);
-    if (known === undefined) {
-      this.#names.set(key, name);
-      this.#nodes.set(name, node);
-      this.#applies.set(name, new Set());
-      const setting = { direction, barred, home: pointer, asBase, owner: name, scope: behind };
-      this.#definitions.set(name, this.#schema(node, setting));
-    }
-    return { refers: name };
+    const refers = this.#definitions.nameOf(key, node, owner, (name) =>
+      this.#schema(node, { direction, barred, home: pointer, asBase, owner: name, scope: behind }),
+    );
+    return { refers };
   }
 
   #members(schema: Json, dependents: Dependents | undefined, barred: ReadonlySet<string>, outer: Outer): Translated {
     const { direction } = outer;
     const names = Array.isArray(schema.required) ? schema.required.filter((name) => typeof name === 'string') : [];
-    const own = this.#barredBy({ properties: schema.properties }, direction).union(barred);
+    const own = this.#directions.barredBy({ properties: schema.properties }, direction).union(barred);
     const required = names.filter((name) => !own.has(name));
     const properties = this.#document.members(schema.properties).map(([name, property]) => {
-      const refused = this.#isBarred(property, direction) && this.#refuses(direction);
-      return [name, refused ? { refused: BARRED[direction] } : this.#other(property, outer)] as const;
+      const bar = this.#directions.refusalOf(property, direction);
+      return [name, bar === null ? this.#other(property, outer) : { refused: bar }] as const;
     });
     properties.sort(([, a], [, b]) => this.#rank(a) - this.#rank(b));
     const { additionalProperties: others } = schema;
@@ -259,71 +229,14 @@ export class Translator {
   #rank(property: Translated): number {
     const { refers } = property;
     if (typeof refers !== 'string') return 'among' in property ? 0 : 1;
-    return !this.#isOpen(refers) && 'among' in this.definition(refers) ? 0 : 1;
-  }
-
-  /** Names of properties that a schema, or a part of its `allOf`, does not allow in a direction. */
-  #barredBy(schema: Json, direction: Direction, seen = new Set<Json>()): Set<string> {
-    const names = new Set<string>();
-    if (seen.has(schema)) return names;
-    seen.add(schema);
-    for (const [name, property] of this.#document.members(schema.properties)) {
-      if (this.#isBarred(property, direction)) names.add(name);
-    }
-    const beside = this.#document.beside(schema);
-    for (const part of [...(Array.isArray(schema.allOf) ? schema.allOf : []), ...(beside ? [beside] : [])]) {
-      const node = this.#document.object(part);
-      if (node) for (const name of this.#barredBy(node, direction, seen)) names.add(name);
-    }
-    return names;
-  }
-
-  /** Clients change what they have read and send it back, with members that are for answers only. */
-  #refuses(direction: Direction): boolean {
-    return direction === 'response' || this.#document.reading.readOnly === 'refuse';
-  }
-
-  #isBarred(property: unknown, direction: Direction): boolean {
-    const schema = this.#document.object(property);
-    if (schema?.readOnly === true && schema.writeOnly === true) {
-      this.#findings.problem(schema, 'writeOnly', 'a property cannot be both readOnly and writeOnly');
-    }
-    if (!schema) return false;
-    const beside = this.#document.beside(schema);
-    return schema[BARRED[direction]] === true || (beside !== null && this.#isBarred(beside, direction));
+    return !this.#definitions.isOpen(refers) && 'among' in this.definition(refers) ? 0 : 1;
   }
 
   #kinds(schema: Json, { direction, barred }: Setting): Kinds | null {
     return this.#polymorphism.of(schema, (alternative, property) => {
       const node = this.#document.object(alternative);
-      return barred.has(property) || (node !== null && this.#barredBy(node, direction).has(property));
+      return barred.has(property) || (node !== null && this.#directions.barredBy(node, direction).has(property));
     });
-  }
-
-  /** The alternatives of a schema with a discriminator, whose value says which of them the faults are about. */
-  #choice({ keyword, property, alternatives, decides }: Kinds, setting: Setting): Translated {
-    const is = (these: readonly unknown[]) => ({ [property]: { among: allowed(these) } });
-    const parts = alternatives.map(({ schema, values }) => ({ values, fit: this.#schema(schema, setting) }));
-    const one = {
-      type: 'object',
-      required: [property],
-      properties: is(alternatives.flatMap(({ values }) => values)),
-    };
-    const cases = parts
-      .filter(({ values }) => values.length > 0)
-      .map(({ values, fit }) => ({
-        if: { required: [property], properties: is(values) },
-        // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
-        then: fit,
-      }));
-    if (decides) return { ...one, allOf: cases };
-    // None fits behind the last `else`: not even the one that the value stands for.
-    const all = parts.map(({ fit }) => fit);
-    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
-    const none = { if: one, then: { allOf: cases }, else: { [keyword]: all } };
-    if (keyword === 'anyOf') return { if: { anyOf: all }, else: none };
-    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
-    return { if: { oneOf: all }, else: { if: { anyOf: all }, then: { oneOf: all }, else: none } };
   }
 }
 

@@ -1,5 +1,4 @@
-import type { Contract } from '../../src/contract.ts';
-import { isJson, parseMediaType } from '../../src/media/type.ts';
+import { type Contract, isJson, parseMediaType } from '../../src/index.ts';
 import { isObject, type Json, type OpenApi } from './document.ts';
 
 /** An example of a request body that a document has, and what the gateway has against it. */

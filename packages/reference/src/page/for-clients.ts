@@ -1,5 +1,5 @@
+import type { Contract } from '@storegate/openapi';
 import { type Html, html } from '@storegate/pages';
-import type { Contract } from '../../../openapi/src/contract.ts';
 import type { DocumentPaths } from '../documents.ts';
 import type { ReferenceAssets } from '../files.ts';
 import { type ErrorWords, errorsSection } from './error-table.ts';

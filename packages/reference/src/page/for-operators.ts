@@ -1,5 +1,5 @@
+import type { Contract } from '@storegate/openapi';
 import { type Html, html } from '@storegate/pages';
-import type { Contract } from '../../../openapi/src/contract.ts';
 import type { ReferenceAssets } from '../files.ts';
 import { type ErrorWords, errorTable } from './error-table.ts';
 import type { Link } from './links.ts';

@@ -1,5 +1,5 @@
+import type { Operation } from '@storegate/openapi';
 import { type Html, html } from '@storegate/pages';
-import type { Operation } from '../../../openapi/src/contract.ts';
 import { groupTags, type TagGroup } from '../browser/groups.ts';
 import { operationHash } from '../browser/places.ts';
 import type { Link } from './links.ts';

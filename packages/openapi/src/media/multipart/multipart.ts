@@ -1,6 +1,6 @@
+import { Bag } from '../../bag.ts';
 import { isObject, type Json } from '../../document/source.ts';
 import { MAX_FAULTS, type ValueFault } from '../../faults.ts';
-import { Bag } from '../../json.ts';
 import { escapeToken, shown } from '../../names.ts';
 import { partsOf, requiredIn, shapeOf } from '../../parameters/shape.ts';
 import type { Check } from '../../schema/schemas.ts';

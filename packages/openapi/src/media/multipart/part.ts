@@ -1,8 +1,8 @@
 import { isAscii } from 'node:buffer';
-import type { Rule } from '../../../../../src/errors/fault.ts';
+import type { Rule } from '../../fault.ts';
 import type { ValueFault } from '../../faults.ts';
 import type { Reading } from '../../parameters/reading.ts';
-import { noFiles, unlikeIntegers } from '../../written.ts';
+import { noFiles, unlikeIntegers } from '../../value-marks.ts';
 import type { Syntax } from '../reading.ts';
 import { covers, isJson, isUtf8Type, type MediaType } from '../type.ts';
 import { type Field, type Form, formOf, syntaxIn } from './fields.ts';

@@ -1,4 +1,4 @@
-import type { Rule } from '../../../../../src/errors/fault.ts';
+import type { Rule } from '../../fault.ts';
 import type { ValueFault } from '../../faults.ts';
 
 /** The most parts of one body. */

@@ -1,5 +1,5 @@
 import { type SaxesAttributeNS, SaxesParser } from 'saxes';
-import type { Rule } from '../../../../../src/errors/fault.ts';
+import type { Rule } from '../../fault.ts';
 import type { ValueFault } from '../../faults.ts';
 import { MAX_DEPTH } from '../../json.ts';
 import { decodeUtf8 } from '../../utf8.ts';

@@ -1,8 +1,8 @@
-import type { Rule } from '../../../../../src/errors/fault.ts';
+import { Bag } from '../../bag.ts';
 import { Binary } from '../../binary.ts';
 import type { Document } from '../../document/document.ts';
 import type { Json } from '../../document/source.ts';
-import { Bag } from '../../json.ts';
+import type { Rule } from '../../fault.ts';
 import { shownPointer } from '../../names.ts';
 import { type Reading, read } from '../../parameters/reading.ts';
 import { type Naming, type Plan, Plans } from './plan.ts';

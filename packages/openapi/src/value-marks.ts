@@ -1,5 +1,5 @@
 /** Marks of values, by the array or object that holds them: what a value itself does not say of how it was written. */
-class Written {
+class ValueMarks {
   /** Whether there may be any; nearly always `false`, so that checks need not look. */
   any = false;
   /** Whether the value under check is one itself. */
@@ -29,7 +29,7 @@ class Written {
  * The integers of JSON texts that are not written as integers, such as `1.0` and `1e2`. Their values are those of 1 and 100. Reading and
  * checking are synchronous, so all of them share it.
  */
-export const unlikeIntegers = new Written();
+export const unlikeIntegers = new ValueMarks();
 
 /** The texts of forms that are no files where a file could have been in their place. */
-export const noFiles = new Written();
+export const noFiles = new ValueMarks();

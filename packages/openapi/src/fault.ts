@@ -1,5 +1,3 @@
-import { maskSecrets } from '../common/secret-mask.ts';
-
 /**
  * The rules that a fault can break, for programs: keywords of JSON Schema as the contract writes them, and words of our own. A
  * rule never changes its meaning. The texts go into the documentation; `limit` says what a fault of this rule has there.
@@ -73,11 +71,6 @@ export interface Fault {
   readonly message: string;
   readonly rule: Rule;
   readonly limit?: Limit;
-}
-
-/** The fault without what looks like a key. */
-export function maskedFault(fault: Fault): Fault {
-  return { ...fault, pointer: maskSecrets(fault.pointer), message: maskSecrets(fault.message) };
 }
 
 /** A number of the contract as a limit. */

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { Window } from '../../../src/limits/limits.ts';
 import type { Document } from './document/document.ts';
 import { isObject } from './document/source.ts';
 import type { Description } from './operations.ts';
@@ -7,12 +6,12 @@ import type { Definitions } from './schema/definitions.ts';
 import type { Exempted } from './types.ts';
 
 /** All that serving needs of a document without mistakes, or with mistakes that are tolerated. */
-export interface Checked {
+export interface Compiled<Fields = unknown, Shared = unknown> {
   readonly title: string;
   readonly version: string;
-  readonly operations: readonly Description[];
-  /** See `Contract`. */
-  readonly windows: readonly Window[];
+  readonly operations: readonly (Description & Fields)[];
+  /** The document's own fields, see `ExtensionReader`. */
+  readonly shared: Shared;
   readonly exempted: readonly Exempted[];
   /** What the paths of requests begin with, longest first; see `serverPaths`. */
   readonly prefixes: readonly string[];

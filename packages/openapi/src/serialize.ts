@@ -1,5 +1,5 @@
-import { deserialize, serialize } from 'node:v8';
-import type { Checked } from './checked.ts';
+import * as v8 from 'node:v8';
+import type { Compiled } from './compiled.ts';
 import { Document } from './document/document.ts';
 import type { Dynamics } from './document/dynamics.ts';
 import { isObject, type Json } from './document/source.ts';
@@ -20,10 +20,11 @@ interface Members {
 }
 
 /**
- * A checked document on its way to another process. The large parts of it are bytes, which cost nothing to hand over,
+ * A compiled document on its way to another process. The large parts of it are bytes, which cost nothing to hand over,
  * and which the other side reads only where it needs them: to read all of a large document at once stops a process for long.
  */
-export interface Carried extends Omit<Checked, 'document' | 'definitions'> {
+export interface Serialized<Fields = unknown, Shared = unknown>
+  extends Omit<Compiled<Fields, Shared>, 'document' | 'definitions'> {
   /** How the document was read. */
   readonly reading: Reading;
   readonly dynamics: Dynamics | null;
@@ -42,7 +43,11 @@ export interface Carried extends Omit<Checked, 'document' | 'definitions'> {
   };
 }
 
-export function carry({ document, definitions, ...rest }: Checked): Carried {
+export function serialize<Fields, Shared>({
+  document,
+  definitions,
+  ...rest
+}: Compiled<Fields, Shared>): Serialized<Fields, Shared> {
   const parts = new Packer();
   const { root, reading, dynamics } = document;
   const sections = isObject(root.components) ? root.components : {};
@@ -73,7 +78,7 @@ export function carry({ document, definitions, ...rest }: Checked): Carried {
   };
 }
 
-export function arrived({
+export function deserialize<Fields, Shared>({
   reading,
   dynamics,
   frame,
@@ -82,7 +87,7 @@ export function arrived({
   parts,
   definitions,
   ...rest
-}: Carried): Checked {
+}: Serialized<Fields, Shared>): Compiled<Fields, Shared> {
   const { names, alternatives, parts: numbers } = definitions;
   const root: Json = {
     ...frame,
@@ -109,7 +114,7 @@ class Packer {
   readonly #chunks: Buffer[] = [];
 
   add(value: unknown): number {
-    return this.#chunks.push(serialize(value)) - 1;
+    return this.#chunks.push(v8.serialize(value)) - 1;
   }
 
   members(value: Json): Members {
@@ -132,7 +137,7 @@ class Packer {
 }
 
 function read({ bytes, ends }: Parts, part: number): unknown {
-  return deserialize(bytes.subarray(part === 0 ? 0 : ends[part - 1], ends[part]));
+  return v8.deserialize(bytes.subarray(part === 0 ? 0 : ends[part - 1], ends[part]));
 }
 
 /** Reads each member when it is asked for first. */

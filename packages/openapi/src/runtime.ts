@@ -1,7 +1,4 @@
-import { stringify } from 'yaml';
-import { deepFreeze } from '../../../src/common/freeze.ts';
-import { NO_SCOPES, type Scopes } from '../../../src/limits/scopes.ts';
-import type { Checked } from './checked.ts';
+import type { Compiled } from './compiled.ts';
 import { toJson } from './exact-json.ts';
 import { NONE } from './faults.ts';
 import { Told } from './findings.ts';
@@ -18,23 +15,20 @@ import type { Contract, Exempted, Operation, Side } from './types.ts';
 type Make<T> = () => { readonly made: T; readonly steps: () => Generator<void, void, void> };
 
 /** A contract that serves requests. It costs little: everything is made when it is needed first. */
-export function createContract(checked: Checked): Contract {
-  const { title, version, windows, document, files, fingerprint, digests, names, exempted, prefixes } = checked;
+export function createContract<Fields, Shared>(compiled: Compiled<Fields, Shared>): Contract<Fields, Shared> {
+  const { title, version, shared, document, files, fingerprint, digests, names, exempted, prefixes } = compiled;
   const told = new Told();
-  const schemas = new Schemas(document, told, checked.definitions);
+  const schemas = new Schemas(document, told, compiled.definitions);
   const reader = new Operations(document, schemas, told);
   const slices = new Slices();
-  const lists = new Map<string, Scopes>();
-  const all = checked.operations.map((description) =>
-    createOperation({ ...description, scopes: listOf(description.scopes, lists) }, reader, schemas, slices),
-  );
+  const all = compiled.operations.map((description) => createOperation(description, reader, schemas, slices));
   const operations = Object.freeze(all.map(({ operation }) => operation));
   const router = routerOf(operations, exempted);
   return {
+    ...shared,
     title,
     version,
     operations,
-    windows: deepFreeze(windows),
     files,
     fingerprint,
     digests,
@@ -43,9 +37,6 @@ export function createContract(checked: Checked): Contract {
     document: document.root,
     get json() {
       return toJson(document.root, 2);
-    },
-    get yaml() {
-      return stringify(document.root, { aliasDuplicateObjects: false, lineWidth: 0 });
     },
     match(method: string, path: string) {
       const rest = behind(prefixes, path);
@@ -66,9 +57,9 @@ export function createContract(checked: Checked): Contract {
  * Two spellings of one path are one: the values of templates are told apart by their order. A path all of whose operations are left
  * out is there without methods, so that its requests are none of another template's, or of a mount's.
  */
-function routerOf(operations: readonly Operation[], exempted: readonly Exempted[]): Router<Operation> {
-  const router = new Router<Operation>();
-  const templates = new Map<string, { readonly segments: readonly Segment[]; readonly own: Operation[] }>();
+function routerOf<T extends Operation>(operations: readonly T[], exempted: readonly Exempted[]): Router<T> {
+  const router = new Router<T>();
+  const templates = new Map<string, { readonly segments: readonly Segment[]; readonly own: T[] }>();
   for (const [path, own] of Map.groupBy(operations, ({ path }) => path)) {
     const segments = parseTemplate(path);
     const outline = outlineOf(segments);
@@ -86,15 +77,6 @@ function routerOf(operations: readonly Operation[], exempted: readonly Exempted[
   return router;
 }
 
-/** One list for equal ones: counters compare lists by identity. */
-function listOf(scopes: Scopes, known: Map<string, Scopes>): Scopes {
-  if (scopes.length === 0) return NO_SCOPES;
-  const key = scopes.join();
-  const list = known.get(key) ?? Object.freeze(scopes);
-  known.set(key, list);
-  return list;
-}
-
 /** `null`: it is no template, and an operation without one was left out. */
 function segmentsIn(path: string): readonly Segment[] | null {
   try {
@@ -109,14 +91,19 @@ function segmentsIn(path: string): readonly Segment[] | null {
 const UNCHECKED: RequestChecks = { checkParameters: () => NONE, body: null };
 const ANY_ANSWER: CheckResponse = () => NONE;
 
-function createOperation(description: Description, reader: Operations, schemas: Schemas, slices: Slices) {
+function createOperation<Fields>(
+  description: Description & Fields,
+  reader: Operations,
+  schemas: Schemas,
+  slices: Slices,
+) {
   const passes = description.exempt === 'pass';
   const requests = new Part(
     () => schemas.gather(() => (passes ? UNCHECKED : reader.requestChecks(description))),
     passes ? undefined : () => reader.prepareRequestChecks(description),
   );
   const responses = new Part(() => schemas.gather(() => (passes ? ANY_ANSWER : reader.responseCheck(description))));
-  const operation: Operation = Object.freeze({
+  const operation: Operation & Fields = Object.freeze({
     ...description,
     get body() {
       return requests.made.body;

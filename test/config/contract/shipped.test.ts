@@ -1,14 +1,41 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
-import { loadContract, type Operation } from '../src/contract.ts';
+import { deserialize, serialize } from '@storegate/openapi';
+import { ADMIN_CONTRACT } from '../../../src/admin/api.ts';
+import {
+  type Contract,
+  checkContract,
+  createContract,
+  loadContract,
+  type Operation,
+} from '../../../src/config/contract/contract.ts';
 
 type Node = Record<string, unknown>;
 
-const contract = loadContract(fileURLToPath(new URL('../../../config/openapi.yaml', import.meta.url)));
+const SHIPPED = fileURLToPath(new URL('../../../config/openapi.yaml', import.meta.url));
+const contract = loadContract(SHIPPED);
 
 test('the shipped contract says nothing that is not enforced', () => {
   expect(contract.notes).toEqual([]);
   expect(contract.operations.length).toBeGreaterThan(0);
+});
+
+test.each([SHIPPED, ADMIN_CONTRACT])('%s has nothing that cannot be compiled', async (file) => {
+  const { operations, prepare } = loadContract(file);
+  await prepare(new AbortController().signal);
+  for (const operation of operations) await operation.ready('response');
+});
+
+test.each([SHIPPED, ADMIN_CONTRACT])('%s is the same for another process', (file) => {
+  const here = loadContract(file);
+  const there = createContract(deserialize(structuredClone(serialize(checkContract(file).compiled))));
+  expect(there.json).toBe(here.json);
+  expect(there.names).toEqual(here.names);
+  const described = ({ operations }: Contract) =>
+    operations.map(({ id, method, path, tags, cost, requiredScopes, sunset, replyHeaders }) => ({
+      ...{ id, method, path, tags, cost, requiredScopes, sunset, replyHeaders },
+    }));
+  expect(described(there)).toEqual(described(here));
 });
 
 /** A node of the document, through references. */

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { folderWith } from '../../../test/config/folder.ts';
-import { loadContract } from '../src/contract.ts';
-import { done, head } from './documents.ts';
+import { done, head } from '../../../packages/openapi/test/documents.ts';
+import { loadContract } from '../../../src/config/contract/contract.ts';
+import { folderWith } from '../folder.ts';
 
 const KEY = 'x-storegate-upstream';
 const get = (more: object) => ({ get: { responses: done, ...more } });

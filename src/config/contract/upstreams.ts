@@ -1,10 +1,15 @@
-import type { Document } from './document/document.ts';
-import { isObject, type Json, objectsIn } from './document/source.ts';
-import type { Findings } from './findings.ts';
-import { shown } from './names.ts';
-import type { Description } from './operations.ts';
-import { misspelling, UPSTREAM } from './own-fields.ts';
+import {
+  type Description,
+  type Document,
+  type Findings,
+  isObject,
+  type Json,
+  objectsIn,
+  shown,
+} from '@storegate/openapi';
 
+/** Names the upstream whose backends answer: on an operation, a path or a tag. Settings list the upstreams. */
+export const UPSTREAM = 'x-storegate-upstream';
 const NAME = /^[a-z][a-z0-9-]{0,31}$/;
 const FORM = 'must be the name of an upstream: 1 to 32 small letters, digits and hyphens that begin with a letter';
 
@@ -23,28 +28,12 @@ export class NamedUpstreams {
     this.#findings = findings;
     for (const tag of objectsIn(root.tags)) {
       const name = this.#nameOf(tag);
-      for (const key of Object.keys(tag)) {
-        const flaw = misspelling(key);
-        if (flaw !== null) findings.refuse(tag, key, flaw);
-      }
       if (name !== null && typeof tag.name === 'string') this.#byTag.set(tag.name, name);
     }
-    for (const node of new Set([root, root.info, root.paths])) {
-      if (isObject(node) && node[UPSTREAM] !== undefined)
-        findings.refuse(
-          node,
-          UPSTREAM,
-          'has no effect here: it belongs on an operation, on a path, or on a tag in tags',
-        );
-    }
   }
 
-  /** The operations with the names of their upstreams. */
-  of(operations: readonly (readonly [Description, Json])[]): readonly (readonly [Description, Json])[] {
-    return operations.map(([operation, node]) => [{ ...operation, upstream: this.#upstreamOf(operation, node) }, node]);
-  }
-
-  #upstreamOf({ path, tags }: Description, node: Json): string | null {
+  /** The name of an operation's upstream; `null`: the document names none. */
+  of({ path, tags }: Description, node: Json): string | null {
     const own = this.#nameOf(node);
     const written = (this.#document.root.paths as Json)[path];
     const item = isObject(written) ? this.#nameOf(written) : null;

@@ -1,14 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
+import { deserialize, type Reading, serialize, toJson } from '@storegate/openapi';
+import { done, head, problemsOf } from '../../../packages/openapi/test/documents.ts';
+import { checkContract, createContract, loadContract } from '../../../src/config/contract/contract.ts';
 import { NO_SCOPES } from '../../../src/limits/scopes.ts';
-import { arrived, carry } from '../src/carried.ts';
-import { checkContract, type Reading } from '../src/contract.ts';
-import { createContract } from '../src/served.ts';
-import { done, head, loadText, problemsOf } from './documents.ts';
 
 type Json = Record<string, unknown>;
 
 const get = (fields: Json) => ({ get: { responses: done, ...fields } });
-const documentOf = (paths: Json, tags: unknown = []) => JSON.stringify({ ...head, tags, paths }, null, 1);
+const loadText = (text: string, options?: Reading) =>
+  loadContract(`${import.meta.dirname}/none.json`, { ...options, text });
+const documentOf = (paths: Json, tags: unknown = []) => toJson({ ...head, tags, paths }, 1);
 const loaded = (paths: Json, tags: unknown = [], options?: Reading) => loadText(documentOf(paths, tags), options);
 const problemsIn = (paths: Json, tags: unknown = []) => problemsOf(() => loaded(paths, tags));
 
@@ -40,9 +41,9 @@ test('operations and tags have windows, with their scopes; operations say in whi
 
 test('another process that takes the contract has the same, and one list for equal ones', () => {
   const file = `${import.meta.dirname}/none.json`;
-  const { checked } = checkContract(file, { text: documentOf(SHOP, TAGS) });
-  const contract = createContract(arrived(structuredClone(carry(checked))));
-  expect(contract.windows).toEqual(checked.windows);
+  const { compiled } = checkContract(file, { text: documentOf(SHOP, TAGS) });
+  const contract = createContract(deserialize(structuredClone(serialize(compiled))));
+  expect(contract.windows).toEqual(compiled.shared.windows);
   const scopes = (path: string) => contract.match('GET', path).operation!.scopes;
   expect(scopes('/a')).toBe(scopes('/c'));
   expect(scopes('/d')).toBe(NO_SCOPES);
@@ -60,6 +61,21 @@ test('an operation without an operationId counts by method and path, and no oper
 });
 
 const path = (name: string) => ({ name, in: 'path', required: true, schema: { type: 'string' } });
+
+test('an operation costs one unit, or as many as it says', () => {
+  const { operations } = loaded({
+    '/a': get({}),
+    '/b': get({ 'x-ratelimit-cost': 0 }),
+    '/c': get({ 'x-ratelimit-cost': 7 }),
+  });
+  expect(operations.map(({ cost }) => cost)).toEqual([1, 0, 7]);
+});
+
+test.each([-1, 1.5, '2', 9007199254740993n, null, 'free'])('x-ratelimit-cost: %p is refused', (cost) => {
+  expect(problemsIn({ '/a': get({ 'x-ratelimit-cost': cost }) })).toEqual([
+    expect.stringContaining('/paths/~1a/get/x-ratelimit-cost: must be a whole number, 0 or more'),
+  ]);
+});
 
 describe('mistakes', () => {
   test.each<[name: string, value: unknown, message: string]>([

@@ -1,0 +1,60 @@
+import type { Kind, Sections } from '../dialect/grammar.ts';
+import { pointerTo } from '../names.ts';
+import type { Places } from './places.ts';
+import { isObject, type Json } from './source.ts';
+import type { Sources } from './sources.ts';
+
+const COMPONENT_NAME = /^[A-Za-z0-9._-]+$/;
+
+/** The places of referenced objects in the bundled document. Objects of other files move into its `components`. */
+export class Homes {
+  readonly #root: Json;
+  readonly #sections: Sections;
+  readonly #sources: Sources;
+  readonly #places: Places;
+  readonly #known = new Map<object, string>();
+
+  constructor(root: Json, sections: Sections, sources: Sources, places: Places) {
+    this.#root = root;
+    this.#sections = sections;
+    this.#sources = sources;
+    this.#places = places;
+  }
+
+  /** The reference to the target; moves the target if it is from another file. */
+  of(target: Json, kind: Kind): string {
+    const known = this.#known.get(target);
+    if (known !== undefined) return known;
+    const pointer = this.#sources.isMain(target)
+      ? pointerTo(this.#places.origin(target).tokens)
+      : this.#move(target, this.#sections[kind]!);
+    const home = `#${encodeURI(pointer)}`;
+    this.#known.set(target, home);
+    return home;
+  }
+
+  #move(target: Json, section: string): string {
+    const components = member(this.#root, 'components');
+    const all = member(components, section);
+    const name = freeName(all, this.#nameOf(target));
+    all[name] = target;
+    return `/components/${section}/${name}`;
+  }
+
+  /** The name of `pet.yaml#/Cat` is Cat, that of `pet.yaml` is pet. */
+  #nameOf(target: Json): string {
+    const { file, tokens } = this.#places.origin(target);
+    const name = String(tokens.at(-1) ?? file.replace(/^.*[/\\]/, '').replace(/\.[^.]*$/, ''));
+    return COMPONENT_NAME.test(name) ? name : 'external';
+  }
+}
+
+function member(parent: Json, key: string): Json {
+  if (!isObject(parent[key])) parent[key] = {};
+  return parent[key] as Json;
+}
+
+function freeName(taken: Json, wanted: string): string {
+  if (!Object.hasOwn(taken, wanted)) return wanted;
+  for (let i = 2; ; i++) if (!Object.hasOwn(taken, `${wanted}_${i}`)) return `${wanted}_${i}`;
+}

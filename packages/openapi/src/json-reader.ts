@@ -1,0 +1,221 @@
+import { Bag } from './bag.ts';
+import type { Rule } from './fault.ts';
+import { shownPointer } from './names.ts';
+import { exact, isInteger, NUMBER } from './numbers.ts';
+import { unlikeIntegers } from './value-marks.ts';
+
+/** The reason for refusing a text as JSON. */
+export interface JsonFault {
+  /** JSON pointer to the place, names shortened and escaped. */
+  readonly pointer: string;
+  /** Where the reader stopped, in bytes from the start. */
+  readonly offset: number;
+  /** The fault; it never repeats the text. */
+  readonly message: string;
+  readonly rule: Rule;
+  readonly limit?: number;
+}
+
+const hasOwn = Object.prototype.hasOwnProperty;
+
+/**
+ * Thrown on a mistake. It carries no data: the reader knows the fault and its place, and an Error costs a stack trace.
+ */
+export const MISTAKE = Symbol('mistake in JSON');
+
+export class Reader {
+  readonly text: string;
+  readonly maxDepth: number;
+  at = 0;
+  depth = 0;
+  /** The path to the current place; entries from `depth` on are stale. */
+  readonly way: (string | number)[] = [];
+  message = '';
+  rule: Rule = 'syntax';
+  /** The value that was read last is an integer, but is not written as one. */
+  unlikeInteger = false;
+
+  constructor(text: string, maxDepth: number) {
+    this.text = text;
+    this.maxDepth = maxDepth;
+  }
+
+  fault(): JsonFault {
+    return {
+      pointer: shownPointer(this.way.slice(0, this.depth)),
+      offset: Buffer.byteLength(this.text.slice(0, this.at)),
+      message: this.message,
+      rule: this.rule,
+      ...(this.rule === 'depth' && { limit: this.maxDepth }),
+    };
+  }
+
+  fail(message: string, rule: Rule = 'syntax'): never {
+    this.message = message;
+    this.rule = rule;
+    throw MISTAKE;
+  }
+
+  whole(): unknown {
+    if (this.text.charCodeAt(0) === 0xfeff) this.fail('begins with a byte order mark', 'encoding');
+    const value = this.value(this.space());
+    this.space();
+    if (this.at !== this.text.length) this.fail('has something after its end');
+    return value;
+  }
+
+  /** Skips white space and answers the next character code, NaN at the end. */
+  space(): number {
+    for (;;) {
+      const c = this.text.charCodeAt(this.at);
+      if (c !== 32 && c !== 10 && c !== 13 && c !== 9) return c;
+      this.at++;
+    }
+  }
+
+  value(c: number): unknown {
+    if (c === 34) return this.string();
+    if (c === 123) return this.object();
+    if (c === 91) return this.array();
+    if (c === 116) return this.word('true', true);
+    if (c === 102) return this.word('false', false);
+    if (c === 110) return this.word('null', null);
+    return this.number(c);
+  }
+
+  word<T>(word: string, value: T): T {
+    if (!this.text.startsWith(word, this.at)) this.fail('is not valid JSON: a value is expected');
+    this.at += word.length;
+    return value;
+  }
+
+  object(): Record<string, unknown> {
+    const { way } = this;
+    const object = new Bag();
+    let c = this.open();
+    if (c === 125) return this.close(object);
+    for (;;) {
+      if (c !== 34) this.fail('is not valid JSON: a name in double quotes is expected');
+      const name = this.string();
+      way[this.depth - 1] = name;
+      if (hasOwn.call(object, name)) this.fail('is given more than once', 'repeated');
+      if (this.space() !== 58) this.fail("is not valid JSON: ':' is expected");
+      this.at++;
+      object[name] = this.value(this.space());
+      if (this.unlikeInteger) this.mark(object, name);
+      c = this.space();
+      if (c === 125) return this.close(object);
+      if (c !== 44) this.fail("is not valid JSON: ',' or '}' is expected");
+      this.at++;
+      c = this.space();
+    }
+  }
+
+  array(): unknown[] {
+    const { way } = this;
+    const array: unknown[] = [];
+    let c = this.open();
+    if (c === 93) return this.close(array);
+    for (;;) {
+      way[this.depth - 1] = array.length;
+      array.push(this.value(c));
+      if (this.unlikeInteger) this.mark(array, array.length - 1);
+      c = this.space();
+      if (c === 93) return this.close(array);
+      if (c !== 44) this.fail("is not valid JSON: ',' or ']' is expected");
+      this.at++;
+      c = this.space();
+    }
+  }
+
+  mark(holder: object, key: string | number): void {
+    this.unlikeInteger = false;
+    unlikeIntegers.add(holder, key);
+  }
+
+  open(): number {
+    if (this.depth === this.maxDepth) this.fail(`is nested deeper than ${this.maxDepth} levels`, 'depth');
+    this.at++;
+    const c = this.space();
+    this.way[this.depth++] = '';
+    return c;
+  }
+
+  close<T>(value: T): T {
+    this.at++;
+    this.depth--;
+    return value;
+  }
+
+  string(): string {
+    const { text } = this;
+    const start = this.at + 1;
+    for (let i = start; ; i++) {
+      const c = text.charCodeAt(i);
+      if (c === 34) {
+        this.at = i + 1;
+        return text.slice(start, i);
+      }
+      if (c === 92) return this.escapedString(start, i);
+      if (!(c >= 32)) this.badString(i);
+    }
+  }
+
+  /** Finds the end of a string with escapes and lets JSON.parse decode it, which costs too much for other strings. */
+  escapedString(start: number, from: number): string {
+    const { text } = this;
+    let i = from;
+    for (let c = 92; c !== 34; c = text.charCodeAt(i)) {
+      if (!(c >= 32)) this.badString(i);
+      i += c === 92 ? 2 : 1;
+    }
+    let string: string;
+    try {
+      string = JSON.parse(text.slice(start - 1, i + 1));
+    } catch {
+      this.fail('is not valid JSON: a string has an escape that does not exist');
+    }
+    if (!string.isWellFormed()) this.fail('has half a surrogate pair in a string', 'encoding');
+    this.at = i + 1;
+    return string;
+  }
+
+  badString(at: number): never {
+    const ended = at >= this.text.length;
+    this.at = Math.min(at, this.text.length);
+    this.fail(`is not valid JSON: a string ${ended ? 'has no end' : 'has a control character in it'}`);
+  }
+
+  /** Reads up to 15 digits directly and every other number by the exact rules. */
+  number(first: number): number | bigint {
+    const { text } = this;
+    const negative = first === 45;
+    let i = negative ? this.at + 1 : this.at;
+    const start = i;
+    let value = 0;
+    let c = negative ? text.charCodeAt(i) : first;
+    while (c >= 48 && c <= 57) {
+      value = value * 10 + c - 48;
+      c = text.charCodeAt(++i);
+    }
+    const digits = i - start;
+    const plain = c !== 46 && c !== 101 && c !== 69 && digits > 0 && digits < 16;
+    if (!plain || (digits > 1 && text.charCodeAt(start) === 48)) return this.exactNumber();
+    this.at = i;
+    return negative ? -value : value;
+  }
+
+  exactNumber(): number | bigint {
+    NUMBER.lastIndex = this.at;
+    const text = NUMBER.exec(this.text)?.[0];
+    if (text === undefined) this.fail('is not valid JSON: a value is expected');
+    const value = exact(text);
+    if (value === undefined) this.fail('is a number too large or too precise to be read exactly', 'precision');
+    this.at += text.length;
+    if (Number.isInteger(Number(value)) && !isInteger(text)) {
+      this.unlikeInteger = true;
+      unlikeIntegers.any = true;
+    }
+    return value;
+  }
+}

@@ -1,0 +1,57 @@
+import type { Document } from '../document/document.ts';
+import type { Json } from '../document/source.ts';
+import type { Bar } from '../faults.ts';
+import type { Findings } from '../findings.ts';
+
+/** The direction of a message; a property may be for one direction only (`readOnly`, `writeOnly`). */
+export type Direction = 'request' | 'response';
+
+/** Properties for one direction only, and what bars them in the other (OpenAPI 3.0.3, Schema Object, fixed fields). */
+const BARRED = {
+  request: 'readOnly',
+  response: 'writeOnly',
+} as const satisfies Record<Direction, Bar>;
+
+/** Finds the properties that are for one direction only. */
+export class Directions {
+  readonly #document: Document;
+  readonly #findings: Findings;
+
+  constructor(document: Document, findings: Findings) {
+    this.#document = document;
+    this.#findings = findings;
+  }
+
+  /** Names of properties that a schema, or a part of its `allOf`, does not allow in a direction. */
+  barredBy(schema: Json, direction: Direction, seen = new Set<Json>()): Set<string> {
+    const names = new Set<string>();
+    if (seen.has(schema)) return names;
+    seen.add(schema);
+    for (const [name, property] of this.#document.members(schema.properties)) {
+      if (this.#isBarred(property, direction)) names.add(name);
+    }
+    const beside = this.#document.beside(schema);
+    for (const part of [...(Array.isArray(schema.allOf) ? schema.allOf : []), ...(beside ? [beside] : [])]) {
+      const node = this.#document.object(part);
+      if (node) for (const name of this.barredBy(node, direction, seen)) names.add(name);
+    }
+    return names;
+  }
+
+  /** Why a property is refused; `null` if it may be sent. Clients send back what they have read, with members for answers only. */
+  refusalOf(property: unknown, direction: Direction): Bar | null {
+    if (!this.#isBarred(property, direction)) return null;
+    const refuses = direction === 'response' || this.#document.reading.readOnly === 'refuse';
+    return refuses ? BARRED[direction] : null;
+  }
+
+  #isBarred(property: unknown, direction: Direction): boolean {
+    const schema = this.#document.object(property);
+    if (schema?.readOnly === true && schema.writeOnly === true) {
+      this.#findings.problem(schema, 'writeOnly', 'a property cannot be both readOnly and writeOnly');
+    }
+    if (!schema) return false;
+    const beside = this.#document.beside(schema);
+    return schema[BARRED[direction]] === true || (beside !== null && this.#isBarred(beside, direction));
+  }
+}

@@ -1,0 +1,39 @@
+import * as openapi from '@storegate/openapi';
+import { deepFreeze } from '../../common/freeze.ts';
+import { NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
+import { type ContractFields, GATEWAY_FIELDS, type OperationFields } from './fields.ts';
+
+/** The contract of the service behind the gateway, with the fields that only the gateway knows. */
+export type Contract = openapi.Contract<OperationFields, ContractFields>;
+export type ReadContract = openapi.ReadContract<OperationFields, ContractFields>;
+export type Operation = openapi.Operation & OperationFields;
+export type Compiled = openapi.Compiled<OperationFields, ContractFields>;
+export type Serialized = openapi.Serialized<OperationFields, ContractFields>;
+
+/** Reads a contract in this process. @throws ContractError with every mistake. */
+export function loadContract(file: string, reading: openapi.ContractOptions = {}): ReadContract {
+  const { compiled, notes } = checkContract(file, reading);
+  return Object.assign(createContract(compiled), { notes });
+}
+
+export function checkContract(file: string, reading: openapi.ContractOptions = {}) {
+  return openapi.checkContract(file, { ...reading, extensions: GATEWAY_FIELDS });
+}
+
+export function createContract(compiled: Compiled): Contract {
+  const lists = new Map<string, Scopes>();
+  const operations = compiled.operations.map((operation) => ({
+    ...operation,
+    scopes: listOf(operation.scopes, lists),
+  }));
+  return openapi.createContract({ ...compiled, operations, shared: deepFreeze(compiled.shared) });
+}
+
+/** One list for equal lists: counters compare them by identity. */
+function listOf(scopes: Scopes, known: Map<string, Scopes>): Scopes {
+  if (scopes.length === 0) return NO_SCOPES;
+  const key = scopes.join();
+  const list = known.get(key) ?? Object.freeze(scopes);
+  known.set(key, list);
+  return list;
+}

@@ -1,0 +1,89 @@
+import {
+  type Document,
+  type ExtensionReader,
+  type Findings,
+  isObject,
+  type Json,
+  objectsIn,
+  shown,
+  UNCHECKED_BODY,
+} from '@storegate/openapi';
+import { suggest } from '../../common/suggest.ts';
+import type { Window } from '../../limits/limits.ts';
+import { type LimitFields, RATELIMIT, Ratelimits } from './limits.ts';
+import { REQUIRED_SCOPES, readRequiredScopes } from './required-scopes.ts';
+import { NamedUpstreams, UPSTREAM } from './upstreams.ts';
+
+/** The fields of an operation that only the gateway knows. */
+export interface OperationFields extends LimitFields {
+  /** `x-required-scopes`: a key needs all of them. */
+  readonly requiredScopes: readonly string[];
+  /** The name of the upstream whose stores answer; `null`: the document names none. */
+  readonly upstream: string | null;
+}
+
+/** The fields of a contract that only the gateway knows. */
+export interface ContractFields {
+  /** The windows of its operations and tags (`x-ratelimit`), each with its scope. */
+  readonly windows: readonly Window[];
+}
+
+export const GATEWAY_FIELDS: ExtensionReader<OperationFields, ContractFields> = {
+  misspelling,
+  read(document, operations, findings) {
+    refuseStray(document, findings);
+    refuseMisspelt(objectsIn(document.root.tags), findings);
+    const upstreams = new NamedUpstreams(document, findings);
+    const ratelimits = new Ratelimits(document, operations, findings);
+    return {
+      fieldsOf: (operation, node) => ({
+        ...ratelimits.fieldsOf(operation, node),
+        requiredScopes: readRequiredScopes(node, findings),
+        upstream: upstreams.of(operation, node),
+      }),
+      sharedBy: (served) => ({ windows: ratelimits.windowsOf(served) }),
+    };
+  },
+};
+
+const OWN = [UNCHECKED_BODY, UPSTREAM];
+/** A name of another vendor must not be taken for a misspelt one. */
+const MOST_SLIPS = 3;
+
+/** The mistake in the name of an extension that has our prefix, or nearly is one of ours; `null` for any other. */
+function misspelling(key: string): string | null {
+  if (OWN.includes(key)) return null;
+  const meant = suggest(key, OWN, MOST_SLIPS) ?? (isOurs(key) ? suggest(key, OWN) : null);
+  if (meant === null && !isOurs(key)) return null;
+  const hint = meant === null ? `the extensions are ${OWN.join(' and ')}` : `did you mean ${meant}?`;
+  return `${shown(key)} is not an extension of storegate: ${hint}`;
+}
+
+function refuseMisspelt(tags: readonly Json[], findings: Findings): void {
+  for (const tag of tags) {
+    for (const key of Object.keys(tag)) {
+      const flaw = misspelling(key);
+      if (flaw !== null) findings.refuse(tag, key, flaw);
+    }
+  }
+}
+
+const isOurs = (key: string): boolean => /^x-storegate(?:-|$)/i.test(key);
+
+/**
+ * Refuses fields where an author may have meant all operations of a path or a document: there, they would hold for no request.
+ */
+function refuseStray(document: Document, findings: Findings): void {
+  const { root } = document;
+  const refuse = (nodes: readonly unknown[], key: string, message: string) => {
+    for (const node of new Set(nodes))
+      if (isObject(node) && node[key] !== undefined)
+        findings.refuse(node, key, `has no effect here: it belongs on ${message}`);
+  };
+  const whole = [root, root.info, root.paths];
+  const items = document.members(root.paths).flatMap(([, item]) => [item, document.object(item)]);
+  const tags = objectsIn(root.tags);
+  refuse([...whole, ...items, ...tags], REQUIRED_SCOPES, 'each operation that needs the scopes');
+  refuse([...whole, ...items], RATELIMIT, 'an operation, or on a tag in tags');
+  refuse(whole, UPSTREAM, 'an operation, on a path, or on a tag in tags');
+}

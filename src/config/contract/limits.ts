@@ -1,0 +1,107 @@
+import { type Description, type Document, type Findings, type Json, objectsIn, shown } from '@storegate/openapi';
+import type { Window } from '../../limits/limits.ts';
+import { NO_SCOPES, type Scopes, scopeOfOperation, scopeOfTag } from '../../limits/scopes.ts';
+import { readWindows } from '../../limits/written.ts';
+
+export const RATELIMIT = 'x-ratelimit';
+const COST = 'x-ratelimit-cost';
+
+export interface LimitFields {
+  /** Units that a request costs: `x-ratelimit-cost`. */
+  readonly cost: number;
+  /** The windows that its requests count in, by their scopes. Operations with the same windows share one list. */
+  readonly scopes: Scopes;
+}
+
+/** Windows in all of a contract: each client has a counter for every one of them. */
+const MOST_SCOPED = 16;
+/** Characters of a scope. Names of windows stand in headers. */
+const LONGEST = 200;
+
+/**
+ * The windows of operations and tags in a document: `x-ratelimit` of Operation Objects and Tag Objects. A mistake in them is never
+ * tolerated: nobody would notice that a limit does not hold.
+ */
+export class Ratelimits {
+  readonly #findings: Findings;
+  readonly #byScope = new Map<string, readonly Window[]>();
+  #count = 0;
+
+  constructor({ root }: Document, operations: readonly (readonly [Description, Json])[], findings: Findings) {
+    this.#findings = findings;
+    for (const [{ id }, node] of operations) this.#read(node, id, scopeOfOperation);
+    const used = new Set(operations.flatMap(([{ tags }]) => tags));
+    const tags = new Set<unknown>();
+    for (const tag of objectsIn(root.tags)) {
+      if (tag[RATELIMIT] === undefined) continue;
+      if (typeof tag.name !== 'string') findings.refuse(tag, RATELIMIT, 'limits need a tag with a name');
+      else if (tags.has(tag.name)) findings.refuse(tag, RATELIMIT, `the tag ${shown(tag.name)} has limits already`);
+      else this.#read(tag, tag.name, scopeOfTag);
+      if (!used.has(tag.name as string)) findings.note(tag, RATELIMIT, 'has no effect: no operation has this tag');
+      tags.add(tag.name);
+    }
+  }
+
+  fieldsOf(operation: Description, node: Json): LimitFields {
+    const [cost, scopes] = [this.#costOf(node), this.#scopesOf(operation)];
+    this.#checkCost(cost, scopes, node);
+    return { cost, scopes };
+  }
+
+  /** The windows in which requests of these operations count. */
+  windowsOf(operations: readonly Pick<LimitFields, 'scopes'>[]): readonly Window[] {
+    const used = new Set(operations.flatMap(({ scopes }) => scopes));
+    return [...this.#byScope].flatMap(([scope, own]) => (used.has(scope) ? own : []));
+  }
+
+  #read(node: Json, name: string, scopeOf: (name: string) => string): void {
+    if (node[RATELIMIT] === undefined) return;
+    const windows = this.#windowsIn(node, name, scopeOf);
+    if (typeof windows === 'string') {
+      this.#findings.refuse(node, RATELIMIT, windows);
+      return;
+    }
+    this.#count += windows.length;
+    const scope = scopeOf(name);
+    this.#byScope.set(
+      scope,
+      windows.map((window) => ({ ...window, scope })),
+    );
+  }
+
+  /** What is wrong comes as text. */
+  #windowsIn(node: Json, name: string, scopeOf: (name: string) => string): readonly Window[] | string {
+    const windows = readWindows(node[RATELIMIT]);
+    if (typeof windows === 'string') return windows;
+    if (!name.isWellFormed() || scopeOf(name).length > LONGEST) return 'needs a shorter name to count for';
+    if (this.#count + windows.length <= MOST_SCOPED) return windows;
+    return `a contract has at most ${MOST_SCOPED} windows, because each client is counted in all of them`;
+  }
+
+  #scopesOf({ id, tags }: Description): Scopes {
+    const all = [...new Set([...scopesNamed([id], scopeOfOperation), ...scopesNamed(tags, scopeOfTag)])];
+    const own = all.filter((scope) => this.#byScope.has(scope));
+    return own.length === 0 ? NO_SCOPES : own;
+  }
+
+  #costOf(node: Json): number {
+    const cost = node[COST] === undefined ? 1 : node[COST];
+    if (typeof cost === 'number' && Number.isSafeInteger(cost) && cost >= 0) return cost;
+    this.#findings.problem(node, COST, 'must be a whole number, 0 or more');
+    return 1;
+  }
+
+  /** An operation that costs more than a window has would never be admitted. */
+  #checkCost(cost: number, scopes: Scopes, node: Json): void {
+    for (const scope of scopes) {
+      const tight = this.#byScope.get(scope)!.find(({ limit }) => limit < cost);
+      if (!tight) continue;
+      const message = `${cost} is more than ${tight.limit} per ${tight.name}, which ${RATELIMIT} allows`;
+      this.#findings.refuse(node, COST, `${message}: no request would be admitted`);
+    }
+  }
+}
+
+function scopesNamed(names: readonly string[], scopeOf: (name: string) => string): string[] {
+  return names.filter((name) => name.isWellFormed()).map(scopeOf);
+}

@@ -1,8 +1,9 @@
+import type { BanEntry, BanRecord } from '@storegate/console';
 import { DAY } from '../common/time.ts';
 import { targetIn } from '../keys/counting.ts';
 import type { AuditEntry, AuditLog } from '../keys/operators/audit-log.ts';
 import type { AdminContext } from './context.ts';
-import { shownTime } from './shown.ts';
+import { time } from './shown.ts';
 
 /** Entries read at once. */
 const PAGE = 500;
@@ -10,24 +11,10 @@ const PAGE = 500;
 const OUT_OF_ORDER = DAY;
 
 /** What became of a ban. */
-export interface BanEnd {
-  readonly at: string;
-  /** `expired`: it lasted as long as it was to; `extended`, `replaced`: another entry has the ban that took its place. */
-  readonly how: 'expired' | 'pardoned' | 'extended' | 'replaced' | 'failed';
-  /** Who ended it; `null`: nobody. */
-  readonly by: string | null;
-}
+export type BanEnd = NonNullable<BanEntry['ended']>;
 
 /** For how long before now bans are counted where parties are shown, milliseconds. */
 const RECENT = 30 * DAY;
-
-/** The bans of a party in some time, as far as the log of bans has them. */
-export interface BanRecord {
-  /** How many began. */
-  readonly bans: number;
-  /** The last pardon. */
-  readonly pardoned: { readonly at: string; readonly by: string } | null;
-}
 
 type Log = Pick<AuditLog, 'list'>;
 
@@ -63,10 +50,10 @@ export async function endsOf(log: Log, entries: readonly AuditEntry[], now: numb
       (entry) =>
         entry.number > ban.number && ENDS[entry.action] && !failed.has(callOf(entry)) && isOfSameBan(entry, ban),
     );
-    if (failed.has(callOf(ban))) ends.set(ban.number, { at: shownTime(ban.at), how: 'failed', by: null });
+    if (failed.has(callOf(ban))) ends.set(ban.number, { at: time(ban.at), how: 'failed', by: null });
     else if (next && next.at < until)
-      ends.set(ban.number, { at: shownTime(next.at), how: ENDS[next.action]!, by: next.actor });
-    else if (until <= now) ends.set(ban.number, { at: shownTime(until), how: 'expired', by: null });
+      ends.set(ban.number, { at: time(next.at), how: ENDS[next.action]!, by: next.actor });
+    else if (until <= now) ends.set(ban.number, { at: time(until), how: 'expired', by: null });
   }
   return ends;
 }
@@ -108,7 +95,7 @@ export class RecentBans {
     const pardon = entries.find(({ action }) => action === 'bans.pardon');
     return {
       bans: entries.filter(({ action }) => action === 'bans.begin' || action === 'bans.impose').length,
-      pardoned: pardon ? { at: shownTime(pardon.at), by: pardon.actor } : null,
+      pardoned: pardon ? { at: time(pardon.at), by: pardon.actor } : null,
     };
   }
 

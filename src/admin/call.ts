@@ -1,3 +1,4 @@
+import type { Answers } from '@storegate/console';
 import type { IdempotentAnswer } from '../keys/operators/audit-log.ts';
 import type { Operator } from '../keys/operators/tokens.ts';
 
@@ -16,9 +17,9 @@ export interface Call {
   readonly body: Buffer | null;
 }
 
-export interface AdminAnswer {
+export interface AdminAnswer<Body = unknown> {
   readonly status: number;
-  readonly body: unknown;
+  readonly body: Body;
   readonly headers?: Readonly<Record<string, string>>;
   /** In place of the body: what happens from now on. */
   readonly follow?: Follow;
@@ -61,10 +62,10 @@ export interface Idempotent {
   open(kept: IdempotentAnswer): AdminAnswer;
 }
 
-export type AdminOperation = (task: Task) => Promise<AdminAnswer>;
+export type AdminOperation<Body = unknown> = (task: Task) => Promise<AdminAnswer<Body>>;
 
-/** By operationId. */
-export type AdminOperations = Readonly<Record<string, AdminOperation>>;
+/** By operationId. Each answers what the contract says. */
+export type AdminOperations = { readonly [Id in keyof Answers]: AdminOperation<Answers[Id]> };
 
-export const ok = (body: unknown): AdminAnswer => ({ status: 200, body });
-export const created = (body: unknown): AdminAnswer => ({ status: 201, body });
+export const ok = <Body>(body: Body): AdminAnswer<Body> => ({ status: 200, body });
+export const created = <Body>(body: Body): AdminAnswer<Body> => ({ status: 201, body });

@@ -21,7 +21,7 @@ export interface ChangeAudit {
    * cannot be made, an entry `<action>.failed` takes its entry back, the parts after it are neither told nor made, and
    * the call may be repeated with its Idempotency-Key. Rejects with what kept the part from being made.
    */
-  make(parts: readonly ChangePart[], answer: AdminAnswer): Promise<AdminAnswer>;
+  make<Body>(parts: readonly ChangePart[], answer: AdminAnswer<Body>): Promise<AdminAnswer<Body>>;
 }
 
 /**
@@ -29,11 +29,11 @@ export interface ChangeAudit {
  * as the change before has left them. A call whose Idempotency-Key was answered before gets that answer, and `work` is
  * not run.
  */
-export type Change = (
+export type Change = <Body>(
   task: Task,
   target: string,
-  work: (audit: ChangeAudit) => Promise<AdminAnswer>,
-) => Promise<AdminAnswer>;
+  work: (audit: ChangeAudit) => Promise<AdminAnswer<Body>>,
+) => Promise<AdminAnswer<Body>>;
 
 export interface Changes {
   readonly change: Change;
@@ -45,7 +45,11 @@ export function createChanges(auditLog: AuditLog): Changes {
   const turns = new Turns();
   const corrections = new Corrections(auditLog);
 
-  async function makeParts(task: Task, parts: readonly ChangePart[], answer: AdminAnswer): Promise<AdminAnswer> {
+  async function makeParts<Body>(
+    task: Task,
+    parts: readonly ChangePart[],
+    answer: AdminAnswer<Body>,
+  ): Promise<AdminAnswer<Body>> {
     let open: AuditDraft | null = null;
     try {
       for (const [i, { entry, make }] of parts.entries()) {
@@ -71,16 +75,17 @@ export function createChanges(auditLog: AuditLog): Changes {
     }
   }
 
-  async function answerOfBefore({ idempotent, now }: Task): Promise<AdminAnswer | null> {
+  /** The same call was answered before, so the answer has the same type. */
+  async function answerOfBefore<Body>({ idempotent, now }: Task): Promise<AdminAnswer<Body> | null> {
     const kept = idempotent && (await auditLog.answered(idempotent.name, now));
-    return kept ? idempotent.open(kept) : null;
+    return kept ? (idempotent.open(kept) as AdminAnswer<Body>) : null;
   }
 
   return {
-    change: (task, target, work) =>
+    change: <Body>(task: Task, target: string, work: (audit: ChangeAudit) => Promise<AdminAnswer<Body>>) =>
       turns.take(target, async () => {
         await corrections.settle();
-        const before = await answerOfBefore(task);
+        const before = await answerOfBefore<Body>(task);
         if (before) return before;
         try {
           return await work({
@@ -89,7 +94,7 @@ export function createChanges(auditLog: AuditLog): Changes {
           });
         } catch (error) {
           // The same call at another gateway was faster: its answer is ours.
-          const first = error instanceof IdempotencyConflict ? await answerOfBefore(task) : null;
+          const first = error instanceof IdempotencyConflict ? await answerOfBefore<Body>(task) : null;
           if (!first) throw error;
           return first;
         }

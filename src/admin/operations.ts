@@ -56,9 +56,10 @@ export interface BoundOperation {
  */
 export function bindOperations(contract: Contract, operations: AdminOperations): ReadonlyMap<string, BoundOperation> {
   const faults: string[] = [];
+  const codeOf = new Map<string, AdminOperation>(Object.entries(operations));
   const bound = new Map<string, BoundOperation>();
   for (const operation of contract.operations) {
-    const run = Object.hasOwn(operations, operation.id) ? operations[operation.id] : undefined;
+    const run = codeOf.get(operation.id);
     const named = roleIn(contract, operation);
     const role = ROLES.find((one) => one === named);
     if (!run) faults.push(`operation ${operation.id} has no code`);
@@ -67,7 +68,7 @@ export function bindOperations(contract: Contract, operations: AdminOperations):
     if (run && role) bound.set(operation.id, { run, role });
   }
   const described = new Set(contract.operations.map(({ id }) => id));
-  for (const id of Object.keys(operations)) {
+  for (const id of codeOf.keys()) {
     if (!described.has(id)) faults.push(`the code of ${id} belongs to no operation`);
   }
   if (faults.length === 0) return bound;

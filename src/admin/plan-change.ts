@@ -1,19 +1,8 @@
+import type { PlanDraft } from '@storegate/console';
 import { parseWindows } from '../config/windows.ts';
 import type { Window } from '../limits/limits.ts';
-import type { Plan, PlanAddresses } from '../limits/plans.ts';
+import type { Plan } from '../limits/plans.ts';
 import { AdminError } from './admin-error.ts';
-
-/** What a call says about a plan; what it does not name stays. `limits: null`: none of its own. */
-export interface PlanDraft {
-  readonly limits?: string | null;
-  readonly drop?: readonly string[];
-  readonly count?: Plan['count'];
-  /** `null`: any number. */
-  readonly concurrency?: number | null;
-  readonly weight?: number;
-  /** In place of those that it has; `null`: none. */
-  readonly addresses?: Partial<PlanAddresses> | null;
-}
 
 /** The plan of this name after the change. Throws AdminError, and ConfigError for limits that are none. */
 export function changedPlan(name: string, old: Plan | undefined, draft: PlanDraft): Plan {

@@ -1,3 +1,4 @@
+import type { Entry, KeyStatus } from '@storegate/console';
 import { formatDuration } from '../config/units.ts';
 import { formatWindows } from '../config/windows.ts';
 import type { KeyRecord } from '../keys/key.ts';
@@ -5,12 +6,9 @@ import { type AuditEntry, reasonOf } from '../keys/operators/audit-log.ts';
 import type { Ladder } from '../limits/limits.ts';
 import { DEFAULT_WEIGHT, type Plan } from '../limits/plans.ts';
 
-export function time(at: number | null): string | null {
-  return at === null ? null : shownTime(at);
-}
-
-export function shownTime(at: number): string {
-  return new Date(at).toISOString();
+/** Unix milliseconds in RFC 3339. */
+export function time<At extends number | null>(at: At): string | (At & null) {
+  return (at === null ? at : new Date(at).toISOString()) as string | (At & null);
 }
 
 /** Three digits of a duration: no more are known. */
@@ -20,8 +18,6 @@ export const rounded = (duration: number | null): number | null => duration && N
 export function besideLimits({ concurrency, weight = DEFAULT_WEIGHT, addresses }: Plan) {
   return { concurrency: concurrency ?? null, weight, addresses: addresses ?? null };
 }
-
-export type KeyStatus = 'active' | 'disabled' | 'expired' | 'revoked';
 
 export function statusOf({ revokedAt, disabledAt, expiresAt }: KeyRecord, now: number): KeyStatus {
   if (revokedAt !== null) return 'revoked';
@@ -63,7 +59,8 @@ export function auditedKey(record: KeyRecord, now: number) {
 
 /** An entry of a log as the API shows it. */
 export function shownEntry(entry: AuditEntry) {
-  return { ...entry, at: shownTime(entry.at), reason: reasonOf(entry) };
+  const { before, after } = entry as Pick<Entry, 'before' | 'after'>;
+  return { ...entry, before, after, at: time(entry.at), reason: reasonOf(entry) };
 }
 
 /** The ladder of bans with its times in words. */

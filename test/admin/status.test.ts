@@ -1,5 +1,4 @@
 import { expect, test } from '@jest/globals';
-import type { Task } from '../../src/admin/call.ts';
 import type { AdminContext } from '../../src/admin/context.ts';
 import { statusOperations } from '../../src/admin/operations/status.ts';
 import { STATUS } from '../support/status.ts';
@@ -32,9 +31,8 @@ async function toldOf(answer: unknown) {
   ];
   const fleet = () => ({ ask: async () => ({ answers, silent: ['three'], lost: [], apart: null }) });
   const context = { fleet, clock: () => 2 } as unknown as AdminContext;
-  const { body } = await statusOperations(context).showStatus!({} as Task);
-  const { gateways, silent } = body as { gateways: { gateway: string }[]; silent: string[] };
-  return { gateways: gateways.map(({ gateway }) => gateway), silent };
+  const { body } = await statusOperations(context).showStatus();
+  return { gateways: body.gateways.map(({ gateway }) => gateway), silent: body.silent };
 }
 
 test('who answers in a form that nobody knows is told as silent, and harms no other answer', async () => {

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import type { LiveNow } from '@storegate/console';
 import { type Followed, MOST_FOLLOWED } from '../../observe/peers/live.ts';
 import { fits, newestOf } from '../../observe/peers/requests.ts';
 import { isLiveAnswer, understood } from '../../observe/peers/said.ts';
@@ -40,7 +41,7 @@ export class Live {
   readonly #counting = new Counting();
   readonly #closing = new AbortController();
   readonly #tickLength: number;
-  #last: ReturnType<typeof shownNow> | null = null;
+  #last: LiveNow | null = null;
   #runs = false;
 
   constructor(context: Pick<AdminContext, 'fleet'>, tick = TICK) {

@@ -1,3 +1,4 @@
+import type { LiveNow } from '@storegate/console';
 import { quantile } from '../../observe/history/buckets.ts';
 import { bucketsIn, classesIn, requestsIn, verdictsIn } from '../../observe/history/row.ts';
 import type { Gathered } from '../../observe/peers/fleet.ts';
@@ -20,7 +21,7 @@ export function shownNow(
   heard: readonly Heard[],
   { span, row, rows, lately }: Counted,
   { silent, apart }: Pick<Gathered<'live'>, 'silent' | 'apart'>,
-) {
+): LiveNow {
   const buckets = bucketsIn(lately.row);
   return {
     at: time(at),

@@ -7,7 +7,7 @@ import { keyPage, keysOf } from '../key-lists.ts';
 import { page } from '../page.ts';
 import { statusOf } from '../shown.ts';
 
-export function accountOperations(context: AdminContext): AdminOperations {
+export function accountOperations(context: AdminContext) {
   function shown(account: string, keys: readonly KeyRecord[], now: number) {
     const windows = context.plans().accounts.get(account);
     return {
@@ -47,5 +47,5 @@ export function accountOperations(context: AdminContext): AdminOperations {
       await known(path.account!);
       return ok(await keyPage(context, { ...query, account: path.account! }, now));
     },
-  };
+  } satisfies Partial<AdminOperations>;
 }

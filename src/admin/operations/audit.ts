@@ -3,7 +3,7 @@ import type { AdminContext } from '../context.ts';
 import { limitOf } from '../page.ts';
 import { shownEntry } from '../shown.ts';
 
-export function auditOperations({ auditLog }: AdminContext): AdminOperations {
+export function auditOperations({ auditLog }: AdminContext) {
   return {
     listAudit: async ({ query: { actor, action, target, since, below, above, ...query } }) => {
       const limit = limitOf(query);
@@ -17,5 +17,5 @@ export function auditOperations({ auditLog }: AdminContext): AdminOperations {
       const entries = found.slice(0, limit).map(shownEntry);
       return ok({ entries, next: found.length > limit ? entries.at(-1)!.number : null });
     },
-  };
+  } satisfies Partial<AdminOperations>;
 }

@@ -1,3 +1,4 @@
+import type { BanEntry, BanRecord, Bans } from '@storegate/console';
 import { DAY } from '../../common/time.ts';
 import { formatDuration, parseDuration } from '../../config/units.ts';
 import { formatLimit } from '../../config/windows.ts';
@@ -6,7 +7,7 @@ import type { KeyStore, KeysAsOf } from '../../keys/store.ts';
 import { lengthOnRung } from '../../limits/ladder.ts';
 import type { Ban, BansAsOf } from '../../state/state.ts';
 import { AdminError } from '../admin-error.ts';
-import { type BanRecord, endsOf, entriesSince, RecentBans } from '../ban-history.ts';
+import { endsOf, entriesSince, RecentBans } from '../ban-history.ts';
 import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
 import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
@@ -29,13 +30,13 @@ import { shownEntry, time } from '../shown.ts';
 /** The longest ban, in milliseconds: ten years. To lock somebody out for good, revoke the keys. */
 const LONGEST = 3_650 * DAY;
 
-export function banOperations(context: AdminContext, change: Change): AdminOperations {
+export function banOperations(context: AdminContext, change: Change) {
   /** `lengthOf` answers how long the ban is from now on, given what is left of one in force; both in milliseconds. */
   async function ban(
     task: Task,
     action: string,
     lengthOf: (left: number, subject: string) => number,
-  ): Promise<AdminAnswer> {
+  ): Promise<AdminAnswer<Bans>> {
     const reason = sameReason(task.reason, task.body.reason);
     return await change({ ...task, reason }, await turnOf(context, task.path.party!), async ({ make }) => {
       const parties = countedOnes(await partiesOf(context, task.path.party!));
@@ -67,7 +68,7 @@ export function banOperations(context: AdminContext, change: Change): AdminOpera
   return {
     listBans: async ({ now }) =>
       await orLastKnown(
-        async () => {
+        async (): Promise<Bans> => {
           const bans = await context.state().bans();
           const recent = await RecentBans.before(now, context);
           return { bans: firstEndFirst(await Promise.all(bans.map((ban) => shownBan(context, ban, recent)))) };
@@ -93,6 +94,7 @@ export function banOperations(context: AdminContext, change: Change): AdminOpera
       const ends = await endsOf(context.banLog, shown, now);
       const entries = shown.map((entry) => ({
         ...shownEntry(entry),
+        after: entry.after as BanEntry['after'],
         ended: ends.get(entry.number) ?? null,
       }));
       return ok({ entries, next: found.length > limit ? shown.at(-1)!.number : null });
@@ -122,7 +124,7 @@ export function banOperations(context: AdminContext, change: Change): AdminOpera
         }));
         return await make(parts, ok({ usage }));
       }),
-  };
+  } satisfies Partial<AdminOperations>;
 }
 
 function lengthIn({ body }: Task): number {

@@ -1,3 +1,4 @@
+import type { Reload } from '@storegate/console';
 import { describeConfig } from '../../config/describe.ts';
 import { needsRestart } from '../../config/restart.ts';
 import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
@@ -7,8 +8,8 @@ import { differencesBetween } from '../differences.ts';
 
 const TARGET = 'configuration';
 
-export function configOperations(context: AdminContext, change: Change): AdminOperations {
-  function reload(task: Task): Promise<AdminAnswer> {
+export function configOperations(context: AdminContext, change: Change) {
+  function reload(task: Task): Promise<AdminAnswer<Reload>> {
     return change(task, TARGET, async ({ make }) => {
       const reloaded = await context.reload('asked through the admin API', async (after, apply) => {
         const entry = { action: 'config.reload', target: TARGET, before: null, after };
@@ -32,5 +33,5 @@ export function configOperations(context: AdminContext, change: Change): AdminOp
     },
     reload: async (task) =>
       task.query.dryRun === 'true' ? ok((await context.compare()).reloaded) : await reload(task),
-  };
+  } satisfies Partial<AdminOperations>;
 }

@@ -18,7 +18,7 @@ import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { rounded, time } from '../shown.ts';
 
-export function historyOperations(context: AdminContext): AdminOperations {
+export function historyOperations(context: AdminContext) {
   /** Asks for as many steps at a time as gateways tell at once. */
   async function ask(question: HistoryQuestion): Promise<Heard> {
     const heard = { spans: [] as Span[], gateways: new Set<string>(), silent: new Set<string>() };
@@ -47,7 +47,7 @@ export function historyOperations(context: AdminContext): AdminOperations {
       const steps = mergeSpans(spans).map(shown);
       return ok({ step, steps, gateways: [...gateways], silent: [...silent], apart });
     },
-  };
+  } satisfies Partial<AdminOperations>;
 }
 
 interface Heard {

@@ -9,18 +9,18 @@ import {
 } from '../../keys/import-many.ts';
 import { type ImportedMany, MANY_KEYS } from '../../keys/operators/audit-log.ts';
 import { AdminError } from '../admin-error.ts';
-import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
+import { type AdminOperations, ok, type Task } from '../call.ts';
 import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { draftOf } from './keys.ts';
 
-export function keyImportOperations(context: AdminContext, change: Change): AdminOperations {
+export function keyImportOperations(context: AdminContext, change: Change) {
   return {
     importKeys: async (task) => {
       const { dryRun = false } = task.body;
       // A call that only looks takes no turn: it holds nobody up.
       if (dryRun) return ok(report(await planOf(context, task), dryRun));
-      return await change(task, MANY_KEYS, async (audit): Promise<AdminAnswer> => {
+      return await change(task, MANY_KEYS, async (audit) => {
         const plan = await planOf(context, task);
         if (plan.flaws.length > 0 && !task.body.skipBad) throw refusal(plan.flaws);
         const answer = ok(report(plan, dryRun));
@@ -32,7 +32,7 @@ export function keyImportOperations(context: AdminContext, change: Change): Admi
         return answer;
       });
     },
-  };
+  } satisfies Partial<AdminOperations>;
 }
 
 async function planOf(context: AdminContext, { body, now }: Task): Promise<ImportPlan> {

@@ -1,3 +1,4 @@
+import type { Key } from '@storegate/console';
 import { DAY } from '../../common/time.ts';
 import { parseDuration } from '../../config/units.ts';
 import { parseWindows } from '../../config/windows.ts';
@@ -32,7 +33,7 @@ const OVERLAP = DAY;
 /** The longest: two secrets for good would be two keys. */
 const LONGEST_OVERLAP = 90 * DAY;
 
-export function keyOperations(context: AdminContext, change: Change): AdminOperations {
+export function keyOperations(context: AdminContext, change: Change) {
   const { keys } = context;
   const lastUsed = async (id: string) => (await context.uses.lastUsed([id])).get(id) ?? null;
 
@@ -44,7 +45,7 @@ export function keyOperations(context: AdminContext, change: Change): AdminOpera
     task: Task,
     action: string,
     work: (auditNoteOf: AuditNoteOf) => Promise<KeyRecord>,
-  ): Promise<AdminAnswer> {
+  ): Promise<AdminAnswer<Key>> {
     return await change(task, await turnOf(context, task.path.id!), async (audit) => {
       const used = await lastUsed(task.path.id!);
       const answer = (record: KeyRecord) => ok(shownKey(record, task.now, used));
@@ -105,7 +106,7 @@ export function keyOperations(context: AdminContext, change: Change): AdminOpera
         const { record, secret } = await rotateKey(keys, task.path.id!, rotationOf(task), task.now, note);
         return answer(record, secret);
       }),
-  };
+  } satisfies Partial<AdminOperations>;
 }
 
 /** Makes the note of a change of a key, with the answer that the call will get. */

@@ -1,7 +1,7 @@
 import type { AdminOperations } from '../call.ts';
 import type { Live } from '../live/live.ts';
 
-export function liveOperations(live: Live): AdminOperations {
+export function liveOperations(live: Live) {
   return {
     followLive: async ({ query }) => {
       const { event, key = null, account = null, code = null } = query;
@@ -11,5 +11,5 @@ export function liveOperations(live: Live): AdminOperations {
       };
       return { status: 200, body: null, follow: (listener) => live.follow(wanted, listener) };
     },
-  };
+  } satisfies Partial<AdminOperations>;
 }

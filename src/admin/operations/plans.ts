@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { PlanDraft, Trial } from '@storegate/console';
 import { formatWindows } from '../../config/windows.ts';
 import { Outage } from '../../errors/outage.ts';
 import { limitsOf, subjectOf, windowsOf } from '../../keys/counting.ts';
@@ -9,7 +10,7 @@ import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.t
 import type { Change, ChangeAudit } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { lastDay } from '../last-day.ts';
-import { changedPlan, type PlanDraft } from '../plan-change.ts';
+import { changedPlan } from '../plan-change.ts';
 import { checkPlans, replaceFile, withPlan } from '../plan-file.ts';
 import { whileItSays } from '../plan-file-lock.ts';
 import { besideLimits, shownLadder } from '../shown.ts';
@@ -17,7 +18,7 @@ import { besideLimits, shownLadder } from '../shown.ts';
 /** How often a plan is put, when somebody else changes the file each time. */
 const TRIES = 20;
 
-export function planOperations(context: AdminContext, change: Change): AdminOperations {
+export function planOperations(context: AdminContext, change: Change) {
   async function usable(): Promise<KeyRecord[]> {
     return (await context.keys.list()).filter(({ revokedAt }) => revokedAt === null);
   }
@@ -40,7 +41,7 @@ export function planOperations(context: AdminContext, change: Change): AdminOper
   }
 
   /** Tries the plan on the file as it is, and writes it if the file is still so by then; else from the start. */
-  async function put(task: Task, { make }: ChangeAudit): Promise<AdminAnswer> {
+  async function put(task: Task, { make }: ChangeAudit): Promise<AdminAnswer<Trial>> {
     const file = context.config().files.plans;
     for (let tries = 1; tries <= TRIES; tries++) {
       const keys = await usable();
@@ -101,7 +102,7 @@ export function planOperations(context: AdminContext, change: Change): AdminOper
     },
     // All plans are in one file.
     putPlan: (task) => change(task, 'plans', (audit) => put(task, audit)),
-  };
+  } satisfies Partial<AdminOperations>;
 }
 
 /** The plan that the call asks for, made from the one in the text of the plans file. */

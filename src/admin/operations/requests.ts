@@ -13,7 +13,7 @@ import type { AdminContext } from '../context.ts';
 import { limitOf } from '../page.ts';
 import { time } from '../shown.ts';
 
-export function requestOperations(context: AdminContext): AdminOperations {
+export function requestOperations(context: AdminContext) {
   return {
     explainRequest: async ({ path }) => {
       const id = path.id!.toLowerCase();
@@ -30,7 +30,7 @@ export function requestOperations(context: AdminContext): AdminOperations {
       const lists = answers.map(({ gateway, answer }) => answer.map((one) => ({ gateway, ...one })));
       return ok({ requests: newestOf(lists, filter.limit).map(shownInList), silent, apart });
     },
-  };
+  } satisfies Partial<AdminOperations>;
 }
 
 function shown(gateway: string, { id, worker, at, decision, windows, ...rest }: ToldRequest) {

@@ -8,8 +8,9 @@ import { shownStore } from './stores.ts';
 
 /** The parts of a configuration that are compared. */
 const COMPARED = ['settings', 'plans', 'contract'] as const;
+type Compared = (typeof COMPARED)[number];
 
-export function statusOperations(context: AdminContext): AdminOperations {
+export function statusOperations(context: AdminContext) {
   return {
     showStatus: async () => {
       const { answers, silent, lost, apart } = understood(await context.fleet().ask('status', null), isGatewayStatus);
@@ -17,11 +18,11 @@ export function statusOperations(context: AdminContext): AdminOperations {
       const gateways = answers.map(({ gateway, answer }, i) => shown(gateway, answer, differing[i]!, context.clock()));
       return ok({ gateways, silent, lost: lost.map(({ gateway, at }) => ({ gateway, at: time(at) })), apart });
     },
-  };
+  } satisfies Partial<AdminOperations>;
 }
 
 /** For each gateway the parts of its configuration that are not what most gateways have. */
-function differencesIn(statuses: readonly GatewayStatus[]): (readonly string[])[] {
+function differencesIn(statuses: readonly GatewayStatus[]): (readonly Compared[])[] {
   const usual = new Map(
     COMPARED.map((part) => [part, mostFrequent(statuses.map(({ configuration }) => configuration[part]))]),
   );
@@ -35,7 +36,7 @@ function mostFrequent(values: readonly string[]): string | undefined {
   return [...counts].sort(([, one], [, other]) => other - one)[0]?.[0];
 }
 
-function shown(gateway: string, status: GatewayStatus, differs: readonly string[], now: number) {
+function shown(gateway: string, status: GatewayStatus, differs: readonly Compared[], now: number) {
   const { startedAt, processes, configuration, ...rest } = status;
   const { lastReload } = configuration;
   return {

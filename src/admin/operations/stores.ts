@@ -2,9 +2,9 @@ import { isGatewayStatus, understood } from '../../observe/peers/said.ts';
 import { connectionsOf, type SeenStore, type StoreOfAll, storesOfAll } from '../../observe/peers/stores.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
-import { shownTime } from '../shown.ts';
+import { time } from '../shown.ts';
 
-export function storeOperations(context: AdminContext): AdminOperations {
+export function storeOperations(context: AdminContext) {
   return {
     listStores: async () => {
       const { answers, silent, apart } = understood(await context.fleet().ask('status', null), isGatewayStatus);
@@ -15,19 +15,19 @@ export function storeOperations(context: AdminContext): AdminOperations {
       }));
       return ok({ stores, silent, apart });
     },
-  };
+  } satisfies Partial<AdminOperations>;
 }
 
 /** A store in a list, as all processes see it. */
 export function shownStore({ seen: _seen, since, ...rest }: StoreOfAll) {
-  return { ...rest, since: shownTime(since) };
+  return { ...rest, since: time(since) };
 }
 
 function shownSeen(seen: SeenStore) {
   const { gateway, worker, state, since, reason, inFlight, requests, failures, retries } = seen;
   return {
     ...{ gateway, worker, state, reason, inFlight, requests, failures, retries },
-    since: shownTime(since),
+    since: time(since),
     connections: connectionsOf((of) => of(seen)),
   };
 }

@@ -8,7 +8,7 @@ import { time } from '../shown.ts';
 const shown = ({ name, role, createdAt }: TokenRecord) => ({ name, role, created: time(createdAt) });
 const turnOf = (name: string) => `token:${name}`;
 
-export function tokenOperations({ tokens }: AdminContext, change: Change): AdminOperations {
+export function tokenOperations({ tokens }: AdminContext, change: Change) {
   return {
     listTokens: async () => ok({ tokens: (await tokens.list()).map(shown) }),
     createToken: (task) => {
@@ -40,5 +40,5 @@ export function tokenOperations({ tokens }: AdminContext, change: Change): Admin
         return answer;
       });
     },
-  };
+  } satisfies Partial<AdminOperations>;
 }

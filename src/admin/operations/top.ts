@@ -12,7 +12,7 @@ interface Heard {
   readonly answer: TopAnswer;
 }
 
-export function topOperations(context: AdminContext): AdminOperations {
+export function topOperations(context: AdminContext) {
   return {
     showTop: async ({ query }) => {
       const { window = 'hour', by = 'requests', limit = '20' } = query;
@@ -35,7 +35,7 @@ export function topOperations(context: AdminContext): AdminOperations {
         apart,
       });
     },
-  };
+  } satisfies Partial<AdminOperations>;
 }
 
 function shown({ count, error, last, about }: Counted<Counting>, total: number) {

@@ -1,3 +1,4 @@
+import type { Standings } from '@storegate/console';
 import { fullNameOf } from '../../limits/scopes.ts';
 import { AdminError } from '../admin-error.ts';
 import { RecentBans } from '../ban-history.ts';
@@ -16,7 +17,7 @@ import {
   turnOf,
 } from '../parties.ts';
 
-export function usageOperations(context: AdminContext, change: Change): AdminOperations {
+export function usageOperations(context: AdminContext, change: Change) {
   /** Changes what the parties have used: `after` says how each then stands, `make` does it. */
   async function give(
     task: Task,
@@ -24,7 +25,7 @@ export function usageOperations(context: AdminContext, change: Change): AdminOpe
     after: (standing: PartyStanding) => PartyStanding,
     make: (party: CountedParty) => Promise<void>,
     check: (parties: readonly CountedParty[]) => void = () => {},
-  ): Promise<AdminAnswer> {
+  ): Promise<AdminAnswer<Standings>> {
     return await change(task, await turnOf(context, task.path.party!), async (audit) => {
       const parties = countedOnes(await partiesOf(context, task.path.party!));
       check(parties);
@@ -65,7 +66,7 @@ export function usageOperations(context: AdminContext, change: Change): AdminOpe
         (parties) => checkWindow(parties, window),
       );
     },
-  };
+  } satisfies Partial<AdminOperations>;
 }
 
 function checkWindow(parties: readonly CountedParty[], window: string | null): void {

@@ -11,7 +11,7 @@ import { time } from '../shown.ts';
 const SCHEMA = resolve(import.meta.dirname, '../../../config/webhooks.schema.json');
 const TARGET = 'webhooks';
 
-export function webhookOperations(context: AdminContext, change: Change): AdminOperations {
+export function webhookOperations(context: AdminContext, change: Change) {
   return {
     listWebhooks: async ({ now }) => {
       const desk = await context.webhooks();
@@ -32,7 +32,7 @@ export function webhookOperations(context: AdminContext, change: Change): AdminO
         const entry = { action: 'webhooks.test', target: TARGET, before: null, after: { answers } };
         return await make([{ entry, make: async () => {} }], ok({ tests }));
       }),
-  };
+  } satisfies Partial<AdminOperations>;
 }
 
 function shown({ id, host, events, state }: ShownEndpoint, now: number) {

@@ -1,3 +1,4 @@
+import type { ManyImportedKeys } from '@storegate/console';
 import { isDateTime } from '@storegate/openapi/formats';
 import { ConfigError } from '../../config/problems/problems.ts';
 import { formatWindows, parseWindows } from '../../config/windows.ts';
@@ -8,19 +9,7 @@ import { isObject } from './ndjson.ts';
 import type { Field, Fields } from './rows.ts';
 
 /** A key as the admin API takes it among many. */
-export interface KeyBody {
-  /** 43 characters of base64url. */
-  readonly hash: string;
-  readonly account: string;
-  readonly plan: string;
-  readonly label?: string;
-  readonly limits?: string;
-  readonly expires?: string;
-  readonly addresses?: readonly string[];
-  readonly scopes?: readonly string[];
-  readonly metadata?: Readonly<Record<string, string>>;
-  readonly disabled?: boolean;
-}
+export type KeyBody = ManyImportedKeys['keys'][number];
 
 /** A mistake; the message has no value of the key. */
 export interface FieldFlaw {

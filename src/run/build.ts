@@ -161,10 +161,12 @@ export function buildPipeline({ config, contract, prepared }: ActiveConfig<Confi
         published: prepared.published,
         paths: { page: `${REFERENCE_PATH}/`, json: CONTRACT_JSON_PATH, yaml: CONTRACT_YAML_PATH },
         page: config.reference.enabled,
-        limits: {
-          plans: [...config.plans.plans.values()],
-          bans: config.plans.ladder,
-          scoped: contract.windows.map((window) => ({ ...readScope(window.scope!), window })),
+        readers: {
+          limits: {
+            plans: [...config.plans.plans.values()],
+            bans: config.plans.ladder,
+            scoped: contract.windows.map((window) => ({ ...readScope(window.scope!), window })),
+          },
         },
         errors: ERROR_CODES,
       }),

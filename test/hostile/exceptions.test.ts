@@ -109,7 +109,7 @@ describe('an exception costs its own request only: 500, an id, one line, no deta
       published: writeDocuments(contract.document, []),
       paths: { page: '/docs/', json: '/openapi.json', yaml: '/openapi.yaml' },
       page: true,
-      limits: null as never,
+      readers: { limits: null as never },
       errors: [],
     });
     const { wire, events } = await pipelineWith((made) => ({

@@ -14,15 +14,10 @@ export interface ReferenceAssets extends Assets {
 
 const STYLES = ['page', 'guide', 'operations', 'details', 'answers', 'schemas'];
 
-/** For whom a reference is: each has an entry, and modules that the other does not load. */
-export type Readers = 'clients' | 'operators';
-
 /** The files of a reference, to be served below `prefix`. */
-export function referenceAssets(prefix: string, readers: Readers): ReferenceAssets {
-  const entry = `browser/${readers}/main.ts`;
-  const others = `browser/${readers === 'clients' ? 'operators' : 'clients'}/`;
-  const shared = filesIn(here, 'browser', '.ts').filter((file) => file !== entry && !file.startsWith(others));
-  const modules = [entry, ...shared];
+export function referenceAssets(prefix: string): ReferenceAssets {
+  const entry = 'browser/main.ts';
+  const modules = [entry, ...filesIn(here, 'browser', '.ts').filter((file) => file !== entry)];
   const styles = STYLES.map((name) => `styles/${name}.css`);
   const assets = loadAssets(prefix, [
     ...[...modules, ...styles].map((file) => [file, join(here, file)] as const),

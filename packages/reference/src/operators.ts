@@ -1,10 +1,9 @@
 import { type Contract, isObject, type Json } from '@storegate/openapi';
-import { createSite, type FindPage } from '@storegate/pages';
-import { bothForms, publishedDocuments } from './documents.ts';
-import { referenceAssets } from './files.ts';
+import type { FindPage } from '@storegate/pages';
+import { bothForms } from './documents.ts';
 import type { ErrorWords } from './page/error-table.ts';
-import { renderOperatorsPage } from './page/for-operators.ts';
 import { publish } from './publish.ts';
+import { createReference } from './reference.ts';
 
 export interface OperatorsReferenceOptions {
   /** Of the admin API. */
@@ -18,7 +17,7 @@ export interface OperatorsReferenceOptions {
   readonly errors: readonly ErrorWords[];
 }
 
-/** The reference of the admin API. Few open it, so nothing of it is read before somebody does. */
+/** The reference of the admin API: the page of every API, without a key. Few open it, so nothing of it is read before somebody does. */
 export function createOperatorsReference(options: OperatorsReferenceOptions): FindPage {
   const { prefix } = options;
   let find: FindPage | null = null;
@@ -30,15 +29,9 @@ export function createOperatorsReference(options: OperatorsReferenceOptions): Fi
 }
 
 function open({ contract, prefix, api, console, errors }: OperatorsReferenceOptions): FindPage {
-  const paths = { json: `${prefix}openapi.json`, yaml: `${prefix}openapi.yaml` };
+  const paths = { page: prefix, json: `${prefix}openapi.json`, yaml: `${prefix}openapi.yaml` };
   const published = bothForms(publish({ ...readsAlone(contract.document), servers: [{ url: api }] }));
-  const assets = referenceAssets(`${prefix}assets/`, 'operators');
-  const documents = [
-    { href: paths.json, text: 'JSON' },
-    { href: paths.yaml, text: 'YAML' },
-  ] as const;
-  const html = () => renderOperatorsPage({ contract, documents: [...documents], console, errors }, assets);
-  return createSite({ path: prefix, html, assets }, publishedDocuments(published, paths));
+  return createReference({ contract, published, paths, page: true, readers: { console }, errors });
 }
 
 /** A copy in which only what reads, and ends, can be tried. */

@@ -1,9 +1,9 @@
 import { createSite, type FindPage } from '@storegate/pages';
 import { type DocumentPaths, type Published, publishedDocuments } from './documents.ts';
 import { referenceAssets } from './files.ts';
-import { type ClientsPage, renderClientsPage } from './page/for-clients.ts';
+import { type ReferencePage, renderReferencePage } from './page/reference-page.ts';
 
-export interface ReferenceOptions extends Omit<ClientsPage, 'paths'> {
+export interface ReferenceOptions extends Omit<ReferencePage, 'paths'> {
   readonly published: Published;
   /** Where the page is, with a slash at its end, and where the contract is. */
   readonly paths: DocumentPaths & { readonly page: string };
@@ -11,11 +11,11 @@ export interface ReferenceOptions extends Omit<ClientsPage, 'paths'> {
   readonly page: boolean;
 }
 
-/** The published contract, and the page for clients drawn from it. */
+/** The published contract, and the page drawn from it. */
 export function createReference({ published, paths, page, ...content }: ReferenceOptions): FindPage {
   const documents = publishedDocuments(published, paths);
   if (!page) return createSite(null, documents);
-  const assets = referenceAssets(`${paths.page}assets/`, 'clients');
-  const html = () => renderClientsPage({ ...content, paths }, assets);
+  const assets = referenceAssets(`${paths.page}assets/`);
+  const html = () => renderReferencePage({ ...content, paths }, assets);
   return createSite({ path: paths.page, html, assets }, documents);
 }

@@ -2,19 +2,22 @@ import { asReceived } from './headers.ts';
 import { closeContentsWhenUsed, followLinks, rememberPlace, skipToContent } from './navigation.ts';
 import { announcing } from './plugins/announcing.ts';
 import { controls } from './plugins/controls.ts';
+import { curlWithoutSecrets } from './plugins/curl.ts';
 import { exactJson } from './plugins/exact-json.ts';
+import { facts } from './plugins/facts.ts';
 import { layout } from './plugins/layout.ts';
 import { responses } from './plugins/responses.ts';
+import { standing } from './plugins/standing.ts';
 import { tryIt } from './plugins/try-it.ts';
-import type { OutgoingRequest, Plugin, SwaggerUi, SwaggerUiSettings } from './swagger-ui.ts';
+import type { OutgoingRequest, SwaggerUi, SwaggerUiSettings } from './swagger-ui.ts';
 
 declare const SwaggerUIBundle: (settings: SwaggerUiSettings) => SwaggerUi;
 
 /**
- * Draws the operations of the contract that the page names, and makes the page's own links work. `own` plugins come behind those of
- * every reference; `send` sees each request that a reader tries.
+ * Draws the operations of the contract that the page names, and makes the page's own links work. `send` sees each request
+ * that a reader tries.
  */
-export function draw(own: readonly Plugin[], send: (request: OutgoingRequest) => void = () => {}): void {
+export function draw(send: (request: OutgoingRequest) => void): void {
   const domNode = document.getElementById('reference')!;
   closeContentsWhenUsed();
   skipToContent();
@@ -22,7 +25,18 @@ export function draw(own: readonly Plugin[], send: (request: OutgoingRequest) =>
     url: domNode.dataset.contract!,
     domNode,
     layout: 'Reference',
-    plugins: [layout, tryIt, responses, exactJson, controls, announcing, rememberPlace, ...own],
+    plugins: [
+      layout,
+      tryIt,
+      responses,
+      exactJson,
+      controls,
+      announcing,
+      rememberPlace,
+      facts,
+      standing,
+      curlWithoutSecrets,
+    ],
     validatorUrl: null, // The default asks another host.
     defaultModelsExpandDepth: 2,
     defaultModelExpandDepth: 2,

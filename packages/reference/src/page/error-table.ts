@@ -10,20 +10,12 @@ export interface ErrorWords {
   readonly advice: string;
 }
 
-/** The errors of the API that clients call. */
-export function errorsSection(errors: readonly ErrorWords[]): Html {
-  return errorTable(
-    html`Every error is an object with <code>code</code> for programs, <code>message</code> for people, and <code>status</code>. Quote
-the <code>X-Request-Id</code> of the answer when you ask for help. The store adds codes of its own, shown with its
-operations.`,
-    errors,
-  );
-}
-
-export function errorTable(introduction: Html, errors: readonly ErrorWords[]): Html {
+/** `note`: a sentence behind the introduction. */
+export function errorsSection(errors: readonly ErrorWords[], note = ''): Html {
   return html`<section id="errors" aria-labelledby="errors-title">
 <h2 id="errors-title">Errors and what to do</h2>
-<p>${introduction}</p>
+<p>Every error is an object with <code>code</code> for programs, <code>message</code> for people, and <code>status</code>. Quote
+the <code>X-Request-Id</code> of the answer when you ask for help. ${note}</p>
 <div class="errors" role="list">${errors.map(entry)}</div>
 </section>`;
 }

@@ -1,36 +1,35 @@
-import { type Contract, contractOf, type Operation, operationAt, operationById } from '../contract.ts';
+import { contractOf, type Operation, operationAt, operationById } from '../contract.ts';
 import { operationHash } from '../places.ts';
+import { sentences } from '../sentences.ts';
 import type { ImmutableMap, Plugin, Rendered, System } from '../swagger-ui.ts';
 
-/** Shows our own fields of an operation as badges beside its path, and what `sentences` says of it above its parameters. */
-export const facts =
-  (sentences: (operation: Operation, contract: Contract) => readonly string[]): Plugin =>
-  () => ({
-    wrapComponents: {
-      OperationSummaryPath: (Original, system) => (props) => {
-        const { createElement: h, Fragment } = system.React;
-        const shown = props.operationProps as ImmutableMap;
-        const operation = operationAt(system, String(shown.get('path')), String(shown.get('method')));
-        return h(Fragment, null, h(Original, props), ...badges(operation ?? {}, system));
-      },
-      parameters: (Original, system) => (props) => {
-        const { createElement: h, Fragment } = system.React;
-        const [path, method] = props.pathMethod as [string, string];
-        const operation = operationAt(system, path, method) ?? {};
-        return h(
-          Fragment,
-          null,
-          operation.deprecated ? deprecation(operation, system) : null,
-          h(
-            'p',
-            { className: 'facts' },
-            ...sentences(operation, contractOf(system)).map((sentence) => h('span', { key: sentence }, sentence)),
-          ),
-          h(Original, props),
-        );
-      },
+/** Shows our own fields of an operation as badges beside its path, and as sentences above its parameters. */
+export const facts: Plugin = () => ({
+  wrapComponents: {
+    OperationSummaryPath: (Original, system) => (props) => {
+      const { createElement: h, Fragment } = system.React;
+      const shown = props.operationProps as ImmutableMap;
+      const operation = operationAt(system, String(shown.get('path')), String(shown.get('method')));
+      return h(Fragment, null, h(Original, props), ...badges(operation ?? {}, system));
     },
-  });
+    parameters: (Original, system) => (props) => {
+      const { createElement: h, Fragment } = system.React;
+      const [path, method] = props.pathMethod as [string, string];
+      const operation = operationAt(system, path, method) ?? {};
+      return h(
+        Fragment,
+        null,
+        operation.deprecated ? deprecation(operation, system) : null,
+        h(
+          'p',
+          { className: 'facts' },
+          ...sentences(operation, contractOf(system)).map((sentence) => h('span', { key: sentence }, sentence)),
+        ),
+        h(Original, props),
+      );
+    },
+  },
+});
 
 function badges(operation: Operation, { React: { createElement: h } }: System): Rendered[] {
   const level = operation['x-stability-level'];

@@ -5,19 +5,21 @@ import type { ReferenceAssets } from '../files.ts';
 import { type ErrorWords, errorsSection } from './error-table.ts';
 import { type Limits, limitsSection } from './limits.ts';
 import type { Listed } from './navigation.ts';
-import { renderPage } from './page.ts';
+import { type PageContent, renderPage } from './page.ts';
 import { retryingSection } from './retrying.ts';
 
-export interface ClientsPage {
+/** What the page of an API has, for clients with their limits, for operators with the way back to the console. */
+export interface ReferencePage {
   readonly contract: Pick<Contract, 'title' | 'version' | 'document'> & { readonly operations: readonly Listed[] };
   readonly paths: DocumentPaths;
-  readonly limits: Limits;
+  readonly readers: { readonly limits: Limits } | { readonly console: string };
   /** Every error of the API. */
   readonly errors: readonly ErrorWords[];
 }
 
-/** The page for clients: a field for the key, plans, and what to do after a refusal. */
-export function renderClientsPage({ contract, paths, limits, errors }: ClientsPage, assets: ReferenceAssets): string {
+/** For clients a field for the key, plans, and what to do after a refusal; operators read and try as who is signed in at the console. */
+export function renderReferencePage(page: ReferencePage, assets: ReferenceAssets): string {
+  const { contract, paths, readers, errors } = page;
   const { title, version, operations, document } = contract;
   return renderPage({
     title,
@@ -29,13 +31,31 @@ export function renderClientsPage({ contract, paths, limits, errors }: ClientsPa
     ],
     operations,
     tagGroups: document['x-tagGroups'],
+    ...('limits' in readers ? forClients(readers.limits, errors) : forOperators(readers.console, errors)),
+  });
+}
+
+type Parts = Pick<PageContent, 'others' | 'start' | 'sections'>;
+
+function forClients(limits: Limits, errors: readonly ErrorWords[]): Parts {
+  const note = 'The store adds codes of its own, shown with its operations.';
+  return {
     start: keyForm(),
     sections: [
       { id: 'limits', title: 'Plans and limits', markup: limitsSection(limits) },
       { id: 'retrying', title: 'How to retry', markup: retryingSection() },
-      { id: 'errors', title: 'Errors', markup: errorsSection(errors) },
+      { id: 'errors', title: 'Errors', markup: errorsSection(errors, note) },
     ],
-  });
+  };
+}
+
+function forOperators(console: string, errors: readonly ErrorWords[]): Parts {
+  return {
+    others: [{ href: console, text: 'Back to the console' }],
+    start: html`<p>Operations that only read can be tried here, as who is signed in at <a href="${console}">the console</a>. What changes
+something is done by the console itself, or by the command line, which ask before they act.</p>`,
+    sections: [{ id: 'errors', title: 'Errors', markup: errorsSection(errors) }],
+  };
 }
 
 /** The field has no name and the form no target, so that only the page's script can read the key. */

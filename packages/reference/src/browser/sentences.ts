@@ -1,13 +1,16 @@
-import type { Contract, Operation } from '../contract.ts';
+import type { Contract, Operation } from './contract.ts';
 import { scopedLimits } from './scoped-limits.ts';
 
-/** What a client should know of an operation before it calls it. */
+/** What readers should know of an operation before they call it. An operation of the admin API has a role, and no limit. */
 export function sentences(operation: Operation, contract: Contract): string[] {
   const cost = operation['x-ratelimit-cost'] ?? 1;
+  const role = operation['x-role'];
   const scopes = operation['x-required-scopes'] ?? [];
   const most = operation['x-max-body-bytes'];
   return [
-    cost === 0 ? 'Counts against no limit.' : `Counts as ${cost} ${cost === 1 ? 'request' : 'requests'}.`,
+    role === undefined
+      ? counting(cost)
+      : `Needs a token of the role ${role}${role === 'admin' ? '' : ', or of a higher one'}.`,
     ...(operation['x-stability-level'] === 'beta' ? ['Beta: it may still change, with notice.'] : []),
     ...(operation['x-stability-level'] === 'experimental' ? ['Experimental: it may change or go at any time.'] : []),
     ...(operation['x-try-it'] === false ? ['It cannot be tried from this page.'] : []),
@@ -18,4 +21,8 @@ export function sentences(operation: Operation, contract: Contract): string[] {
     ...(operation['x-storegate-unchecked-body'] === true ? ['Some bodies go on without a check.'] : []),
     ...scopedLimits(operation, contract),
   ];
+}
+
+function counting(cost: number): string {
+  return cost === 0 ? 'Counts against no limit.' : `Counts as ${cost} ${cost === 1 ? 'request' : 'requests'}.`;
 }

@@ -1,4 +1,4 @@
-import type { WrittenWindows } from '../written-windows.ts';
+import type { WrittenWindows } from './written-windows.ts';
 
 interface Limited {
   readonly 'x-ratelimit'?: WrittenWindows;

@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { KIND_NAMES } from '../src/limits/kinds.ts';
+import { functionsIn } from './support/functions.ts';
 import { type HouseRow, houseRows, linesOf } from './support/house.ts';
 import { circles, DOORS, FILES, type Import, importsIn, roomOf, textOf } from './support/imports.ts';
+import { LARGE_FILES, LARGE_FUNCTIONS, type Large } from './support/large.ts';
 
 /** From the bottom up. A room imports only rooms of the layers below its own, types included. */
 const LAYERS: readonly (readonly string[])[] = [
@@ -171,6 +173,54 @@ describe('the price tag', () => {
     expect([1_050, 900].map((lines) => mispriced(row, lines))).toEqual([undefined, undefined]);
     expect(mispriced(row, 1_051)).toContain('src/keys/ grew from 1000 lines to 1051');
     expect(mispriced(row, 899)).toContain('ARCHITECTURE.md to 899');
+  });
+});
+
+/** What is larger than `most`, with a wrong or missing entry in the list of the large ones. */
+function unlisted(sizes: ReadonlyMap<string, number>, list: Readonly<Record<string, Large>>, most: number): string[] {
+  const faults = [...sizes].flatMap(([name, lines]) => {
+    const listed = list[name];
+    if (lines <= (listed ? listed.lines * 1.05 : most)) return [];
+    return [`${name} has ${lines} lines: divide it, or say why in support/large.ts`];
+  });
+  const gone = Object.keys(list).filter((name) => (sizes.get(name) ?? 0) <= most);
+  return [...faults, ...gone.map((name) => `${name} is not large: take it from support/large.ts`)];
+}
+
+describe('what is large has a reason', () => {
+  const texts = FILES.map((file) => [file, textOf(file)] as const);
+  const linesIn = (text: string) => text.split('\n').length - 1;
+
+  test('a file of more than 250 lines', () => {
+    const sizes = new Map(texts.map(([file, text]) => [file, linesIn(text)]));
+    expect(unlisted(sizes, LARGE_FILES, 250)).toEqual([]);
+    expect(unlisted(new Map([['a.ts', 251]]), {}, 250)).toEqual([expect.stringContaining('a.ts has 251 lines')]);
+    const listed = { 'a.ts': { lines: 300, reason: '' }, 'b.ts': { lines: 300, reason: '' } };
+    const planted = unlisted(
+      new Map([
+        ['a.ts', 316],
+        ['b.ts', 250],
+      ]),
+      listed,
+      250,
+    );
+    expect(planted).toEqual([expect.stringContaining('a.ts has 316'), expect.stringContaining('b.ts is not large')]);
+  });
+
+  test('a function of more than 50 lines of its own', () => {
+    const long = texts.filter(([, text]) => linesIn(text) > 50);
+    const sizes = new Map<string, number>();
+    for (const [file, text] of long)
+      for (const { name, lines } of functionsIn(text))
+        sizes.set(`${file} ${name}`, Math.max(lines, sizes.get(`${file} ${name}`) ?? 0));
+    expect(unlisted(sizes, LARGE_FUNCTIONS, 50)).toEqual([]);
+    const inner = ['const outer = () => {', '  one();', '  run(() => {', '    two();', '  });', '};'];
+    expect(functionsIn(inner.join('\n'))).toEqual(
+      [
+        { name: 'outer', lines: 4 },
+        { name: 'outer', lines: 3 },
+      ].reverse(),
+    );
   });
 });
 

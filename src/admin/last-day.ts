@@ -8,20 +8,14 @@ import type { Plans } from '../limits/plans.ts';
 import { planRow } from '../observe/history/minute.ts';
 import { verdictsIn } from '../observe/history/row.ts';
 import type { PeakCounts } from '../observe/peaks/peaks.ts';
-import { HISTORY_STEPS, mergeSpans, readHistoryAnswer } from '../observe/peers/history.ts';
-import { isPeaksAnswer, mergePeaks, type PeaksAnswer } from '../observe/peers/peaks.ts';
-import { understood } from '../observe/peers/said.ts';
+import { ask } from '../observe/peers/fleet.ts';
+import { HISTORY_STEPS, history, mergeHistory } from '../observe/peers/history.ts';
+import { mergePeaks, peaks } from '../observe/peers/peaks.ts';
 import type { AdminContext } from './context.ts';
 import { time } from './shown.ts';
 
 /** Keys and accounts in one answer. */
 const MOST_PARTIES = 100;
-
-/** One that `isPeaksAnswer` has found well-formed. */
-interface Heard {
-  readonly gateway: string;
-  readonly answer: PeaksAnswer;
-}
 
 /** What one window would have refused to one party. */
 type Refusing = Hindsight & { readonly window: Window };
@@ -44,15 +38,13 @@ export async function lastDay(
   const counted = plan.windows.filter(
     (window) => before?.count === plan.count && before.windows?.some((one) => isSameCounter(one, window)),
   );
-  const [gathered, requests] = await Promise.all([
-    context.fleet().ask('peaks', {
+  const [{ answers: heard, silent, apart }, requests] = await Promise.all([
+    ask(context.fleet(), peaks, {
       plan: name,
       windows: counted.map(({ kind, span, limit }) => ({ kind, span, above: limit })),
     }),
     requestsOf(context, now, name),
   ]);
-  const { answers, silent, apart } = understood(gathered, (answer) => isPeaksAnswer(answer, counted.length));
-  const heard = answers as readonly Heard[];
   const known = heard.length === 0 ? null : mergePeaks(heard.map(({ answer }) => answer));
   const parties = known ? refusedTo(counted, known, namesOf(keys, planned)) : [];
   return {
@@ -145,9 +137,9 @@ function told(window: Window, place: number, known: PeakCounts | null, parties: 
 async function requestsOf(context: AdminContext, now: number, plan: string) {
   const length = HISTORY_STEPS['1h'];
   const from = Math.floor((now - DAY) / length) * length;
-  const { answers } = await context.fleet().ask('history', { from, to: now, step: '1h', row: planRow(plan) });
+  const { answers } = await ask(context.fleet(), history, { from, to: now, step: '1h', row: planRow(plan) });
   const sum = { admitted: 0, refused: 0 };
-  for (const { row } of mergeSpans(answers.flatMap(({ answer }) => readHistoryAnswer(answer) ?? []))) {
+  for (const { row } of mergeHistory(answers.map(({ answer }) => answer))) {
     const { admitted, limited, banned } = verdictsIn(row);
     sum.admitted += admitted;
     sum.refused += limited + banned;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { makeTicketSecret } from '@storegate/http1/tls';
 import type { Reloaded } from '../admin/context.ts';
 import { createGuard } from '../callers/guard.ts';
@@ -6,10 +7,7 @@ import type { Config, ServedConfig } from '../config/config.ts';
 import { makeToken } from '../keys/operators/tokens.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { gatewayName } from '../observe/peers/fleet.ts';
-import { type LiveAnswer, readLiveQuestion } from '../observe/peers/live.ts';
-import { type PeaksAnswer, readPeaksQuestion } from '../observe/peers/peaks.ts';
-import type { GatewayStatus } from '../observe/peers/status.ts';
-import { readTopQuestion, type TopAnswer } from '../observe/peers/top.ts';
+import { answerOf, type GatewaySources, isQuestion, type ProcessSources, partOf } from '../observe/peers/questions.ts';
 import { openEmbedded } from '../state/embedded/open.ts';
 import { abilityOf } from './ability.ts';
 import { ContractLoader } from './contracts/loader.ts';
@@ -17,9 +15,7 @@ import { operatingGauges, requestGauges } from './gauges.ts';
 import { GatewayHistory } from './history.ts';
 import { type LeftBehind, tellLeftBehind } from './left-behind.ts';
 import { openListeners } from './listeners.ts';
-import { liveAnswer, liveProcess } from './live.ts';
 import { createOperating, type Operating } from './operating.ts';
-import { requestAnswers } from './request-answers.ts';
 import { createServing } from './serving.ts';
 import { Standing } from './standing.ts';
 import { gatewayStatus, processStatus } from './status.ts';
@@ -75,15 +71,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
     ...webhooks.gauges,
   };
   const past = new GatewayHistory();
-  const {
-    metrics,
-    recent,
-    top: counted,
-    peaks,
-    recorder,
-    tracing,
-    observe,
-  } = await openListeners({
+  const { metrics, recent, top, peaks, recorder, tracing, observe } = await openListeners({
     config,
     worker: null,
     clock,
@@ -119,10 +107,26 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   const ownToken = makeToken();
   const ability = () => abilityOf(storage, standing, serving);
   const readiness = () => (stopping !== null ? 'stopping' : ability().readiness);
-  const ofProcess = liveProcess({ recorder, recent, status: () => processStatus(null, serving, standing) });
+  const ofProcess: ProcessSources = {
+    ...{ id: randomUUID(), began: performance.now(), recorder, recent, top, peaks },
+    status: () => processStatus(null, serving, standing),
+  };
+  const ofGateway: GatewaySources = {
+    status: () =>
+      gatewayStatus({
+        ...{ startedAt, urls: started, readiness: readiness(), state: storage.kind, workers: 0 },
+        configuration: operating.configuration,
+      }),
+    ...{ readiness, state: storage.kind, workers: 0, history: past },
+    windowsSince: { of: (plan, window) => operating.windowsSince.of(plan, window) },
+  };
+  const ask = async (name: string, argument: unknown) => ({ parts: [partOf(ofProcess, name, argument)], missing: 0 });
   const gateway = gatewayName();
   const fleet = storage.join(
-    { name: gateway, answers: { status, ...requestAnswers(recent), top, peaks: peaksOf, history, live } },
+    {
+      name: gateway,
+      answer: (name, argument) => (isQuestion(name) ? answerOf(name, argument, ofGateway, ask) : null),
+    },
     (error) => observe({ type: 'bug', id: 'fleet', error }),
   );
   let operating: Operating;
@@ -160,44 +164,6 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   let stopping: Promise<void> | null = null;
   const stopped = new AbortController();
   let started: Started | null = null;
-
-  function status(): GatewayStatus {
-    return gatewayStatus({
-      startedAt,
-      urls: started,
-      readiness: readiness(),
-      state: storage.kind,
-      workers: 0,
-      processes: [processStatus(null, serving, standing)],
-      configuration: operating.configuration,
-    });
-  }
-
-  function top(asked: unknown): TopAnswer | null {
-    const question = readTopQuestion(asked);
-    return question && { ...counted.counts(question.window, question.by), missing: 0 };
-  }
-
-  function peaksOf(asked: unknown): PeaksAnswer | null {
-    const question = readPeaksQuestion(asked);
-    if (question === null) return null;
-    const { plan, windows } = question;
-    const countedSince = windows.map((window) => operating.windowsSince.of(plan, window));
-    return { ...peaks.counts(plan, windows), missing: 0, countedSince };
-  }
-
-  function history(asked: unknown) {
-    recorder.turn();
-    return past.answer(asked);
-  }
-
-  async function live(asked: unknown): Promise<LiveAnswer | null> {
-    const question = readLiveQuestion(asked);
-    if (question === null) return null;
-    return await liveAnswer(question, { readiness: readiness(), state: storage.kind, workers: 0 }, [
-      ofProcess(question),
-    ]);
-  }
 
   async function letGoOfServing(): Promise<void> {
     await serving.close();

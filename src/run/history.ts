@@ -1,6 +1,5 @@
 import type { Observe } from '../observe/events.ts';
 import { History } from '../observe/history/history.ts';
-import { HISTORY_STEPS, type HistoryAnswer, historyAnswer, readHistoryQuestion } from '../observe/peers/history.ts';
 import { type KeptHistory, keepHistory } from '../state/history/folder.ts';
 
 /** The last day of this gateway: in memory, and in the data folder for the next one. */
@@ -20,12 +19,7 @@ export class GatewayHistory {
     this.#kept?.mark(this.#history.add(minute));
   };
 
-  /** `null`: this is no such question. */
-  async answer(asked: unknown): Promise<HistoryAnswer | null> {
-    const question = readHistoryQuestion(asked);
-    if (question === null) return null;
-    return historyAnswer(await this.#history.read(question.row, { ...question, step: HISTORY_STEPS[question.step] }));
-  }
+  readonly read: History['read'] = (row, range) => this.#history.read(row, range);
 
   async close(): Promise<void> {
     await this.#kept?.close();

@@ -2,7 +2,6 @@ import { shortDigest } from '../common/digest.ts';
 import { readVersion } from '../common/version.ts';
 import type { Config } from '../config/config.ts';
 import { describeConfig } from '../config/describe.ts';
-import type { Readiness } from '../observe/peers/readiness.ts';
 import type { ConfigurationStatus, GatewayStatus, ProcessStatus } from '../observe/peers/status.ts';
 import { type ActiveConfig, plansText } from './reload.ts';
 import type { Serving } from './serving.ts';
@@ -23,19 +22,12 @@ export function processStatus(
   return { worker, pid: process.pid, inFlight, memory: process.memoryUsage.rss(), ...ofState, store, stores };
 }
 
-export interface GatewayParts {
-  /** Unix milliseconds. */
-  readonly startedAt: number;
+export interface GatewayParts extends Omit<GatewayStatus, 'version' | 'node' | 'url' | 'adminUrl' | 'processes'> {
   readonly urls: { readonly url: string; readonly adminUrl: string } | null;
-  readonly readiness: Readiness;
-  readonly state: string;
-  readonly workers: number;
-  readonly processes: readonly ProcessStatus[];
-  readonly configuration: ConfigurationStatus;
 }
 
-/** How a gateway stands. */
-export function gatewayStatus({ urls, ...parts }: GatewayParts): GatewayStatus {
+/** How a gateway stands, but for its processes. */
+export function gatewayStatus({ urls, ...parts }: GatewayParts): Omit<GatewayStatus, 'processes'> {
   return {
     version: VERSION,
     node: process.version,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { Answers, Fleet } from '../../src/observe/peers/fleet.ts';
+import type { Fleet } from '../../src/observe/peers/fleet.ts';
 import type { GatewayStatus } from '../../src/observe/peers/status.ts';
 import { connect } from '../../src/state/redis/client.ts';
 import { fleetInRedis } from '../../src/state/redis/fleet.ts';
@@ -24,21 +24,13 @@ afterEach(async () => {
 
 /** A gateway of this name that answers what `status` does, known to all as soon as this resolves. */
 async function join(name: string, status: () => unknown): Promise<Fleet> {
-  const answers: Answers = {
-    status: status as () => GatewayStatus,
-    top: () => null,
-    peaks: () => null,
-    history: () => null,
-    live: () => null,
-    explain: () => ({ request: null, memory: null }),
-    refusals: () => [],
-  };
+  const answer = (question: string) => (question === 'status' ? Promise.resolve(status()) : null);
   const failed = (error: unknown) => {
     throw error;
   };
   const subscriber = new Subscriber(own.redis);
   subscribers.push(subscriber);
-  const fleet = fleetInRedis(own.redis, subscriber, { self: { name, answers }, failed });
+  const fleet = fleetInRedis(own.redis, subscriber, { self: { name, answer }, failed });
   fleets.push(fleet);
   await until('it is known', async () => (await own.server.admin.zscore(keyOf.fleet, name)) !== null);
   return fleet;

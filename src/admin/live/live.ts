@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { LiveNow } from '@storegate/console';
-import { type Followed, MOST_FOLLOWED } from '../../observe/peers/live.ts';
+import { ask } from '../../observe/peers/fleet.ts';
+import { type Followed, live, MOST_FOLLOWED } from '../../observe/peers/live.ts';
 import { fits, newestOf } from '../../observe/peers/requests.ts';
-import { isLiveAnswer, understood } from '../../observe/peers/said.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Listener } from '../call.ts';
 import type { AdminContext } from '../context.ts';
@@ -101,12 +101,9 @@ export class Live {
     const distinct = [...new Set(words)];
     const followed = distinct.map((text) => JSON.parse(text) as Followed);
     const at = performance.now();
-    const { answers, silent, apart } = understood(
-      await this.#context.fleet().ask('live', { followed, after: this.#counting.after }),
-      (answer) => isLiveAnswer(answer, followed.length),
-    );
+    const question = { followed, after: this.#counting.after };
+    const { answers: heard, silent, apart } = await ask(this.#context.fleet(), live, question);
     const missing = { silent, apart };
-    const heard = answers as readonly Heard[];
     const processes = heard.map(({ answer }) => answer.processes);
     this.#last = shownNow(Date.now(), heard, this.#counting.count(processes, at), missing);
     for (const following of followings) {

@@ -20,7 +20,7 @@ export function shownNow(
   at: number,
   heard: readonly Heard[],
   { span, row, rows, lately }: Counted,
-  { silent, apart }: Pick<Gathered<'live'>, 'silent' | 'apart'>,
+  { silent, apart }: Pick<Gathered<LiveAnswer>, 'silent' | 'apart'>,
 ): LiveNow {
   const buckets = bucketsIn(lately.row);
   return {

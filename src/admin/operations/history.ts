@@ -4,14 +4,15 @@ import { quantile } from '../../observe/history/buckets.ts';
 import type { Span } from '../../observe/history/history.ts';
 import { ALL, operationRow, POLICIES, planRow } from '../../observe/history/minute.ts';
 import { bucketsIn, classesIn, requestsIn, statusesIn, verdictsIn } from '../../observe/history/row.ts';
-import type { Gathered } from '../../observe/peers/fleet.ts';
+import { ask, type Gathered } from '../../observe/peers/fleet.ts';
 import {
   HISTORY_STEPS,
+  type HistoryAnswer,
   type HistoryQuestion,
   type HistoryStep,
+  history,
   MOST_STEPS,
-  mergeSpans,
-  readHistoryAnswer,
+  mergeHistory,
 } from '../../observe/peers/history.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
@@ -20,13 +21,13 @@ import { rounded, time } from '../shown.ts';
 
 export function historyOperations(context: AdminContext) {
   /** Asks for as many steps at a time as gateways tell at once. */
-  async function ask(question: HistoryQuestion): Promise<Heard> {
-    const heard = { spans: [] as Span[], gateways: new Set<string>(), silent: new Set<string>() };
+  async function askInParts(question: HistoryQuestion): Promise<Heard> {
+    const heard = { answers: [] as HistoryAnswer[], gateways: new Set<string>(), silent: new Set<string>() };
     const most = MOST_STEPS * HISTORY_STEPS[question.step];
     let apart: string | null = null;
     for (let from = question.from; from < question.to; from += most) {
       const to = Math.min(question.to, from + most);
-      const gathered = await context.fleet().ask('history', { ...question, from, to });
+      const gathered = await ask(context.fleet(), history, { ...question, from, to });
       hear(heard, gathered);
       apart ??= gathered.apart;
     }
@@ -38,34 +39,29 @@ export function historyOperations(context: AdminContext) {
       const { since = '1d', step = '1h' } = query;
       const length = HISTORY_STEPS[step as HistoryStep];
       const from = Math.floor((now - Math.min(DAY, parseDuration(since)!)) / length) * length;
-      const { spans, gateways, silent, apart } = await ask({
+      const { answers, gateways, silent, apart } = await askInParts({
         from,
         to: Math.max(from, now),
         step: step as HistoryStep,
         row: rowOf(query),
       });
-      const steps = mergeSpans(spans).map(shown);
+      const steps = mergeHistory(answers).map(shown);
       return ok({ step, steps, gateways: [...gateways], silent: [...silent], apart });
     },
   } satisfies Partial<AdminOperations>;
 }
 
 interface Heard {
-  readonly spans: Span[];
+  readonly answers: HistoryAnswer[];
   readonly gateways: Set<string>;
-  /** A gateway whose answer is none counts as silent. */
   readonly silent: Set<string>;
   readonly apart: string | null;
 }
 
-function hear(heard: Omit<Heard, 'apart'>, { answers, silent }: Gathered<'history'>): void {
+function hear(heard: Omit<Heard, 'apart'>, { answers, silent }: Gathered<HistoryAnswer>): void {
   for (const { gateway, answer } of answers) {
-    const spans = readHistoryAnswer(answer);
-    if (spans === null) heard.silent.add(gateway);
-    else {
-      heard.gateways.add(gateway);
-      heard.spans.push(...spans);
-    }
+    heard.gateways.add(gateway);
+    heard.answers.push(answer);
   }
   for (const gateway of silent) heard.silent.add(gateway);
 }

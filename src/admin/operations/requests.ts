@@ -1,12 +1,14 @@
-import type { Gathered } from '../../observe/peers/fleet.ts';
+import { explain } from '../../observe/peers/explain.ts';
+import { ask, type Gathered } from '../../observe/peers/fleet.ts';
+import { refusals } from '../../observe/peers/refusals.ts';
 import {
+  type Explained,
   type ListedRequest,
   type Memory,
   newestOf,
   type ToldDecision,
   type ToldRequest,
 } from '../../observe/peers/requests.ts';
-import { isExplained, isListOfRequests, understood } from '../../observe/peers/said.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
@@ -17,7 +19,7 @@ export function requestOperations(context: AdminContext) {
   return {
     explainRequest: async ({ path }) => {
       const id = path.id!.toLowerCase();
-      const gathered = understood(await context.fleet().ask('explain', id), isExplained);
+      const gathered = await ask(context.fleet(), explain, id);
       for (const { gateway, answer } of gathered.answers) {
         if (answer.request !== null) return ok(shown(gateway, answer.request));
       }
@@ -26,7 +28,7 @@ export function requestOperations(context: AdminContext) {
     listRequests: async ({ query }) => {
       const { key = null, account = null, code = null } = query;
       const filter = { key, account, code, limit: limitOf(query) };
-      const { answers, silent, apart } = understood(await context.fleet().ask('refusals', filter), isListOfRequests);
+      const { answers, silent, apart } = await ask(context.fleet(), refusals, filter);
       const lists = answers.map(({ gateway, answer }) => answer.map((one) => ({ gateway, ...one })));
       return ok({ requests: newestOf(lists, filter.limit).map(shownInList), silent, apart });
     },
@@ -51,7 +53,7 @@ export function shownInList({ gateway, id, worker, at, ...rest }: ListedRequest 
 }
 
 /** Why a request cannot be explained, and what to do. */
-function unknown(id: string, { answers, silent, apart }: Gathered<'explain'>): string {
+function unknown(id: string, { answers, silent, apart }: Gathered<Explained>): string {
   if (answers.length === 0 && silent.length === 0 && apart === null)
     return 'No gateway runs, and the last requests are in the memory of gateways alone.';
   return [

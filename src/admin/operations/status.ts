@@ -1,5 +1,5 @@
-import { isGatewayStatus, understood } from '../../observe/peers/said.ts';
-import type { GatewayStatus, ProcessStatus } from '../../observe/peers/status.ts';
+import { ask } from '../../observe/peers/fleet.ts';
+import { type GatewayStatus, type ProcessStatus, status } from '../../observe/peers/status.ts';
 import { storesOfAll } from '../../observe/peers/stores.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
@@ -13,7 +13,7 @@ type Compared = (typeof COMPARED)[number];
 export function statusOperations(context: AdminContext) {
   return {
     showStatus: async () => {
-      const { answers, silent, lost, apart } = understood(await context.fleet().ask('status', null), isGatewayStatus);
+      const { answers, silent, lost, apart } = await ask(context.fleet(), status, null);
       const differing = differencesIn(answers.map(({ answer }) => answer));
       const gateways = answers.map(({ gateway, answer }, i) => shown(gateway, answer, differing[i]!, context.clock()));
       return ok({ gateways, silent, lost: lost.map(({ gateway, at }) => ({ gateway, at: time(at) })), apart });

@@ -1,4 +1,5 @@
-import { isGatewayStatus, understood } from '../../observe/peers/said.ts';
+import { ask } from '../../observe/peers/fleet.ts';
+import { status } from '../../observe/peers/status.ts';
 import { connectionsOf, type SeenStore, type StoreOfAll, storesOfAll } from '../../observe/peers/stores.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
@@ -7,7 +8,7 @@ import { time } from '../shown.ts';
 export function storeOperations(context: AdminContext) {
   return {
     listStores: async () => {
-      const { answers, silent, apart } = understood(await context.fleet().ask('status', null), isGatewayStatus);
+      const { answers, silent, apart } = await ask(context.fleet(), status, null);
       const gateways = answers.map(({ gateway, answer: { processes } }) => ({ gateway, processes }));
       const stores = storesOfAll(gateways).map((store) => ({
         ...shownStore(store),

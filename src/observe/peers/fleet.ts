@@ -1,40 +1,17 @@
 import { hostname } from 'node:os';
-import type { Eventually } from '../../common/eventually.ts';
-import type { HistoryAnswer, HistoryQuestion } from './history.ts';
-import type { LiveAnswer, LiveQuestion } from './live.ts';
-import type { PeaksAnswer, PeaksQuestion } from './peaks.ts';
-import type { Explained, ListedRequest, RequestFilter } from './requests.ts';
-import type { GatewayStatus } from './status.ts';
-import type { TopAnswer, TopQuestion } from './top.ts';
+import type { Question } from './question.ts';
 
-/**
- * What a gateway answers to the others that share its state: one function for each question, with one argument. Arguments and
- * answers are JSON values. An argument comes from outside: the function checks it.
- */
-export interface Answers {
-  readonly status: (nothing: null) => Eventually<GatewayStatus>;
-  /** `null`: this is no such question, or no process is there to answer it. */
-  readonly top: (question: TopQuestion) => Eventually<TopAnswer | null>;
-  /** `null` as above. */
-  readonly peaks: (question: PeaksQuestion) => Eventually<PeaksAnswer | null>;
-  /** `null`: this is no such question. */
-  readonly history: (question: HistoryQuestion) => Eventually<HistoryAnswer | null>;
-  /** How it stands now; `null`: this is no such question. */
-  readonly live: (question: LiveQuestion) => Eventually<LiveAnswer | null>;
-  /** The request with this id, if this gateway carried it and has it yet. */
-  readonly explain: (id: string) => Eventually<Explained>;
-  /** Refusals and failures, newest first. */
-  readonly refusals: (filter: RequestFilter) => Eventually<readonly ListedRequest[]>;
+/** A gateway as it answers the others that share its state. Arguments and answers are JSON values; arguments come from outside. */
+export interface Self {
+  readonly name: string;
+  /** `null`: there is no such question. */
+  readonly answer: (question: string, argument: unknown) => Promise<unknown> | null;
 }
 
-export type Question = keyof Answers;
-export type ArgumentOf<Q extends Question> = Parameters<Answers[Q]>[0];
-export type AnswerOf<Q extends Question> = Awaited<ReturnType<Answers[Q]>>;
-
 /** What the gateways of a fleet answered. */
-export interface Gathered<Q extends Question> {
+export interface Gathered<Answer> {
   /** This gateway's own answer comes first. */
-  readonly answers: readonly { readonly gateway: string; readonly answer: AnswerOf<Q> }[];
+  readonly answers: readonly { readonly gateway: string; readonly answer: Answer }[];
   /** Gateways that were heard a few seconds ago and did not answer in time. */
   readonly silent: readonly string[];
   /** Gateways that did not stop and have not been heard since, for a day: hung, killed, or without a way to the state. `at`: Unix milliseconds. */
@@ -46,7 +23,7 @@ export interface Gathered<Q extends Question> {
 /** All gateways that share one state. */
 export interface Fleet {
   /** Never rejects because of another gateway; rejects with what this gateway's own answer fails with. */
-  ask<Q extends Question>(question: Q, argument: ArgumentOf<Q>): Promise<Gathered<Q>>;
+  ask(question: string, argument: unknown): Promise<Gathered<unknown>>;
   close(): Promise<void>;
 }
 
@@ -60,25 +37,27 @@ export function gatewayName(): string {
 }
 
 /** A gateway that shares its state with nobody. */
-export function fleetOfOne(name: string, answers: Answers): Fleet {
+export function fleetOfOne({ name, answer }: Self): Fleet {
   return {
     async ask(question, argument) {
-      return {
-        answers: [{ gateway: name, answer: await answerTo(answers, question, argument) }],
-        silent: [],
-        lost: [],
-        apart: null,
-      };
+      const own = await answer(question, argument);
+      return { answers: [{ gateway: name, answer: own }], silent: [], lost: [], apart: null };
     },
     close: async () => {},
   };
 }
 
-/** Answers a question by its name. */
-export async function answerTo<Q extends Question>(
-  answers: Answers,
-  question: Q,
-  argument: ArgumentOf<Q>,
-): Promise<AnswerOf<Q>> {
-  return (await answers[question](argument as never)) as AnswerOf<Q>;
+/** Asks all gateways. A gateway whose answer is not understood, perhaps because its version is another one, counts as silent. */
+export async function ask<Argument, Answer>(
+  fleet: Pick<Fleet, 'ask'>,
+  { name, isAnswer }: Pick<Question<string, Argument, never, never, never, Answer>, 'name' | 'isAnswer'>,
+  argument: Argument,
+): Promise<Gathered<Answer>> {
+  const { answers, silent, lost, apart } = await fleet.ask(name, argument);
+  const [understood, others] = [[] as Gathered<Answer>['answers'][number][], [] as string[]];
+  for (const { gateway, answer } of answers) {
+    if (isAnswer(answer, argument)) understood.push({ gateway, answer });
+    else others.push(gateway);
+  }
+  return { answers: understood, silent: others.length === 0 ? silent : [...silent, ...others].sort(), lost, apart };
 }

@@ -1,7 +1,9 @@
 import { HOUR, MINUTE } from '../../common/time.ts';
-import type { Span } from '../history/history.ts';
+import type { History, Span } from '../history/history.ts';
 import { addPacked, NotPacked, packRow } from '../history/packing.ts';
+import type { Recorder } from '../history/recorder.ts';
 import { addTo, COLUMNS } from '../history/row.ts';
+import { question } from './question.ts';
 import { isMoment } from './shapes.ts';
 
 /** Milliseconds of the steps that can be asked for. */
@@ -25,27 +27,37 @@ export interface HistoryAnswer {
   readonly spans: readonly (Omit<Span, 'row'> & { readonly row: string })[];
 }
 
-/** `null`: this is no such question. */
-export function readHistoryQuestion(asked: unknown): HistoryQuestion | null {
+export const history = question({
+  name: 'history',
+  isArgument: isHistoryQuestion,
+  otherwise: null,
+  /** Hands its minute on if it has ended, so that the gateway has it before this part arrives. */
+  part: ({ recorder }: { readonly recorder: Pick<Recorder, 'turn'> }) => recorder.turn(),
+  answer: async (_parts, asked, gateway: { readonly history: Pick<History, 'read'> }) =>
+    historyAnswer(await gateway.history.read(asked.row, { ...asked, step: HISTORY_STEPS[asked.step] })),
+  isAnswer: isHistoryAnswer,
+});
+
+function isHistoryQuestion(asked: unknown): asked is HistoryQuestion {
   const { from, to, step, row } = Object(asked) as Partial<HistoryQuestion>;
   if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to) || typeof row !== 'string' || row.length > 1_000)
-    return null;
-  if (typeof step !== 'string' || !Object.hasOwn(HISTORY_STEPS, step)) return null;
-  return (to! - from!) / HISTORY_STEPS[step] > MOST_STEPS ? null : { from: from!, to: to!, step, row };
+    return false;
+  if (typeof step !== 'string' || !Object.hasOwn(HISTORY_STEPS, step)) return false;
+  return (to! - from!) / HISTORY_STEPS[step] <= MOST_STEPS;
 }
 
-export function historyAnswer(spans: readonly Span[]): HistoryAnswer {
+function historyAnswer(spans: readonly Span[]): HistoryAnswer {
   return { spans: spans.map((span) => ({ ...span, row: packRow(span.row).toString('base64') })) };
 }
 
-/** What a gateway, perhaps of another version, answered; `null`: it is not understood here. */
-export function readHistoryAnswer(answer: unknown): readonly Span[] | null {
+function isHistoryAnswer(answer: unknown): answer is HistoryAnswer {
   const { spans } = Object(answer) as Partial<HistoryAnswer>;
-  if (!Array.isArray(spans) || spans.length > MOST_STEPS + 1) return null;
+  if (!Array.isArray(spans) || spans.length > MOST_STEPS + 1) return false;
   try {
-    return spans.map(readSpan);
+    spans.forEach(readSpan);
+    return true;
   } catch (error) {
-    if (error instanceof NotPacked) return null;
+    if (error instanceof NotPacked) return false;
     throw error;
   }
 }
@@ -59,12 +71,12 @@ function readSpan(span: unknown): Span {
   return { start: start!, minutes: minutes!, policies: policies!, row };
 }
 
-/** The spans of several gateways as those of one. */
-export function mergeSpans(all: readonly Span[]): Span[] {
+/** What several gateways have counted, as one. */
+export function mergeHistory(answers: readonly HistoryAnswer[]): Span[] {
   const sums = new Map<number, Span>();
-  for (const span of all) {
+  for (const span of answers.flatMap(({ spans }) => spans.map(readSpan))) {
     const sum = sums.get(span.start);
-    if (sum === undefined) sums.set(span.start, { ...span, row: span.row.slice() });
+    if (sum === undefined) sums.set(span.start, span);
     else {
       addTo(sum.row, span.row);
       const minutes = Math.max(sum.minutes, span.minutes);

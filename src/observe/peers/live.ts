@@ -1,9 +1,12 @@
-import { addPacked, packRow } from '../history/packing.ts';
+import { addPacked, NotPacked, packRow } from '../history/packing.ts';
+import type { Recorder } from '../history/recorder.ts';
 import { COLUMNS, type Row } from '../history/row.ts';
-import type { Readiness } from './readiness.ts';
+import { question } from './question.ts';
+import { READINESS, type Readiness } from './readiness.ts';
+import { areListed } from './refusals.ts';
 import { isFilterWords, type ListedRequest, newestOf, type RequestFilter } from './requests.ts';
-import { isCount } from './shapes.ts';
-import type { ProcessStatus } from './status.ts';
+import { has, isCount, isLength, isText, listOf, oneOf } from './shapes.ts';
+import { isProcess, type ProcessStatus } from './status.ts';
 
 /** Which refusals somebody follows. */
 export type Followed = Omit<RequestFilter, 'limit'>;
@@ -54,19 +57,57 @@ export interface LiveAnswer {
   readonly refusals: NewRefusals;
 }
 
-/** What a process that carries requests answers, for its gateway to put together. */
-export interface LiveOfProcess extends LiveProcess {
+/** What of a process that carries requests answers this. */
+interface Sources {
+  readonly id: string;
+  /** When it began to count, milliseconds of `performance`. */
+  readonly began: number;
+  readonly status: () => ProcessStatus;
+  readonly recorder: Pick<Recorder, 'total'>;
+  readonly recent: {
+    readonly upTo: number;
+    refusalsAfter(number: number, followed: readonly Followed[]): NewRefusals;
+  };
+}
+
+/** What a process answers, for its gateway to put together. */
+interface LiveOfProcess extends LiveProcess {
   readonly refusals: NewRefusals;
 }
 
-/** `null`: this is no such question. */
-export function readLiveQuestion(asked: unknown): LiveQuestion | null {
+export const live = question({
+  name: 'live',
+  isArgument: isLiveQuestion,
+  otherwise: null,
+  part: partOf,
+  answer: (
+    { parts },
+    asked,
+    { readiness, state, workers }: Pick<LiveAnswer, 'state' | 'workers'> & { readonly readiness: () => Readiness },
+  ) => ({ readiness: readiness(), state, workers, ...mergeLive(parts, asked) }),
+  isAnswer: (answer, { followed }): answer is LiveAnswer =>
+    isLive(answer) && answer.refusals.fitting.length === followed.length,
+});
+
+function isLiveQuestion(asked: unknown): asked is LiveQuestion {
   const { followed, after } = Object(asked) as Partial<LiveQuestion>;
-  if (!Array.isArray(followed) || followed.length > MOST_FOLLOWED || !followed.every(isFilterWords)) return null;
-  if (typeof after !== 'object' || after === null || Array.isArray(after)) return null;
+  if (!Array.isArray(followed) || followed.length > MOST_FOLLOWED || !followed.every(isFilterWords)) return false;
+  if (typeof after !== 'object' || after === null || Array.isArray(after)) return false;
   const numbers = Object.values(after);
-  if (numbers.length > MOST_PROCESSES || !numbers.every(isCount)) return null;
-  return { followed: followed.map(({ key, account, code }) => ({ key, account, code })), after };
+  return numbers.length <= MOST_PROCESSES && numbers.every(isCount);
+}
+
+function partOf({ id, began, status, recorder, recent }: Sources, { followed, after }: LiveQuestion): LiveOfProcess {
+  const { upTo } = recent;
+  const known = Object.hasOwn(after, id) ? after[id]! : upTo;
+  return {
+    id,
+    age: Math.round(performance.now() - began),
+    counted: packCounted(recorder.total),
+    upTo,
+    status: status(),
+    refusals: recent.refusalsAfter(known, followed),
+  };
 }
 
 /** Of all that fit something followed, how many, and the newest. `fitting`: for each its own, newest first. */
@@ -79,8 +120,7 @@ export function newRefusals(fitting: readonly (readonly ListedRequest[])[]): New
   };
 }
 
-/** A gateway's answer of those of its processes. */
-export function mergeLive(
+function mergeLive(
   answers: readonly LiveOfProcess[],
   { followed }: LiveQuestion,
 ): Pick<LiveAnswer, 'processes' | 'refusals'> {
@@ -103,4 +143,25 @@ export function unpackCounted(packed: string): Float64Array {
   const row = new Float64Array(COLUMNS);
   addPacked(row, Buffer.from(packed, 'base64'));
   return row;
+}
+
+const isLive = has<LiveAnswer>({
+  readiness: oneOf(...READINESS),
+  state: isText,
+  workers: isCount,
+  processes: listOf(
+    has<LiveProcess>({ id: isText, age: isLength, counted: isPackedRow, upTo: isCount, status: isProcess }),
+  ),
+  refusals: has<NewRefusals>({ fitting: listOf(isCount), requests: areListed }),
+});
+
+function isPackedRow(value: unknown): boolean {
+  if (typeof value !== 'string') return false;
+  try {
+    unpackCounted(value);
+    return true;
+  } catch (error) {
+    if (error instanceof NotPacked) return false;
+    throw error;
+  }
 }

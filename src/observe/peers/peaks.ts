@@ -1,6 +1,7 @@
 import { KIND_NAMES } from '../../limits/kinds.ts';
 import { HighestUses } from '../peaks/highest.ts';
-import { type AskedWindow, MOST_TOLD, type PeakCounts, type ToldUses } from '../peaks/peaks.ts';
+import { type AskedWindow, MOST_TOLD, type PeakCounts, type Peaks, type ToldUses } from '../peaks/peaks.ts';
+import { question } from './question.ts';
 import { has, isCount, isMoment, listOf } from './shapes.ts';
 
 /** Windows of one plan; a plan has four at most. */
@@ -20,11 +21,29 @@ export interface PeaksAnswer extends PeakCounts {
   readonly countedSince: readonly number[];
 }
 
-/** `null`: this is no such question. */
-export function readPeaksQuestion(asked: unknown): PeaksQuestion | null {
+/** What of a gateway answers this. */
+interface WindowsSince {
+  /** Since when a plan has a window, as in `countedSince`. */
+  readonly windowsSince: { of(plan: string, window: AskedWindow): number };
+}
+
+export const peaks = question({
+  name: 'peaks',
+  isArgument: isPeaksQuestion,
+  otherwise: null,
+  part: (process: { readonly peaks: Pick<Peaks, 'counts'> }, { plan, windows }) => process.peaks.counts(plan, windows),
+  answer({ parts, missing }, { plan, windows }, { windowsSince }: WindowsSince) {
+    if (parts.length === 0) return null;
+    const countedSince = windows.map((window) => windowsSince.of(plan, window));
+    return { ...mergeProcesses(parts), missing, countedSince };
+  },
+  isAnswer: isPeaksAnswer,
+});
+
+function isPeaksQuestion(asked: unknown): asked is PeaksQuestion {
   const { plan, windows } = Object(asked) as Partial<PeaksQuestion>;
-  if (typeof plan !== 'string' || !Array.isArray(windows) || windows.length > MOST_WINDOWS) return null;
-  return windows.every(isAskedWindow) ? { plan, windows } : null;
+  if (typeof plan !== 'string' || !Array.isArray(windows) || windows.length > MOST_WINDOWS) return false;
+  return windows.every(isAskedWindow);
 }
 
 function isAskedWindow(asked: unknown): boolean {
@@ -32,11 +51,9 @@ function isAskedWindow(asked: unknown): boolean {
   return KIND_NAMES.includes(kind!) && isCount(span) && isCount(above);
 }
 
-/** Whether a gateway, perhaps of another version, answered what is understood here, about so many windows. */
-export function isPeaksAnswer(answer: unknown, windows: number): answer is PeaksAnswer {
+function isPeaksAnswer(answer: unknown, { windows }: PeaksQuestion): answer is PeaksAnswer {
   if (!isWellFormed(answer)) return false;
-  const { windows: told, countedSince } = answer as PeaksAnswer;
-  return told.length === windows && countedSince.length === windows;
+  return answer.windows.length === windows.length && answer.countedSince.length === windows.length;
 }
 
 const isWellFormed = has<PeaksAnswer>({
@@ -60,7 +77,7 @@ export function mergePeaks(counts: readonly PeakCounts[]): PeakCounts {
 }
 
 /** The same for the processes of one gateway, which together tell no more than one may. */
-export function mergeProcesses(counts: readonly PeakCounts[]): PeakCounts {
+function mergeProcesses(counts: readonly PeakCounts[]): PeakCounts {
   return mergeUpTo(counts, MOST_TOLD);
 }
 

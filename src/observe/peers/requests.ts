@@ -164,14 +164,6 @@ export function fits(
   return words.code === null || words.code === (code ?? `${status}`);
 }
 
-/** `null` for what is no filter. */
-export function readFilter(value: unknown): RequestFilter | null {
-  if (!isFilterWords(value)) return null;
-  const { key, account, code, limit } = value as RequestFilter;
-  if (!Number.isInteger(limit) || limit < 1 || limit > MOST_LISTED) return null;
-  return { key, account, code, limit };
-}
-
 /** Puts together what processes answered. */
 export function mergeExplained(answers: readonly Explained[]): Explained {
   const memories = answers.map(({ memory }) => memory).filter((memory) => memory !== null);

@@ -22,9 +22,9 @@ export const listOf =
     Array.isArray(value) && value.every(is);
 
 /** An object with at least these members: those that a newer version has besides do no harm. */
-export function has<T>(members: { readonly [K in keyof T]: Is }): Is {
+export function has<T>(members: { readonly [K in keyof T]: Is }): (value: unknown) => value is T {
   const checks = Object.entries<Is>(members);
-  return (value) => {
+  return (value): value is T => {
     if (typeof value !== 'object' || value === null) return false;
     return checks.every(([name, is]) => Object.hasOwn(value, name) && is(value[name as keyof typeof value]));
   };

@@ -1,5 +1,7 @@
 import type { StoreReason } from '../events.ts';
-import type { Readiness } from './readiness.ts';
+import { question } from './question.ts';
+import { READINESS, type Readiness } from './readiness.ts';
+import { has, type Is, isCount, isLength, isMoment, isText, listOf, oneOf, orNull } from './shapes.ts';
 
 /** How one process stands that carries requests. */
 export interface ProcessStatus {
@@ -94,3 +96,66 @@ export interface GatewayStatus {
   readonly processes: readonly ProcessStatus[];
   readonly configuration: ConfigurationStatus;
 }
+
+const CONNECTIONS = { open: isCount, idle: isCount, waiting: isCount, most: isCount };
+
+const isStore = has<StoreStatus>({
+  ...CONNECTIONS,
+  upstream: isText,
+  store: isText,
+  weight: isCount,
+  state: oneOf('up', 'away', 'returning'),
+  since: isMoment,
+  reason: orNull(isText),
+  inFlight: isCount,
+  requests: isCount,
+  failures: isCount,
+  retries: isCount,
+});
+const areStores = listOf(isStore);
+
+const isKnownProcess = has<Omit<ProcessStatus, 'stores'>>({
+  worker: orNull(isCount),
+  pid: isCount,
+  inFlight: isCount,
+  memory: isCount,
+  aloneSince: orNull(isMoment),
+  stateTime: orNull(isLength),
+  store: has<StoreConnections>(CONNECTIONS),
+});
+
+/** Gateways of older versions tell of no stores. */
+export const isProcess: Is = (value) => isKnownProcess(value) && areStores((value as ProcessStatus).stores ?? []);
+
+const isConfiguration = has<ConfigurationStatus>({
+  settings: isText,
+  plans: isText,
+  contract: isText,
+  waiting: listOf(isText),
+  lastReload: orNull(has<LastReload>({ at: isMoment, reason: isText, problems: listOf(isText) })),
+});
+
+const isStatus = has<GatewayStatus>({
+  version: isText,
+  node: isText,
+  startedAt: isMoment,
+  url: orNull(isText),
+  adminUrl: orNull(isText),
+  readiness: oneOf(...READINESS),
+  state: isText,
+  workers: isCount,
+  processes: listOf(isProcess),
+  configuration: isConfiguration,
+});
+
+export const status = question({
+  name: 'status',
+  isArgument: (_value): _value is null => true,
+  otherwise: null,
+  part: (process: { readonly status: () => ProcessStatus }) => process.status(),
+  answer({ parts }, _nothing, gateway: { readonly status: () => Omit<GatewayStatus, 'processes'> }) {
+    const { configuration, ...rest } = gateway.status();
+    return { ...rest, processes: parts, configuration };
+  },
+  isAnswer: isStatus,
+});

@@ -1,6 +1,7 @@
 import { TOP_WINDOWS, type TopWindow } from '../top/slices.ts';
 import { mergeSummaries, type Summary } from '../top/summary.ts';
-import { COUNTERS, type Counting, TOP_BY, type TopBy, type TopCounts } from '../top/top.ts';
+import { COUNTERS, type Counting, TOP_BY, type Top, type TopBy, type TopCounts } from '../top/top.ts';
+import { question } from './question.ts';
 import { isMoment } from './shapes.ts';
 
 /** Who came most often, in which window, and counted by what. */
@@ -15,14 +16,21 @@ export interface TopAnswer extends TopCounts {
   readonly missing: number;
 }
 
-/** `null`: this is no such question. */
-export function readTopQuestion(asked: unknown): TopQuestion | null {
+export const top = question({
+  name: 'top',
+  isArgument: isTopQuestion,
+  otherwise: null,
+  part: (process: { readonly top: Pick<Top, 'counts'> }, { window, by }) => process.top.counts(window, by),
+  answer: ({ parts, missing }, { by }) => (parts.length === 0 ? null : { ...mergeTop(by, parts), missing }),
+  isAnswer: isTopAnswer,
+});
+
+function isTopQuestion(asked: unknown): asked is TopQuestion {
   const { window, by } = Object(asked) as Partial<TopQuestion>;
-  return TOP_WINDOWS.includes(window!) && TOP_BY.includes(by!) ? { window: window!, by: by! } : null;
+  return TOP_WINDOWS.includes(window!) && TOP_BY.includes(by!);
 }
 
-/** Whether a gateway, perhaps of another version, answered what is understood here. */
-export function isTopAnswer(answer: unknown): answer is TopAnswer {
+function isTopAnswer(answer: unknown): answer is TopAnswer {
   const { since, missing, summary } = Object(answer) as Partial<TopAnswer>;
   const { total, floor, items } = Object(summary) as Partial<Summary<Counting>>;
   return (

@@ -3,14 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { DrainOptions } from '../../gateway/wire/listener.ts';
 import type { CallsOfDeprecated } from '../../keys/uses.ts';
 import type { Figures } from '../../observe/figures.ts';
-import type { PeakCounts } from '../../observe/peaks/peaks.ts';
-import type { LiveOfProcess, LiveQuestion } from '../../observe/peers/live.ts';
-import type { PeaksQuestion } from '../../observe/peers/peaks.ts';
 import type { Ability } from '../../observe/peers/readiness.ts';
-import type { Explained, ListedRequest, RequestFilter } from '../../observe/peers/requests.ts';
-import type { ProcessStatus } from '../../observe/peers/status.ts';
-import type { TopQuestion } from '../../observe/peers/top.ts';
-import type { TopCounts } from '../../observe/top/top.ts';
 import { Channel, type Handlers, NoAnswer } from './channel.ts';
 import type { LastReport, PrimaryCalls, SentConfig, StartOrder, WorkerCalls } from './protocol.ts';
 import { RemoteError, WorkersError } from './remote-error.ts';
@@ -123,28 +116,8 @@ export class WorkerHandle {
     return this.#channel.call('inFlight', null, FIGURES);
   }
 
-  status(): Promise<ProcessStatus | null> {
-    return this.#channel.call('status', null, FIGURES);
-  }
-
-  top(question: TopQuestion): Promise<TopCounts | null> {
-    return this.#channel.call('top', question, FIGURES);
-  }
-
-  live(question: LiveQuestion): Promise<LiveOfProcess | null> {
-    return this.#channel.call('live', question, FIGURES);
-  }
-
-  peaks(question: PeaksQuestion): Promise<PeakCounts | null> {
-    return this.#channel.call('peaks', question, FIGURES);
-  }
-
-  explain(id: string): Promise<Explained | null> {
-    return this.#channel.call('explain', id, FIGURES);
-  }
-
-  refusals(filter: RequestFilter): Promise<readonly ListedRequest[]> {
-    return this.#channel.call('refusals', filter, FIGURES);
+  ask(question: string, argument: unknown): Promise<unknown> {
+    return this.#channel.call('ask', { question, argument }, FIGURES);
   }
 
   async refresh(): Promise<void> {

@@ -7,18 +7,8 @@ import type { ServedConfig } from '../../config/config.ts';
 import type { CallsOfDeprecated } from '../../keys/uses.ts';
 import type { Observe } from '../../observe/events.ts';
 import { type Figures, lastingFigures } from '../../observe/figures.ts';
-import type { LiveOfProcess, LiveQuestion } from '../../observe/peers/live.ts';
-import { mergeProcesses, type PeaksAnswer, type PeaksQuestion } from '../../observe/peers/peaks.ts';
+import type { Parts } from '../../observe/peers/question.ts';
 import type { Ability } from '../../observe/peers/readiness.ts';
-import {
-  type Explained,
-  type ListedRequest,
-  mergeExplained,
-  newestOf,
-  type RequestFilter,
-} from '../../observe/peers/requests.ts';
-import type { ProcessStatus } from '../../observe/peers/status.ts';
-import { mergeTop, type TopAnswer, type TopQuestion } from '../../observe/peers/top.ts';
 import type { Heard } from '../../webhooks/teller.ts';
 import type { ActiveConfig } from '../reload.ts';
 import { WorkerHandle } from './handle.ts';
@@ -129,46 +119,12 @@ export class WorkerPool {
     return [this.#retired, ...[...this.#handles.values()].map(({ figures }) => figures)];
   }
 
-  /** How the serving workers stand that answer in time, in the order of their numbers. */
-  async statuses(): Promise<readonly ProcessStatus[]> {
-    const asked = this.#serving().map((handle) => handle.status().catch(() => null));
-    const statuses = (await Promise.all(asked)).filter((status) => status !== null);
-    return statuses.sort((one, other) => one.worker! - other.worker!);
-  }
-
-  /** What they have counted and refused, in the same order. */
-  async live(question: LiveQuestion): Promise<readonly LiveOfProcess[]> {
-    const asked = this.#serving().map((handle) => handle.live(question).catch(() => null));
-    const answers = (await Promise.all(asked)).filter((one) => one !== null);
-    return answers.sort((one, other) => one.status.worker! - other.status.worker!);
-  }
-
-  /** What the serving workers have counted that answer in time; `null`: none does. */
-  async top(question: TopQuestion): Promise<TopAnswer | null> {
-    const asked = this.#serving().map((handle) => handle.top(question).catch(() => null));
-    const counts = (await Promise.all(asked)).filter((one) => one !== null);
-    if (counts.length === 0) return null;
-    return { ...mergeTop(question.by, counts), missing: asked.length - counts.length };
-  }
-
-  /** What they know of windows; `null` as above. */
-  async peaks(question: PeaksQuestion): Promise<Omit<PeaksAnswer, 'countedSince'> | null> {
-    const asked = this.#serving().map((handle) => handle.peaks(question).catch(() => null));
-    const counts = (await Promise.all(asked)).filter((one) => one !== null);
-    if (counts.length === 0) return null;
-    return { ...mergeProcesses(counts), missing: asked.length - counts.length };
-  }
-
-  /** What the serving workers that answer in time have of a request. */
-  async explain(id: string): Promise<Explained> {
-    const asked = this.#serving().map((handle) => handle.explain(id).catch(() => null));
-    return mergeExplained((await Promise.all(asked)).filter((one) => one !== null));
-  }
-
-  /** Their last refusals that fit, newest first. */
-  async refusals(filter: RequestFilter): Promise<readonly ListedRequest[]> {
-    const asked = this.#serving().map((handle) => handle.refusals(filter).catch(() => []));
-    return newestOf(await Promise.all(asked), filter.limit);
+  /** Asks the serving workers a question; their parts come in the order of their numbers. */
+  async ask(question: string, argument: unknown): Promise<Parts<unknown>> {
+    const serving = this.#serving().sort((one, other) => one.number - other.number);
+    const asked = await Promise.allSettled(serving.map((handle) => handle.ask(question, argument)));
+    const parts = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    return { parts, missing: asked.length - parts.length };
   }
 
   async inFlight(): Promise<number> {

@@ -6,11 +6,8 @@ import { totalOpenMetrics, totalText } from '../../observe/figures.ts';
 import { createLog } from '../../observe/log.ts';
 import { createMetrics } from '../../observe/metrics.ts';
 import { gatewayName } from '../../observe/peers/fleet.ts';
-import { type LiveAnswer, readLiveQuestion } from '../../observe/peers/live.ts';
-import { type PeaksAnswer, readPeaksQuestion } from '../../observe/peers/peaks.ts';
+import { answerOf, type GatewaySources, isQuestion } from '../../observe/peers/questions.ts';
 import type { Readiness } from '../../observe/peers/readiness.ts';
-import type { GatewayStatus } from '../../observe/peers/status.ts';
-import { readTopQuestion, type TopAnswer } from '../../observe/peers/top.ts';
 import { receiverOf } from '../../observe/tracing/receiver.ts';
 import { openForWorkers } from '../../state/redis/open.ts';
 import { ContractLoader } from '../contracts/loader.ts';
@@ -18,9 +15,7 @@ import type { Gateway, Overrides } from '../gateway.ts';
 import { operatingGauges } from '../gauges.ts';
 import { GatewayHistory } from '../history.ts';
 import { tellLeftBehind } from '../left-behind.ts';
-import { liveAnswer } from '../live.ts';
 import { createOperating, type Operating } from '../operating.ts';
-import { requestAnswers } from '../request-answers.ts';
 import { Standing } from '../standing.ts';
 import { gatewayStatus } from '../status.ts';
 import { refuseUnknownUpstreams } from '../upstream-names.ts';
@@ -64,11 +59,21 @@ export async function createPrimary(
     heard: (heard, worker) => webhooks.hear(heard, worker),
     observe,
   });
+  const ofGateway: GatewaySources = {
+    status: () =>
+      gatewayStatus({
+        ...{ startedAt, urls: started, readiness: readiness(), state: kind, workers: config.workers },
+        configuration: operating.configuration,
+      }),
+    ...{ readiness, state: kind, workers: config.workers, history: past },
+    windowsSince: { of: (plan, window) => operating.windowsSince.of(plan, window) },
+  };
+  const ask = (name: string, argument: unknown) => pool.ask(name, argument);
   const gateway = gatewayName();
   const fleet = join(
     {
       name: gateway,
-      answers: { status, ...requestAnswers(pool), top, peaks, history: (asked) => past.answer(asked), live },
+      answer: (name, argument) => (isQuestion(name) ? answerOf(name, argument, ofGateway, ask) : null),
     },
     (error) => observe({ type: 'bug', id: 'fleet', error }),
   );
@@ -114,41 +119,6 @@ export async function createPrimary(
   let stopping: Promise<void> | null = null;
   const stopped = new AbortController();
   let started: Awaited<ReturnType<Gateway['start']>> | null = null;
-
-  async function status(): Promise<GatewayStatus> {
-    return gatewayStatus({
-      startedAt,
-      urls: started,
-      readiness: readiness(),
-      state: kind,
-      workers: config.workers,
-      processes: await pool.statuses(),
-      configuration: operating.configuration,
-    });
-  }
-
-  async function top(asked: unknown): Promise<TopAnswer | null> {
-    const question = readTopQuestion(asked);
-    return question && (await pool.top(question));
-  }
-
-  async function live(asked: unknown): Promise<LiveAnswer | null> {
-    const question = readLiveQuestion(asked);
-    if (question === null) return null;
-    const gateway = { readiness: readiness(), state: kind, workers: config.workers };
-    return await liveAnswer(question, gateway, pool.live(question));
-  }
-
-  async function peaks(asked: unknown): Promise<PeaksAnswer | null> {
-    const question = readPeaksQuestion(asked);
-    const known = question && (await pool.peaks(question));
-    return (
-      known && {
-        ...known,
-        countedSince: question.windows.map((window) => operating.windowsSince.of(question.plan, window)),
-      }
-    );
-  }
 
   function readiness(): Readiness {
     if (stopping !== null) return 'stopping';

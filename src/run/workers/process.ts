@@ -1,8 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import type { DrainOptions } from '../../gateway/wire/listener.ts';
 import type { Event, Observe } from '../../observe/events.ts';
 import { createLog } from '../../observe/log.ts';
-import type { LiveOfProcess, LiveQuestion } from '../../observe/peers/live.ts';
-import type { ProcessStatus } from '../../observe/peers/status.ts';
+import { type ProcessSources, partOf } from '../../observe/peers/questions.ts';
 import { openRedis } from '../../state/redis/open.ts';
 import type { Storage } from '../../state/storage.ts';
 import { hasReceivers } from '../../webhooks/endpoints.ts';
@@ -10,7 +10,6 @@ import type { Heard } from '../../webhooks/teller.ts';
 import { abilityOf } from '../ability.ts';
 import { requestGauges } from '../gauges.ts';
 import { type Listeners, openListeners } from '../listeners.ts';
-import { liveProcess } from '../live.ts';
 import { createServing, type Serving } from '../serving.ts';
 import { Standing } from '../standing.ts';
 import { processStatus } from '../status.ts';
@@ -30,15 +29,15 @@ const ABANDONED = 30_000;
 const TELLING_OF_ABILITY: ReadonlySet<Event['type']> = new Set(['state.outage', 'state.recovered', 'store.state']);
 
 /** What a serving worker holds. */
-interface Work extends Pick<Listeners, 'metrics' | 'recent' | 'top' | 'peaks' | 'observe'> {
+interface Work extends Pick<Listeners, 'metrics' | 'observe'> {
   readonly url: string;
   /** Where the primary process answers operators, and a new one will; `null`: the system chooses its port each time. */
   readonly adminUrl: string | null;
   /** Those of that listener, in PEM; none if it does not speak TLS. */
   readonly certificates: () => readonly string[];
   readonly serving: Serving;
-  readonly status: () => ProcessStatus;
-  readonly live: (question: LiveQuestion) => LiveOfProcess;
+  /** What questions are answered from. */
+  readonly sources: ProcessSources;
   use: Handlers<WorkerCalls>['use'];
   close(): Promise<void>;
 }
@@ -60,12 +59,7 @@ export class WorkerProcess {
       use: (settings) => this.#inTurn(async () => this.#work?.use(settings)),
       deprecated: (keyId) => this.#work?.serving.uses.deprecatedBy(keyId) ?? new Map(),
       inFlight: () => this.#work?.serving.inFlight ?? 0,
-      explain: (id) => this.#work?.recent.explain(id) ?? null,
-      refusals: (filter) => this.#work?.recent.refusals(filter) ?? [],
-      status: () => this.#work?.status() ?? null,
-      top: ({ window, by }) => this.#work?.top.counts(window, by) ?? null,
-      live: (question) => this.#work?.live(question) ?? null,
-      peaks: ({ plan, windows }) => this.#work?.peaks.counts(plan, windows) ?? null,
+      ask: ({ question, argument }) => partOf(this.#work!.sources, question, argument),
       figures: async () => (await this.#work?.metrics.figures()) ?? [],
       drain: (options) => this.#drain(options),
     };
@@ -183,7 +177,10 @@ async function begin(
   tellAbility();
   void serving.whenKeysKnown.then(tellAbility);
 
-  const status = () => processStatus(worker, serving, standing);
+  const sources: ProcessSources = {
+    ...{ id: randomUUID(), began: performance.now(), recorder, recent, top, peaks },
+    status: () => processStatus(worker, serving, standing),
+  };
 
   recorder.watch();
 
@@ -208,11 +205,7 @@ async function begin(
       serving,
       metrics,
       observe,
-      status,
-      live: liveProcess({ recorder, recent, status }),
-      top,
-      peaks,
-      recent,
+      sources,
       async use(next) {
         settings = unpacked(next, settings);
         await serving.prepare(settings.contract);

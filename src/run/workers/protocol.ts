@@ -6,14 +6,7 @@ import type { ServedConfig } from '../../config/config.ts';
 import type { DrainOptions } from '../../gateway/wire/listener.ts';
 import type { CallsOfDeprecated } from '../../keys/uses.ts';
 import type { Figures } from '../../observe/figures.ts';
-import type { PeakCounts } from '../../observe/peaks/peaks.ts';
-import type { LiveOfProcess, LiveQuestion } from '../../observe/peers/live.ts';
-import type { PeaksQuestion } from '../../observe/peers/peaks.ts';
 import type { Ability } from '../../observe/peers/readiness.ts';
-import type { Explained, ListedRequest, RequestFilter } from '../../observe/peers/requests.ts';
-import type { ProcessStatus } from '../../observe/peers/status.ts';
-import type { TopQuestion } from '../../observe/peers/top.ts';
-import type { TopCounts } from '../../observe/top/top.ts';
 import { hasReceivers } from '../../webhooks/endpoints.ts';
 import type { Heard } from '../../webhooks/teller.ts';
 import { type Loaded, loadedOf } from '../contracts/loader.ts';
@@ -52,17 +45,8 @@ export type WorkerCalls = {
   /** Deprecated operations that a key called at this worker. */
   deprecated: (keyId: string) => CallsOfDeprecated;
   figures: (nothing: null) => Figures;
-  /** What the worker has of a request, and of the last refusals; `null`: it does not serve yet. */
-  explain: (id: string) => Explained | null;
-  refusals: (filter: RequestFilter) => readonly ListedRequest[];
-  /** How the worker stands; `null`: it does not serve yet. */
-  status: (nothing: null) => ProcessStatus | null;
-  /** What it has counted; `null` as above. */
-  top: (question: TopQuestion) => TopCounts | null;
-  /** What it has counted since it began, and its new refusals; `null` as above. */
-  live: (question: LiveQuestion) => LiveOfProcess | null;
-  /** What it knows of windows of a plan; `null` as above. */
-  peaks: (question: PeaksQuestion) => PeakCounts | null;
+  /** Its part of the answer to one of the questions in observe/peers. */
+  ask: (asked: { readonly question: string; readonly argument: unknown }) => unknown;
   /** Finishes the requests in flight and closes everything. */
   drain: (options: DrainOptions) => LastReport;
 };

@@ -55,7 +55,7 @@ export function openEmbedded(folder: string, { clock, audit, observe }: Embedded
       recheckKeysAfter: Number.POSITIVE_INFINITY,
       kind: 'embedded',
       outbox: async () => (await import('./outbox.ts')).openOutbox(folder),
-      join: ({ name, answers }) => fleetOfOne(name, answers),
+      join: fleetOfOne,
       ready: () => true,
       unsavedFor: told.unsavedFor,
       announce: lock.announce,

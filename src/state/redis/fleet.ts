@@ -1,14 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Outage } from '../../errors/outage.ts';
-import {
-  type AnswerOf,
-  type ArgumentOf,
-  answerTo,
-  type Fleet,
-  type Gathered,
-  type Question,
-} from '../../observe/peers/fleet.ts';
-import type { Join } from '../storage.ts';
+import type { Fleet, Gathered, Self } from '../../observe/peers/fleet.ts';
 import { asked, inTime } from './asking.ts';
 import type { Connection } from './client.ts';
 import { joinGateways } from './gateways.ts';
@@ -26,7 +18,7 @@ const MOST_ANSWERS = 32;
 
 export interface FleetOptions {
   /** This gateway's name among all, and its answers; `null`: a command asks, which answers nobody. */
-  readonly self: Parameters<Join>[0] | null;
+  readonly self: Self | null;
   /** Told of an answer that could not be made. */
   readonly failed: (error: unknown) => void;
 }
@@ -44,7 +36,7 @@ interface Answered {
   readonly answer: unknown;
 }
 
-type Lost = Pick<Gathered<Question>, 'lost'>;
+type Lost = Pick<Gathered<unknown>, 'lost'>;
 
 /** Answers that are waited for. */
 interface Waiting {
@@ -76,10 +68,11 @@ export function fleetInRedis(redis: Connection, subscriber: Subscriber, { self, 
   });
 
   async function answer(asking: Asking | null): Promise<void> {
-    if (self === null || asking === null || asking.from === me || !Object.hasOwn(self.answers, asking.question)) return;
-    if (answering >= MOST_ANSWERS) return;
+    if (self === null || asking === null || asking.from === me || answering >= MOST_ANSWERS) return;
+    const own = self.answer(asking.question, asking.argument);
+    if (own === null) return;
     answering++;
-    const text = await answerIn(self, asking).catch(failed);
+    const text = await own.then((answer) => answerText(self, asking, answer)).catch(failed);
     // A gateway whose answer does not arrive is told as silent.
     if (text) await inTime(redis.publish(answersFor(asking.from), text), PATIENCE).catch(() => {});
     answering--;
@@ -93,7 +86,7 @@ export function fleetInRedis(redis: Connection, subscriber: Subscriber, { self, 
     if (one.missing.size === 0) one.complete();
   }
 
-  async function askOthers(question: Question, argument: unknown): Promise<Omit<Waiting, 'complete'> & Lost> {
+  async function askOthers(question: string, argument: unknown): Promise<Omit<Waiting, 'complete'> & Lost> {
     await inTime(subscription.live(), PATIENCE);
     const { here, lost } = await others();
     const missing = new Set(here);
@@ -127,17 +120,15 @@ export function fleetInRedis(redis: Connection, subscriber: Subscriber, { self, 
   }
 
   return {
-    async ask<Q extends Question>(question: Q, argument: ArgumentOf<Q>): Promise<Gathered<Q>> {
+    async ask(question, argument) {
       const [mine, theirs] = await Promise.all([
-        self === null
-          ? []
-          : answerTo(self.answers, question, argument).then((answer) => [{ gateway: self.name, answer }]),
+        self === null ? [] : ownAnswer(self, question, argument),
         askOthers(question, argument).catch((error: unknown) =>
           reasonText(redis, error instanceof Outage ? error.cause : error),
         ),
       ]);
       if (typeof theirs === 'string') return { answers: mine, silent: [], lost: [], apart: theirs };
-      const rest = [...theirs.found].map(([gateway, one]) => ({ gateway, answer: one as AnswerOf<Q> }));
+      const rest = [...theirs.found].map(([gateway, answer]) => ({ gateway, answer }));
       return { answers: [...mine, ...rest], silent: [...theirs.missing].sort(), lost: theirs.lost, apart: null };
     },
     async close() {
@@ -147,11 +138,13 @@ export function fleetInRedis(redis: Connection, subscriber: Subscriber, { self, 
   };
 }
 
+async function ownAnswer({ name, answer }: Self, question: string, argument: unknown) {
+  return [{ gateway: name, answer: await answer(question, argument) }];
+}
+
 /** The message with the answer. */
-async function answerIn({ name, answers }: NonNullable<FleetOptions['self']>, asking: Asking): Promise<string> {
-  const question = asking.question as Question;
-  const answer = await answerTo(answers, question, asking.argument as ArgumentOf<typeof question>);
-  const text = JSON.stringify({ id: asking.id, gateway: name, answer } satisfies Answered);
+function answerText({ name }: Self, { id, question }: Asking, answer: unknown): string {
+  const text = JSON.stringify({ id, gateway: name, answer } satisfies Answered);
   if (text.length > LARGEST) throw new Error(`the answer to ${question} has ${text.length} characters`);
   return text;
 }

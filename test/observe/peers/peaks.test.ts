@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { isPeaksAnswer, mergeProcesses, readPeaksQuestion } from '../../../src/observe/peers/peaks.ts';
+import { type PeaksAnswer, type PeaksQuestion, peaks } from '../../../src/observe/peers/peaks.ts';
 
-const window = { kind: 'fixed', span: 60_000, above: 3 };
+const window = { kind: 'fixed', span: 60_000, above: 3 } as const;
+const QUESTION: PeaksQuestion = { plan: 'free', windows: [window] };
 
 test.each<[unknown, boolean]>([
   [{ plan: 'free', windows: [window] }, true],
@@ -13,7 +14,7 @@ test.each<[unknown, boolean]>([
   [{ plan: 'free', windows: [{ ...window, above: '3' }] }, false],
   [null, false],
 ])('%j is a question: %s', (asked, is) => {
-  expect(readPeaksQuestion(asked)).toEqual(is ? asked : null);
+  expect(peaks.isArgument(asked)).toBe(is);
 });
 
 const answer = {
@@ -39,17 +40,19 @@ test.each<[unknown, boolean]>([
   [{ ...answer, windows: [{ floor: 0, rows: [['key:a', [9e15, 2]]] }] }, false],
   [null, false],
 ])('%j is an answer about one window: %s', (told, is) => {
-  expect(isPeaksAnswer(told, 1)).toBe(is);
+  expect(peaks.isAnswer(told, QUESTION)).toBe(is);
 });
 
-test('what the workers of a gateway know together is no more than gateways may say, the highest uses', () => {
+test('what the workers of a gateway know together is no more than gateways may say, the highest uses', async () => {
   const used = 4_000_000_000;
   const workers = Array.from({ length: 16 }, (_, worker) => {
     const readings = Array.from({ length: 23_000 }, (_, i) => [1_700_000_000_000 + i, used + worker]).flat();
     const rows = [[`account:free:${worker}${'x'.repeat(100)}`, readings]] as const;
     return { since: worker, costliest: 1, windows: [{ floor: 7, rows }] };
   });
-  const { since, windows } = mergeProcesses(workers);
+  const gateway = { windowsSince: { of: () => 0 } };
+  const told = await peaks.answer({ parts: workers, missing: 0 }, QUESTION, gateway);
+  const { since, windows } = told as PeaksAnswer;
   expect(since).toBe(15);
   expect(JSON.stringify(windows).length).toBeLessThan(1_000_000);
   const [{ floor, rows }] = windows as [(typeof windows)[number]];

@@ -1,12 +1,12 @@
 import type { Ability } from '../observe/peers/readiness.ts';
 import type { Storage } from '../state/storage.ts';
+import type { ProcessHealth } from './process-health.ts';
 import type { Serving } from './serving.ts';
-import type { Standing } from './standing.ts';
 
 /** Whether this process, which carries requests, could answer them. */
 export function abilityOf(
   storage: Pick<Storage, 'ready'>,
-  { ofState }: Pick<Standing, 'ofState'>,
+  { ofState }: Pick<ProcessHealth, 'ofState'>,
   { away, knowsKeys }: Pick<Serving, 'away' | 'knowsKeys'>,
 ): Ability {
   const isStateAway = ofState.aloneSince !== null;

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { makeTicketSecret } from '@storegate/http1/tls';
 import type { Reloaded } from '../admin/context.ts';
 import { createGuard } from '../callers/guard.ts';
@@ -7,18 +6,15 @@ import type { Config, ServedConfig } from '../config/config.ts';
 import { makeToken } from '../keys/operators/tokens.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { gatewayName } from '../observe/peers/fleet.ts';
-import { answerOf, type GatewaySources, isQuestion, type ProcessSources, partOf } from '../observe/peers/questions.ts';
+import { answerOf, type GatewaySources, isQuestion } from '../observe/peers/questions.ts';
 import { openEmbedded } from '../state/embedded/open.ts';
-import { abilityOf } from './ability.ts';
+import { openCarrier } from './carrier.ts';
 import { ContractLoader } from './contracts/loader.ts';
-import { operatingGauges, requestGauges } from './gauges.ts';
+import { operatingGauges } from './gauges.ts';
 import { GatewayHistory } from './history.ts';
 import { type LeftBehind, tellLeftBehind } from './left-behind.ts';
-import { openListeners } from './listeners.ts';
 import { createOperating, type Operating } from './operating.ts';
-import { createServing } from './serving.ts';
-import { Standing } from './standing.ts';
-import { gatewayStatus, processStatus } from './status.ts';
+import { gatewayStatus } from './status.ts';
 import { refuseUnknownUpstreams } from './upstream-names.ts';
 import { deskOf, GatewayWebhooks } from './webhooks.ts';
 
@@ -59,58 +55,30 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   const settings = { config, certificates, ...(await contracts.loadFirst(config.contract)) };
   refuseUnknownUpstreams(settings.contract, config);
   const log = overrides.log ?? createLog(config.log);
-  const standing = new Standing();
   const webhooks = new GatewayWebhooks(config);
-  const gauges = {
-    ...requestGauges(
-      () => serving,
-      () => storage,
-    ),
-    ...operatingGauges({ operating: () => operating, readiness: () => readiness(), standing, startedAt }),
-    ...(config.redis?.keyCopy.enabled ? { keyCopyAge: () => (storage.keyCopyAge?.() ?? 0) / 1_000 } : {}),
-    ...webhooks.gauges,
-  };
   const past = new GatewayHistory();
-  const { metrics, recent, top, peaks, recorder, tracing, observe } = await openListeners({
-    config,
-    worker: null,
-    clock,
-    log,
-    standing,
-    gauges,
-    stores: () => serving.stores,
-    minute: past.add,
-    others: webhooks.listeners,
+  const carrier = await openCarrier({
+    ...{ settings, worker: null, clock, log, minute: past.add, others: webhooks.listeners },
+    gauges: {
+      ...operatingGauges({ operating: () => operating, readiness: () => readiness(), startedAt }),
+      ...(config.redis?.keyCopy.enabled ? { keyCopyAge: () => (storage.keyCopyAge?.() ?? 0) / 1_000 } : {}),
+      ...webhooks.gauges,
+    },
+    openStorage: async (observe) =>
+      config.redis
+        ? await (await import('../state/redis/open.ts')).openRedis(config.redis, {
+            observe,
+            audit: config.audit,
+            folder: config.data,
+          })
+        : openEmbedded(config.data, { clock, audit: config.audit, observe }),
+    openGuard: () => createGuard(config.door.guard),
+    ticketSecret: makeTicketSecret(),
   });
-
-  const storage = config.redis
-    ? await (await import('../state/redis/open.ts')).openRedis(config.redis, {
-        observe,
-        audit: config.audit,
-        folder: config.data,
-      })
-    : openEmbedded(config.data, { clock, audit: config.audit, observe });
+  const { observe, storage, serving, metrics } = carrier;
   past.open(config.data, observe);
-  recorder.watch();
-  const guard = createGuard(config.door.guard);
-  const ticketSecret = makeTicketSecret();
-  const serving = createServing({
-    settings,
-    storage,
-    guard,
-    observe,
-    clock,
-    tracing,
-    ticketSecret,
-    tellsFirstUses: webhooks.isOn,
-  });
   const ownToken = makeToken();
-  const ability = () => abilityOf(storage, standing, serving);
-  const readiness = () => (stopping !== null ? 'stopping' : ability().readiness);
-  const ofProcess: ProcessSources = {
-    ...{ id: randomUUID(), began: performance.now(), recorder, recent, top, peaks },
-    status: () => processStatus(null, serving, standing),
-  };
+  const readiness = () => (stopping !== null ? 'stopping' : carrier.ability.readiness);
   const ofGateway: GatewaySources = {
     status: () =>
       gatewayStatus({
@@ -120,7 +88,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
     ...{ readiness, state: storage.kind, workers: 0, history: past },
     windowsSince: { of: (plan, window) => operating.windowsSince.of(plan, window) },
   };
-  const ask = async (name: string, argument: unknown) => ({ parts: [partOf(ofProcess, name, argument)], missing: 0 });
+  const ask = async (name: string, argument: unknown) => ({ parts: [carrier.answer(name, argument)], missing: 0 });
   const gateway = gatewayName();
   const fleet = storage.join(
     {
@@ -138,10 +106,7 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
       load,
       contracts,
       prepare: serving.prepare,
-      swap(settings) {
-        serving.use(settings);
-        recent.use(settings.config.explain);
-      },
+      swap: carrier.use,
       records: storage,
       state: storage.state,
       lastKnown: storage.lastKnown,
@@ -150,9 +115,8 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
       metrics,
       ownToken,
       readiness,
-      away: () => ability().away,
+      away: () => carrier.ability.away,
       fleet,
-      lastReload: () => standing.lastReload,
       observe,
       clock,
     });
@@ -166,12 +130,10 @@ export async function createGateway(config: ServedConfig, overrides: Overrides =
   let started: Started | null = null;
 
   async function letGoOfServing(): Promise<void> {
-    await serving.close();
-    recorder.close();
+    await carrier.end();
     await past.close();
     await webhooks.close();
-    await tracing?.close();
-    await storage.close();
+    await carrier.close();
     log.close();
   }
 

@@ -14,7 +14,7 @@ import type { Observe } from '../observe/events.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Fleet } from '../observe/peers/fleet.ts';
 import type { Readiness } from '../observe/peers/readiness.ts';
-import type { ConfigurationStatus, LastReload } from '../observe/peers/status.ts';
+import type { ConfigurationStatus } from '../observe/peers/status.ts';
 import type { State } from '../state/state.ts';
 import type { Records } from '../state/storage.ts';
 import type { ContractLoader } from './contracts/loader.ts';
@@ -46,8 +46,6 @@ export interface OperatingParts<C extends Config> {
   readonly away: () => readonly string[];
   /** The fleet that this gateway is one of. Its owner closes it. */
   readonly fleet: Fleet;
-  /** How the last reload ended. */
-  readonly lastReload: () => LastReload | null;
   readonly observe: Observe;
   readonly clock: () => number;
 }
@@ -59,6 +57,7 @@ export interface Operating {
   /** When the first of the gateway's certificates ends, Unix milliseconds. */
   readonly certificateEnd: number;
   readonly configuration: ConfigurationStatus;
+  readonly lastReload: ConfigurationStatus['lastReload'];
   /** Since when plans have their windows. */
   readonly windowsSince: Pick<CountedSince, 'of'>;
   /** Resolves with the URL for operators. Rejects with ListenError. */
@@ -86,7 +85,6 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
     readiness,
     away,
     fleet,
-    lastReload,
     observe,
     clock,
   } = parts;
@@ -168,7 +166,10 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
       return firstEnd(reloader.current.certificates);
     },
     get configuration() {
-      return configurationStatus(reloader.current, reloader.waiting, lastReload());
+      return configurationStatus(reloader);
+    },
+    get lastReload() {
+      return reloader.last;
     },
     windowsSince,
     listen: async () => urlOf(config.admin.host, await admin.listen(), reloader.current.certificates.admin !== null),

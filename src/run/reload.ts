@@ -16,6 +16,7 @@ import { Outage } from '../errors/outage.ts';
 import type { KeyStore } from '../keys/store.ts';
 import type { Plans } from '../limits/plans.ts';
 import type { Observe } from '../observe/events.ts';
+import type { LastReload } from '../observe/peers/status.ts';
 import { type ContractLoader, isUnchanged, type Loaded, LoadingEnded } from './contracts/loader.ts';
 import { refuseUnknownUpstreams } from './upstream-names.ts';
 
@@ -56,6 +57,8 @@ export interface Reloader<C extends Config> {
   readonly current: ActiveConfig<C>;
   /** Settings that are different in the files and wait for a restart, as of the last time that they were read. */
   readonly waiting: readonly string[];
+  /** How the last reload ended; `null`: there was none. */
+  readonly last: LastReload | null;
   /**
    * Checks everything, then swaps everything. One at a time. Rejects with ReloadRefused for every mistake or failure, and
    * with what `around` throws.
@@ -70,7 +73,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
   const turns = new Turns();
   let current = parts.initial;
   let waiting: readonly string[] = [];
-  let refused = false;
+  let last: LastReload | null = null;
   tellExempted(current.contract, observe);
 
   async function orProblems<T>(work: () => Promise<T>): Promise<T> {
@@ -85,7 +88,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
 
   function orRefuse<T>(reason: string, work: () => Promise<T>): Promise<T> {
     return orProblems(work).catch((error: ReloadRefused) => {
-      refused = true;
+      last = { at: Date.now(), reason, problems: error.problems };
       observe({ type: 'reload.refused', reason, problems: error.problems });
       throw error;
     });
@@ -95,8 +98,9 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
     const { next, reloaded } = await orRefuse(reason, read);
     const { changed, needRestart } = reloaded;
     waiting = needRestart;
+    const wasRefused = (last?.problems.length ?? 0) > 0;
     // Files that were put back as they were are told after a refusal: it is over.
-    if (reason === FILE_CHANGED && !refused && changed.length + needRestart.length === 0) return reloaded;
+    if (reason === FILE_CHANGED && !wasRefused && changed.length + needRestart.length === 0) return reloaded;
     if (next.contract !== current.contract) await orRefuse(reason, () => prepare(next.contract));
     await around(reloaded, () =>
       orRefuse(reason, async () => {
@@ -106,7 +110,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
         if (next.contract !== before.contract) tellExempted(next.contract, observe);
       }),
     );
-    refused = false;
+    last = { at: Date.now(), reason, problems: [] };
     observe({ type: 'reload.done', reason, ...reloaded });
     return reloaded;
   }
@@ -144,6 +148,9 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>): Reloa
     },
     get waiting() {
       return waiting;
+    },
+    get last() {
+      return last;
     },
     reload: (reason, around = (_reloaded, apply) => apply()) => turns.take('reload', () => reloadNow(reason, around)),
     compare: () => turns.take('reload', compareNow),

@@ -39,7 +39,7 @@ export interface ServingParts {
   readonly ticketSecret: Uint8Array;
   /** Whether anybody wants to hear of keys that are used for the first time. */
   readonly tellsFirstUses: boolean;
-  /** A key's deprecated calls at all processes of this gateway, this one included; absent if this is the only one. */
+  /** A key's deprecated calls at all processes of this gateway, this one included; absent if this is the only one. If it fails, those here are all. */
   readonly deprecatedAtAll?: (keyId: string) => Promise<CallsOfDeprecated>;
 }
 
@@ -68,7 +68,7 @@ export interface Serving {
 }
 
 export function createServing(parts: ServingParts): Serving {
-  const { settings, storage, guard, observe, clock, tracing, ticketSecret } = parts;
+  const { settings, storage, guard, observe, clock, tracing, ticketSecret, deprecatedAtAll } = parts;
   const { config } = settings;
   const { state, keys } = storage;
   const keyring = new Keyring(keys, plansIn(settings), { recheckAfter: storage.recheckKeysAfter });
@@ -87,7 +87,10 @@ export function createServing(parts: ServingParts): Serving {
   });
   storage.hearBans?.((ban) => bans.begun(ban));
   const upstreams = new Upstreams(config, settings.certificates, observe);
-  const deprecatedBy = parts.deprecatedAtAll ?? ((keyId) => uses.deprecatedBy(keyId));
+  const deprecatedHere = (keyId: string) => uses.deprecatedBy(keyId);
+  const deprecatedBy = deprecatedAtAll
+    ? (keyId: string) => deprecatedAtAll(keyId).catch(() => deprecatedHere(keyId))
+    : deprecatedHere;
   const bodies = new Bodies(bodiesSettings(config));
   const readAhead = new SharedBudget(config.door.bodyBudget);
   const flights = new Flights();

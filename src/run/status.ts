@@ -3,9 +3,9 @@ import { readVersion } from '../common/version.ts';
 import type { Config } from '../config/config.ts';
 import { describeConfig } from '../config/describe.ts';
 import type { ConfigurationStatus, GatewayStatus, ProcessStatus } from '../observe/peers/status.ts';
-import { type ActiveConfig, plansText } from './reload.ts';
+import type { ProcessHealth } from './process-health.ts';
+import { type ActiveConfig, plansText, type Reloader } from './reload.ts';
 import type { Serving } from './serving.ts';
-import type { Standing } from './standing.ts';
 
 /** Settings that belong to one machine: gateways that differ in these alone do the same with requests. Where and whose spans are, too. */
 const OF_ONE_MACHINE =
@@ -17,7 +17,7 @@ const VERSION = readVersion();
 export function processStatus(
   worker: number | null,
   { inFlight, store, stores }: Pick<Serving, 'inFlight' | 'store' | 'stores'>,
-  { ofState }: Standing,
+  { ofState }: ProcessHealth,
 ): ProcessStatus {
   return { worker, pid: process.pid, inFlight, memory: process.memoryUsage.rss(), ...ofState, store, stores };
 }
@@ -37,12 +37,12 @@ export function gatewayStatus({ urls, ...parts }: GatewayParts): Omit<GatewaySta
   };
 }
 
-export function configurationStatus(
-  active: ActiveConfig<Config>,
-  waiting: readonly string[],
-  lastReload: ConfigurationStatus['lastReload'],
-): ConfigurationStatus {
-  return { ...digestsOf(active), waiting, lastReload };
+export function configurationStatus({
+  current,
+  waiting,
+  last,
+}: Pick<Reloader<Config>, 'current' | 'waiting' | 'last'>): ConfigurationStatus {
+  return { ...digestsOf(current), waiting, lastReload: last };
 }
 
 /** What decides about requests, as digests that can be compared with those of other gateways. */

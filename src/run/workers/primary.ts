@@ -16,7 +16,6 @@ import { operatingGauges } from '../gauges.ts';
 import { GatewayHistory } from '../history.ts';
 import { tellLeftBehind } from '../left-behind.ts';
 import { createOperating, type Operating } from '../operating.ts';
-import { Standing } from '../standing.ts';
 import { gatewayStatus } from '../status.ts';
 import { refuseUnknownUpstreams } from '../upstream-names.ts';
 import { deskOf, GatewayWebhooks } from '../webhooks.ts';
@@ -36,15 +35,14 @@ export async function createPrimary(
   const initial = { config, certificates, ...(await contracts.loadFirst(config.contract)) };
   refuseUnknownUpstreams(initial.contract, config);
   const startedAt = Date.now();
-  const standing = new Standing();
   const webhooks = new GatewayWebhooks(config);
   const metrics = createMetrics({
     workers: () => pool.serving,
-    ...operatingGauges({ operating: () => operating, readiness, standing, startedAt }),
+    ...operatingGauges({ operating: () => operating, readiness, startedAt }),
     ...(config.redis!.keyCopy.enabled ? { keyCopyAge: () => (keyCopyAge?.() ?? 0) / 1_000 } : {}),
     ...webhooks.gauges,
   });
-  const observe = toAll(metrics.observe, log.observe, standing.observe, ...webhooks.listeners);
+  const observe = toAll(metrics.observe, log.observe, ...webhooks.listeners);
   const { state, kind, close, keyCopyAge, lastKnown, join, outbox, ...records } = await openForWorkers(config.redis!, {
     observe,
     audit: config.audit,
@@ -105,7 +103,6 @@ export async function createPrimary(
       readiness,
       away: () => pool.away,
       fleet,
-      lastReload: () => standing.lastReload,
       observe,
       clock,
     });

@@ -1,18 +1,12 @@
-import { randomUUID } from 'node:crypto';
+import type { ServedConfig } from '../../config/config.ts';
 import type { DrainOptions } from '../../gateway/wire/listener.ts';
 import type { Event, Observe } from '../../observe/events.ts';
 import { createLog } from '../../observe/log.ts';
-import { type ProcessSources, partOf } from '../../observe/peers/questions.ts';
 import { openRedis } from '../../state/redis/open.ts';
-import type { Storage } from '../../state/storage.ts';
 import { hasReceivers } from '../../webhooks/endpoints.ts';
 import type { Heard } from '../../webhooks/teller.ts';
-import { abilityOf } from '../ability.ts';
-import { requestGauges } from '../gauges.ts';
-import { type Listeners, openListeners } from '../listeners.ts';
-import { createServing, type Serving } from '../serving.ts';
-import { Standing } from '../standing.ts';
-import { processStatus } from '../status.ts';
+import { type Carrier, type CarrierParts, openCarrier } from '../carrier.ts';
+import type { ActiveConfig } from '../reload.ts';
 import { urlOf } from '../url.ts';
 import { Channel, type ChannelOptions, type Handlers, NoAnswer } from './channel.ts';
 import { createSharedGuard } from './guard.ts';
@@ -28,16 +22,14 @@ const ABANDONED = 30_000;
 /** Events after which a worker may be able to answer where it was not, or not any more. */
 const TELLING_OF_ABILITY: ReadonlySet<Event['type']> = new Set(['state.outage', 'state.recovered', 'store.state']);
 
-/** What a serving worker holds. */
-interface Work extends Pick<Listeners, 'metrics' | 'observe'> {
+/** A serving worker. */
+interface Work {
   readonly url: string;
   /** Where the primary process answers operators, and a new one will; `null`: the system chooses its port each time. */
   readonly adminUrl: string | null;
   /** Those of that listener, in PEM; none if it does not speak TLS. */
   readonly certificates: () => readonly string[];
-  readonly serving: Serving;
-  /** What questions are answered from. */
-  readonly sources: ProcessSources;
+  readonly carrier: Carrier;
   use: Handlers<WorkerCalls>['use'];
   close(): Promise<void>;
 }
@@ -57,10 +49,10 @@ export class WorkerProcess {
           return this.#work.url;
         }),
       use: (settings) => this.#inTurn(async () => this.#work?.use(settings)),
-      deprecated: (keyId) => this.#work?.serving.uses.deprecatedBy(keyId) ?? new Map(),
-      inFlight: () => this.#work?.serving.inFlight ?? 0,
-      ask: ({ question, argument }) => partOf(this.#work!.sources, question, argument),
-      figures: async () => (await this.#work?.metrics.figures()) ?? [],
+      deprecated: (keyId) => this.#work?.carrier.serving.uses.deprecatedBy(keyId) ?? new Map(),
+      inFlight: () => this.#work?.carrier.serving.inFlight ?? 0,
+      ask: ({ question, argument }) => this.#work!.carrier.answer(question, argument),
+      figures: async () => (await this.#work?.carrier.metrics.figures()) ?? [],
       drain: (options) => this.#drain(options),
     };
     this.#primary = new Channel({ peer: 'the primary process', send, handlers });
@@ -94,7 +86,8 @@ export class WorkerProcess {
     this.#primary.close('its process has ended');
     // A worker that does not serve yet has nothing to finish, and would wait forever for the address to listen on.
     if (!this.#work) return;
-    const { observe, serving, adminUrl, certificates } = this.#work;
+    const { carrier, adminUrl, certificates } = this.#work;
+    const { observe, serving } = carrier;
     if (!this.#lastReport) {
       observe({ type: 'primary.gone', inFlight: serving.inFlight });
       if (adminUrl !== null && (await takeOver(serving))) await untilReady(adminUrl, ABANDONED, certificates());
@@ -107,9 +100,9 @@ export class WorkerProcess {
       const work = this.#work;
       // A primary process that is gone has no socket.
       const closeShared = () => this.#primary.call('closeShared', null, TELLING).catch(() => {});
-      const cutOff = (await work?.serving.drain({ ...options, closeShared })) ?? 0;
+      const cutOff = (await work?.carrier.serving.drain({ ...options, closeShared })) ?? 0;
       await work?.close();
-      return { cutOff, figures: (await work?.metrics.figures()) ?? [] };
+      return { cutOff, figures: (await work?.carrier.metrics.figures()) ?? [] };
     });
     return this.#lastReport;
   }
@@ -122,95 +115,43 @@ export class WorkerProcess {
   }
 }
 
-async function begin(
-  { worker, workers, settings: sent, ticketSecret }: StartOrder,
-  primary: Channel<PrimaryCalls, WorkerCalls>,
-): Promise<Work> {
-  let settings = unpacked(sent);
+async function begin(order: StartOrder, primary: Channel<PrimaryCalls, WorkerCalls>): Promise<Work> {
+  let settings = unpacked(order.settings);
   const { config } = settings;
-  // A failed call does not matter: a primary process that is gone needs no news.
-  const tellAbility = () => void primary.call('able', abilityOf(storage, standing, serving), TELLING).catch(() => {});
-  let isOpen = false;
-  const standing = new Standing();
-  const isTold = hasReceivers(config.webhooks);
-  const tellers = isTold ? [await tellerOf(config.webhooks.quota, primary)] : [];
-  const telling: Observe = ({ type }) => {
-    if (isOpen && TELLING_OF_ABILITY.has(type)) tellAbility();
-  };
+  const { worker } = order;
   const log = createLog(config.log, { worker });
-  const { metrics, recent, top, peaks, recorder, tracing, observe } = await openListeners({
-    config,
-    worker,
-    clock: Date.now,
-    log,
-    standing,
-    gauges: requestGauges(
-      () => serving,
-      () => storage,
-    ),
-    stores: () => serving.stores,
-    // Without a primary process nobody keeps it.
-    minute: (minute) => void primary.call('minute', minute, TELLING).catch(() => {}),
-    others: [...tellers, telling],
-  });
-  const storage: Storage = await openRedis(config.redis!, {
-    observe,
-    audit: config.audit,
-    folder: config.data,
-    worker,
-    workers,
-  });
-  const guard = createSharedGuard({ primary, ...config.door.guard, workers, observe });
-  const serving: Serving = createServing({
-    settings,
-    storage,
-    guard,
-    observe,
-    clock: Date.now,
-    tracing,
-    ticketSecret,
-    tellsFirstUses: isTold,
-    deprecatedAtAll: (keyId) =>
-      primary.call('deprecated', keyId, TELLING).catch(() => serving.uses.deprecatedBy(keyId)),
-  });
-  isOpen = true;
+  let carrier: Carrier | null = null;
+  // A failed call does not matter: a primary process that is gone needs no news.
+  const tellAbility = () => void (carrier && primary.call('able', carrier.ability, TELLING).catch(() => {}));
+  const telling: Observe = ({ type }) => {
+    if (TELLING_OF_ABILITY.has(type)) tellAbility();
+  };
+  const tellers = hasReceivers(config.webhooks) ? [await tellerOf(config.webhooks.quota, primary)] : [];
+  const opened = await openCarrier({ ...carrierParts(order, settings, primary), log, others: [...tellers, telling] });
+  const { serving } = opened;
+  carrier = opened;
   tellAbility();
   void serving.whenKeysKnown.then(tellAbility);
 
-  const sources: ProcessSources = {
-    ...{ id: randomUUID(), began: performance.now(), recorder, recent, top, peaks },
-    status: () => processStatus(worker, serving, standing),
-  };
-
-  recorder.watch();
-
   async function close(): Promise<void> {
-    guard.close();
-    await serving.close();
-    recorder.close();
-    await tracing?.close();
-    await storage.close();
+    await opened.end();
+    await opened.close();
     log.close();
   }
 
   try {
-    const url = await listenInTurn(serving);
     return {
-      url,
+      url: await listenInTurn(serving),
       adminUrl:
         config.admin.port === 0
           ? null
           : urlOf(config.admin.host, config.admin.port, settings.certificates.admin !== null),
       certificates: () => (settings.certificates.admin?.pairs ?? []).map(({ cert }) => cert),
-      serving,
-      metrics,
-      observe,
-      sources,
+      carrier,
       async use(next) {
         settings = unpacked(next, settings);
         await serving.prepare(settings.contract);
-        serving.use(settings);
-        recent.use(settings.config.explain);
+        opened.use(settings);
         tellAbility();
       },
       close,
@@ -219,6 +160,23 @@ async function begin(
     await close();
     throw error;
   }
+}
+
+/** What makes the carrier of a worker: its part of the state, and a guard and figures that all workers share. */
+function carrierParts(
+  { worker, workers, ticketSecret }: StartOrder,
+  settings: ActiveConfig<ServedConfig>,
+  primary: Channel<PrimaryCalls, WorkerCalls>,
+): Omit<CarrierParts, 'log' | 'others'> {
+  const { redis, audit, data: folder, door } = settings.config;
+  return {
+    ...{ settings, worker, clock: Date.now, gauges: {}, ticketSecret },
+    // Without a primary process nobody keeps it.
+    minute: (minute) => void primary.call('minute', minute, TELLING).catch(() => {}),
+    openStorage: (observe) => openRedis(redis!, { observe, audit, folder, worker, workers }),
+    openGuard: (observe) => createSharedGuard({ primary, ...door.guard, workers, observe }),
+    deprecatedAtAll: (keyId) => primary.call('deprecated', keyId, TELLING),
+  };
 }
 
 /** Tells the primary process what receivers of webhooks are to hear. Without one nobody would tell them. */

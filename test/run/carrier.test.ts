@@ -3,8 +3,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { admit } from '../../src/limits/admission.ts';
 import { newLedger } from '../../src/limits/ledger.ts';
 import type { Event, RequestTrace } from '../../src/observe/events.ts';
-import { openListeners } from '../../src/run/listeners.ts';
-import { Standing } from '../../src/run/standing.ts';
+import { openListeners } from '../../src/run/carrier.ts';
 import { CARRYING } from '../support/gauges.ts';
 import { limits, MINUTE, window } from '../support/limits.ts';
 import { requestEvent } from '../support/request-event.ts';
@@ -12,18 +11,15 @@ import { requestEvent } from '../support/request-event.ts';
 test('every listener of a process hears of a request', async () => {
   const logged: Event[] = [];
   const others: Event[] = [];
-  const standing = new Standing();
-  const { metrics, recent, top, peaks, recorder, observe } = await openListeners({
+  const parts = {
     config: loadConfig({ env: {}, cwd: import.meta.dirname }),
     worker: 2,
     clock: Date.now,
-    log: { observe: (event) => void logged.push(event), close: () => {} },
-    standing,
-    gauges: CARRYING,
-    stores: () => [],
+    log: { observe: (event: Event) => void logged.push(event), close: () => {} },
     minute: () => {},
-    others: [(event) => void others.push(event)],
-  });
+    others: [(event: Event) => void others.push(event)],
+  };
+  const { health, metrics, recent, top, peaks, recorder, observe } = await openListeners(parts, CARRYING, () => []);
   const windows = [window(5, MINUTE)];
   const admission = admit(newLedger(windows), limits(windows), 1, Date.now());
   const trace = { subject: 'key:key_1', admission, standing: admission, cost: 1, scopes: [] };
@@ -33,7 +29,7 @@ test('every listener of a process hears of a request', async () => {
 
   expect(logged[0]).toBe(request);
   expect(others[0]).toBe(request);
-  expect(standing.ofState.stateTime).toBe(1);
+  expect(health.ofState.stateTime).toBe(1);
   expect(await metrics.text()).toContain('storegate_requests_total{operation="listPets",method="GET",status="200"} 1');
   expect(recent.explain('r1')).not.toBeNull();
   expect(top.counts('minute', 'requests').summary.total).toBe(1);

@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import type { Guard } from '../callers/guard.ts';
+import type { Config, ServedConfig } from '../config/config.ts';
+import { type Observe, toAll } from '../observe/events.ts';
+import { Recorder } from '../observe/history/recorder.ts';
+import type { Log } from '../observe/log.ts';
+import type { RequestGauges } from '../observe/metric-rows.ts';
+import { createMetrics, type Metrics } from '../observe/metrics.ts';
+import { oneMoment } from '../observe/moment.ts';
+import { Peaks } from '../observe/peaks/peaks.ts';
+import { type ProcessSources, partOf } from '../observe/peers/questions.ts';
+import type { Ability } from '../observe/peers/readiness.ts';
+import { RecentRequests } from '../observe/request-log/recent.ts';
+import { Top } from '../observe/top/top.ts';
+import { receiverOf } from '../observe/tracing/receiver.ts';
+import { openTracing } from '../observe/tracing/tracing.ts';
+import type { Storage } from '../state/storage.ts';
+import { hasReceivers } from '../webhooks/endpoints.ts';
+import { abilityOf } from './ability.ts';
+import { ProcessHealth } from './process-health.ts';
+import type { ActiveConfig } from './reload.ts';
+import { createServing, type Serving, type ServingParts } from './serving.ts';
+import { processStatus } from './status.ts';
+
+type Gauges = Parameters<typeof createMetrics>[0];
+
+export interface ListenerParts {
+  readonly config: Pick<Config, 'explain' | 'tracing'>;
+  /** The number of the worker; `null`: it is the gateway's only process. */
+  readonly worker: number | null;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  /** Its owner closes it. */
+  readonly log: Log;
+  /** Takes each minute that has ended. */
+  readonly minute: ConstructorParameters<typeof Recorder>[1];
+  /** Further listeners of events. */
+  readonly others: readonly Observe[];
+}
+
+export interface CarrierParts
+  extends Omit<ListenerParts, 'config'>,
+    Pick<ServingParts, 'ticketSecret' | 'deprecatedAtAll'> {
+  readonly settings: ActiveConfig<ServedConfig>;
+  /** Gauges besides those of carrying. */
+  readonly gauges: Omit<Gauges, keyof RequestGauges | 'workers'>;
+  readonly openStorage: (observe: Observe) => Storage | Promise<Storage>;
+  readonly openGuard: (observe: Observe) => Guard & { close?(): void };
+}
+
+/** What carries requests in a process: the public listener with all behind it, the state, and what listens to their events. */
+export interface Carrier {
+  readonly observe: Observe;
+  readonly storage: Storage;
+  readonly serving: Omit<Serving, 'use' | 'close'>;
+  readonly metrics: Metrics;
+  /** Whether it could answer requests. */
+  readonly ability: Ability;
+  /** Its part of the answer to a question that is known to be valid. */
+  answer(question: string, argument: unknown): unknown;
+  /** Puts these settings in force from the next request on. */
+  use(settings: ActiveConfig<ServedConfig>): void;
+  /** Ends what requests and their events go through; the last minute is handed on. */
+  end(): Promise<void>;
+  /** Closes the rest, the state with it. To be called after `end`. */
+  close(): Promise<void>;
+}
+
+/** Opens a carrier. Rejects if the state cannot be opened. */
+export async function openCarrier(parts: CarrierParts): Promise<Carrier> {
+  const { settings, worker, gauges, openStorage, openGuard } = parts;
+  const { config } = settings;
+  const all: Gauges = { ...gauges, ...requestGauges(() => ({ serving, storage })) };
+  const listeners = await openListeners({ ...parts, config }, all, () => serving.stores);
+  const { observe, metrics, health, recent, recorder, tracing } = listeners;
+  const storage = await openStorage(observe);
+  recorder.watch();
+  const guard = openGuard(observe);
+  const tellsFirstUses = hasReceivers(config.webhooks);
+  const serving: Serving = createServing({ ...parts, storage, guard, observe, tracing, tellsFirstUses });
+  const status = () => processStatus(worker, serving, health);
+  const sources: ProcessSources = { id: randomUUID(), began: performance.now(), status, ...listeners };
+  return {
+    observe,
+    storage,
+    serving,
+    metrics,
+    get ability() {
+      return abilityOf(storage, health, serving);
+    },
+    answer: (question, argument) => partOf(sources, question, argument),
+    use(settings) {
+      serving.use(settings);
+      recent.use(settings.config.explain);
+    },
+    async end() {
+      guard.close?.();
+      await serving.close();
+      recorder.close();
+    },
+    async close() {
+      await tracing?.close();
+      await storage.close();
+    },
+  };
+}
+
+/** What listens to the events of a process that carries requests. Questions are answered from them too. */
+export async function openListeners(
+  { config, worker, clock, log, minute, others }: ListenerParts,
+  gauges: Gauges,
+  stores: Parameters<typeof createMetrics>[1],
+) {
+  const moment = oneMoment(clock);
+  const listeners = {
+    log,
+    health: new ProcessHealth(),
+    metrics: createMetrics(gauges, stores, { exemplars: receiverOf(config.tracing) !== null }),
+    recent: new RecentRequests(config.explain, { worker }),
+    top: new Top(moment.clock),
+    peaks: new Peaks(moment.clock),
+    recorder: new Recorder(moment.clock, minute),
+    tracing: await openTracing(config.tracing, { worker, observe: (event) => observe(event) }),
+  };
+  const all = Object.values(listeners).filter((one) => one !== null);
+  const observe: Observe = moment.of(toAll(...all.map((one) => one.observe), ...others));
+  return { ...listeners, observe };
+}
+
+/** Read when Prometheus asks; the parts may be made later. */
+function requestGauges(
+  parts: () => { readonly serving: Pick<Serving, 'inFlight' | 'bodies' | 'store'>; readonly storage: Storage },
+): RequestGauges {
+  return {
+    inFlight: () => parts().serving.inFlight,
+    subjects: () => parts().storage.state.size,
+    bodies: () => parts().serving.bodies.held,
+    bodyBudget: () => parts().serving.bodies.budget,
+    storeOpen: () => parts().serving.store.open,
+    storeIdle: () => parts().serving.store.idle,
+    storeMost: () => parts().serving.store.most,
+    storeWaiting: () => parts().serving.store.waiting,
+    unsaved: () => parts().storage.unsavedFor() / 1_000,
+  };
+}

@@ -32,8 +32,8 @@ async function serveConfig(terminal: Terminal, config: Config, options: ServeOpt
   const { served, stopStore } = await findStore(config);
   try {
     const load = () => loadConfig(terminal);
-    const create = await maker(config);
-    const gateway = await create(served, { load });
+    const { createGateway } = await import('../run/gateway.ts');
+    const gateway = await createGateway(served, { load });
     const stopListening = terminal.onHangup(() => {
       if (!terminal.stop.aborted) void reload(gateway);
     });
@@ -57,12 +57,6 @@ async function findStore(config: Config): Promise<{ served: ServedConfig; stopSt
   const { startStore } = await import('./store.ts');
   const { store, url } = await startStore(storeFile(config.data), { host: '127.0.0.1', port: 0 });
   return { served: withStore(config, url), stopStore: () => store.close() };
-}
-
-/** What makes the gateway. Of one process and several, and with Redis and without, each loads what it needs alone. */
-async function maker({ workers }: Config) {
-  if (workers === 1) return (await import('../run/gateway.ts')).createGateway;
-  return (await import('../run/workers/primary.ts')).createPrimary;
 }
 
 /** Where keys and data are, in a sentence without a password. */

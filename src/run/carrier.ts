@@ -33,7 +33,7 @@ export interface ListenerParts {
   /** Its owner closes it. */
   readonly log: Log;
   /** Takes each minute that has ended. */
-  readonly minute: ConstructorParameters<typeof Recorder>[1];
+  readonly minute: (minute: Uint8Array) => void;
   /** Further listeners of events. */
   readonly others: readonly Observe[];
 }

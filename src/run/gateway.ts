@@ -1,19 +1,16 @@
-import { makeTicketSecret } from '@storegate/http1/tls';
 import type { Reloaded } from '../admin/context.ts';
-import { createGuard } from '../callers/guard.ts';
 import { readCertificates } from '../config/certificates.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
 import { makeToken } from '../keys/operators/tokens.ts';
 import { createLog, type Log } from '../observe/log.ts';
-import { gatewayName } from '../observe/peers/fleet.ts';
+import { type Fleet, gatewayName } from '../observe/peers/fleet.ts';
 import { answerOf, type GatewaySources, isQuestion } from '../observe/peers/questions.ts';
-import { openEmbedded } from '../state/embedded/open.ts';
-import { openCarrier } from './carrier.ts';
+import type { Carriers, CarriersParts } from './carriers.ts';
 import { ContractLoader } from './contracts/loader.ts';
-import { operatingGauges } from './gauges.ts';
 import { GatewayHistory } from './history.ts';
 import { type LeftBehind, tellLeftBehind } from './left-behind.ts';
-import { createOperating, type Operating } from './operating.ts';
+import { createOperating, type Operating, operatingGauges } from './operating.ts';
+import type { ActiveConfig } from './reload.ts';
 import { gatewayStatus } from './status.ts';
 import { refuseUnknownUpstreams } from './upstream-names.ts';
 import { deskOf, GatewayWebhooks } from './webhooks.ts';
@@ -44,137 +41,145 @@ export interface Overrides {
 }
 
 /**
- * Assembles a gateway of one process from a checked configuration that has the store's URL: the part that carries requests,
- * and the part for operators. Reads the contract and opens the state; throws, with everything closed again, when one of them
- * is unfit. Nothing listens before `start`.
+ * Assembles a gateway from a checked configuration that has the store's URL: what carries requests, in this process or in workers, and the
+ * part for operators. Reads the contract and opens the state; throws, with everything closed again, when one of them is unfit. Nothing
+ * listens before `start`.
  */
 export async function createGateway(config: ServedConfig, overrides: Overrides = {}): Promise<Gateway> {
   const { clock = Date.now, load, contracts = new ContractLoader() } = overrides;
-  const startedAt = Date.now();
-  const certificates = readCertificates(config);
-  const settings = { config, certificates, ...(await contracts.loadFirst(config.contract)) };
-  refuseUnknownUpstreams(settings.contract, config);
+  const initial = await firstSettings(config, contracts);
   const log = overrides.log ?? createLog(config.log);
+  const phase: Phase = { startedAt: Date.now(), started: null, stopping: new AbortController() };
+  const readiness = () => (phase.stopping.signal.aborted ? 'stopping' : carriers.readiness);
   const webhooks = new GatewayWebhooks(config);
   const past = new GatewayHistory();
-  const carrier = await openCarrier({
-    ...{ settings, worker: null, clock, log, minute: past.add, others: webhooks.listeners },
-    gauges: {
-      ...operatingGauges({ operating: () => operating, readiness: () => readiness(), startedAt }),
-      ...(config.redis?.keyCopy.enabled ? { keyCopyAge: () => (storage.keyCopyAge?.() ?? 0) / 1_000 } : {}),
-      ...webhooks.gauges,
-    },
-    openStorage: async (observe) =>
-      config.redis
-        ? await (await import('../state/redis/open.ts')).openRedis(config.redis, {
-            observe,
-            audit: config.audit,
-            folder: config.data,
-          })
-        : openEmbedded(config.data, { clock, audit: config.audit, observe }),
-    openGuard: () => createGuard(config.door.guard),
-    ticketSecret: makeTicketSecret(),
+  // Gauges are read, and questions answered, once all is there.
+  let operating: Operating;
+  const carriers = await openCarriers({
+    ...{ settings: initial, clock, log, minute: past.add, others: webhooks.listeners, heard: webhooks.hear },
+    gauges: { ...operatingGauges(() => operating, readiness, phase.startedAt), ...webhooks.gauges },
   });
-  const { observe, storage, serving, metrics } = carrier;
+  const { observe, storage } = carriers;
   past.open(config.data, observe);
-  const ownToken = makeToken();
-  const readiness = () => (stopping !== null ? 'stopping' : carrier.ability.readiness);
-  const ofGateway: GatewaySources = {
-    status: () =>
-      gatewayStatus({
-        ...{ startedAt, urls: started, readiness: readiness(), state: storage.kind, workers: 0 },
-        configuration: operating.configuration,
-      }),
-    ...{ readiness, state: storage.kind, workers: 0, history: past },
+  const gateway = gatewayName();
+  const about = { readiness, state: storage.kind, workers: carriers.workers };
+  const sources: GatewaySources = {
+    ...{ ...about, history: past },
+    status() {
+      const { startedAt, started: urls } = phase;
+      const { configuration } = operating;
+      return gatewayStatus({ ...about, startedAt, urls, readiness: readiness(), configuration });
+    },
     windowsSince: { of: (plan, window) => operating.windowsSince.of(plan, window) },
   };
-  const ask = async (name: string, argument: unknown) => ({ parts: [carrier.answer(name, argument)], missing: 0 });
-  const gateway = gatewayName();
   const fleet = storage.join(
     {
       name: gateway,
-      answer: (name, argument) => (isQuestion(name) ? answerOf(name, argument, ofGateway, ask) : null),
+      answer: (name, argument) => (isQuestion(name) ? answerOf(name, argument, sources, carriers.ask) : null),
     },
     (error) => observe({ type: 'bug', id: 'fleet', error }),
   );
-  let operating: Operating;
-  const { outbox } = storage;
+  const ownToken = storage.announce ? makeToken() : null;
+  const parts = { config, contracts, carriers, past, webhooks, fleet, log, ownToken };
   try {
-    await webhooks.open({ config, gateway, records: storage, outbox, clock }, observe);
+    await webhooks.open({ config, gateway, records: storage, outbox: storage.outbox, clock }, observe);
+    const desk = deskOf({ config, gateway, outbox: webhooks.outbox, clock });
     operating = createOperating({
-      initial: settings,
-      load,
-      contracts,
-      prepare: serving.prepare,
-      swap: carrier.use,
-      records: storage,
-      state: storage.state,
-      lastKnown: storage.lastKnown,
-      uses: serving.uses,
-      webhooks: deskOf({ config, gateway, outbox: webhooks.outbox, clock }),
-      metrics,
-      ownToken,
-      readiness,
-      away: () => carrier.ability.away,
-      fleet,
-      observe,
-      clock,
+      ...{ initial, load, contracts, carriers, webhooks: desk, ownToken, readiness, fleet, clock },
     });
   } catch (error) {
-    await fleet.close();
-    await letGoOfServing();
+    await letGo({ ...parts, operating: null });
     throw error;
   }
-  let stopping: Promise<void> | null = null;
-  const stopped = new AbortController();
-  let started: Started | null = null;
+  return running({ ...parts, operating }, phase);
+}
 
-  async function letGoOfServing(): Promise<void> {
-    await carrier.end();
-    await past.close();
-    await webhooks.close();
-    await carrier.close();
-    log.close();
-  }
+async function firstSettings(config: ServedConfig, contracts: ContractLoader): Promise<ActiveConfig<ServedConfig>> {
+  const certificates = readCertificates(config);
+  const settings = { config, certificates, ...(await contracts.loadFirst(config.contract)) };
+  refuseUnknownUpstreams(settings.contract, config);
+  return settings;
+}
 
-  async function letGo(): Promise<void> {
-    stopped.abort();
-    await operating.close();
-    await fleet.close();
-    await letGoOfServing();
-  }
+/** This process, or workers: each loads what it needs alone. */
+async function openCarriers(parts: CarriersParts): Promise<Carriers> {
+  if (parts.settings.config.workers === 1) return await (await import('./only-process.ts')).openOnlyProcess(parts);
+  return await (await import('./workers/carriers.ts')).openWorkers(parts);
+}
+
+interface GatewayParts {
+  readonly config: ServedConfig;
+  readonly contracts: ContractLoader;
+  readonly carriers: Carriers;
+  readonly operating: Operating;
+  readonly past: GatewayHistory;
+  readonly webhooks: GatewayWebhooks;
+  readonly fleet: Fleet;
+  readonly log: Log;
+  /** For commands on this machine, where they cannot reach the state by themselves. */
+  readonly ownToken: string | null;
+}
+
+/** How far a gateway is. */
+interface Phase {
+  /** Unix milliseconds. */
+  readonly startedAt: number;
+  started: Started | null;
+  readonly stopping: AbortController;
+}
+
+function running(parts: GatewayParts, phase: Phase): Gateway {
+  const { contracts, carriers, operating } = parts;
+  const { observe } = carriers;
+  let ended: Promise<void> | null = null;
 
   async function drainAndLetGo(): Promise<void> {
-    observe({ type: 'stopping', inFlight: serving.inFlight });
+    phase.stopping.abort();
     contracts.close();
-    const cutOff = await serving.drain();
-    await letGo();
+    observe({ type: 'stopping', inFlight: await carriers.inFlight() });
+    const cutOff = await carriers.drain();
+    await letGo(parts);
     observe({ type: 'stopped', cutOff });
   }
 
   return {
     async start() {
       try {
-        const adminUrl = await operating.listen();
-        const url = await serving.listen();
-        storage.announce?.({ url: adminUrl, token: ownToken });
-        observe({ type: 'started', url, adminUrl, state: storage.kind });
-        started = {
-          url,
-          adminUrl,
-          leftBehind: await tellLeftBehind(config, storage.keys, { observe, stopped: stopped.signal }),
-        };
-        return started;
+        phase.started = await listen(parts, phase);
+        return phase.started;
       } catch (error) {
-        stopping = letGo();
-        await stopping;
+        phase.stopping.abort();
+        ended = letGo(parts);
+        await ended;
         throw error;
       }
     },
     reload: (reason) => operating.reload(reason),
     stop() {
-      stopping ??= drainAndLetGo();
-      return stopping;
+      ended ??= drainAndLetGo();
+      return ended;
     },
   };
+}
+
+async function listen({ config, carriers, operating, ownToken }: GatewayParts, { stopping }: Phase): Promise<Started> {
+  const { observe, storage } = carriers;
+  const adminUrl = await operating.listen();
+  const url = await carriers.listen();
+  if (ownToken !== null) storage.announce?.({ url: adminUrl, token: ownToken });
+  observe({ type: 'started', url, adminUrl, state: storage.kind });
+  const leftBehind = await tellLeftBehind(config, storage.keys, { observe, stopped: stopping.signal });
+  return { url, adminUrl, leftBehind };
+}
+
+/** In this order no request, event, minute or entry for a receiver of webhooks is lost. */
+async function letGo(parts: Omit<GatewayParts, 'operating'> & { readonly operating: Operating | null }): Promise<void> {
+  const { operating, fleet, carriers, past, webhooks, log } = parts;
+  await operating?.close();
+  await fleet.close();
+  await carriers.end();
+  await past.close();
+  await webhooks.close();
+  await carriers.close();
+  log.close();
 }

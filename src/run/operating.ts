@@ -6,47 +6,33 @@ import { AdminError } from '../admin/admin-error.ts';
 import { adminContract } from '../admin/api.ts';
 import type { AdminContext, Reloaded } from '../admin/context.ts';
 import { ADMIN_ERRORS } from '../admin/error-words.ts';
-import type { Eventually } from '../common/eventually.ts';
 import { firstEnd, warningsOf } from '../config/certificates.ts';
-import type { Config } from '../config/config.ts';
+import type { Config, ServedConfig } from '../config/config.ts';
 import { watchFiles } from '../config/watch.ts';
-import type { Observe } from '../observe/events.ts';
-import type { Metrics } from '../observe/metrics.ts';
+import type { OperatingGauges } from '../observe/metric-rows.ts';
 import type { Fleet } from '../observe/peers/fleet.ts';
 import type { Readiness } from '../observe/peers/readiness.ts';
 import type { ConfigurationStatus } from '../observe/peers/status.ts';
-import type { State } from '../state/state.ts';
-import type { Records } from '../state/storage.ts';
+import type { Carriers } from './carriers.ts';
 import type { ContractLoader } from './contracts/loader.ts';
 import { CountedSince } from './counted-since.ts';
-import { type ActiveConfig, createReloader, FILE_CHANGED, type ReloaderParts, ReloadRefused } from './reload.ts';
+import { type ActiveConfig, createReloader, FILE_CHANGED, ReloadRefused } from './reload.ts';
 import { configurationStatus, digestsOf } from './status.ts';
 import { urlOf } from './url.ts';
 
-export interface OperatingParts<C extends Config> {
-  readonly initial: ActiveConfig<C>;
+export interface OperatingParts {
+  readonly initial: ActiveConfig<ServedConfig>;
   /** Reads the configuration again for a reload. Without it the gateway watches no files and keeps its configuration. */
   readonly load: (() => Config) | undefined;
-  /** Its owner closes it. */
+  /** Its owner closes it, as the next. */
   readonly contracts: ContractLoader;
-  readonly prepare: ReloaderParts<C>['prepare'];
-  /** Puts new settings in force in every process that carries requests. */
-  readonly swap: (settings: ActiveConfig<C>) => Eventually<void>;
-  /** Its owner closes them. */
-  readonly records: Pick<Records, 'keys' | 'auditLog' | 'banLog' | 'tokens'>;
-  readonly state: State;
-  readonly lastKnown: AdminContext['lastKnown'];
-  readonly uses: AdminContext['uses'];
+  readonly carriers: Carriers;
   readonly webhooks: AdminContext['webhooks'];
-  readonly metrics: Pick<Metrics, 'contentType' | 'text' | 'openMetrics'>;
   /** Valid for this run only; admits the gateway's own user, see `state/embedded/lock.ts`. */
   readonly ownToken: string | null;
   readonly readiness: () => Readiness;
-  /** What is away, as in Ability. */
-  readonly away: () => readonly string[];
   /** The fleet that this gateway is one of. Its owner closes it. */
   readonly fleet: Fleet;
-  readonly observe: Observe;
   readonly clock: () => number;
 }
 
@@ -68,38 +54,17 @@ export interface Operating {
 }
 
 /** Throws as `createAdminApi`; then nothing is left open here. */
-export function createOperating<C extends Config>(parts: OperatingParts<C>): Operating {
-  const {
-    initial,
-    load,
-    contracts,
-    prepare,
-    swap,
-    records,
-    state,
-    lastKnown,
-    uses,
-    webhooks,
-    metrics,
-    ownToken,
-    readiness,
-    away,
-    fleet,
-    observe,
-    clock,
-  } = parts;
+export function createOperating(parts: OperatingParts): Operating {
+  const { initial, load, contracts, carriers, fleet, clock } = parts;
   const { config } = initial;
-  const { keys, auditLog, banLog, tokens } = records;
+  const { observe, storage, uses } = carriers;
+  const { keys, auditLog, banLog, tokens, state, lastKnown } = storage;
   const windowsSince = new CountedSince(config.plans, clock);
   const reloader = createReloader({
-    initial,
+    ...{ initial, contracts, keys, observe, prepare: carriers.prepare },
     load: load ?? (() => config),
-    contracts,
-    keys,
-    observe,
-    prepare,
     async swap(settings) {
-      await swap(settings);
+      await carriers.use(settings);
       windowsSince.use(settings.config.plans);
       admin.use(settings.certificates.admin);
       tellUsed(settings);
@@ -109,15 +74,8 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
   tellUsed(initial);
   warn(initial);
   const context: AdminContext = {
-    keys,
-    auditLog,
-    banLog,
-    tokens,
-    uses,
-    webhooks,
-    clock,
+    ...{ keys, auditLog, banLog, tokens, uses, webhooks: parts.webhooks, clock, lastKnown },
     state: () => state,
-    lastKnown,
     fleet: () => fleet,
     config: () => reloader.current.config,
     plans: () => reloader.current.config.plans,
@@ -126,24 +84,19 @@ export function createOperating<C extends Config>(parts: OperatingParts<C>): Ope
     scoped: () => reloader.current.contract.windows,
   };
   const admin = createAdmin({
-    config,
+    ...{ config, context, metrics: carriers.metrics, observe, ownToken: parts.ownToken, readiness: parts.readiness },
     tls: initial.certificates.admin,
-    context,
-    metrics,
-    observe,
-    ownToken,
-    readiness,
-    away,
+    away: () => carriers.away,
     console: config.console.enabled ? consolePages() : null,
   });
   const watch = load ? watchFiles(filesOf, reloadUnasked) : null;
 
-  function tellUsed(settings: ActiveConfig<C>): void {
+  function tellUsed(settings: ActiveConfig<ServedConfig>): void {
     observe({ type: 'configuration.used', ...digestsOf(settings) });
   }
 
   /** Also after reloads that have read the same again: what is told has not been mended. */
-  function warn({ certificates }: ActiveConfig<C>): void {
+  function warn({ certificates }: ActiveConfig<ServedConfig>): void {
     for (const warning of warningsOf(certificates, clock())) observe({ type: 'tls.warning', warning });
   }
 
@@ -207,5 +160,20 @@ function refusing(words: string): (error: unknown) => never {
       rule: 'unfit' as const,
     }));
     throw new AdminError('configuration_unfit', `${words}: ${error.problems.join('; ')}`, { details });
+  };
+}
+
+/** What a process that answers operators tells when Prometheus asks. A start has read the files, so it counts like a reload. */
+export function operatingGauges(
+  operating: () => Pick<Operating, 'exempted' | 'certificateEnd' | 'lastReload'>,
+  readiness: () => Readiness,
+  startedAt: number,
+): OperatingGauges {
+  return {
+    exempted: () => operating().exempted,
+    certificateEnd: () => operating().certificateEnd / 1_000,
+    ready: () => Number(readiness() === 'ready'),
+    reloadSuccess: () => Number((operating().lastReload?.problems ?? []).length === 0),
+    reloadTime: () => (operating().lastReload?.at ?? startedAt) / 1_000,
   };
 }

@@ -59,9 +59,9 @@ export class GatewayWebhooks {
   readonly outbox = async (): Promise<Outbox> => this.#opened[0]!;
 
   /** Takes what a worker has seen. */
-  hear(heard: Heard, worker: number): void {
+  readonly hear = (heard: Heard, worker: number): void => {
     this.#webhooks?.hear(heard, worker);
-  }
+  };
 
   /** Writes down what is still to be told. To be called before the state is closed. */
   async close(): Promise<void> {

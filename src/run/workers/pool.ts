@@ -70,9 +70,9 @@ export class WorkerPool {
   }
 
   /** Why one of the serving workers could not answer requests. */
-  get readiness(): Ability['readiness'] {
+  get readiness(): Ability['readiness'] | 'no_worker' {
     const all = this.#serving().map(({ ability }) => ability.readiness);
-    return all.find((one) => one !== 'ready') ?? 'ready';
+    return all.length === 0 ? 'no_worker' : (all.find((one) => one !== 'ready') ?? 'ready');
   }
 
   /** What any of them lacks, as in Ability. */

@@ -1,0 +1,260 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { ALL } from '../../../src/observe/history/minute.ts';
+import { requestsIn } from '../../../src/observe/history/row.ts';
+import { explain } from '../../../src/observe/peers/explain.ts';
+import { ask, type Fleet } from '../../../src/observe/peers/fleet.ts';
+import { history, mergeHistory } from '../../../src/observe/peers/history.ts';
+import { live, unpackCounted } from '../../../src/observe/peers/live.ts';
+import { peaks } from '../../../src/observe/peers/peaks.ts';
+import type { Question } from '../../../src/observe/peers/question.ts';
+import { QUESTIONS } from '../../../src/observe/peers/questions.ts';
+import { refusals } from '../../../src/observe/peers/refusals.ts';
+import type { ListedRequest } from '../../../src/observe/peers/requests.ts';
+import { status } from '../../../src/observe/peers/status.ts';
+import { top } from '../../../src/observe/peers/top.ts';
+import { connect } from '../../../src/state/redis/client.ts';
+import { fleetInRedis } from '../../../src/state/redis/fleet.ts';
+import { disconnect } from '../../../src/state/redis/lasting.ts';
+import { Subscriber } from '../../../src/state/redis/subscriber.ts';
+import { adminOf } from '../../support/admin.ts';
+import { bodyOf } from '../../support/failure.ts';
+import { TestGateway } from '../../support/gateway.ts';
+import { DAY, HOUR, SECOND } from '../../support/limits.ts';
+import { type RedisServer, startRedis, startTogether } from '../../support/redis/server.ts';
+import { DEFAULTS } from '../../support/redis/settings.ts';
+import { until } from '../../support/until.ts';
+import { type FakeStore, fakeStore } from '../../support/upstream.ts';
+import { get } from '../../support/workers.ts';
+
+const settings = (kept: number) =>
+  `log: { level: error }\nupstream: { connections: 10 }\nexplain: { requests: ${kept} }\n`;
+const plans = (more: string) => `plans:\n  free: { windows: [{ limit: 1000, per: hour }${more}] }\n`;
+const RELOADED = { 'gateway.yaml': settings(400), 'plans.yaml': plans(', { limit: 5000, per: day }') };
+
+/** A gateway with a Redis of its own, and who asks it. */
+interface Asked {
+  readonly gateway: TestGateway;
+  readonly fleet: Fleet;
+  readonly key: string;
+  /** The ids of requests that it has carried, by their path. */
+  readonly carried: Map<string, string[]>;
+}
+
+let servers: RedisServer[] = [];
+let store: FakeStore;
+let all: Asked[] = [];
+/** Requests of each path that each gateway was sent. */
+let sent = 0;
+const closings: (() => Promise<void>)[] = [];
+
+async function start(redis: RedisServer, workers: number): Promise<Asked> {
+  const env = { REDIS_URL: redis.url, STOREGATE_WORKERS: `${workers}` };
+  const gateway = await TestGateway.start({ settings: settings(600), plans: plans(''), env, storeUrl: store.url });
+  closings.push(() => gateway.stop());
+  const connection = await connect({ ...DEFAULTS, url: redis.url });
+  const subscriber = new Subscriber(connection);
+  const fleet = fleetInRedis(connection, subscriber, { self: null, failed: () => {} });
+  closings.push(async () => {
+    await fleet.close();
+    subscriber.close();
+    disconnect(connection);
+  });
+  const { key } = bodyOf(await adminOf(gateway.adminUrl)('POST', '/keys', { account: 'acme', plan: 'free' }));
+  return { gateway, fleet, key, carried: new Map() };
+}
+
+beforeAll(async () => {
+  servers = await startTogether([() => startRedis(), () => startRedis()]);
+  store = await fakeStore((_request, response) => {
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end('[]');
+  });
+  all = await Promise.all(servers.map((redis, i) => start(redis, i + 1)));
+});
+afterAll(async () => {
+  for (const close of closings.reverse()) await close();
+  await Promise.all([store.close(), ...servers.map((redis) => redis.stop())]);
+});
+
+async function answerOf<A, R>(
+  { fleet }: Asked,
+  question: Pick<Question<string, A, never, never, never, R>, 'name' | 'isAnswer'>,
+  argument: A,
+): Promise<R> {
+  const { answers, silent, apart } = await ask(fleet, question, argument);
+  expect([answers.length, silent, apart]).toEqual([1, [], null]);
+  return answers[0]!.answer;
+}
+
+const sum = (values: readonly number[]): number => values.reduce((one, other) => one + other, 0);
+const ANY = { key: null, account: null, code: null };
+const seen = ({ method, operation, status, code, step, message, key }: ListedRequest) => ({
+  ...{ method, operation, status, code, step, message },
+  account: key?.account,
+});
+
+/** What each question finds in an answer, but for what differs between two gateways and between one process and several. */
+const FINDINGS: { readonly [N in (typeof QUESTIONS)[number]['name']]: (one: Asked) => Promise<unknown> } = {
+  async status(one) {
+    const { processes, configuration, readiness, state, version } = await answerOf(one, status, null);
+    const { plans, contract, waiting, lastReload } = configuration;
+    const stores = processes.flatMap((process) =>
+      process.stores.map(({ upstream, store, state }) => [upstream, store, state].join()),
+    );
+    return {
+      ...{ readiness, state, version, plans, contract, waiting },
+      reload: lastReload?.problems ?? null,
+      stores: [...new Set(stores)],
+      most: sum(processes.map(({ store }) => store.most)),
+      inFlight: sum(processes.map(({ inFlight }) => inFlight)),
+    };
+  },
+  async top(one) {
+    const { summary, missing } = await answerOf(one, top, { window: 'day', by: 'requests' });
+    const items = summary.items.map(({ count, error, about: { account, plan } }) => ({ count, error, account, plan }));
+    return { missing, total: summary.total, items };
+  },
+  async peaks(one) {
+    const windows = [HOUR, DAY].map((span) => ({ kind: 'fixed' as const, span, above: 0 }));
+    const answer = await answerOf(one, peaks, { plan: 'free', windows });
+    const { now } = one.gateway.clock;
+    return {
+      ...{ missing: answer.missing, costliest: answer.costliest },
+      used: answer.windows.map(({ rows }) => rows.map(([, [, used]]) => used)),
+      since: answer.countedSince.map((at) => (at === 0 ? 'ever' : at === now ? 'now' : 'before')),
+    };
+  },
+  async history(one) {
+    const to = Date.now() + HOUR;
+    const spans = mergeHistory([await answerOf(one, history, { from: to - DAY, to, step: '1h', row: ALL })]);
+    return sum(spans.map(({ row }) => requestsIn(row)));
+  },
+  async live(one) {
+    const { processes } = await answerOf(one, live, { followed: [], after: {} });
+    const after = Object.fromEntries(processes.map(({ id }) => [id, 0]));
+    const followed = [ANY, { ...ANY, code: 'missing_api_key' }];
+    const answer = await answerOf(one, live, { followed, after });
+    return {
+      ...{ readiness: answer.readiness, state: answer.state },
+      requests: sum(answer.processes.map(({ counted }) => requestsIn(unpackCounted(counted)))),
+      fitting: answer.refusals.fitting.map((count) => count > 0),
+      codes: [...new Set(answer.refusals.requests.map(({ code }) => code))].sort(),
+    };
+  },
+  async explain(one) {
+    const found = [...one.carried.values()].flat().map((id) => answerOf(one, explain, id));
+    return (await Promise.all(found)).map(({ request, memory }) => ({
+      request: request && { ...seen(request), path: request.path, windows: request.windows.map(({ name }) => name) },
+      kept: [memory?.requests, memory?.sample],
+    }));
+  },
+  async refusals(one) {
+    const listed = await answerOf(one, refusals, { ...ANY, limit: 200 });
+    expect(listed.map(({ at }) => at)).toEqual(listed.map(({ at }) => at).toSorted((one, other) => other - one));
+    return [...new Set(listed.map((request) => JSON.stringify(seen(request))))].sort();
+  },
+};
+
+/** Sends the same requests to all gateways, each on a connection of its own, until every process has carried some. */
+async function send(): Promise<void> {
+  const before = await Promise.all(all.map(countedBy));
+  for (const { carried } of all) carried.clear();
+  await until('every process has carried some', async () => {
+    sent++;
+    for (const one of all) {
+      await carry(one, '/pets', { 'X-API-Key': one.key });
+      await carry(one, '/nowhere', { 'X-API-Key': one.key });
+      await carry(one, '/pets', {});
+    }
+    const counted = await Promise.all(all.map(countedBy));
+    return counted.every((counts, i) => counts.every((count, k) => count > before[i]![k]!));
+  });
+}
+
+async function carry({ gateway, carried }: Asked, path: string, headers: Readonly<Record<string, string>>) {
+  const { headers: got } = await get(`${gateway.url}${path}`, headers);
+  const name = `${path} ${Object.keys(headers)}`;
+  carried.set(name, [...(carried.get(name) ?? []), String(got['x-request-id'])]);
+}
+
+async function countedBy(one: Asked): Promise<number[]> {
+  const { processes } = await answerOf(one, live, { followed: [], after: {} });
+  return processes.map(({ counted }) => requestsIn(unpackCounted(counted)));
+}
+
+/** What all gateways answer to all questions. */
+async function findings(): Promise<Record<string, unknown>> {
+  const expected = await findingsOf(all[0]!);
+  await until('both have counted all', async () => {
+    const counted = await Promise.all(all.map(async (one) => sum(await countedBy(one))));
+    return counted.every((count) => count === counted[0]);
+  });
+  for (const one of all) expect(await findingsOf(one)).toEqual(expected);
+  return expected;
+}
+
+/** The processes of a gateway by its status, and those that say that they carried requests. */
+async function processesOf(one: Asked) {
+  const { processes } = await answerOf(one, status, null);
+  const carried = await Promise.all([...one.carried.values()].flat().map((id) => answerOf(one, explain, id)));
+  const listed = await answerOf(one, refusals, { ...ANY, limit: 200 });
+  const distinct = (numbers: readonly unknown[]) => [...new Set(numbers)].sort();
+  return {
+    told: processes.map(({ worker }) => worker),
+    pids: new Set(processes.map(({ pid }) => pid)).size,
+    explain: distinct(carried.map(({ request }) => request?.worker)),
+    refusals: distinct(listed.map(({ worker }) => worker)),
+  };
+}
+
+async function findingsOf(one: Asked): Promise<Record<string, unknown>> {
+  const found: Record<string, unknown> = {};
+  for (const { name } of QUESTIONS) found[name] = await FINDINGS[name](one);
+  return found;
+}
+
+test('two workers answer what one process answers, before and after a reload', async () => {
+  await send();
+  expect(await findings()).toMatchObject({
+    status: { readiness: 'ready', most: 10, reload: null },
+    top: { missing: 0, total: 2 * sent, items: [{ count: 2 * sent, account: 'acme' }] },
+    peaks: { missing: 0, costliest: 1, used: [[2 * sent], []], since: ['ever', 'now'] },
+    live: { requests: 3 * sent, fitting: [true, true], codes: ['missing_api_key', 'not_found'] },
+    explain: expect.arrayContaining([
+      expect.objectContaining({ kept: [600, 1], request: expect.objectContaining({ status: 404, windows: ['hour'] }) }),
+    ]),
+    refusals: [expect.stringContaining('missing_api_key'), expect.stringContaining('not_found')],
+  });
+
+  expect(await Promise.all(all.map(processesOf))).toEqual(
+    [[null], [1, 2]].map((told) => ({ told, pids: told.length, explain: told, refusals: told })),
+  );
+
+  for (const { gateway } of all) {
+    for (const [name, text] of Object.entries(RELOADED)) writeFileSync(join(gateway.folder, name), text);
+    expect((await adminOf(gateway.adminUrl)('POST', '/reload')).status).toBe(200);
+    gateway.clock.pass(SECOND);
+  }
+  await send();
+  expect(await findings()).toMatchObject({
+    status: { readiness: 'ready', reload: [] },
+    top: { total: 2 * sent },
+    peaks: { used: [[2 * sent], [expect.any(Number)]], since: ['ever', 'before'] },
+    live: { requests: 3 * sent },
+    explain: expect.arrayContaining([
+      expect.objectContaining({
+        kept: [400, 1],
+        request: expect.objectContaining({ status: 404, windows: ['hour', 'day'] }),
+      }),
+    ]),
+  });
+});
+
+test('two workers hand all their minutes on at a stop, as one process does', async () => {
+  for (const { gateway } of all) {
+    await gateway.close();
+    await gateway.open();
+  }
+  for (const one of all) expect(await FINDINGS.history(one)).toBe(3 * sent);
+});

@@ -1,4 +1,4 @@
-import type { Contract } from '../../packages/openapi/src/contract.ts';
+import type { Contract } from '@storegate/openapi';
 import type { AdminContext } from '../admin/context.ts';
 import type { Eventually } from '../common/eventually.ts';
 import type { Config, ServedConfig } from '../config/config.ts';

@@ -1,10 +1,8 @@
-import type { EjectionSettings } from '../../config/config.ts';
+import type { EjectionSettings, Upstream } from '../../config/config.ts';
 import type { StoreReason } from '../../observe/events.ts';
 import type { StoreState } from '../../observe/peers/status.ts';
+import { type Failure, FailureRow } from './failures.ts';
 import { LastSeconds } from './last-seconds.ts';
-
-/** What went wrong with a request: no connection; none by TLS, for want of a good certificate; no usable answer; none in time; or a status that counts as a failure. */
-export type Failure = 'unreachable' | 'untrusted' | 'broken' | 'hanging' | 'statuses';
 
 /** What the answer to a check of the gateway's own was; `silent`: there was none. */
 export type Verdict = 'good' | 'bad' | 'silent';
@@ -17,6 +15,11 @@ export interface HealthSettings extends Omit<EjectionSettings, 'statuses' | 'pro
   readonly trusted: boolean;
   /** No other store takes its requests. */
   readonly alone: boolean;
+}
+
+export function healthSettings({ ejection, checks, stores }: Upstream): HealthSettings {
+  const { healthy, unhealthy, path } = checks;
+  return { ...ejection, healthy, unhealthy, trusted: path !== null, alone: stores.length === 1 };
 }
 
 /** Milliseconds without a good answer after which failures in a row mean the store, and not one bad operation. */
@@ -50,9 +53,7 @@ export class Health {
   #awaySince = 0;
   /** Requests of an earlier time say nothing of this one. */
   #epoch = 0;
-  #failures = 0;
-  #timeouts = 0;
-  #statuses = 0;
+  readonly #row = new FailureRow();
   #goodChecks = 0;
   #badChecks = 0;
   #lastGood = Number.NEGATIVE_INFINITY;
@@ -152,9 +153,7 @@ export class Health {
   whole(epoch: number, now: number): void {
     if (epoch !== this.#epoch) return;
     this.#last.add(now);
-    this.#failures = 0;
-    this.#timeouts = 0;
-    this.#statuses = 0;
+    this.#row.end();
     this.#lastGood = now;
     this.forgone(epoch);
   }
@@ -218,13 +217,8 @@ export class Health {
   #reasonFor(failure: Failure, now: number): StoreReason | null {
     const { failures, timeouts, share } = this.#settings;
     const isQuiet = now - this.#lastGood >= QUIET;
-    if (failure === 'statuses') this.#statuses++;
-    else if (failure === 'hanging') this.#timeouts++;
-    else this.#failures++;
-    if ((failure === 'unreachable' || failure === 'untrusted') && this.#failures >= failures) return failure;
-    if (failure === 'broken' && this.#failures >= failures && isQuiet) return failure;
-    if (failure === 'hanging' && this.#timeouts >= timeouts && isQuiet) return failure;
-    if (failure === 'statuses' && this.#statuses >= failures && isQuiet) return failure;
+    const isEnough = this.#row.count(failure) >= (failure === 'hanging' ? timeouts : failures);
+    if (isEnough && (isQuiet || failure === 'unreachable' || failure === 'untrusted')) return failure;
     const { all, some } = this.#last.counts(now);
     return all >= LEAST && some / all >= share ? 'failing' : null;
   }
@@ -241,9 +235,7 @@ export class Health {
     this.#state = state;
     this.#since = now;
     this.#epoch++;
-    this.#failures = 0;
-    this.#timeouts = 0;
-    this.#statuses = 0;
+    this.#row.end();
     this.#goodChecks = 0;
     this.#badChecks = 0;
     this.#under = 0;

@@ -1,20 +1,16 @@
-import type { ClientError } from '@storegate/http1';
-import { type OpenerOptions, openerTo, Pool, type PoolLimits } from '@storegate/http1';
-import { type ClientTls, tlsTrouble } from '@storegate/http1/tls';
+import type { ClientError, OpenerOptions, Pool } from '@storegate/http1';
+import type { ClientTls } from '@storegate/http1/tls';
 import type { StoreAddress, Upstream as UpstreamSettings } from '../../config/config.ts';
 import { DEFAULT_UPSTREAM, storeLabel } from '../../config/upstreams.ts';
 import type { Observe, StoreName } from '../../observe/events.ts';
 import type { StoreStatus } from '../../observe/peers/status.ts';
 import { Checks } from './checks.ts';
-import { type Failure, Health, type HealthSettings } from './health.ts';
+import { failureOf } from './failures.ts';
+import { Health, healthSettings } from './health.ts';
 import { isName, Names } from './names.ts';
+import { limitsOf, poolTo, tunnelLimitsOf, tunnelsTo } from './pools.ts';
 import { isIn } from './probe.ts';
 import { type AskedStore, StoreWentAway } from './upstream.ts';
-
-/** Requests that may wait for each allowed connection; more would only wait until their callers give up. */
-const WAITING_PER_CONNECTION = 8;
-
-type Timeouts = Pick<UpstreamSettings, 'connectTimeout' | 'headersTimeout' | 'bodyTimeout'>;
 
 /** What a store needs of its upstream. */
 export interface Surroundings {
@@ -53,7 +49,7 @@ export class Store implements AskedStore {
     tls: ClientTls,
     surroundings: Surroundings,
   ) {
-    const origin = new URL(url);
+    const { hostname: host } = new URL(url);
     this.url = url;
     this.name = storeLabel(url);
     this.upstream = upstream;
@@ -62,12 +58,12 @@ export class Store implements AskedStore {
     this.#settings = settings;
     this.#tls = tls;
     this.#surroundings = surroundings;
-    this.#names = isName(origin.hostname) ? this.#namesOf(origin.hostname) : null;
+    const moved = (addresses: ReadonlySet<string>) => this.#keepOnly(addresses);
+    this.#names = isName(host) ? new Names({ host, every: settings.resolve, moved }) : null;
     const secure = { tls: () => this.#tls, lookup: this.#names?.lookup };
-    this.pool = new Pool({ ...limitsOf(settings), ...addressOf(origin), open: openerTo(origin, secure) });
+    this.pool = poolTo(url, limitsOf(settings), secure);
     this.#secure = secure;
-    const now = performance.now();
-    this.health = new Health(healthSettings(settings), now);
+    this.health = new Health(healthSettings(settings), performance.now());
     this.#checks = new Checks({
       url,
       secure,
@@ -142,21 +138,14 @@ export class Store implements AskedStore {
   }
 
   failed(error: ClientError, epoch: number): void {
-    if (error.failure === 'body' || error.failure === 'slow_reader') {
+    const failure = failureOf(error);
+    if (failure === null) {
       this.health.forgone(epoch);
       return;
     }
     this.#failures++;
     if (error.failure === 'unreachable') this.#names?.doubt();
-    if (
-      this.health.bad(
-        tlsTrouble(error.cause) !== null ? 'untrusted' : FAILURES[error.failure],
-        epoch,
-        performance.now(),
-        this.#mayGo,
-      )
-    )
-      this.#tell(error);
+    if (this.health.bad(failure, epoch, performance.now(), this.#mayGo)) this.#tell(error);
   }
 
   forgone(epoch: number): void {
@@ -175,7 +164,7 @@ export class Store implements AskedStore {
     this.#tls = tls;
     this.#surroundings = surroundings;
     this.pool.use(limitsOf(settings));
-    this.#tunnels?.use({ ...limitsOf(settings), ...UNLIMITED });
+    this.#tunnels?.use(tunnelLimitsOf(settings));
     this.health.use(healthSettings(settings));
     this.#checks.use(settings);
     this.#names?.use(settings.resolve);
@@ -234,10 +223,6 @@ export class Store implements AskedStore {
     this.#names?.close();
   }
 
-  #namesOf(host: string): Names {
-    return new Names({ host, every: this.#settings.resolve, moved: (addresses) => this.#keepOnly(addresses) });
-  }
-
   #keepOnly(addresses: ReadonlySet<string>): void {
     this.pool.keepOnly(addresses);
     this.#checks.keepOnly(addresses);
@@ -260,48 +245,6 @@ export class Store implements AskedStore {
   }
 }
 
-const FAILURES: Readonly<Record<Exclude<ClientError['failure'], 'body' | 'slow_reader'>, Failure>> = {
-  unreachable: 'unreachable',
-  broken: 'broken',
-  too_slow: 'hanging',
-};
-
 function toldOf(upstream: string, store: string, { stores }: UpstreamSettings): StoreName {
   return { upstream, store, isSole: stores.length === 1 && upstream === DEFAULT_UPSTREAM };
-}
-
-const UNLIMITED = { connections: Number.POSITIVE_INFINITY, mostWaiting: 0 };
-
-/** Connections that may change their protocol: as many as there are callers who want such. */
-export function tunnelsTo(url: string, timeouts: Timeouts, secure: Pick<OpenerOptions, 'tls' | 'lookup'> = {}): Pool {
-  const origin = new URL(url);
-  const limits = limitsOf({ ...timeouts, connections: 0, minResponseRate: 0 });
-  return new Pool({
-    ...limits,
-    ...UNLIMITED,
-    ...addressOf(origin),
-    open: openerTo(origin, { ...secure, tunnels: true }),
-  });
-}
-
-function limitsOf(settings: Timeouts & Pick<UpstreamSettings, 'connections' | 'minResponseRate'>): PoolLimits {
-  const { connections, connectTimeout, headersTimeout, bodyTimeout, minResponseRate } = settings;
-  const mostWaiting = connections * WAITING_PER_CONNECTION;
-  return {
-    connections,
-    mostWaiting,
-    connectTimeout,
-    headTimeout: headersTimeout,
-    bodyTimeout,
-    minReadRate: minResponseRate,
-  };
-}
-
-function addressOf({ host, pathname }: URL): { host: string; basePath: string } {
-  return { host, basePath: pathname.replace(/\/$/, '') };
-}
-
-function healthSettings({ ejection, checks, stores }: UpstreamSettings): HealthSettings {
-  const { healthy, unhealthy, path } = checks;
-  return { ...ejection, healthy, unhealthy, trusted: path !== null, alone: stores.length === 1 };
 }

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type Failure, Health, type HealthSettings } from '../../../src/gateway/upstream/health.ts';
+import type { Failure } from '../../../src/gateway/upstream/failures.ts';
+import { Health, type HealthSettings } from '../../../src/gateway/upstream/health.ts';
 
 const USUAL: HealthSettings = {
   ...{ enabled: true, failures: 5, timeouts: 3, share: 0.5, slowReturn: 10_000 },

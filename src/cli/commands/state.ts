@@ -22,16 +22,24 @@ function withHelp(command: Command, example: string): Command {
   return command.addHelpText('after', `${WHAT}\n${PLACES}\n\nExample:\n  $ storegate ${example}`);
 }
 
+/** Copies a state, as the options say. */
+type Copy = (options: MovingOptions) => Promise<void>;
+
 /** Moves whole states: between folder and Redis, to files and back. */
 export function stateCommand(terminal: Terminal): Command {
   const state = new Command('state').description('back up, restore and move all that a gateway remembers');
-  const run = async (options: MovingOptions) => {
+  const copy: Copy = async (options) => {
     const { saveMemory } = await import('../../run/engine.ts');
     saveMemory();
     const { copyState } = await import('../moving/moving.ts');
     await copyState(terminal, options);
   };
+  for (const add of [addExport, addImport, addCopy, addBackup, addRestore]) add(state, copy);
+  addRepair(state, terminal);
+  return state;
+}
 
+function addExport(state: Command, copy: Copy): void {
   withHelp(
     state
       .command('export')
@@ -41,8 +49,10 @@ export function stateCommand(terminal: Terminal): Command {
       .option('--without-bans', 'leave out the log of bans, which versions without one cannot read')
       .option('--json', 'print JSON'),
     'state export state.ndjson',
-  ).action((file: string, options: MovingOptions) => run({ ...options, to: { file } }));
+  ).action((file: string, options: MovingOptions) => copy({ ...options, to: { file } }));
+}
 
+function addImport(state: Command, copy: Copy): void {
   withHelp(
     state
       .command('import')
@@ -52,8 +62,10 @@ export function stateCommand(terminal: Terminal): Command {
       .option('--dry-run', 'only say what would be done')
       .option('--json', 'print JSON'),
     'state import state.ndjson --dry-run',
-  ).action((file: string, options: MovingOptions) => run({ ...options, from: { file } }));
+  ).action((file: string, options: MovingOptions) => copy({ ...options, from: { file } }));
+}
 
+function addCopy(state: Command, copy: Copy): void {
   withHelp(
     state
       .command('copy')
@@ -63,8 +75,10 @@ export function stateCommand(terminal: Terminal): Command {
       .option('--dry-run', 'only say what would be done')
       .option('--json', 'print JSON'),
     'state copy --from data --to redis',
-  ).action(run);
+  ).action(copy);
+}
 
+function addBackup(state: Command, copy: Copy): void {
   withHelp(
     state
       .command('backup')
@@ -72,8 +86,10 @@ export function stateCommand(terminal: Terminal): Command {
       .argument('<file>', 'a file that is not there yet; only its owner can read it')
       .option('--json', 'print JSON'),
     'state backup /backups/storegate-2030-01-31.ndjson',
-  ).action((file: string, options: MovingOptions) => run({ ...options, to: { file } }));
+  ).action((file: string, options: MovingOptions) => copy({ ...options, to: { file } }));
+}
 
+function addRestore(state: Command, copy: Copy): void {
   withHelp(
     state
       .command('restore')
@@ -82,8 +98,10 @@ export function stateCommand(terminal: Terminal): Command {
       .option('--dry-run', 'only say what would be done')
       .option('--json', 'print JSON'),
     'state restore /backups/storegate-2030-01-31.ndjson',
-  ).action((file: string, options: MovingOptions) => run({ ...options, from: { file } }));
+  ).action((file: string, options: MovingOptions) => copy({ ...options, from: { file } }));
+}
 
+function addRepair(state: Command, terminal: Terminal): void {
   state
     .command('repair')
     .description('let gateways start on a data folder that lacks files, without what was in them')
@@ -93,5 +111,4 @@ export function stateCommand(terminal: Terminal): Command {
       const { repair } = await import('../moving/repair.ts');
       await repair(terminal, options);
     });
-  return state;
 }

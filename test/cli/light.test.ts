@@ -10,6 +10,11 @@ test('the command line alone loads only commander: what a command needs is loade
   expect(loaded.filter((name) => /^(run|state|store|admin|gateway|openapi|reference)\//.test(name))).toEqual([]);
 });
 
+test('an import of keys loads the formats of contracts, and not their reader', () => {
+  const loaded = [...importsOnLoad('cli/importing/key-fields.ts')];
+  expect(loaded.filter((name) => name.startsWith('openapi/'))).toEqual(['openapi/formats.ts']);
+});
+
 test('what is loaded on start is followed through every file, and not into types or what is imported later', () => {
   const loaded = importsOnLoad('run/gateway.ts');
   for (const name of ['state/embedded/open.ts', 'ajv', 'pino', 'http1/server.ts', 'yaml'])

@@ -24,12 +24,6 @@ export interface ContractOptions<Fields = unknown, Shared = unknown> extends Rea
   readonly extensions?: ExtensionReader<Fields, Shared>;
 }
 
-/** What a contract is made of, and the parts of its document that are not enforced. */
-export interface CheckedContract<Fields = unknown, Shared = unknown> {
-  readonly compiled: Compiled<Fields, Shared>;
-  readonly notes: readonly Problem[];
-}
-
 /**
  * Reads an OpenAPI document (3.0, 3.1 or 3.2, YAML or JSON) and the files it refers to, and checks all of it. This takes seconds for a large
  * document: a process that serves requests leaves `checkContract` to another process.
@@ -48,7 +42,7 @@ export function loadContract<Fields = unknown, Shared = unknown>(
 export function checkContract<Fields = unknown, Shared = unknown>(
   file: string,
   options: ContractOptions<Fields, Shared> = {},
-): CheckedContract<Fields, Shared> {
+): { readonly compiled: Compiled<Fields, Shared>; readonly notes: readonly Problem[] } {
   const extensions = options.extensions ?? (NO_EXTENSIONS as ExtensionReader<Fields, Shared>);
   const places = new Places();
   const findings = new Findings(places);

@@ -20,7 +20,7 @@ export interface Extensions {
   readonly sunset: number | null;
   /** `x-successor`: an operationId, which may not exist; this module does not check it. */
   readonly successor: string | null;
-  /** `x-report-only`: the gateway reports the faults of a request and lets it go on. */
+  /** `x-report-only`: faults of a request are reported, and the request goes on. */
   readonly reportOnly: boolean;
   /** `x-storegate-unchecked-body`: bodies of media types that nobody can check pass. */
   readonly uncheckedBody: boolean;
@@ -40,6 +40,8 @@ export function readExtensions(operation: Json, findings: Findings): Extensions 
   };
   const date = (key: string) =>
     field<number | null>(key, null, 'must be a date (2027-01-31) or a date and time (2027-01-31T12:00:00Z)', seconds);
+  const flag = (key: string, fallback: boolean) =>
+    field(key, fallback, 'must be true or false', (value) => (typeof value === 'boolean' ? value : undefined));
   const deprecatedAt = date('x-deprecated-at');
   const sunset = date('x-sunset');
   if (deprecatedAt !== null && sunset !== null && sunset < deprecatedAt) {
@@ -52,21 +54,15 @@ export function readExtensions(operation: Json, findings: Findings): Extensions 
     deprecatedAt,
     sunset,
     successor: field<string | null>('x-successor', null, 'must be an operationId', text),
-    reportOnly: field('x-report-only', false, 'must be true or false', (value) =>
-      typeof value === 'boolean' ? value : undefined,
-    ),
-    uncheckedBody: field(UNCHECKED_BODY, false, 'must be true or false', (value) =>
-      typeof value === 'boolean' ? value : undefined,
-    ),
+    reportOnly: flag('x-report-only', false),
+    uncheckedBody: flag(UNCHECKED_BODY, false),
     maxBodyBytes: field<number | null>(
       MAX_BODY_BYTES,
       null,
       'must be a whole number of bytes, 1 or more',
       (value) => whole(value) || undefined,
     ),
-    tryIt: field('x-try-it', true, 'must be true or false', (value) =>
-      typeof value === 'boolean' ? value : undefined,
-    ),
+    tryIt: flag('x-try-it', true),
   };
 }
 

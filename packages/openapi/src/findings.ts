@@ -24,7 +24,7 @@ export class Findings {
     this.#mistakes.set(formatProblem(problem), { problem, node, key });
   }
 
-  /** A mistake that nobody can tolerate, whatever `contract.leniency` says: it decides who is let in, or how often. */
+  /** A mistake that no `leniency` tolerates, because it decides which requests are let in, or how many. */
   refuse(node: object, key: string | number | null, message: string): void {
     this.add(this.#places.of(node, key, message));
   }
@@ -34,7 +34,7 @@ export class Findings {
     this.#mistakes.set(formatProblem(problem), { problem, node: null, key: null });
   }
 
-  /** A part of the document at that place that the gateway does not enforce. */
+  /** A part of the document at that place that is not enforced. */
   note(node: object, key: string | number | null, message: string): void {
     const note = this.#places.of(node, key, message);
     this.#notes.set(formatProblem(note), note);
@@ -49,8 +49,8 @@ export class Findings {
   }
 }
 
-/** For a document that has been checked: whoever reads a part of it again finds the same, which is told already. */
-export class Told extends Findings {
+/** Keeps no findings: for a document that has been checked, whose findings have been reported. */
+export class NoFindings extends Findings {
   constructor() {
     super(new Places());
   }

@@ -84,7 +84,7 @@ const isBase64 = (text: string): boolean => text.length % 4 === 0 && BASE64.test
 
 const anything: Format = () => true;
 
-/** The string formats that the gateway enforces. `binary` and `password` have nothing to check. */
+/** The string formats that are enforced. `binary` and `password` have nothing to check. */
 export const STRING_FORMATS: Readonly<Record<string, Format>> = {
   'date-time': isDateTime,
   date: isDate,

@@ -1,7 +1,7 @@
 import type { Compiled } from './compiled.ts';
 import { toJson } from './exact-json.ts';
 import { NONE } from './faults.ts';
-import { Told } from './findings.ts';
+import { NoFindings } from './findings.ts';
 import { type Description, Operations, type RequestChecks } from './operations.ts';
 import type { CheckResponse } from './responses.ts';
 import { NOT_FOUND, Router } from './router.ts';
@@ -17,9 +17,9 @@ type Make<T> = () => { readonly made: T; readonly steps: () => Generator<void, v
 /** A contract that serves requests. It costs little: everything is made when it is needed first. */
 export function createContract<Fields, Shared>(compiled: Compiled<Fields, Shared>): Contract<Fields, Shared> {
   const { title, version, shared, document, files, fingerprint, digests, names, exempted, prefixes } = compiled;
-  const told = new Told();
-  const schemas = new Schemas(document, told, compiled.definitions);
-  const reader = new Operations(document, schemas, told);
+  const noFindings = new NoFindings();
+  const schemas = new Schemas(document, noFindings, compiled.definitions);
+  const reader = new Operations(document, schemas, noFindings);
   const slices = new Slices();
   const all = compiled.operations.map((description) => createOperation(description, reader, schemas, slices));
   const operations = Object.freeze(all.map(({ operation }) => operation));
@@ -54,7 +54,7 @@ export function createContract<Fields, Shared>(compiled: Compiled<Fields, Shared
 }
 
 /**
- * Two spellings of one path are one: the values of templates are told apart by their order. A path all of whose operations are left
+ * Two spellings of one path are one: the values of templates are distinguished by their order. A path all of whose operations are left
  * out is there without methods, so that its requests are none of another template's, or of a mount's.
  */
 function routerOf<T extends Operation>(operations: readonly T[], exempted: readonly Exempted[]): Router<T> {

@@ -82,7 +82,7 @@ export const OPENAPI_31: Dialect = {
   createAjv,
 };
 
-/** The same for schemas; what it adds otherwise is foreign to this gateway. */
+/** The same for schemas; what it adds otherwise is foreign to this package. */
 export const OPENAPI_32: Dialect = {
   ...OPENAPI_31,
   name: 'OpenAPI 3.2',

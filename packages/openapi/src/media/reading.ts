@@ -11,7 +11,7 @@ import { createXmlReader } from './xml/xml.ts';
 /** Makes the value that a schema judges of the bytes of a body, or of a part of one. */
 export type ReadBytes = (bytes: Uint8Array) => Reading;
 
-/** The syntax of a media type; all types that the gateway knows nothing about are `bytes`. */
+/** The syntax of a media type; all unknown types are `bytes`. */
 export type Syntax = 'json' | 'form' | 'multipart' | 'xml' | 'text' | 'bytes';
 
 export function syntaxOf(type: MediaType): Syntax {

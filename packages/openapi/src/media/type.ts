@@ -37,7 +37,7 @@ export const isJson = ({ type, subtype }: MediaType): boolean =>
 export const isXml = ({ type, subtype }: MediaType): boolean =>
   ((type === 'application' || type === 'text') && subtype === 'xml') || subtype.endsWith('+xml');
 
-/** Whether a media type or a range of a contract covers a type. It ignores `charset`: the gateway reads only UTF-8. */
+/** Whether a media type or a range of a contract covers a type. It ignores `charset`: only UTF-8 is read. */
 export function covers(range: MediaType, type: MediaType): boolean {
   if (range.type !== '*' && range.type !== type.type) return false;
   if (range.subtype !== '*' && range.subtype !== type.subtype) return false;

@@ -129,7 +129,7 @@ export class Parameters {
   }
 }
 
-/** Why no path may have `;`, see `gateway/wire/target.ts`. */
+/** Paths with `;` are refused before they come here, see README.md. */
 const MATRIX =
   'matrix cannot be used: the gateway refuses a path with a semicolon, because servers read what follows one in different ways';
 

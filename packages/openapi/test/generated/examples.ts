@@ -1,4 +1,5 @@
-import { type Contract, isJson, parseMediaType } from '../../src/index.ts';
+import type { Contract } from '../../src/index.ts';
+import { isJson, parseMediaType } from '../../src/media/type.ts';
 import { isObject, type Json, type OpenApi } from './document.ts';
 
 /** An example of a request body that a document has, and what the gateway has against it. */

@@ -8,14 +8,14 @@ import { LARGE_FILES, LARGE_FUNCTIONS, type Large } from './support/large.ts';
 /** From the bottom up. A room imports only rooms of the layers below its own, types included. */
 const LAYERS: readonly (readonly string[])[] = [
   ['http1', 'openapi', 'pages'],
-  ['console'],
+  ['console', 'reference'],
   ['common', 'limits'],
   ['errors'],
   ['callers', 'config'],
   ['keys', 'observe'],
   ['webhooks'],
   ['state'],
-  ['gateway', 'admin', 'reference', 'store'],
+  ['gateway', 'admin', 'store'],
   ['run'],
   ['cli'],
   ['main.js'],
@@ -39,7 +39,7 @@ const knowsNode = (path: string) =>
 const composes = (path: string) => ['run', 'cli'].includes(roomOf(path));
 
 /** Packages that stand alone. */
-const PACKAGES: readonly string[] = ['http1', 'openapi', 'pages', 'console'];
+const PACKAGES: readonly string[] = ['http1', 'openapi', 'pages', 'console', 'reference'];
 const isPackage = (path: string) => PACKAGES.includes(roomOf(path));
 
 const walls: readonly Wall[] = [

@@ -8,30 +8,21 @@ const large = (lines: number, reason: string): Large => ({ lines, reason });
 
 /** By path. */
 export const LARGE_FILES: Readonly<Record<string, Large>> = {
-  'cli/reach/beside.ts': large(295, 'everything that a command beside a gateway opens, and closes again'),
   'config/config.ts': large(336, 'a list: the type of each setting'),
   'errors/refusals.ts': large(252, 'a table: one row for each error code'),
   'console/admin-api.ts': large(763, 'generated: the types of the admin API, from its contract'),
-  'gateway/upstream/health.ts': large(257, 'one state machine: up, ejected, half-open'),
   'gateway/upstream/question.ts': large(270, 'one state machine: a request that may wait, be sent, and be sent again'),
-  'gateway/upstream/store.ts': large(
-    307,
-    'joins pool, health and checks of one backend, which change together at a reload',
-  ),
   'http1/client-connection.ts': large(386, 'one state machine: a connection to a backend'),
   'http1/pool.ts': large(350, 'the connections and the queue of a backend, which share their counts'),
   'http1/server-call.ts': large(293, 'one state machine: a response in each of its framings'),
   'http1/server-connection.ts': large(486, 'one state machine: a connection of a client, with its deadlines'),
   'observe/events.ts': large(338, 'a list: the type of each event'),
   'observe/metric-table.ts': large(441, 'a table: one row for each metric'),
-  'run/gateway.ts': large(252, 'composition: what is opened, in what order, and closed'),
-  'run/workers/pool.ts': large(290, 'one state machine: workers that start, end, and are replaced'),
   'state/shared/shared-state.ts': large(265, 'implements the port of counting: one method for each act'),
 };
 
 /** By path and name. */
 export const LARGE_FUNCTIONS: Readonly<Record<string, Large>> = {
-  'cli/commands/state.ts stateCommand': large(64, 'a list: the options of each command'),
   'config/assemble.ts assemble': large(119, 'a list: one line for each setting'),
   'console/browser/acts/new-key.ts newKeyAct': large(56, 'markup of one form'),
   'console/browser/parts/act.ts ActDialog': large(51, 'markup of one dialog'),
@@ -43,10 +34,7 @@ export const LARGE_FUNCTIONS: Readonly<Record<string, Large>> = {
   ),
   'observe/log-table.ts createLogTable': large(62, 'a table: one row for each event'),
   'run/build.ts buildPipeline': large(98, 'composition: the stages of a pipeline and what they get'),
-  'run/gateway.ts createGateway': large(124, 'composition: what is opened, in what order, and closed'),
   'run/operating.ts createOperating': large(84, "composition: the operators' half of a gateway"),
   'run/serving.ts createServing': large(78, 'composition: the half of a gateway that carries requests'),
-  'run/workers/primary.ts createPrimary': large(103, 'composition: the process that workers answer to'),
-  'run/workers/process.ts begin': large(83, 'composition: the process that carries requests'),
   'state/embedded/outbox.ts outboxIn': large(69, 'implements a port: the statements of SQL and what uses them'),
 };

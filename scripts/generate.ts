@@ -1,12 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { configType } from './config-type.ts';
+import { listText, objectText } from './type-text.ts';
 
 // Not openapi-typescript: it builds its output with the API of TypeScript 5, which TypeScript 7 does not have.
 
 const root = join(import.meta.dirname, '..');
 const CONTRACT = join(root, 'config/admin.openapi.yaml');
 const TYPES = join(root, 'packages/console/src/admin-api.ts');
+const SETTINGS = join(root, 'src/config/config.generated.ts');
 
 interface Schema {
   readonly $ref?: string;
@@ -59,7 +62,7 @@ export function adminTypes(): string {
     if (values) return values.map((value) => (value === null ? 'null' : `'${value}'`)).join(' | ');
     if (type === 'integer' || type === 'number') return 'number';
     if (type === 'string' || type === 'boolean') return type;
-    if (type === 'array') return listOf(typeOf(items!, indent));
+    if (type === 'array') return listText(typeOf(items!, indent));
     if (properties) return objectOf(schema, indent);
     if (type === 'object')
       return `Readonly<Record<string, ${others instanceof Object ? typeOf(others, indent) : 'unknown'}>>`;
@@ -71,9 +74,7 @@ export function adminTypes(): string {
       const key = /^[a-z]\w*$/i.test(name) ? name : `'${name}'`;
       return `readonly ${key}${required.includes(name) ? '' : '?'}: ${typeOf(schema, `${indent}  `)}`;
     });
-    const short = `{ ${members.join('; ')} }`;
-    if (indent !== '' && short.length < 90) return short;
-    return `{\n${members.map((member) => `${indent}  ${member};\n`).join('')}${indent}}`;
+    return objectText(members, indent);
   }
 
   function declaration(name: string, schema: Schema): string {
@@ -112,6 +113,7 @@ export function adminTypes(): string {
 const orNull = (type: string, { nullable, enum: values }: Schema): string =>
   nullable && !values?.includes(null) ? `${type} | null` : type;
 
-const listOf = (type: string): string => `readonly ${/^(\w+|\{.*\})$/s.test(type) ? type : `(${type})`}[]`;
-
-if (import.meta.main) writeFileSync(TYPES, adminTypes());
+if (import.meta.main) {
+  writeFileSync(TYPES, adminTypes());
+  writeFileSync(SETTINGS, configType());
+}

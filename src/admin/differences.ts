@@ -1,8 +1,9 @@
 import type { Contract } from '@storegate/openapi';
 import { shortDigest } from '../common/digest.ts';
 import type { Config } from '../config/config.ts';
-import { describeConfig, settingsBehind } from '../config/describe.ts';
+import { describeConfig } from '../config/describe.ts';
 import { differences, keepsValue } from '../config/restart.ts';
+import { settingSchema } from '../config/settings.ts';
 import { formatWindows } from '../config/windows.ts';
 import type { Plan, Plans } from '../limits/plans.ts';
 import { besideLimits, shownLadder } from './shown.ts';
@@ -37,7 +38,6 @@ const pair = <T>(inForce: T | null, inFiles: T | null): Pair<T> => ({ inForce, i
 const isSame = ({ inForce, inFiles }: Pair<unknown>): boolean => JSON.stringify(inForce) === JSON.stringify(inFiles);
 
 function settingsThatDiffer(inForce: Config, inFiles: Config) {
-  const behind = settingsBehind(inFiles);
   const [before, after] = [described(inForce), described(inFiles)];
   return differences(inForce, inFiles).map((name) => {
     const { value, source } = after.get(name)!;
@@ -47,7 +47,7 @@ function settingsThatDiffer(inForce: Config, inFiles: Config) {
       inFiles: value,
       source,
       restart: keepsValue(name, inFiles),
-      masked: behind.get(name)!.secret !== undefined,
+      masked: settingSchema(name)['x-secret'] !== undefined,
     };
   });
 }

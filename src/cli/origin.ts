@@ -1,7 +1,7 @@
 import { ExpectedError, isExpected } from '../common/expected-error.ts';
 import type { Address, Config } from '../config/config.ts';
 import { sourceOf } from '../config/describe.ts';
-import { environmentVariables } from '../config/environment.ts';
+import { variableOf } from '../config/environment.ts';
 import { formatPosition } from '../config/problems/problems.ts';
 
 /** The gateway cannot use what a setting says; the message names the setting where the value comes from. */
@@ -35,6 +35,5 @@ function originOf(config: Config, setting: string): string {
   if (origin.kind === 'file') {
     return `${setting} in ${origin.file}${origin.position === null ? '' : `:${formatPosition(origin.position)}`}`;
   }
-  const [variable] = Object.entries(environmentVariables).find(([, name]) => name === setting)!;
-  return `the default; ${variable} sets another`;
+  return `the default; ${variableOf(setting)} sets another`;
 }

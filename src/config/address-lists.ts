@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { AddressList, AddressLists } from '../common/address-lists.ts';
+import type { AddressList } from '../common/address-lists.ts';
 import { shortDigest } from '../common/digest.ts';
 import { blockOf } from '../common/ip.ts';
 import { nameOfFile, type Problem } from './problems/problems.ts';
@@ -10,7 +10,7 @@ import { readTextFile, UnreadableFile } from './yaml/text-file.ts';
 /** An entry of a list as it is written: an address, a block, or a file of them. */
 export type AddressEntry = string | { readonly file: string };
 
-export interface WrittenLists {
+interface WrittenLists {
   readonly allow?: readonly AddressEntry[];
   readonly deny?: readonly AddressEntry[];
 }
@@ -28,7 +28,7 @@ export interface ListFiles {
   readonly problems: readonly Problem[];
   /** The settings, which say of each file what it has: so a setting is another one when its file is. */
   readonly settings: Settings;
-  listsOf(written: WrittenLists | undefined): AddressLists;
+  listsIn(entries: readonly AddressEntry[]): readonly AddressList[];
 }
 
 /** Reads the files that settings name in their lists. The settings may have mistakes; then they name none. */
@@ -72,7 +72,7 @@ export function readListFiles(settings: Settings, cwd: string): ListFiles {
   const all = new Map([...settings].map(([name, setting]) => [name, { ...setting, value: toldIn(name, setting) }]));
   for (const [path, file] of lastRead) if (read.get(path) !== file) lastRead.delete(path);
 
-  function listsIn(entries: readonly AddressEntry[] = []): AddressList[] {
+  function listsIn(entries: readonly AddressEntry[]): AddressList[] {
     const own = entries.filter((entry) => typeof entry === 'string');
     const files = entries.filter((entry) => typeof entry !== 'string').map(({ file }) => read.get(resolve(cwd, file))!);
     const lists = files.map(({ name, entries }): AddressList => ({ file: name, entries }));
@@ -83,7 +83,7 @@ export function readListFiles(settings: Settings, cwd: string): ListFiles {
     paths: [...read.keys()],
     problems,
     settings: all,
-    listsOf: (written) => ({ allow: listsIn(written?.allow), deny: listsIn(written?.deny) }),
+    listsIn,
   };
 }
 

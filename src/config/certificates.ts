@@ -12,9 +12,9 @@ import {
   serverTls,
   UnfitPem,
 } from '@storegate/http1/tls';
-import type { ClientTlsFiles, Config, ServerTlsFiles, Tracing } from './config.ts';
+import type { Config, Tracing } from './config.ts';
 import { sourceOf } from './describe.ts';
-import { environmentVariables } from './environment.ts';
+import { variableOf } from './environment.ts';
 import { ConfigError, type Problem } from './problems/problems.ts';
 import { readTextFile, UnreadableFile } from './yaml/text-file.ts';
 
@@ -95,10 +95,11 @@ function mistakesOfTracing(config: Config): Problem[] {
   return reader.problems;
 }
 
-const sameFiles = (one: ClientTlsFiles, other: ClientTlsFiles): boolean =>
-  JSON.stringify(one) === JSON.stringify(other);
+const sameFiles = (one: ClientFiles, other: ClientFiles): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-type ServerFiles = ServerTlsFiles & Pick<ServerMaterial, 'minVersion'> & { readonly clientCa: string | null };
+type ServerFiles = Config['admin']['tls'] & Pick<ServerMaterial, 'minVersion'>;
+
+type ClientFiles = Config['upstream']['tls'];
 
 type TracingFiles = Pick<Tracing, 'certificate' | 'clientCertificate' | 'clientKey'>;
 
@@ -142,7 +143,7 @@ class Reader {
   }
 
   /** `null` if nothing is set. */
-  client(setting: string, { ca, cert, key, serverName }: ClientTlsFiles): ClientMaterial | null {
+  client(setting: string, { ca, cert, key, serverName }: ClientFiles): ClientMaterial | null {
     if (ca === null && cert === null && key === null && serverName === null) return null;
     const trusted = ca === null ? null : this.#read(`${setting}.ca`, ca, certificatesIn);
     const own = this.#pair(pairOf(setting), cert, key);
@@ -215,7 +216,7 @@ class Reader {
 
 /** With the variable that may give it too, for who sets none of it in a file. */
 function named(setting: string): string {
-  const variable = Object.entries(environmentVariables).find(([, its]) => its === setting)?.[0];
+  const variable = variableOf(setting);
   return variable === undefined ? setting : `${setting} (${variable})`;
 }
 

@@ -1,9 +1,10 @@
 import { deepFreeze } from '../common/freeze.ts';
-import type { Config, ServedConfig, StoreAddress } from './config.ts';
+import type { Config, ServedConfig } from './config.ts';
 import { formatPosition } from './problems/problems.ts';
 import { maskUrl, printable } from './problems/quote.ts';
-import type { Origin, Setting, Settings } from './settings.ts';
-import { urlsIn } from './upstreams.ts';
+import type { Schema } from './schema/schema.ts';
+import { type Origin, type Settings, settingSchema } from './settings.ts';
+import { storesIn } from './upstreams.ts';
 
 /** One setting of a loaded configuration, safe to show to people. */
 export interface SettingDescription {
@@ -24,15 +25,12 @@ export function remember(config: Config, settings: Settings): void {
 
 /** The same configuration with the URL of its store, or of several with commas between them. */
 export function withStore(config: Config, url: string): ServedConfig {
-  const [first = '', ...others] = urlsIn(url);
-  const stores = [storeAt(first), ...others.map(storeAt)] as const;
+  const stores = storesIn(url) as unknown as ServedConfig['upstream']['stores'];
   const found = deepFreeze({ ...config, upstream: { ...config.upstream, stores } });
   const settings = written.get(config);
   if (settings) written.set(found, settings);
   return found;
 }
-
-const storeAt = (url: string): StoreAddress => ({ url, weight: 1 });
 
 /** Whether a configuration names its stores, so that none has to be started beside the gateway. */
 export function namesStores(config: Config): config is ServedConfig {
@@ -43,7 +41,7 @@ export function namesStores(config: Config): config is ServedConfig {
 export function describeConfig(config: Config): readonly SettingDescription[] {
   return [...settingsBehind(config)].map(([name, setting]) => ({
     name,
-    value: show(setting),
+    value: show(setting.value, settingSchema(name)['x-secret']),
     source: showOrigin(setting.origin),
   }));
 }
@@ -66,7 +64,7 @@ export function settingsBehind(config: Config): Settings {
   return settings;
 }
 
-function show({ value, secret }: Setting): string {
+function show(value: unknown, secret: Schema['x-secret']): string {
   if (Array.isArray(value) && value.length > 0 && secret === 'whole') return JSON.stringify(value.map(() => '***'));
   if (secret === undefined || typeof value !== 'string') return printable(JSON.stringify(value));
   return JSON.stringify(secret === 'whole' ? '***' : maskUrl(value));

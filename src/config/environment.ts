@@ -3,94 +3,45 @@ import { pointerTo } from './problems/pointers.ts';
 import type { Problem } from './problems/problems.ts';
 import { printable } from './problems/quote.ts';
 import { schemaFlaws } from './schema/flaws.ts';
+import type { Schema } from './schema/schema.ts';
 import { readSecret } from './secret-file.ts';
-import { putAt } from './settings.ts';
+import { putAt, settingsOf } from './settings.ts';
 
 /** Like `process.env`; an empty variable counts as unset. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Every environment variable of the gateway, and the setting that it beats. The names never change. */
-export const environmentVariables = {
-  STOREGATE_WORKERS: 'workers',
-  STOREGATE_HOST: 'listen.host',
-  STOREGATE_PORT: 'listen.port',
-  /** Files; these and the ones of the admin listener are paths, not secrets. */
-  STOREGATE_TLS_CERT: 'listen.tls.cert',
-  STOREGATE_TLS_KEY: 'listen.tls.key',
-  STOREGATE_ADMIN_HOST: 'admin.host',
-  STOREGATE_ADMIN_PORT: 'admin.port',
-  STOREGATE_ADMIN_TOKEN: 'admin.token',
-  /** This and the other variables of files hold the path of a secret, in place of the secret. These are no settings. */
-  STOREGATE_ADMIN_TOKEN_FILE: null,
-  STOREGATE_ADMIN_TLS_CERT: 'admin.tls.cert',
-  STOREGATE_ADMIN_TLS_KEY: 'admin.tls.key',
-  STOREGATE_ADMIN_TLS_CLIENT_CA: 'admin.tls.clientCa',
-  /** For commands: the admin listener of a running gateway, and a file that names it. These are no settings. */
-  STOREGATE_ADMIN_URL: null,
-  STOREGATE_PROFILE: null,
-  /** And for one that speaks TLS: files with who signs its certificate, and with that of the operator. */
-  STOREGATE_ADMIN_CA: null,
-  STOREGATE_ADMIN_CLIENT_CERT: null,
-  STOREGATE_ADMIN_CLIENT_KEY: null,
-  STOREGATE_DATA: 'data',
-  /** The settings file itself; this is no setting. */
-  STOREGATE_CONFIG: null,
-  STOREGATE_PLANS: 'plans.file',
-  STOREGATE_CONTRACT: 'contract.file',
-  STORE_URL: 'upstream.url',
-  REDIS_URL: 'redis.url',
-  REDIS_URL_FILE: null,
-  REDIS_SENTINEL_PASSWORD: 'redis.sentinelPassword',
-  REDIS_SENTINEL_PASSWORD_FILE: null,
-  STOREGATE_WEBHOOK_URL: 'webhooks.url',
-  STOREGATE_WEBHOOK_URL_FILE: null,
-  STOREGATE_WEBHOOK_SECRET: 'webhooks.secret',
-  STOREGATE_WEBHOOK_SECRET_FILE: null,
-  STOREGATE_WEBHOOK_PREVIOUS_SECRET: 'webhooks.previousSecret',
-  STOREGATE_WEBHOOK_PREVIOUS_SECRET_FILE: null,
-  LOG_LEVEL: 'log.level',
-  /** Those of OpenTelemetry's specification. Of two for one setting the later one here beats the other. */
-  OTEL_EXPORTER_OTLP_ENDPOINT: 'tracing.endpoint',
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'tracing.tracesEndpoint',
-  OTEL_TRACES_EXPORTER: 'tracing.exporter',
-  OTEL_SDK_DISABLED: 'tracing.exporter',
-  OTEL_EXPORTER_OTLP_PROTOCOL: 'tracing.protocol',
-  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'tracing.protocol',
-  OTEL_EXPORTER_OTLP_HEADERS: 'tracing.headers',
-  OTEL_EXPORTER_OTLP_HEADERS_FILE: null,
-  OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'tracing.headers',
-  OTEL_EXPORTER_OTLP_TRACES_HEADERS_FILE: null,
-  OTEL_EXPORTER_OTLP_COMPRESSION: 'tracing.compression',
-  OTEL_EXPORTER_OTLP_TRACES_COMPRESSION: 'tracing.compression',
-  OTEL_EXPORTER_OTLP_TIMEOUT: 'tracing.timeout',
-  OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: 'tracing.timeout',
-  OTEL_EXPORTER_OTLP_CERTIFICATE: 'tracing.certificate',
-  OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE: 'tracing.certificate',
-  OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: 'tracing.clientCertificate',
-  OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE: 'tracing.clientCertificate',
-  OTEL_EXPORTER_OTLP_CLIENT_KEY: 'tracing.clientKey',
-  OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY: 'tracing.clientKey',
-  OTEL_TRACES_SAMPLER: 'tracing.sampler',
-  OTEL_TRACES_SAMPLER_ARG: 'tracing.ratio',
-  OTEL_SERVICE_NAME: 'tracing.service',
-  OTEL_RESOURCE_ATTRIBUTES: 'tracing.resource',
-  OTEL_BSP_MAX_QUEUE_SIZE: 'tracing.batch.queue',
-  OTEL_BSP_MAX_EXPORT_BATCH_SIZE: 'tracing.batch.size',
-  OTEL_BSP_SCHEDULE_DELAY: 'tracing.batch.delay',
-  OTEL_BSP_EXPORT_TIMEOUT: 'tracing.batch.timeout',
-} as const;
+/** Variables that beat no setting: the settings file, and for commands how they reach a running gateway. */
+const OTHERS = [
+  'STOREGATE_CONFIG',
+  'STOREGATE_ADMIN_URL',
+  'STOREGATE_PROFILE',
+  'STOREGATE_ADMIN_CA',
+  'STOREGATE_ADMIN_CLIENT_CERT',
+  'STOREGATE_ADMIN_CLIENT_KEY',
+];
 
-const numbers: ReadonlySet<string> = new Set([
-  'workers',
-  'listen.port',
-  'admin.port',
-  'tracing.ratio',
-  'tracing.batch.queue',
-  'tracing.batch.size',
-]);
+/** Every environment variable of the gateway, and the setting that it beats; `null`: none. The names never change. */
+export function environmentVariables(): ReadonlyMap<string, string | null> {
+  const variables = new Map<string, string | null>();
+  for (const [setting, schema] of settingsOf('gateway')) {
+    for (const name of variablesOf(schema)) {
+      variables.set(name, setting);
+      if (mayBeInFile(schema)) variables.set(`${name}_FILE`, null);
+    }
+  }
+  for (const name of OTHERS) variables.set(name, null);
+  return variables;
+}
 
-/** Durations that their variables give in milliseconds, without a unit. */
-const milliseconds: ReadonlySet<string> = new Set(['tracing.timeout', 'tracing.batch.delay', 'tracing.batch.timeout']);
+const variablesOf = (schema: Schema | undefined): readonly string[] => [schema?.['x-env'] ?? []].flat();
+
+/** The variable that gives a setting, of several the first; `undefined` if there is none, or no such setting. */
+export function variableOf(setting: string): string | undefined {
+  return variablesOf(settingsOf('gateway').get(setting))[0];
+}
+
+/** A path is a secret only if it is a mistake, such as the key in its place. */
+const mayBeInFile = (schema: Schema): boolean => schema['x-secret'] !== undefined && schema['x-unit'] !== 'path';
 
 export interface EnvironmentLayer {
   /** The valid values, by setting. */
@@ -129,20 +80,21 @@ function given(env: Environment, cwd: string): { values: Map<string, Variable>; 
   const values = new Map<string, Variable>();
   const unread: WrongValue[] = [];
   const isOff = isMeant(DISABLED, env[DISABLED] ?? '');
-  for (const [name, setting] of Object.entries(environmentVariables)) {
-    if (setting === null || (isOff && name !== DISABLED && name.startsWith('OTEL_'))) continue;
-    const text = env[name];
-    const secret = mayBeInFile(name) ? readSecret(env, cwd, name) : null;
-    if (secret?.value === null) unread.push({ setting, problem: problem(secret.name, secret.message) });
-    else if (secret) values.set(setting, { name: secret.name, value: secret.value });
-    else if (text && isMeant(name, text)) values.set(setting, { name, value: toValue(setting, name, text) });
+  for (const [setting, schema] of settingsOf('gateway')) {
+    for (const name of variablesOf(schema)) {
+      if (isOff && name !== DISABLED && name.startsWith(OPEN_TELEMETRY)) continue;
+      const text = env[name];
+      const secret = mayBeInFile(schema) ? readSecret(env, cwd, name) : null;
+      if (secret?.value === null) unread.push({ setting, problem: problem(secret.name, secret.message) });
+      else if (secret) values.set(setting, { name: secret.name, value: secret.value });
+      else if (text && isMeant(name, text)) values.set(setting, { name, value: toValue(schema, name, text) });
+    }
   }
   return { values, unread };
 }
 
-function mayBeInFile(name: string): boolean {
-  return Object.hasOwn(environmentVariables, `${name}_FILE`);
-}
+/** Its specification gives durations in milliseconds, without a unit. */
+const OPEN_TELEMETRY = 'OTEL_';
 
 /** Where it is true nothing asks for the other variables of OpenTelemetry, which may be set for all programs of a cluster. */
 const DISABLED = 'OTEL_SDK_DISABLED';
@@ -153,10 +105,11 @@ function isMeant(name: string, text: string): boolean {
 }
 
 /** Text that is no number stays text, so that the schema refuses it. */
-function toValue(setting: string, name: string, text: string): number | string {
+function toValue({ type, 'x-unit': unit }: Schema, name: string, text: string): number | string {
   if (name === DISABLED) return 'none';
-  if (milliseconds.has(setting)) return /^[0-9]+$/.test(text) ? `${text}ms` : text;
-  return numbers.has(setting) && /^(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?$/.test(text) ? Number(text) : text;
+  if (unit === 'duration' && name.startsWith(OPEN_TELEMETRY)) return /^[0-9]+$/.test(text) ? `${text}ms` : text;
+  const mayBeNumber = [type].flat().some((one) => one === 'integer' || one === 'number');
+  return mayBeNumber && /^(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?$/.test(text) ? Number(text) : text;
 }
 
 /** Checks the values against the schema of the file, so that both allow the same values. */
@@ -174,12 +127,14 @@ const own = 'STOREGATE_';
 
 /** A name without our prefix may be meant for another program, so it is told only if it is one slip away from ours. */
 function unknownVariables(env: Environment): Problem[] {
+  const variables = environmentVariables();
+  const known = [...variables.keys()];
   // Where the variable that is meant is set as well, this one is another.
-  const unset = Object.keys(environmentVariables).filter((known) => !known.startsWith(own) && !env[known]);
+  const unset = known.filter((name) => !name.startsWith(own) && !env[name]);
   return Object.keys(env)
-    .filter((name) => env[name] && !Object.hasOwn(environmentVariables, name))
+    .filter((name) => env[name] && !variables.has(name))
     .flatMap((name) => {
-      if (name.startsWith(own)) return [problem(printable(name), explain(name.slice(own.length)))];
+      if (name.startsWith(own)) return [problem(printable(name), explain(name.slice(own.length), known))];
       const meant = name === name.toUpperCase() ? suggest(name, unset, 1) : null;
       return meant === null ? [] : [problem(printable(name), `is unknown; did you mean ${meant}?`)];
     });
@@ -188,11 +143,10 @@ function unknownVariables(env: Environment): Problem[] {
 /** Kubernetes sets such variables in each pod if a Service is named `storegate`. */
 const serviceLink = /^(SERVICE_(HOST|PORT)|PORT_\d+_(TCP|UDP))/;
 
-function explain(rest: string): string {
+function explain(rest: string, known: readonly string[]): string {
   if (serviceLink.test(rest)) {
     return 'was set by Kubernetes for a Service of this name; set enableServiceLinks: false in the pod';
   }
-  const known = Object.keys(environmentVariables);
   const near = suggest(
     rest,
     known.filter((name) => name.startsWith(own)).map((name) => name.slice(own.length)),

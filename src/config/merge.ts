@@ -3,8 +3,7 @@ import { dotted, pointerTo, touches } from './problems/pointers.ts';
 import { byPosition, type Problem } from './problems/problems.ts';
 import { type Rule, rules } from './rules.ts';
 import { type Flaw, schemaFlaws } from './schema/flaws.ts';
-import { schemaOf } from './schema/schema.ts';
-import { type Origin, type Setting, type Settings, SettingsReader, settingsOf, valueAt } from './settings.ts';
+import { type Origin, type Setting, type Settings, settingsOf, valueAt } from './settings.ts';
 import type { YamlFile } from './yaml/file.ts';
 
 /**
@@ -23,10 +22,10 @@ export function mergeSettings(
   const isSound = (name: string) => !unsound.some((pointer) => touches(pointer, pointerTo(name)));
 
   const settings = new Map<string, Setting>();
-  for (const [name, schema] of settingsOf(schemaOf('gateway'))) {
+  for (const [name, schema] of settingsOf('gateway')) {
     const [value, origin] =
       fromEnvironment(environment, name) ?? ((isSound(name) && fromFile(file, name)) || [schema.default, byDefault]);
-    settings.set(name, { value: value ?? shippedFor(name, shipped), origin, secret: schema['x-secret'] });
+    settings.set(name, { value: value ?? shippedFor(name, shipped), origin });
   }
 
   const broken = rules
@@ -59,7 +58,7 @@ function shippedFor(setting: string, shipped: { readonly contract: string; reado
 
 /** Moves a flaw to a place that somebody wrote: a rule may name a default that conflicts with a written value. */
 function ruleProblems({ reads, flaws }: Rule, settings: Settings, file: YamlFile): Problem[] {
-  return flaws(new SettingsReader(settings)).map((flaw) => {
+  return flaws(settings).map((flaw) => {
     const blamed = reads.find((name) => touches(pointerTo(name), flaw.pointer)) ?? '';
     const written = [blamed, ...reads].find((name) => settings.get(name)?.origin.kind !== 'default') ?? blamed;
     const origin = settings.get(written)?.origin;

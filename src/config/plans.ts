@@ -5,7 +5,6 @@ import type { Plan, PlanAddresses, Plans } from '../limits/plans.ts';
 import { dotted, step, touches } from './problems/pointers.ts';
 import { byPosition, ConfigError, type Problem } from './problems/problems.ts';
 import { type Flaw, schemaFlaws } from './schema/flaws.ts';
-import { schemaOf } from './schema/schema.ts';
 import { settingsOf } from './settings.ts';
 import { parseDuration } from './units.ts';
 import { toWindows, type WindowEntry, windowFlaws } from './windows.ts';
@@ -133,7 +132,7 @@ function ladderOf({ strikes, within, grace, lengths, forget }: LadderEntry): Lad
 
 /** The default ladder of the schema. */
 function ladderDefaults(): LadderEntry {
-  const settings = [...settingsOf(schemaOf('plans'))].filter(([name]) => name.startsWith('bans.'));
+  const settings = [...settingsOf('plans')].filter(([name]) => name.startsWith('bans.'));
   return Object.fromEntries(
     settings.map(([name, schema]) => [name.replace('bans.', ''), schema.default]),
   ) as unknown as LadderEntry;

@@ -1,19 +1,11 @@
 import { deepFreeze } from '../common/freeze.ts';
 import type { Config } from './config.ts';
 import { namesStores, remember, settingsBehind } from './describe.ts';
-import { schemaOf } from './schema/schema.ts';
-import { settingsOf } from './settings.ts';
-
-let restarts: ReadonlyMap<string, boolean> | undefined;
+import { settingSchema } from './settings.ts';
 
 /** Whether a setting, given by its dotted name, keeps its value from the start. The schema says so with `x-restart`. */
 export function needsRestart(name: string): boolean {
-  restarts ??= new Map(
-    [...settingsOf(schemaOf('gateway'))].map(([name, schema]) => [name, schema['x-restart'] === true]),
-  );
-  const restart = restarts.get(name);
-  if (restart === undefined) throw new TypeError(`there is no setting ${name}`);
-  return restart;
+  return settingSchema(name)['x-restart'] === true;
 }
 
 /** What says where the stores are. Unset, the store runs that was started beside the gateway, or nobody could start one now. */

@@ -23,7 +23,7 @@ export function endpointsOf({ url, events, endpoints }: WebhookSettings): readon
   const all = url === null ? endpoints : [{ url, events }, ...endpoints];
   return all.map(({ url, events }) => {
     const { href, host } = new URL(url);
-    const wanted = new Set(events);
+    const wanted = new Set<string>(events);
     return { id: shortDigest(href), url: href, host, wants: (type) => wanted.size === 0 || wanted.has(type) };
   });
 }

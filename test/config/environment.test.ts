@@ -8,6 +8,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { folderWith } from './folder.ts';
 import { mistakesOf } from './mistakes.ts';
 
+const variables = environmentVariables();
 const token = 'a-token-from-the-file';
 const otherToken = 'a-token-from-the-environment';
 const plans = 'plans: { free: { custom: true } }\n';
@@ -16,7 +17,7 @@ const webhookSecret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
 const otherWebhookSecret = `whsec_${Buffer.alloc(64, 2).toString('base64')}`;
 
 interface Row {
-  readonly name: keyof typeof environmentVariables;
+  readonly name: string;
   readonly file: string;
   readonly text: string;
   readonly read: (config: Config) => unknown;
@@ -210,25 +211,25 @@ describe.each(table)('$name', ({ name, file, text, read, values: [byDefault, inF
     const { load, inFolder } = setUp('{}');
     const config = load({});
     expect(read(config)).toEqual(inFolder(byDefault));
-    expect(sourceOf(config, environmentVariables[name]!)).toEqual({ kind: 'default' });
+    expect(sourceOf(config, variables.get(name)!)).toEqual({ kind: 'default' });
   });
 
   test('leaves the file its say when unset or empty', () => {
     const { load, inFolder } = setUp(file);
     for (const env of [{}, { [name]: '' }]) expect(read(load(env))).toEqual(inFolder(inFile));
-    expect(sourceOf(load({}), environmentVariables[name]!)).toMatchObject({ kind: 'file', file: 'g.yaml' });
+    expect(sourceOf(load({}), variables.get(name)!)).toMatchObject({ kind: 'file', file: 'g.yaml' });
   });
 
   test('beats the file', () => {
     const { load, inFolder } = setUp(file);
     const config = load({ [name]: text });
     expect(read(config)).toEqual(inFolder(inEnvironment));
-    expect(sourceOf(config, environmentVariables[name]!)).toEqual({ kind: 'environment', name });
+    expect(sourceOf(config, variables.get(name)!)).toEqual({ kind: 'environment', name });
   });
 });
 
 test('every variable of a setting has a row in the table above', () => {
-  const settings = Object.entries(environmentVariables).flatMap(([name, setting]) => (setting === null ? [] : [name]));
+  const settings = [...variables].flatMap(([name, setting]) => (setting === null ? [] : [name]));
   expect(table.map(({ name }) => name).sort()).toEqual(settings.sort());
 });
 
@@ -336,12 +337,12 @@ describe('an unknown variable', () => {
 
   test('is a mistake when its name starts with STOREGATE_', () => {
     expect(told('STOREGATE_COLOUR')).toEqual([
-      `STOREGATE_COLOUR: is unknown; known are ${Object.keys(environmentVariables).join(', ')}`,
+      `STOREGATE_COLOUR: is unknown; known are ${[...variables.keys()].join(', ')}`,
     ]);
   });
 
   test('is answered with the one that was meant, for any slip of one letter', () => {
-    const names = Object.keys(environmentVariables).filter((name) => name.startsWith('STOREGATE_'));
+    const names = [...variables.keys()].filter((name) => name.startsWith('STOREGATE_'));
     const slip = fc.constantFrom(...names).chain((name) =>
       fc.integer({ min: 'STOREGATE_'.length, max: name.length - 1 }).map((at) => ({
         name,
@@ -407,7 +408,7 @@ describe.each([
   test.each(['', '\n', '\r\n'])('is read without the line end %j', (end) => {
     const config = setUpWith(secret + end)({ [file]: 'secrets/one' });
     expect(read(config)).toBe(secret);
-    expect(sourceOf(config, environmentVariables[name]!)).toEqual({ kind: 'environment', name: file });
+    expect(sourceOf(config, variables.get(name)!)).toEqual({ kind: 'environment', name: file });
   });
 
   test.each([

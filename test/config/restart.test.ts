@@ -5,11 +5,10 @@ import type { Config } from '../../src/config/config.ts';
 import { describeConfig, remember, settingsBehind, withStore } from '../../src/config/describe.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { differences, inForce, keepsValue, needsRestart } from '../../src/config/restart.ts';
-import { schemaOf } from '../../src/config/schema/schema.ts';
 import { putAt, settingsOf } from '../../src/config/settings.ts';
 import { folderWith } from './folder.ts';
 
-const settings = [...settingsOf(schemaOf('gateway'))];
+const settings = [...settingsOf('gateway')];
 const SECRET = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
 /** What other settings need to be there. */
 const REDIS = {

@@ -3,21 +3,17 @@ import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
-import { assemble } from '../../src/config/assemble.ts';
-import { environmentVariables, readEnvironment } from '../../src/config/environment.ts';
-import { shippedFiles } from '../../src/config/load.ts';
-import { mergeSettings } from '../../src/config/merge.ts';
-import { loadPlans } from '../../src/config/plans.ts';
+import { configType } from '../../scripts/config-type.ts';
+import { environmentVariables } from '../../src/config/environment.ts';
 import { schemaFlaws } from '../../src/config/schema/flaws.ts';
 import { type Schema, schemaOf } from '../../src/config/schema/schema.ts';
 import { isValid } from '../../src/config/schema/valid.ts';
 import { validator } from '../../src/config/schema/validators.ts';
-import { type Setting, SettingsReader, settingsOf } from '../../src/config/settings.ts';
-import { readYamlFile } from '../../src/config/yaml/file.ts';
+import { settingsOf } from '../../src/config/settings.ts';
 import { FILES, textOf } from '../support/imports.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const settings = [...settingsOf(schemaOf('gateway'))];
+const settings = [...settingsOf('gateway')];
 const withValue = (name: string, value: unknown) =>
   name.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
 
@@ -39,6 +35,10 @@ describe('the schema that editors show', () => {
   test.each(['gateway', 'plans'] as const)('is one by the schema of schemas: %s', (name) => {
     const ajv = new Ajv();
     expect([ajv.validateSchema(schemaOf(name)), ajv.errors]).toEqual([true, null]);
+  });
+
+  test('is the type of the settings in the code (npm run generate writes it)', () => {
+    expect(readFileSync(resolve(root, 'src/config/config.generated.ts'), 'utf8')).toBe(configType());
   });
 
   test.each(settings)('explains %s and has a default that it accepts', (name, schema) => {
@@ -74,7 +74,7 @@ describe('the schema that editors show', () => {
 
   test('tells of every variable that beats a setting', () => {
     const text = readFileSync(resolve(root, 'config/gateway.yaml'), 'utf8');
-    for (const [name, setting] of Object.entries(environmentVariables)) {
+    for (const [name, setting] of environmentVariables()) {
       if (setting === null) continue;
       const schema = new Map(settings).get(setting) as Schema & { description: string };
       expect(schema.description).toContain(name);
@@ -83,24 +83,7 @@ describe('the schema that editors show', () => {
   });
 
   test('has no setting that no code reads', () => {
-    const read = new Set<string>();
-    class Noting extends Map<string, Setting> {
-      override get(name: string): Setting | undefined {
-        read.add(name);
-        return super.get(name);
-      }
-    }
-    const environment = readEnvironment({ REDIS_URL: 'redis://127.0.0.1' }, root);
-    const merged = mergeSettings(environment, readYamlFile(shippedFiles.gateway, root), shippedFiles);
-    assemble(new SettingsReader(new Noting(merged.settings)), {
-      plans: loadPlans(shippedFiles.plans),
-      gateway: shippedFiles.gateway,
-      cwd: root,
-      lists: { settings: merged.settings, paths: [], problems: [], listsOf: () => ({ allow: [], deny: [] }) },
-    });
     const names = settings.map(([name]) => name);
-    expect(names.filter((name) => !read.has(name))).toEqual([]);
-    // The Config is of no use to anybody where it is made.
     const code = FILES.filter((file) => !file.startsWith('config/'))
       .map(textOf)
       .join('\n');

@@ -59,7 +59,7 @@ export class TestGateway {
         ...env,
       },
     };
-    this.#load = () => patientConfig(loadConfig(options), this.folder);
+    this.#load = () => patientConfig(loadConfig(options));
     this.config = this.#load();
   }
 

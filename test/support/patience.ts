@@ -2,8 +2,7 @@ import { parse, stringify } from 'yaml';
 import { deepFreeze } from '../../src/common/freeze.ts';
 import type { Config } from '../../src/config/config.ts';
 import { remember, settingsBehind } from '../../src/config/describe.ts';
-import { putAt, SettingsReader, valueAt } from '../../src/config/settings.ts';
-import { upstreamOf, upstreamsOf } from '../../src/config/upstreams.ts';
+import { putAt, valueAt, written } from '../../src/config/settings.ts';
 
 /** A minute: no healthy run needs so long, on however busy a machine. */
 const LONG = 60_000;
@@ -33,24 +32,24 @@ export function patientText(text: string): string {
 }
 
 /** The configuration with these deadlines, where nothing sets them. It describes itself as if it had none of them. */
-export function patientConfig(config: Config, cwd: string): Config {
+export function patientConfig(config: Config): Config {
   const settings = settingsBehind(config);
   const added = PATIENT.filter(([setting]) => settings.get(setting)?.origin.kind === 'default');
-  const read = new SettingsReader(settings).with((name, setting) => {
-    const [, , value] = added.find(([setting]) => setting === name) ?? [];
-    return value === undefined ? null : { ...setting, value };
-  });
-  const addedTo = (section: 'redis' | 'door' | 'webhooks') =>
+  const addedTo = (section: 'redis' | 'upstream' | 'door' | 'webhooks', own: object = {}) =>
     Object.fromEntries(
       added
-        .filter(([setting]) => setting.startsWith(`${section}.`))
-        .map(([setting, value]) => [setting.slice(section.length + 1), value]),
+        .map(([setting, value]) => [setting.split('.'), value] as const)
+        .filter(([[first, key]]) => first === section && !Object.hasOwn(own, key!))
+        .map(([[, key], value]) => [key, value]),
     );
+  const own = written<Record<string, object> | null>(settings, 'upstreams');
   const patient = deepFreeze({
     ...config,
     redis: config.redis && { ...config.redis, ...addedTo('redis') },
-    upstream: upstreamOf(read, cwd),
-    upstreams: upstreamsOf(read, cwd),
+    upstream: { ...config.upstream, ...addedTo('upstream') },
+    upstreams: Object.fromEntries(
+      Object.entries(config.upstreams).map(([name, one]) => [name, { ...one, ...addedTo('upstream', own?.[name]) }]),
+    ),
     door: { ...config.door, ...addedTo('door') },
     webhooks: { ...config.webhooks, ...addedTo('webhooks') },
   });

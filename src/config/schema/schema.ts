@@ -8,9 +8,11 @@ export interface Schema {
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: boolean | Schema;
+  readonly items?: Schema;
   readonly required?: readonly string[];
   readonly definitions?: Readonly<Record<string, Schema>>;
   readonly enum?: readonly unknown[];
+  readonly pattern?: string;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly default?: unknown;
@@ -20,6 +22,10 @@ export interface Schema {
   readonly 'x-secret'?: 'whole' | 'credentials';
   /** Whether a new value of the setting, or of the settings in this section, needs a restart. */
   readonly 'x-restart'?: boolean | undefined;
+  /** The conversion (`conversions.ts`) from the value as written to that of a Config. */
+  readonly 'x-unit'?: string;
+  /** The environment variables that give the setting; a later one beats an earlier one. */
+  readonly 'x-env'?: string | readonly string[];
   /** Smallest and largest duration or size, as written. */
   readonly 'x-between'?: readonly [string, string];
 }
@@ -43,6 +49,11 @@ export function flatten(schema: Schema, root: Schema): Schema {
   const target = schema.$ref === undefined ? undefined : root.definitions?.[schema.$ref.replace('#/definitions/', '')];
   const parts = [...(target === undefined ? [] : [target]), ...(schema.allOf ?? [])];
   return Object.assign({}, ...parts.map((part) => flatten(part, root)), schema);
+}
+
+/** Whether a value is a section or a map. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The requirement for a value, as a sentence without its subject. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Schema, type SchemaName, schemaOf } from './schema.ts';
+import { isObject, type Schema, type SchemaName, schemaOf } from './schema.ts';
 import { validator } from './validators.ts';
 
 /** Keywords that judge no value. */
@@ -9,6 +9,8 @@ const ANNOTATIONS = [
   'default',
   'errorMessage',
   'x-restart',
+  'x-unit',
+  'x-env',
   '$schema',
   '$comment',
   'definitions',
@@ -60,8 +62,4 @@ function isSection(schema: Schema): boolean {
 
 function hasOnly(schema: Schema, keywords: ReadonlySet<string>): boolean {
   return Object.keys(schema).every((keyword) => keywords.has(keyword));
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

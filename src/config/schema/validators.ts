@@ -46,7 +46,7 @@ function createAjv(): Ajv {
     // A check that runs once or twice gains nothing by it.
     code: { optimize: false },
   });
-  ajv.addVocabulary(['errorMessage', 'x-secret', 'x-restart']);
+  ajv.addVocabulary(['errorMessage', 'x-secret', 'x-restart', 'x-unit', 'x-env']);
   ajv.addKeyword({ keyword: 'x-between', errors: true, compile: between });
   for (const [format, check] of Object.entries(formats)) ajv.addFormat(format, check);
   return ajv;

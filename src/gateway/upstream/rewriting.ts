@@ -18,7 +18,11 @@ interface Base {
 }
 
 /** `urls`: the mount's target, or the stores of its upstream. `null`: paths stay as they are. */
-export function createRewriting({ path: known, rewrite }: Mount, urls: readonly string[]): Rewriting | null {
+export function createRewriting(
+  { path: known, stripPrefix, rewrite: other }: Mount,
+  urls: readonly string[],
+): Rewriting | null {
+  const rewrite = stripPrefix ? '' : other;
   if (rewrite === null) return null;
   const bases = urls.map((text): Base => {
     const { origin, protocol, pathname } = new URL(text);

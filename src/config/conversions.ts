@@ -1,0 +1,71 @@
+import { resolve } from 'node:path';
+import type { AddressList } from '../common/address-lists.ts';
+import type { AddressEntry } from './address-lists.ts';
+import { readPairs } from './pairs.ts';
+import { flatten, isObject, type Schema, schemaOf } from './schema/schema.ts';
+import { parseDuration, parseSize } from './units.ts';
+
+/** What values mean beside the settings. */
+export interface Surroundings {
+  /** The base of relative paths. */
+  readonly cwd: string;
+  readonly listsIn: (entries: readonly AddressEntry[]) => readonly AddressList[];
+}
+
+/** From a valid value as written to the value of a Config, by the `x-unit` of the schema. */
+const conversions = {
+  /** To milliseconds. */
+  duration: (text: string) => parseDuration(text)!,
+  /** To bytes. */
+  size: (size: string | number) => parseSize(size)!,
+  /** To an absolute path. */
+  path: (path: string, { cwd }: Surroundings) => resolve(cwd, path),
+  url: (url: string) => new URL(url).href,
+  baseUrl,
+  statuses: (statuses: string | number): StatusRange => {
+    const [from = 0, to = from] = String(statuses).split('-').map(Number);
+    return { from, to };
+  },
+  pairs: (text: string) => readPairs(text)!,
+  addresses: (entries: readonly AddressEntry[], { listsIn }: Surroundings) => listsIn(entries),
+};
+
+type UnitName = keyof typeof conversions;
+
+/** The type of a value after its conversion. */
+export type Unit<Name extends UnitName> = ReturnType<(typeof conversions)[Name]>;
+
+/** Both are part of it. */
+export interface StatusRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A URL in its normal form (lower-case host, no default port), ready for a path after it. */
+export function baseUrl(url: string): string {
+  return new URL(url).href.replace(/\/+$/, '');
+}
+
+/** A valid value of gateway.yaml, or of a part of it, as it stands in a Config. `null`: left out, without a default. */
+export function converted(value: unknown, reference: Schema, around: Surroundings): unknown {
+  const schema = flatten(reference, schemaOf('gateway'));
+  const { additionalProperties: entries, default: usual = null, items, properties, 'x-unit': unit } = schema;
+  const given = value === undefined ? usual : value;
+  if (unit !== undefined && given !== null) {
+    return (conversions[unit as UnitName] as (value: unknown, around: Surroundings) => unknown)(given, around);
+  }
+  if (properties !== undefined) {
+    const section = isObject(given) ? given : {};
+    return mapped(properties, (inner, key) => converted(section[key], inner, around));
+  }
+  if (isObject(given)) return mapped(given, (entry) => converted(entry, entries as Schema, around));
+  return Array.isArray(given) ? given.map((entry) => converted(entry, items!, around)) : given;
+}
+
+/** An object with the same keys, and other values. */
+export function mapped<A, B>(
+  entries: Readonly<Record<string, A>>,
+  map: (value: A, key: string) => B,
+): Record<string, B> {
+  return Object.fromEntries(Object.entries(entries).map(([key, value]) => [key, map(value, key)]));
+}

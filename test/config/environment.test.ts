@@ -5,191 +5,14 @@ import type { Config } from '../../src/config/config.ts';
 import { sourceOf } from '../../src/config/describe.ts';
 import { environmentVariables } from '../../src/config/environment.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { settingSchema } from '../../src/config/settings.ts';
 import { folderWith } from './folder.ts';
 import { mistakesOf } from './mistakes.ts';
+import { loadSettings, OTHER_FILES, OTHER_SECRET, OTHER_VALUES, SECRET } from './other-values.ts';
 
 const variables = environmentVariables();
-const token = 'a-token-from-the-file';
 const otherToken = 'a-token-from-the-environment';
 const plans = 'plans: { free: { custom: true } }\n';
-
-const webhookSecret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
-const otherWebhookSecret = `whsec_${Buffer.alloc(64, 2).toString('base64')}`;
-
-interface Row {
-  readonly name: string;
-  readonly file: string;
-  readonly text: string;
-  readonly read: (config: Config) => unknown;
-  /** The values of default, file and environment; `~` stands for the working folder. */
-  readonly values: readonly [unknown, unknown, unknown];
-}
-
-const table: readonly Row[] = [
-  row('STOREGATE_WORKERS', 'workers: auto', '1', (c) => c.workers, [1, 1, 1]),
-  row('STOREGATE_HOST', 'listen: { host: 10.0.0.1 }', '::1', (c) => c.listen.host, ['0.0.0.0', '10.0.0.1', '::1']),
-  row('STOREGATE_PORT', 'listen: { port: 81 }', '0', (c) => c.listen.port, [8080, 81, 0]),
-  row('STOREGATE_ADMIN_HOST', 'admin: { host: "::1" }', 'localhost', (c) => c.admin.host, [
-    '127.0.0.1',
-    '::1',
-    'localhost',
-  ]),
-  row('STOREGATE_ADMIN_PORT', 'admin: { port: 82 }', '65535', (c) => c.admin.port, [9901, 82, 65535]),
-  row('STOREGATE_ADMIN_TOKEN', `admin: { token: ${token} }`, otherToken, (c) => c.admin.token, [
-    null,
-    token,
-    otherToken,
-  ]),
-  row('STOREGATE_TLS_CERT', 'listen: { tls: { cert: one.pem } }', 'other/two.pem', (c) => c.listen.tls.cert, [
-    null,
-    '~/one.pem',
-    '~/other/two.pem',
-  ]),
-  row('STOREGATE_TLS_KEY', 'listen: { tls: { key: one.pem } }', 'other/two.pem', (c) => c.listen.tls.key, [
-    null,
-    '~/one.pem',
-    '~/other/two.pem',
-  ]),
-  row('STOREGATE_ADMIN_TLS_CERT', 'admin: { tls: { cert: one.pem } }', 'other/two.pem', (c) => c.admin.tls.cert, [
-    null,
-    '~/one.pem',
-    '~/other/two.pem',
-  ]),
-  row('STOREGATE_ADMIN_TLS_KEY', 'admin: { tls: { key: one.pem } }', 'other/two.pem', (c) => c.admin.tls.key, [
-    null,
-    '~/one.pem',
-    '~/other/two.pem',
-  ]),
-  row(
-    'STOREGATE_ADMIN_TLS_CLIENT_CA',
-    'admin: { tls: { clientCa: one.pem } }',
-    'other/two.pem',
-    (c) => c.admin.tls.clientCa,
-    [null, '~/one.pem', '~/other/two.pem'],
-  ),
-  row('STOREGATE_DATA', 'data: here', 'there', (c) => c.data, ['~/data', '~/here', '~/there']),
-  row('STOREGATE_PLANS', 'plans: { file: plans.yaml }', 'other/plans.yaml', (c) => c.files.plans, [
-    '~/shipped.yaml',
-    '~/plans.yaml',
-    '~/other/plans.yaml',
-  ]),
-  row('STOREGATE_CONTRACT', 'contract: { file: a.yaml }', '/b.yaml', (c) => c.contract.file, [
-    '~/contract.yaml',
-    '~/a.yaml',
-    '/b.yaml',
-  ]),
-  row('STORE_URL', 'upstream: { url: "http://A:80/v1/" }', 'https://b', (c) => c.upstream.stores[0]?.url, [
-    undefined,
-    'http://a/v1',
-    'https://b',
-  ]),
-  row('REDIS_URL', 'redis: { url: "redis://a" }', 'rediss://b:1/2', (c) => c.redis?.url, [
-    undefined,
-    'redis://a',
-    'rediss://b:1/2',
-  ]),
-  row(
-    'REDIS_SENTINEL_PASSWORD',
-    'redis: { url: "redis://a", sentinelPassword: here }',
-    'there',
-    (c) => c.redis?.sentinelPassword,
-    [undefined, 'here', 'there'],
-  ),
-  ...inTracing('endpoint', ['OTEL_EXPORTER_OTLP_ENDPOINT'], '"http://a:1"', 'http://b:2', [
-    null,
-    'http://a:1/',
-    'http://b:2/',
-  ]),
-  ...inTracing('tracesEndpoint', ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'], '"http://a:1/x"', 'http://b:2/y', [
-    null,
-    'http://a:1/x',
-    'http://b:2/y',
-  ]),
-  ...inTracing('exporter', ['OTEL_TRACES_EXPORTER'], 'otlp', 'none', ['otlp', 'otlp', 'none']),
-  ...inTracing('exporter', ['OTEL_SDK_DISABLED'], 'otlp', 'TRUE', ['otlp', 'otlp', 'none']),
-  ...inTracing('protocol', both('PROTOCOL'), 'http/protobuf', 'http/json', [
-    'http/protobuf',
-    'http/protobuf',
-    'http/json',
-  ]),
-  ...inTracing('headers', both('HEADERS'), 'a=b', 'c=d%20e,f=g', [null, { a: 'b' }, { c: 'd e', f: 'g' }]),
-  ...inTracing('compression', both('COMPRESSION'), 'none', 'gzip', ['none', 'none', 'gzip']),
-  ...inTracing('timeout', both('TIMEOUT'), '5s', '1500', [10_000, 5_000, 1_500]),
-  ...inTracing('certificate', both('CERTIFICATE'), 'a.pem', '/b.pem', [null, '~/a.pem', '/b.pem']),
-  ...inTracing('clientCertificate', both('CLIENT_CERTIFICATE'), 'a.pem', '/b.pem', [null, '~/a.pem', '/b.pem']),
-  ...inTracing('clientKey', both('CLIENT_KEY'), 'a.key', '/b.key', [null, '~/a.key', '/b.key']),
-  ...inTracing('sampler', ['OTEL_TRACES_SAMPLER'], 'always_off', 'always_on', [
-    'parentbased_traceidratio',
-    'always_off',
-    'always_on',
-  ]),
-  ...inTracing('ratio', ['OTEL_TRACES_SAMPLER_ARG'], '0.5', '0.25', [1, 0.5, 0.25]),
-  ...inTracing('service', ['OTEL_SERVICE_NAME'], 'a', 'b', [null, 'a', 'b']),
-  ...inTracing('resource', ['OTEL_RESOURCE_ATTRIBUTES'], 'a=b', ' c = d%2Ce ,', [null, { a: 'b' }, { c: 'd,e' }]),
-  ...inBatch('queue', 'OTEL_BSP_MAX_QUEUE_SIZE', '1000', '3000', [2048, 1000, 3000]),
-  ...inBatch('size', 'OTEL_BSP_MAX_EXPORT_BATCH_SIZE', '100', '200', [512, 100, 200]),
-  ...inBatch('delay', 'OTEL_BSP_SCHEDULE_DELAY', '1s', '20', [5_000, 1_000, 20]),
-  ...inBatch('timeout', 'OTEL_BSP_EXPORT_TIMEOUT', '1s', '20', [30_000, 1_000, 20]),
-  row(
-    'STOREGATE_WEBHOOK_URL',
-    `webhooks: { url: "https://a/x", secret: "${webhookSecret}" }`,
-    'http://[::1]:1/?t=1',
-    (c) => c.webhooks.url,
-    [null, 'https://a/x', 'http://[::1]:1/?t=1'],
-  ),
-  row(
-    'STOREGATE_WEBHOOK_SECRET',
-    `webhooks: { secret: "${webhookSecret}" }`,
-    otherWebhookSecret,
-    (c) => c.webhooks.secret,
-    [null, webhookSecret, otherWebhookSecret],
-  ),
-  row(
-    'STOREGATE_WEBHOOK_PREVIOUS_SECRET',
-    `webhooks: { previousSecret: "${webhookSecret}" }`,
-    otherWebhookSecret,
-    (c) => c.webhooks.previousSecret,
-    [null, webhookSecret, otherWebhookSecret],
-  ),
-  row('LOG_LEVEL', 'log: { level: warn }', 'silent', (c) => c.log.level, ['info', 'warn', 'silent']),
-];
-
-function row(name: Row['name'], file: string, text: string, read: Row['read'], values: Row['values']): Row {
-  return { name, file, text, read, values };
-}
-
-/** The variable of one setting, and the one for traces alone. */
-function both(
-  name: 'PROTOCOL' | 'HEADERS' | 'COMPRESSION' | 'TIMEOUT' | 'CERTIFICATE' | 'CLIENT_CERTIFICATE' | 'CLIENT_KEY',
-) {
-  return [`OTEL_EXPORTER_OTLP_${name}`, `OTEL_EXPORTER_OTLP_TRACES_${name}`] as const;
-}
-
-function inTracing(
-  setting: keyof Config['tracing'],
-  names: readonly Row['name'][],
-  file: string,
-  text: string,
-  values: Row['values'],
-): Row[] {
-  return names.map((name) =>
-    row(name, `tracing: { ${setting}: ${quoted(file)} }`, text, (c) => c.tracing[setting], values),
-  );
-}
-
-function inBatch(
-  setting: keyof Config['tracing']['batch'],
-  name: Row['name'],
-  file: string,
-  text: string,
-  values: Row['values'],
-): Row[] {
-  return [row(name, `tracing: { batch: { ${setting}: ${file} } }`, text, (c) => c.tracing.batch[setting], values)];
-}
-
-function quoted(text: string): string {
-  return text.startsWith('"') || Number(text) > 0 ? text : `"${text}"`;
-}
 
 function setUp(gateway: string) {
   const cwd = folderWith({ 'plans.yaml': plans, 'other/plans.yaml': plans, 'shipped.yaml': plans, 'g.yaml': gateway });
@@ -198,39 +21,53 @@ function setUp(gateway: string) {
     contract: join(cwd, 'contract.yaml'),
     gateway: join(cwd, 'g.yaml'),
   };
-  // Where webhooks are sent, they are signed.
-  const signed = (env: Record<string, string>) =>
-    env.STOREGATE_WEBHOOK_URL ? { STOREGATE_WEBHOOK_SECRET: webhookSecret, ...env } : env;
-  const load = (env: Record<string, string>) => loadConfig({ env: signed(env), cwd, files });
-  const inFolder = (value: unknown) => (typeof value === 'string' ? value.replace('~', cwd) : value);
-  return { load, inFolder, cwd };
+  const load = (env: Record<string, string>) => loadConfig({ env, cwd, files });
+  return { load };
 }
 
-describe.each(table)('$name', ({ name, file, text, read, values: [byDefault, inFile, inEnvironment] }) => {
-  test('leaves the default when neither it nor the file speaks', () => {
-    const { load, inFolder } = setUp('{}');
-    const config = load({});
-    expect(read(config)).toEqual(inFolder(byDefault));
-    expect(sourceOf(config, variables.get(name)!)).toEqual({ kind: 'default' });
+/** What other settings need. */
+const NEEDED = { 'redis.url': 'redis://127.0.0.1', 'webhooks.secret': SECRET };
+const folder = folderWith(OTHER_FILES);
+
+/** What a variable has in place of the value in the file. */
+function textFor(name: string, written: unknown): string {
+  if (name === 'OTEL_SDK_DISABLED') return 'TRUE';
+  return name.startsWith('OTEL_') ? String(written).replace(/^(\d+)ms$/, '$1') : String(written);
+}
+
+describe.each([...variables].filter(([, setting]) => setting !== null))('%s', (name, setting) => {
+  const other = OTHER_VALUES[setting!];
+  const inFile = () => loadSettings(folder, { ...NEEDED, [setting!]: other });
+
+  test('says the same as its setting, and beats it', () => {
+    const written = { ...NEEDED, [setting!]: settingSchema(setting!).default };
+    const config = loadSettings(folder, written, { [name]: textFor(name, other) });
+    expect(config).toEqual(inFile());
+    expect(sourceOf(config, setting!)).toEqual({ kind: 'environment', name });
   });
 
-  test('leaves the file its say when unset or empty', () => {
-    const { load, inFolder } = setUp(file);
-    for (const env of [{}, { [name]: '' }]) expect(read(load(env))).toEqual(inFolder(inFile));
-    expect(sourceOf(load({}), variables.get(name)!)).toMatchObject({ kind: 'file', file: 'g.yaml' });
-  });
-
-  test('beats the file', () => {
-    const { load, inFolder } = setUp(file);
-    const config = load({ [name]: text });
-    expect(read(config)).toEqual(inFolder(inEnvironment));
-    expect(sourceOf(config, variables.get(name)!)).toEqual({ kind: 'environment', name });
+  test('leaves the file its say if it is unset or empty', () => {
+    const config = loadSettings(folder, { ...NEEDED, [setting!]: other }, { [name]: '' });
+    expect(config).toEqual(inFile());
+    expect(sourceOf(config, setting!)).toMatchObject({ kind: 'file', file: 'gateway.yaml' });
   });
 });
 
-test('every variable of a setting has a row in the table above', () => {
-  const settings = [...variables].flatMap(([name, setting]) => (setting === null ? [] : [name]));
-  expect(table.map(({ name }) => name).sort()).toEqual(settings.sort());
+test('numbers, durations of OpenTelemetry and paths become what settings are', () => {
+  const { workers, listen, tracing, files, contract } = loadConfig({
+    env: {
+      STOREGATE_WORKERS: 'auto',
+      STOREGATE_PORT: '0',
+      STOREGATE_PLANS: 'other.yaml',
+      STOREGATE_CONTRACT: '/b.yaml',
+      OTEL_TRACES_SAMPLER_ARG: '0.25',
+      OTEL_EXPORTER_OTLP_TIMEOUT: '1500',
+      OTEL_RESOURCE_ATTRIBUTES: ' c = d%2Ce ,',
+    },
+    cwd: folder,
+  });
+  expect([workers, listen.port, files.plans, contract.file]).toEqual([1, 0, join(folder, 'other.yaml'), '/b.yaml']);
+  expect(tracing).toMatchObject({ ratio: 0.25, timeout: 1_500, resource: { c: 'd,e' } });
 });
 
 test('headers for the receiver of spans may stand in a file', () => {
@@ -395,8 +232,8 @@ describe.each([
   ['STOREGATE_ADMIN_TOKEN', otherToken, (c: Config) => c.admin.token],
   ['REDIS_URL', 'redis://:s3cr3t@b:1', (c: Config) => c.redis?.url],
   ['REDIS_SENTINEL_PASSWORD', 's3cr3t', (c: Config) => c.redis?.sentinelPassword],
-  ['STOREGATE_WEBHOOK_SECRET', otherWebhookSecret, (c: Config) => c.webhooks.secret],
-  ['STOREGATE_WEBHOOK_PREVIOUS_SECRET', otherWebhookSecret, (c: Config) => c.webhooks.previousSecret],
+  ['STOREGATE_WEBHOOK_SECRET', OTHER_SECRET, (c: Config) => c.webhooks.secret],
+  ['STOREGATE_WEBHOOK_PREVIOUS_SECRET', OTHER_SECRET, (c: Config) => c.webhooks.previousSecret],
 ] as const)('%s in a file', (name, secret, read) => {
   const file = `${name}_FILE`;
   const setUpWith = (content: string) => {

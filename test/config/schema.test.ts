@@ -72,7 +72,7 @@ describe('the schema that editors show', () => {
     }
   });
 
-  test('tells of every variable that beats a setting', () => {
+  test('tells of every variable that beats a setting, as gateway.yaml does', () => {
     const text = readFileSync(resolve(root, 'config/gateway.yaml'), 'utf8');
     for (const [name, setting] of environmentVariables()) {
       if (setting === null) continue;

@@ -40,7 +40,9 @@ export class TestBrowser {
   }
 
   static async start(): Promise<TestBrowser> {
-    return new TestBrowser(await chromium.launch({ executablePath: program('chromium'), args: ARGUMENTS }));
+    return new TestBrowser(
+      await chromium.launch({ executablePath: program('chromium-headless-shell'), args: ARGUMENTS }),
+    );
   }
 
   /** A page with an empty cache and storage. */

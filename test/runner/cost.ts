@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 
 /**
  * Runs the tests, with any arguments of Jest, and prints the CPU and wall seconds of each suite and of each folder, the largest
@@ -13,7 +13,7 @@ interface Cost {
   readonly wall: number;
 }
 
-const root = resolve(import.meta.dirname, '..');
+const root = resolve(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'storegate-cost-'));
 const file = join(folder, 'cost');
 const began = performance.now();
@@ -32,7 +32,9 @@ rmSync(folder, { recursive: true });
 const sum = (some: readonly Cost[], of: 'cpu' | 'wall') => some.reduce((total, one) => total + one[of], 0);
 const row = (cpu: number, wall: number, name: string) =>
   `${cpu.toFixed(1).padStart(8)} ${wall.toFixed(1).padStart(8)}  ${name}`;
-const byFolder = [...Map.groupBy(costs, ({ suite }) => (suite.includes('/') ? suite.split('/')[0]! : '.'))];
+/** `test/limits`, `packages/http1`, or `test` for the suites right in it. */
+const folderOf = (suite: string) => dirname(suite).split('/').slice(0, 2).join('/');
+const byFolder = [...Map.groupBy(costs, ({ suite }) => folderOf(suite))];
 
 console.log('   CPU s   wall s  suite');
 for (const { suite, cpu, wall } of costs.toSorted((a, b) => b.cpu - a.cpu)) console.log(row(cpu, wall, suite));

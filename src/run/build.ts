@@ -1,10 +1,11 @@
+import type { FindPage } from '@storegate/pages';
 import { createReference } from '@storegate/reference';
 import type { Guard } from '../callers/guard.ts';
 import type { Eventually } from '../common/eventually.ts';
 import { CONTRACT_JSON_PATH, CONTRACT_YAML_PATH, PAGE_PATHS, REFERENCE_PATH } from '../common/own-paths.ts';
 import type { SharedBudget } from '../common/shared-budget.ts';
 import type { Config } from '../config/config.ts';
-import type { Operation } from '../config/contract/contract.ts';
+import type { Contract, Operation } from '../config/contract/contract.ts';
 import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
 import { ERROR_CODES } from '../errors/refusals.ts';
 import { createReport, createTellFaults } from '../gateway/contract-reports.ts';
@@ -65,24 +66,9 @@ export interface Lasting {
 }
 
 /** The pipeline of one configuration. A request stays on the pipeline it began on, even across a reload. */
-export function buildPipeline({ config, contract, prepared }: ActiveConfig<Config>, lasting: Lasting): Pipeline {
-  const {
-    state,
-    bans,
-    keyring,
-    keys,
-    uses,
-    deprecatedBy,
-    guard,
-    flights,
-    upstreams,
-    bodies,
-    readAhead,
-    largeChecks,
-    observe,
-    clock,
-    tracing,
-  } = lasting;
+export function buildPipeline(settings: ActiveConfig<Config>, lasting: Lasting): Pipeline {
+  const { config, contract } = settings;
+  const { state, bans, keyring, keys, uses, flights, upstreams, largeChecks, observe, clock, tracing, guard } = lasting;
   const cors = createCors(config.cors);
   const timing = config.tracing.serverTiming ? createTiming(config.cors.origins) : null;
   const answer = createAnswer({ cors, guard, observe, timing });
@@ -90,38 +76,9 @@ export function buildPipeline({ config, contract, prepared }: ActiveConfig<Confi
   const { responses } = config.contract;
   const report = createReport(contract, observe);
   const fields = tracing === null ? requestFields : tracedFields;
-
-  function route(exchange: Exchange, { path }: Target): Route {
-    const found = findRoute(contract, config.mounts, exchange.call.method, path);
-    if (found.kind === 'operation') exchange.operation = found.operation;
-    exchange.route =
-      found.kind === 'operation' ? found.operation.id : found.kind === 'mount' ? `mount ${found.mount.path}` : null;
-    if (exchange.client) note(exchange);
-    return found;
-  }
-
-  /** Whether the path is of the contract, which comes before mounts. */
-  function isOfContract(method: string, path: string): boolean {
-    return findRoute(contract, [], method, path).kind !== 'not_found';
-  }
-
-  /** Records how the key is used. */
-  function note({ id, client, operation }: Exchange): void {
-    const { keyId, plan, retiresAt } = client!;
-    uses.note(keyId);
-    if (operation?.deprecated) uses.noteDeprecated(keyId, operation.id);
-    if (retiresAt !== null) observe({ type: 'key.retiring', id, keyId, plan });
-  }
-
-  const byDefault = upstreams.of(DEFAULT_UPSTREAM);
-  const named = new Map<Operation, Stores>(
-    contract.operations.flatMap((operation) =>
-      operation.upstream === null ? [] : [[operation, upstreams.of(operation.upstream)]],
-    ),
-  );
-  // Most contracts name none, and no request looks for one.
-  const upstreamOf = named.size === 0 ? () => byDefault : (operation: Operation) => named.get(operation) ?? byDefault;
-
+  const upstreamOf = upstreamsIn(contract, upstreams);
+  /** The contract comes before mounts. */
+  const isOfContract = (method: string, path: string) => findRoute(contract, [], method, path).kind !== 'not_found';
   return createPipeline({
     door: createDoor({
       config: config.door,
@@ -131,51 +88,76 @@ export function buildPipeline({ config, contract, prepared }: ActiveConfig<Confi
     }),
     addresses: createAddresses(config.addresses),
     authenticate: behindMounts(config.mounts, isOfContract, createAuthenticate({ keyring, guard, clock })),
-    usage: createUsage({ state, keys, flights, deprecatedBy, answer, operations: contract.operations, clock }),
+    usage: createUsage({
+      ...{ state, keys, flights, answer, clock },
+      operations: contract.operations,
+      deprecatedBy: lasting.deprecatedBy,
+    }),
     admit: createInFlight({ plans: config.plans, flights, state, admit: createAdmit({ state, bans, observe }) }),
     contract: createContract({
-      maxBodyBytes,
-      bodies,
-      largeChecks,
+      ...{ maxBodyBytes, largeChecks, clock, report, bodies: lasting.bodies },
       refuseAfterSunset: config.contract.afterSunset === 'refuse',
-      clock,
-      report,
     }),
     forward: createForward({ upstreamOf, observe, requestFields: fields, plainAnswers: responses !== 'off' }),
     inspect: createInspection({ mode: responses, maxBodyBytes, largeChecks, report }),
-    relay: createRelay({ answer, readAhead }),
+    relay: createRelay({ answer, readAhead: lasting.readAhead }),
     mounts: createMounts({
-      mounts: config.mounts,
+      ...{ maxBodyBytes, answer, observe, mounts: config.mounts, timeouts: config.upstream, requestFields: fields },
       upstreamOf: (name) => upstreams.of(name),
       storesOf: (name) =>
         (name === DEFAULT_UPSTREAM ? config.upstream : config.upstreams[name]!).stores.map(({ url }) => url),
-      timeouts: config.upstream,
-      maxBodyBytes,
-      answer,
-      observe,
-      requestFields: fields,
     }),
-    pages: createPages({
-      find: createReference({
-        contract: withUsage(contract),
-        published: prepared.published,
-        paths: { page: `${REFERENCE_PATH}/`, json: CONTRACT_JSON_PATH, yaml: CONTRACT_YAML_PATH },
-        page: config.reference.enabled,
-        readers: {
-          limits: {
-            plans: [...config.plans.plans.values()],
-            bans: config.plans.ladder,
-            scoped: contract.windows.map((window) => ({ ...readScope(window.scope!), window })),
-          },
-        },
-        errors: ERROR_CODES,
-      }),
-      paths: PAGE_PATHS,
-      guard,
-      answer,
-    }),
+    pages: createPages({ find: referenceOf(settings), paths: PAGE_PATHS, guard, answer }),
     cors,
     answer,
-    route,
+    route: createRouting(settings, { uses, observe }),
+  });
+}
+
+/** Finds where a request goes, and records with it the operation and how the key is used. */
+function createRouting(
+  { config, contract }: ActiveConfig<Config>,
+  { uses, observe }: Pick<Lasting, 'uses' | 'observe'>,
+) {
+  function note({ id, client, operation }: Exchange): void {
+    const { keyId, plan, retiresAt } = client!;
+    uses.note(keyId);
+    if (operation?.deprecated) uses.noteDeprecated(keyId, operation.id);
+    if (retiresAt !== null) observe({ type: 'key.retiring', id, keyId, plan });
+  }
+
+  return (exchange: Exchange, { path }: Target): Route => {
+    const found = findRoute(contract, config.mounts, exchange.call.method, path);
+    if (found.kind === 'operation') exchange.operation = found.operation;
+    exchange.route =
+      found.kind === 'operation' ? found.operation.id : found.kind === 'mount' ? `mount ${found.mount.path}` : null;
+    if (exchange.client) note(exchange);
+    return found;
+  };
+}
+
+/** The upstream of an operation. Most contracts name none, and then no request looks for one. */
+function upstreamsIn({ operations }: Contract, upstreams: Upstreams): (operation: Operation) => Stores {
+  const byDefault = upstreams.of(DEFAULT_UPSTREAM);
+  const named = new Map<Operation, Stores>();
+  for (const operation of operations)
+    if (operation.upstream !== null) named.set(operation, upstreams.of(operation.upstream));
+  return named.size === 0 ? () => byDefault : (operation) => named.get(operation) ?? byDefault;
+}
+
+function referenceOf({ config, contract, prepared }: ActiveConfig<Config>): FindPage {
+  return createReference({
+    contract: withUsage(contract),
+    published: prepared.published,
+    paths: { page: `${REFERENCE_PATH}/`, json: CONTRACT_JSON_PATH, yaml: CONTRACT_YAML_PATH },
+    page: config.reference.enabled,
+    readers: {
+      limits: {
+        plans: [...config.plans.plans.values()],
+        bans: config.plans.ladder,
+        scoped: contract.windows.map((window) => ({ ...readScope(window.scope!), window })),
+      },
+    },
+    errors: ERROR_CODES,
   });
 }

@@ -9,6 +9,7 @@ import { ADMIN_ERRORS } from '../admin/error-words.ts';
 import { firstEnd, warningsOf } from '../config/certificates.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
 import { watchFiles } from '../config/watch.ts';
+import type { Observe } from '../observe/events.ts';
 import type { OperatingGauges } from '../observe/metric-rows.ts';
 import type { Fleet } from '../observe/peers/fleet.ts';
 import type { Readiness } from '../observe/peers/readiness.ts';
@@ -67,12 +68,10 @@ export function createOperating(parts: OperatingParts): Operating {
       await carriers.use(settings);
       windowsSince.use(settings.config.plans);
       admin.use(settings.certificates.admin);
-      tellUsed(settings);
-      warn(settings);
+      report(settings, observe, clock);
     },
   });
-  tellUsed(initial);
-  warn(initial);
+  report(initial, observe, clock);
   const context: AdminContext = {
     ...{ keys, auditLog, banLog, tokens, uses, webhooks: parts.webhooks, clock, lastKnown },
     state: () => state,
@@ -89,27 +88,9 @@ export function createOperating(parts: OperatingParts): Operating {
     away: () => carriers.away,
     console: config.console.enabled ? consolePages() : null,
   });
-  const watch = load ? watchFiles(filesOf, reloadUnasked) : null;
-
-  function tellUsed(settings: ActiveConfig<ServedConfig>): void {
-    observe({ type: 'configuration.used', ...digestsOf(settings) });
-  }
-
-  /** Also after reloads that have read the same again: what is told has not been mended. */
-  function warn({ certificates }: ActiveConfig<ServedConfig>): void {
-    for (const warning of warningsOf(certificates, clock())) observe({ type: 'tls.warning', warning });
-  }
-
-  function filesOf(): readonly string[] {
-    const { config, contract, certificates } = reloader.current;
-    const { gateway, plans, addresses } = config.files;
-    return [gateway, plans, ...addresses, ...contract.files.keys(), ...certificates.files];
-  }
-
-  function reloadUnasked(): void {
-    // The log and a metric show a refused reload; no caller waits for the answer.
-    reloader.reload(FILE_CHANGED).catch(() => {});
-  }
+  // The log and a metric show a refused reload; no caller waits for the answer.
+  const reloadUnasked = () => void reloader.reload(FILE_CHANGED).catch(() => {});
+  const watch = load ? watchFiles(() => filesOf(reloader.current), reloadUnasked) : null;
 
   return {
     get exempted() {
@@ -132,6 +113,17 @@ export function createOperating(parts: OperatingParts): Operating {
       await admin.close();
     },
   };
+}
+
+/** The warnings come after each reload, also of the same files: they hold until somebody mends their cause. */
+function report(settings: ActiveConfig<ServedConfig>, observe: Observe, clock: () => number): void {
+  observe({ type: 'configuration.used', ...digestsOf(settings) });
+  for (const warning of warningsOf(settings.certificates, clock())) observe({ type: 'tls.warning', warning });
+}
+
+function filesOf({ config, contract, certificates }: ActiveConfig<ServedConfig>): readonly string[] {
+  const { gateway, plans, addresses } = config.files;
+  return [gateway, plans, ...addresses, ...contract.files.keys(), ...certificates.files];
 }
 
 const REFERENCE_PATH = `${CONSOLE_PATH}/reference`;

@@ -19,7 +19,7 @@ import type { StoreConnections, StoreStatus } from '../observe/peers/status.ts';
 import type { Tracing } from '../observe/tracing/tracing.ts';
 import { BanRecorder } from '../state/ban-recorder.ts';
 import type { Storage } from '../state/storage.ts';
-import { buildPipeline } from './build.ts';
+import { buildPipeline, type Lasting } from './build.ts';
 import type { ActiveConfig } from './reload.ts';
 import { urlOf } from './url.ts';
 
@@ -68,50 +68,10 @@ export interface Serving {
 }
 
 export function createServing(parts: ServingParts): Serving {
-  const { settings, storage, guard, observe, clock, tracing, ticketSecret, deprecatedAtAll } = parts;
+  const { settings, guard, observe, ticketSecret } = parts;
   const { config } = settings;
-  const { state, keys } = storage;
-  const keyring = new Keyring(keys, plansIn(settings), { recheckAfter: storage.recheckKeysAfter });
-  const uses = new Uses(storage.uses, {
-    clock,
-    failed: (error) => observe({ type: 'uses.unsaved', error }),
-    first: parts.tellsFirstUses ? (keyId, at) => observe({ type: 'key.first_used', keyId, at }) : null,
-  });
-  const bans = new BanRecorder({
-    log: storage.banLog,
-    toldLater: storage.hearBans !== undefined,
-    clock,
-    dropped: (count) => observe({ type: 'bans.unrecorded', count }),
-    failed: (error) => observe({ type: 'bug', id: 'bans', error }),
-    begun: (ban, strike) => observe({ type: 'ban.begun', ban, strike }),
-  });
-  storage.hearBans?.((ban) => bans.begun(ban));
-  const upstreams = new Upstreams(config, settings.certificates, observe);
-  const deprecatedHere = (keyId: string) => uses.deprecatedBy(keyId);
-  const deprecatedBy = deprecatedAtAll
-    ? (keyId: string) => deprecatedAtAll(keyId).catch(() => deprecatedHere(keyId))
-    : deprecatedHere;
-  const bodies = new Bodies(bodiesSettings(config));
-  const readAhead = new SharedBudget(config.door.bodyBudget);
-  const flights = new Flights();
-  const lasting = {
-    state,
-    bans,
-    keyring,
-    keys,
-    uses,
-    deprecatedBy,
-    guard,
-    flights,
-    upstreams,
-    bodies,
-    readAhead,
-    largeChecks: new LargeChecks(),
-    observe,
-    clock,
-    tracing,
-  };
-
+  const lasting = openLasting(parts);
+  const { keyring, uses, bans, upstreams, bodies, readAhead } = lasting;
   let pipeline = buildPipeline(settings, lasting);
   const closing = new AbortController();
   let compiling = new AbortController();
@@ -185,6 +145,53 @@ export function createServing(parts: ServingParts): Serving {
       await bans.close();
       await uses.close();
     },
+  };
+}
+
+/** What outlives a reload. */
+function openLasting(parts: ServingParts): Lasting {
+  const { settings, storage, guard, observe, clock, tracing, deprecatedAtAll } = parts;
+  const { config } = settings;
+  const { state, keys } = storage;
+  const keyring = new Keyring(keys, plansIn(settings), { recheckAfter: storage.recheckKeysAfter });
+  const uses = new Uses(storage.uses, {
+    clock,
+    failed: (error) => observe({ type: 'uses.unsaved', error }),
+    first: parts.tellsFirstUses ? (keyId, at) => observe({ type: 'key.first_used', keyId, at }) : null,
+  });
+  const bans = new BanRecorder({
+    log: storage.banLog,
+    toldLater: storage.hearBans !== undefined,
+    clock,
+    dropped: (count) => observe({ type: 'bans.unrecorded', count }),
+    failed: (error) => observe({ type: 'bug', id: 'bans', error }),
+    begun: (ban, strike) => observe({ type: 'ban.begun', ban, strike }),
+  });
+  storage.hearBans?.((ban) => bans.begun(ban));
+  const upstreams = new Upstreams(config, settings.certificates, observe);
+  const deprecatedHere = (keyId: string) => uses.deprecatedBy(keyId);
+  const deprecatedBy = deprecatedAtAll
+    ? (keyId: string) => deprecatedAtAll(keyId).catch(() => deprecatedHere(keyId))
+    : deprecatedHere;
+  const bodies = new Bodies(bodiesSettings(config));
+  const readAhead = new SharedBudget(config.door.bodyBudget);
+  const flights = new Flights();
+  return {
+    state,
+    bans,
+    keyring,
+    keys,
+    uses,
+    deprecatedBy,
+    guard,
+    flights,
+    upstreams,
+    bodies,
+    readAhead,
+    largeChecks: new LargeChecks(),
+    observe,
+    clock,
+    tracing,
   };
 }
 

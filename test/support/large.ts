@@ -31,8 +31,5 @@ export const LARGE_FUNCTIONS: Readonly<Record<string, Large>> = {
     'one pass over the headers of each request: a call for each would cost it time',
   ),
   'observe/log-table.ts createLogTable': large(62, 'a table: one row for each event'),
-  'run/build.ts buildPipeline': large(98, 'composition: the stages of a pipeline and what they get'),
-  'run/operating.ts createOperating': large(84, "composition: the operators' half of a gateway"),
-  'run/serving.ts createServing': large(78, 'composition: the half of a gateway that carries requests'),
   'state/embedded/outbox.ts outboxIn': large(69, 'implements a port: the statements of SQL and what uses them'),
 };

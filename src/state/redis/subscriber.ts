@@ -36,6 +36,7 @@ export class Subscriber {
   readonly #connection: Connection;
   readonly #all = new Set<ChannelSubscription>();
   readonly #heartbeat: NodeJS.Timeout;
+  readonly #notBegun: () => void;
   #failure: unknown;
 
   constructor(redis: Connection) {
@@ -58,8 +59,10 @@ export class Subscriber {
       };
       connection.on('+node', moved).on('-node', moved);
     }
-    if (redis.status === 'ready') begin(connection);
-    else redis.once('ready', () => begin(connection));
+    const first = () => begin(connection);
+    if (redis.status === 'ready') first();
+    else redis.once('ready', first);
+    this.#notBegun = () => redis.off('ready', first);
     this.#heartbeat = setInterval(() => void this.#beat(), HEARTBEAT).unref();
   }
 
@@ -73,6 +76,9 @@ export class Subscriber {
 
   close(): void {
     clearInterval(this.#heartbeat);
+    this.#notBegun();
+    // Whoever still waits for the first confirmation waits for nothing.
+    this.#failure ??= new Error('the subscriber is closed');
     disconnect(this.#connection);
   }
 

@@ -156,20 +156,23 @@ describe('a gateway that was killed', () => {
   }
 
   test('while Redis is well finds its counters and bans in Redis; only its owner may read its copy, which has no secret', async () => {
-    const first = await start(folder(), 1);
-    const limited = await first.key('2/hour');
-    const banned = await first.key('2/hour');
+    const data = join(folder(), 'data');
+    const first = await startHere(data);
+    const limited = await makeKey(first, '2/hour');
+    const banned = await makeKey(first, '2/hour');
     for (const units of ['1', '0']) expect(await left(first, limited.key)).toBe(units);
-    expect((await first.admin('PUT', `/bans/${banned.id}`, { length: '1h', reason: 'a test' })).status).toBe(200);
-    const data = join(first.folder, 'data');
+    expect(
+      (await adminOf(first.adminUrl)('PUT', `/bans/${banned.id}`, { length: '1h', reason: 'a test' })).status,
+    ).toBe(200);
     await untilCopied(data, banned.key);
     for (const end of ['', '-wal', '-shm']) expect(statSync(join(data, `${KEY_COPY}${end}`)).mode & 0o777).toBe(0o600);
-    await first.kill();
-    const written = readFileSync(join(data, `${KEY_COPY}-wal`));
+    const copy = copyOf(join(data, '..'));
+    await first.stop();
+    const written = readFileSync(join(copy, `${KEY_COPY}-wal`));
     expect(written.includes('"plan"')).toBe(true);
     for (const { key } of [limited, banned]) expect(written.includes(key)).toBe(false);
 
-    const second = await startHere(data);
+    const second = await startHere(copy);
     expect(await statusOf(second, limited.key)).toBe(429);
     expect(await statusOf(second, banned.key)).toBe(403);
   });
@@ -273,21 +276,22 @@ test('under local, a gateway that is killed in an outage and started again gives
 
   // Killed gateways are known there for a while, and would have shares.
   await redis.admin.flushall();
-  const first = await start(folder(), 1);
-  const made = await first.key('5/hour');
-  const data = join(first.folder, 'data');
+  const data = join(folder(), 'data');
+  const first = await startHere(data);
+  const made = await makeKey(first, '5/hour');
   await untilCopied(data, made.key);
   for (let units = 4; units >= 3; units--) expect(await statusOf(first, made.key)).toBe(200);
   await redis.stop();
   for (let units = 2; units >= 1; units--) expect(await statusOf(first, made.key)).toBe(200);
   await until('it is written', () => keptOf(data, made.id) === 1);
-  await first.kill();
+  const crashed = copyOf(join(data, '..'));
+  await first.stop();
 
-  const second = await startHere(data);
+  const second = await startHere(crashed);
   expect(await left(second, made.key)).toBe('0');
   expect(await statusOf(second, made.key)).toBe(429);
-  await until('it is written', () => keptOf(data, made.id) === 0);
-  const copy = copyOf(join(data, '..'));
+  await until('it is written', () => keptOf(crashed, made.id) === 0);
+  const copy = copyOf(join(crashed, '..'));
   await second.stop();
 
   const third = await startHere(copy);

@@ -1,7 +1,6 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { shippedFiles } from '../../src/config/load.ts';
 import { type AdminCall, adminOf } from '../support/admin.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { TestGateway } from '../support/gateway.ts';
@@ -18,7 +17,26 @@ accounts:
   acme: { windows: [{ limit: 5, per: minute }] }
 bans: { strikes: 3, lengths: [1m] }
 `;
-const CONTRACT = readFileSync(shippedFiles.contract, 'utf8');
+/** A small one: each look at files with another contract reads it in a process of its own. */
+const CONTRACT = `openapi: 3.0.3
+info: { title: Pets, version: '1' }
+paths:
+  /pets:
+    get: { operationId: listPets, responses: &all { default: { description: All. } } }
+    post: { operationId: createPet, responses: *all }
+  /store/inventory:
+    get: { operationId: listInventory, responses: *all }
+  /categories:
+    get:
+      operationId: listCategories
+      responses:
+        200:
+          description: All categories.
+          content: { application/json: { schema: { type: array, items: { $ref: '#/components/schemas/Category' } } } }
+components:
+  schemas:
+    Category: { type: object }
+`;
 /** A setting that is different from the first reload on, by which the tests know of it. */
 const MARK = 'audit: { keep: 7000 }\n';
 const MARKED = {
@@ -157,23 +175,17 @@ bans: { strikes: 4, lengths: [1m] }
   });
 
   test('the contract: operations that are new, gone, or refer to something else', async () => {
-    const described = /^ {4}Category:\n(?= {6}allOf)/m;
-    expect(described.test(CONTRACT)).toBe(true);
-    const changed = CONTRACT.replace('operationId: createPet\n', 'operationId: addPet\n').replace(
-      described,
-      '$&      title: Something else\n',
-    );
-    writeUnnoticed(contractFile, changed);
+    const changed = CONTRACT.replace('operationId: createPet', 'operationId: addPet');
+    writeUnnoticed(contractFile, changed.replace('Category: {', 'Category: { title: Something else,'));
     const { contract } = await diff();
     expect(contract).toMatchObject({ added: ['addPet'], removed: ['createPet'] });
-    expect(contract.changed).toEqual(expect.arrayContaining(['getCategory']));
-    expect(contract.changed).not.toContain('getInventory');
+    expect(contract.changed).toEqual(['listCategories']);
     expect(contract.inForce.digest).toBe((await standing()).contract);
     expect(contract.inFiles).toMatchObject({ operations: contract.inForce.operations });
     expect(contract.inFiles.digest).not.toBe(contract.inForce.digest);
     const { out } = await there('config', 'diff');
     expect(out).toMatch(/\naddPet +added\ncreatePet +removed\n/);
-    expect(out).toMatch(/\ngetCategory +changed\n/);
+    expect(out).toMatch(/\nlistCategories +changed\n/);
   });
 
   test('a secret is only said to be different', async () => {
@@ -228,7 +240,7 @@ describe('a dry run of a reload', () => {
     const before = await traces();
     write('gateway.yaml', `${SETTINGS}${MARK}cors: { maxAge: 3m }\n`);
     write('plans.yaml', PLANS.replace('60', '2'));
-    writeUnnoticed(contractFile, CONTRACT.replace('operationId: createPet\n', 'operationId: addPet\n'));
+    writeUnnoticed(contractFile, CONTRACT.replace('createPet', 'addPet'));
     const { status, body } = await admin('POST', '/reload?dryRun=true');
     expect([status, body]).toEqual([
       200,

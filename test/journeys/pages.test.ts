@@ -31,7 +31,7 @@ describe('without a key', () => {
   });
 });
 
-test('a hundred people behind one address may open the reference in the same minute, and come back to it', async () => {
+test('twenty people behind one address may open the reference in the same minute, and come back to it', async () => {
   const browser = new Agent({ connections: 8 });
   const ask = async (path: string, headers: Record<string, string> = {}) => {
     const answer = await request(gateway.url + path, { dispatcher: browser, headers: { ...headers, ...BROWSER } });
@@ -39,8 +39,9 @@ test('a hundred people behind one address may open the reference in the same min
   };
   const page = await gateway.client.get('/docs/');
   const files = [...new Set(page.text.match(/\/docs\/assets\/[^"]+/g))];
+  // More requests than any limit of an address has.
   const statuses = new Set<number>();
-  for (let person = 0; person < 100; person++) {
+  for (let person = 0; person < 20; person++) {
     const first = await Promise.all(['/docs/', '/openapi.json', ...files].map((path) => ask(path)));
     const etags = first.slice(0, 2).map(({ etag }) => etag);
     const again = await Promise.all(

@@ -1,16 +1,16 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { LEASE } from '../../src/webhooks/outbox.ts';
 import { type AdminCall, adminOf } from '../support/admin.ts';
-import { CrashingGateway } from '../support/crashes.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { DAY, HOUR, MINUTE } from '../support/limits.ts';
 import { Receiver } from '../support/receiver.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
 
 const PLANS = `plans:
@@ -34,8 +34,6 @@ async function getBanned(key: string, gateways: readonly { readonly url: string 
 const issue = async (admin: AdminCall, draft: object = {}): Promise<{ id: string; key: string }> =>
   (await admin('POST', '/keys', { account: 'acme', plan: 'free', ...draft })).body;
 
-const _typesOf = (receiver: Receiver) => receiver.taken.map(({ type }) => type).sort();
-
 /** A store that answers everything with an empty list, and can go away and come back. */
 async function startStore() {
   const answer = (_request: IncomingMessage, response: ServerResponse) =>
@@ -58,6 +56,7 @@ async function startStore() {
   };
 }
 
+const temporary = temporaryFolders();
 let receiver: Receiver;
 beforeEach(async () => {
   receiver = await Receiver.start();
@@ -289,23 +288,29 @@ test('a gateway without receivers keeps nothing, and says so', async () => {
 
 test('an event outlives a crash between its writing and its delivery', async () => {
   const port = receiver.port;
-  const gateway = new CrashingGateway('http://127.0.0.1:9');
-  gateway.env = receiver.env;
+  const data = join(temporary(), 'data');
+  const start = (data: string) => TestGateway.start({ plans: PLANS, env: { ...receiver.env, STOREGATE_DATA: data } });
+  const standing = async ({ adminUrl }: TestGateway) => (await adminOf(adminUrl)('GET', '/webhooks')).body.endpoints[0];
+  const first = await start(data);
+  let second: TestGateway | null = null;
   try {
-    await gateway.start();
-    const issued = () => gateway.admin('POST', '/keys', { account: 'acme', plan: 'free' });
     await receiver.stop();
-    const { body } = await issued();
-    const waiting = async () => (await gateway.admin('GET', '/webhooks')).body.endpoints[0];
-    await until('it waits, and was tried', async () => (await waiting()).waiting > 0 && (await waiting()).failures > 0);
-    await gateway.kill();
+    const { id } = await issue(adminOf(first.adminUrl));
+    await until('it waits, and was tried', async () => (await standing(first)).failures > 0);
+    expect((await standing(first)).waiting).toBe(1);
+    // The files as a crash at this moment leaves them.
+    const crashed = join(temporary(), 'data');
+    cpSync(data, crashed, { recursive: true });
+    await first.stop();
     receiver = await Receiver.start(receiver.secret, port);
-    await gateway.start();
-    await until('it is there', () => receiver.taken.some(({ data }) => data.key === body.id));
-    await until('nothing waits', async () => (await waiting()).waiting === 0);
-    expect(receiver.taken.filter(({ data }) => data.key === body.id)).toHaveLength(1);
+    second = await start(crashed);
+    expect((await standing(second)).waiting).toBe(1);
+    second.clock.now += MINUTE + LEASE;
+    await until('nothing waits', async () => (await standing(second!)).waiting === 0);
+    expect(receiver.taken.map(({ data }) => data.key)).toEqual([id]);
   } finally {
-    await gateway.kill();
+    await first.stop();
+    await second?.stop();
   }
 });
 

@@ -34,8 +34,11 @@ beforeAll(async () => {
   settings = `cors: { maxAge: 10m }\ncontract: { file: "${contract}" }\n`;
   gateway = await TestGateway.start({ plans: plans(5), settings });
   admin = adminOf(gateway.adminUrl);
+  const { secret } = await gateway.key();
   write('plans.yaml', plans(4));
-  await until('the gateway has noticed these files', () => told('reload.done').length > 0);
+  write('gateway.yaml', settings);
+  // The first reload may be the one after a start, which knows neither file yet.
+  await until('the gateway has noticed these files', async () => (await limit(secret)) === '4');
   unchanged();
   await reload();
 });

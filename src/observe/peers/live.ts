@@ -3,9 +3,8 @@ import type { Recorder } from '../history/recorder.ts';
 import { COLUMNS, type Row } from '../history/row.ts';
 import { question } from './question.ts';
 import { READINESS, type Readiness } from './readiness.ts';
-import { areListed } from './refusals.ts';
-import { isFilterWords, type ListedRequest, newestOf, type RequestFilter } from './requests.ts';
-import { has, isCount, isLength, isText, listOf, oneOf } from './shapes.ts';
+import { isFilterWords, isListed, type ListedRequest, newestOf, type RequestFilter } from './requests.ts';
+import { has, isCount, isLength, isText, listOf, type Of, oneOf } from './shapes.ts';
 import { isProcess, type ProcessStatus } from './status.ts';
 
 /** Which refusals somebody follows. */
@@ -26,36 +25,42 @@ export interface LiveQuestion {
   readonly after: Readonly<Record<string, number>>;
 }
 
-/** Refusals that are new. */
-export interface NewRefusals {
+const isNewRefusals = has({
   /** For each that was followed, how many fit it, listed or not. */
-  readonly fitting: readonly number[];
+  fitting: listOf(isCount),
   /** The newest of all that fit one, newest first. */
-  readonly requests: readonly ListedRequest[];
-}
+  requests: listOf(isListed),
+});
+
+/** Refusals that are new. */
+export interface NewRefusals extends Of<typeof isNewRefusals> {}
+
+const isLiveProcess = has({
+  /** Names this process and no other, nor the one that takes its place. */
+  id: isText,
+  /** Milliseconds for which it has counted. */
+  age: isLength,
+  /** All requests since it began, a row as in observe/history, packed, in Base64. */
+  counted: isPackedRow,
+  /** The number of the newest refusal that it has kept. */
+  upTo: isCount,
+  status: isProcess,
+});
 
 /** What a process that carries requests tells. */
-export interface LiveProcess {
-  /** Names this process and no other, nor the one that takes its place. */
-  readonly id: string;
-  /** Milliseconds for which it has counted. */
-  readonly age: number;
-  /** All requests since it began, a row as in observe/history, packed, in Base64. */
-  readonly counted: string;
-  /** The number of the newest refusal that it has kept. */
-  readonly upTo: number;
-  readonly status: ProcessStatus;
-}
+export interface LiveProcess extends Of<typeof isLiveProcess> {}
 
-export interface LiveAnswer {
-  readonly readiness: Readiness;
+const isLive = has({
+  readiness: oneOf(...READINESS),
   /** As in the status of a gateway. */
-  readonly state: string;
-  readonly workers: number;
+  state: isText,
+  workers: isCount,
   /** Those that answered in time. */
-  readonly processes: readonly LiveProcess[];
-  readonly refusals: NewRefusals;
-}
+  processes: listOf(isLiveProcess),
+  refusals: isNewRefusals,
+});
+
+export interface LiveAnswer extends Of<typeof isLive> {}
 
 /** What of a process that carries requests answers this. */
 interface Sources {
@@ -145,17 +150,7 @@ export function unpackCounted(packed: string): Float64Array {
   return row;
 }
 
-const isLive = has<LiveAnswer>({
-  readiness: oneOf(...READINESS),
-  state: isText,
-  workers: isCount,
-  processes: listOf(
-    has<LiveProcess>({ id: isText, age: isLength, counted: isPackedRow, upTo: isCount, status: isProcess }),
-  ),
-  refusals: has<NewRefusals>({ fitting: listOf(isCount), requests: areListed }),
-});
-
-function isPackedRow(value: unknown): boolean {
+function isPackedRow(value: unknown): value is string {
   if (typeof value !== 'string') return false;
   try {
     unpackCounted(value);

@@ -56,15 +56,15 @@ function isPeaksAnswer(answer: unknown, { windows }: PeaksQuestion): answer is P
   return answer.windows.length === windows.length && answer.countedSince.length === windows.length;
 }
 
-const isWellFormed = has<PeaksAnswer>({
+const isWellFormed = has({
   since: isMoment,
   missing: isCount,
   costliest: isCount,
   countedSince: listOf(isMoment),
-  windows: listOf(has<ToldUses>({ floor: isCount, rows: listOf(isRow) })),
+  windows: listOf(has({ floor: isCount, rows: listOf(isRow) })),
 });
 
-function isRow(row: unknown): boolean {
+function isRow(row: unknown): row is ToldUses['rows'][number] {
   if (!Array.isArray(row)) return false;
   const [subject, readings] = row as readonly unknown[];
   if (typeof subject !== 'string' || !Array.isArray(readings) || readings.length % 2 !== 0) return false;

@@ -1,129 +1,162 @@
 import type { Fault } from '@storegate/openapi';
-import type { StoreName } from '../events.ts';
+import {
+  has,
+  isCount,
+  isFlag,
+  isLength,
+  isMoment,
+  isNumber,
+  isText,
+  isWord,
+  listOf,
+  type Of,
+  oneOf,
+  orAbsent,
+  orNull,
+} from './shapes.ts';
+
+const isStep = oneOf('door', 'pages', 'authenticate', 'usage', 'admit', 'contract', 'store');
 
 /** The parts of the way of a request. */
-export type Step = 'door' | 'pages' | 'authenticate' | 'usage' | 'admit' | 'contract' | 'store';
+export type Step = Of<typeof isStep>;
 
-/** One request of the last ones, as told to operators: what was decided at each step, and why. Has no value that a caller sent. */
-export interface ToldRequest {
-  readonly id: string;
+const LISTED = {
+  id: isText,
   /** The process that carried it: the number of a worker; `null`: its gateway is one process. */
-  readonly worker: number | null;
+  worker: orNull(isCount),
   /** When it began, Unix milliseconds. */
-  readonly at: number;
-  readonly method: string;
+  at: isMoment,
+  method: isText,
   /** The operation of the contract, `mount <path>`, or a fixed word for everything else. */
-  readonly operation: string;
-  /** The path as the contract has it. */
-  readonly path: string | null;
+  operation: isText,
   /** 499 if the caller left before the answer. */
-  readonly status: number;
+  status: isCount,
   /** Whether the whole answer went out. */
-  readonly complete: boolean;
+  complete: isFlag,
   /** Where it was refused or failed, and what the caller was told; all `null` if it was not. */
-  readonly step: Step | null;
-  readonly code: string | null;
-  readonly message: string | null;
-  /** What decided, where the caller is not told: such as the entry of a list. */
-  readonly reason: string | null;
-  readonly key: {
-    readonly id: string;
-    readonly account: string;
-    readonly plan: string;
-    readonly subject: string | null;
-  } | null;
-  readonly address: string;
-  readonly traceparent: string | null;
-  readonly decision: ToldDecision | null;
-  /** The client's; where no key was found, that of its address. */
-  readonly windows: readonly ToldWindow[];
-  readonly faults: readonly ToldFaults[];
-  readonly body: { readonly declared: number | null; readonly received: number };
-  /** `null`: it was not asked. */
-  readonly store: ToldStore | null;
-  /** What was away: kinds of errors, the outer one first; `null`: nothing. */
-  readonly outage: string | null;
-  /** Milliseconds from its begin; `null`: not reached. `total`: until its answer had ended. */
-  readonly times: {
-    readonly authenticated: number | null;
-    readonly admitted: number | null;
-    readonly forwarded: number | null;
-    readonly answered: number | null;
-    readonly total: number;
-  };
+  step: orNull(isStep),
+  code: orNull(isText),
+  message: orNull(isText),
+  key: orNull(has({ id: isText, account: isText, plan: isText, subject: orNull(isText) })),
+  address: isText,
   /** Equal refusals since the one that was kept before it, which were not kept. */
-  readonly more: number;
-}
+  more: isCount,
+};
+export const isListed = has(LISTED);
+
+/** A refusal or failure in a list. */
+export interface ListedRequest extends Of<typeof isListed> {}
+
+const isDecision = has({
+  verdict: oneOf('admitted', 'limited', 'banned'),
+  /** `state`; `memory`: this process knew of an earlier refusal; `alone`: the state was away. */
+  by: oneOf('state', 'memory', 'alone'),
+  cost: isCount,
+  /** The longest window that it did not fit into, by its name in `windows`. */
+  violated: orNull(isText),
+  /** When to come back, and in how many whole seconds, as `Retry-After` said; `null` when admitted. */
+  retryAt: orNull(isMoment),
+  retryAfter: orNull(isNumber),
+  strikes: isCount,
+  /** How many are a ban; `null`: keys of this plan are never banned. */
+  strikesToBan: orNull(isCount),
+  bannedUntil: orNull(isMoment),
+  /** The ban began with this request. */
+  banBegan: isFlag,
+  /** Bans that are not forgotten, this one included; `null`: none began. */
+  rung: orNull(isCount),
+});
 
 /** What admission decided. Times are Unix milliseconds by the state's clock. */
-export interface ToldDecision {
-  readonly verdict: 'admitted' | 'limited' | 'banned';
-  /** `state`; `memory`: this process knew of an earlier refusal; `alone`: the state was away. */
-  readonly by: 'state' | 'memory' | 'alone';
-  readonly cost: number;
-  /** The longest window that it did not fit into, by its name in `windows`. */
-  readonly violated: string | null;
-  /** When to come back, and in how many whole seconds, as `Retry-After` said; `null` when admitted. */
-  readonly retryAt: number | null;
-  readonly retryAfter: number | null;
-  readonly strikes: number;
-  /** How many are a ban; `null`: keys of this plan are never banned. */
-  readonly strikesToBan: number | null;
-  readonly bannedUntil: number | null;
-  /** The ban began with this request. */
-  readonly banBegan: boolean;
-  /** Bans that are not forgotten, this one included; `null`: none began. */
-  readonly rung: number | null;
-}
+export interface ToldDecision extends Of<typeof isDecision> {}
+
+const isWindow = has({
+  /** `minute`; for one operation `login:minute`, for all with a tag `tag:search:minute`. */
+  name: isText,
+  kind: oneOf('fixed', 'sliding'),
+  limit: isCount,
+  before: isNumber,
+  after: isNumber,
+  /** Unix milliseconds. */
+  resetAt: isMoment,
+});
 
 /** One window that the request counted in, before and after it, in units that were left. */
-export interface ToldWindow {
-  /** `minute`; for one operation `login:minute`, for all with a tag `tag:search:minute`. */
-  readonly name: string;
-  readonly kind: 'fixed' | 'sliding';
-  readonly limit: number;
-  readonly before: number;
-  readonly after: number;
-  /** Unix milliseconds. */
-  readonly resetAt: number;
-}
+export interface ToldWindow extends Of<typeof isWindow> {}
+
+const isFaults = has({
+  side: oneOf('request', 'response'),
+  /** It was only reported. */
+  reportOnly: isFlag,
+  count: isCount,
+  /** The first of them. */
+  faults: listOf(has({ in: isWord<Fault['in']>(), pointer: isText, rule: isWord<Fault['rule']>() })),
+});
 
 /** What of a request, or of the store's answer, did not fit the contract. */
-export interface ToldFaults {
-  readonly side: 'request' | 'response';
-  /** It was only reported. */
-  readonly reportOnly: boolean;
-  readonly count: number;
-  /** The first of them. */
-  readonly faults: readonly Pick<Fault, 'in' | 'pointer' | 'rule'>[];
-}
+export interface ToldFaults extends Of<typeof isFaults> {}
 
-export interface ToldStore {
-  readonly attempts: number;
-  /** The one that was asked last; `null`: none was, or it is not known. Gateways of older versions do not tell it. */
-  readonly asked?: Omit<StoreName, 'isSole'> | null;
+const isToldStore = has({
+  attempts: isCount,
+  /** The one that was asked last; `null`: none was, or it is not known. */
+  asked: orAbsent(orNull(has({ upstream: isText, store: isText }))),
   /** Milliseconds until the head of its answer; `null`: none came. */
-  readonly head: number | null;
-}
+  head: orNull(isLength),
+});
+
+export interface ToldStore extends Of<typeof isToldStore> {}
+
+const isRequest = has({
+  ...LISTED,
+  /** The path as the contract has it. */
+  path: orNull(isText),
+  /** What decided, where the caller is not told: such as the entry of a list. */
+  reason: orNull(isText),
+  traceparent: orNull(isText),
+  decision: orNull(isDecision),
+  /** The client's; where no key was found, that of its address. */
+  windows: listOf(isWindow),
+  faults: listOf(isFaults),
+  body: has({ declared: orNull(isCount), received: isCount }),
+  /** `null`: it was not asked. */
+  store: orNull(isToldStore),
+  /** What was away: kinds of errors, the outer one first; `null`: nothing. */
+  outage: orNull(isText),
+  /** Milliseconds from its begin; `null`: not reached. `total`: until its answer had ended. */
+  times: has({
+    authenticated: orNull(isLength),
+    admitted: orNull(isLength),
+    forwarded: orNull(isLength),
+    answered: orNull(isLength),
+    total: isLength,
+  }),
+});
+
+/** One request of the last ones, as told to operators: what was decided at each step, and why. Has no value that a caller sent. */
+export interface ToldRequest extends Of<typeof isRequest> {}
+
+const isMemory = has({
+  /** How many each process keeps; 0: none. */
+  requests: isCount,
+  /** The share of good ones that is kept. */
+  sample: isLength,
+  /** Since when none was dropped to make room, good ones and others. */
+  goodSince: isMoment,
+  othersSince: isMoment,
+});
 
 /** What processes keep of the last requests. Times are Unix milliseconds. */
-export interface Memory {
-  /** How many each process keeps; 0: none. */
-  readonly requests: number;
-  /** The share of good ones that is kept. */
-  readonly sample: number;
-  /** Since when none was dropped to make room, good ones and others. */
-  readonly goodSince: number;
-  readonly othersSince: number;
-}
+export interface Memory extends Of<typeof isMemory> {}
+
+export const isExplained = has({
+  /** `null`: it does not have it. */
+  request: orNull(isRequest),
+  /** `null`: none of its processes said. */
+  memory: orNull(isMemory),
+});
 
 /** The answer of one gateway. */
-export interface Explained {
-  /** `null`: it does not have it. */
-  readonly request: ToldRequest | null;
-  /** `null`: none of its processes said. */
-  readonly memory: Memory | null;
-}
+export interface Explained extends Of<typeof isExplained> {}
 
 /** Which refusals and failures are asked for; `null`: any. */
 export interface RequestFilter {
@@ -136,12 +169,6 @@ export interface RequestFilter {
 
 /** The most that one question may ask for. */
 export const MOST_LISTED = 200;
-
-/** A refusal or failure in a list. */
-export type ListedRequest = Omit<
-  ToldRequest,
-  'path' | 'reason' | 'traceparent' | 'decision' | 'windows' | 'faults' | 'body' | 'store' | 'outage' | 'times'
->;
 
 export function isRequestId(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value);

@@ -1,34 +1,53 @@
-/** Whether a value, which came from outside, is what is understood here. */
-export type Is = (value: unknown) => boolean;
+/**
+ * Whether a value, which came from outside, is what is understood here. The type of an answer is made from its check, so that each shape is
+ * written once.
+ */
+export type Is<T = unknown> = (value: unknown) => value is T;
+
+/** The type of what a check lets through. */
+export type Of<I> = I extends Is<infer T> ? T : never;
 
 /** The last moment that a date can have, Unix milliseconds. */
 const LAST_MOMENT = 8.64e15;
 
-export const isText: Is = (value) => typeof value === 'string';
-export const isCount: Is = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
-export const isLength: Is = (value) => Number.isFinite(value) && (value as number) >= 0;
-export const isMoment: Is = (value) => isCount(value) && (value as number) <= LAST_MOMENT;
+export const isText: Is<string> = (value) => typeof value === 'string';
+export const isFlag: Is<boolean> = (value) => typeof value === 'boolean';
+export const isNumber: Is<number> = (value): value is number => Number.isFinite(value);
+export const isCount: Is<number> = (value): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+export const isLength: Is<number> = (value): value is number => Number.isFinite(value) && (value as number) >= 0;
+export const isMoment: Is<number> = (value): value is number => isCount(value) && value <= LAST_MOMENT;
+
+/** One of the words `W`, to which a newer version may have added others. */
+export const isWord = <W extends string>() => isText as Is<string> as Is<W>;
+
 export const oneOf =
-  (...words: readonly unknown[]): Is =>
-  (value) =>
-    words.includes(value);
+  <const W>(...words: readonly W[]): Is<W> =>
+  (value): value is W =>
+    words.includes(value as W);
+
 export const orNull =
-  (is: Is): Is =>
-  (value) =>
+  <T>(is: Is<T>): Is<T | null> =>
+  (value): value is T | null =>
     value === null || is(value);
+
 export const listOf =
-  (is: Is): Is =>
-  (value) =>
+  <T>(is: Is<T>): Is<readonly T[]> =>
+  (value): value is readonly T[] =>
     Array.isArray(value) && value.every(is);
 
+/** A member that gateways of older versions do not have: whoever reads it expects it to be missing. */
+export const orAbsent =
+  <T>(is: Is<T>): Is<T> =>
+  (value): value is T =>
+    value === undefined || value === null || is(value);
+
+type Members = Readonly<Record<string, Is>>;
+
 /** An object with at least these members: those that a newer version has besides do no harm. */
-export function has<T>(members: { readonly [K in keyof T]: Is }): (value: unknown) => value is T {
-  const checks = Object.entries<Is>(members);
-  return (value): value is T => {
+export function has<M extends Members>(members: M): Is<{ readonly [K in keyof M]: Of<M[K]> }> {
+  const checks = Object.entries(members);
+  return (value): value is { readonly [K in keyof M]: Of<M[K]> } => {
     if (typeof value !== 'object' || value === null) return false;
-    return checks.every(([name, is]) => Object.hasOwn(value, name) && is(value[name as keyof typeof value]));
+    return checks.every(([name, is]) => is(Object.hasOwn(value, name) ? value[name as keyof typeof value] : undefined));
   };
 }
-
-export const isFlag: Is = (value) => typeof value === 'boolean';
-export const isNumber: Is = (value) => Number.isFinite(value);

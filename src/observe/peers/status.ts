@@ -1,152 +1,128 @@
 import type { StoreReason } from '../events.ts';
 import { question } from './question.ts';
-import { READINESS, type Readiness } from './readiness.ts';
-import { has, type Is, isCount, isLength, isMoment, isText, listOf, oneOf, orNull } from './shapes.ts';
+import { READINESS } from './readiness.ts';
+import {
+  has,
+  isCount,
+  isLength,
+  isMoment,
+  isText,
+  isWord,
+  listOf,
+  type Of,
+  oneOf,
+  orAbsent,
+  orNull,
+} from './shapes.ts';
 
-/** How one process stands that carries requests. */
-export interface ProcessStatus {
-  /** From 1; `null`: the gateway is this one process. */
-  readonly worker: number | null;
-  readonly pid: number;
-  /** Requests that are being answered now. */
-  readonly inFlight: number;
-  /** Bytes of memory that the process has. */
-  readonly memory: number;
-  /** Since when it decides without the shared state, Unix milliseconds; `null`: the state is there, or is its own. */
-  readonly aloneSince: number | null;
-  /** Mean time of the state's last answers, milliseconds, recent ones count most; `null`: none yet, or the state is its own. */
-  readonly stateTime: number | null;
-  /** The connections to all stores together. */
-  readonly store: StoreConnections;
-  /** Every store of every upstream, in the order of the settings. */
-  readonly stores: readonly StoreStatus[];
-}
+const CONNECTIONS = {
+  open: isCount,
+  idle: isCount,
+  /** Requests that wait for a connection. */
+  waiting: isCount,
+  /** The most that there may be open. */
+  most: isCount,
+};
+const isConnections = has(CONNECTIONS);
+
+/** Connections to stores. */
+export interface StoreConnections extends Of<typeof isConnections> {}
 
 /**
  * `up`: it takes requests. `away`: it takes none, and the gateway asks it by itself whether it is back. `returning`: it takes few at
  * first, and more with each good answer.
  */
-export type StoreState = 'up' | 'away' | 'returning';
+export type StoreState = Of<typeof isState>;
+const isState = oneOf('up', 'away', 'returning');
 
-/** One store of an upstream, as one process sees it. */
-export interface StoreStatus extends StoreConnections {
-  readonly upstream: string;
-  /** Its host and port, which name it. */
-  readonly store: string;
-  readonly weight: number;
-  readonly state: StoreState;
-  /** Since when it is in this state, Unix milliseconds. */
-  readonly since: number;
-  /** `null`: it is up. */
-  readonly reason: StoreReason | null;
-  /** Requests that it has to answer now. */
-  readonly inFlight: number;
-  /** Since it is known: requests that were given to it, those of them that failed, and those that were then sent again. */
-  readonly requests: number;
-  readonly failures: number;
-  readonly retries: number;
-}
-
-/** Connections to stores. */
-export interface StoreConnections {
-  readonly open: number;
-  readonly idle: number;
-  /** Requests that wait for a connection. */
-  readonly waiting: number;
-  /** The most that there may be open. */
-  readonly most: number;
-}
-
-/** The result of the last time that the configuration was read again. */
-export interface LastReload {
-  /** Unix milliseconds. */
-  readonly at: number;
-  readonly reason: string;
-  /** Why it was refused; empty: it was done. */
-  readonly problems: readonly string[];
-}
-
-/** Digests of what decides about requests; gateways that do the same have the same. */
-export interface ConfigurationStatus {
-  readonly settings: string;
-  readonly plans: string;
-  readonly contract: string;
-  /** Settings that are different in the files and wait for a restart. */
-  readonly waiting: readonly string[];
-  /** `null`: it was not read again since the start. */
-  readonly lastReload: LastReload | null;
-}
-
-/** How one gateway stands. */
-export interface GatewayStatus {
-  readonly version: string;
-  /** Of Node.js. */
-  readonly node: string;
-  /** Unix milliseconds. */
-  readonly startedAt: number;
-  /** Where it listens for clients and for operators. */
-  readonly url: string | null;
-  readonly adminUrl: string | null;
-  readonly readiness: Readiness;
-  /** The kind of its state, in words for people. */
-  readonly state: string;
-  /** How many workers there should be; 0: it is one process. */
-  readonly workers: number;
-  /** Those that answered in time. */
-  readonly processes: readonly ProcessStatus[];
-  readonly configuration: ConfigurationStatus;
-}
-
-const CONNECTIONS = { open: isCount, idle: isCount, waiting: isCount, most: isCount };
-
-const isStore = has<StoreStatus>({
+const isStore = has({
   ...CONNECTIONS,
   upstream: isText,
+  /** Its host and port, which name it. */
   store: isText,
   weight: isCount,
-  state: oneOf('up', 'away', 'returning'),
+  state: isState,
+  /** Since when it is in this state, Unix milliseconds. */
   since: isMoment,
-  reason: orNull(isText),
+  /** `null`: it is up. */
+  reason: orNull(isWord<StoreReason>()),
+  /** Requests that it has to answer now. */
   inFlight: isCount,
+  /** Since it is known: requests that were given to it, those of them that failed, and those that were then sent again. */
   requests: isCount,
   failures: isCount,
   retries: isCount,
 });
-const areStores = listOf(isStore);
 
-const isKnownProcess = has<Omit<ProcessStatus, 'stores'>>({
+/** One store of an upstream, as one process sees it. */
+export interface StoreStatus extends Of<typeof isStore> {}
+
+export const isProcess = has({
+  /** From 1; `null`: the gateway is this one process. */
   worker: orNull(isCount),
   pid: isCount,
+  /** Requests that are being answered now. */
   inFlight: isCount,
+  /** Bytes of memory that the process has. */
   memory: isCount,
+  /** Since when it decides without the shared state, Unix milliseconds; `null`: the state is there, or is its own. */
   aloneSince: orNull(isMoment),
+  /** Mean time of the state's last answers, milliseconds, recent ones count most; `null`: none yet, or the state is its own. */
   stateTime: orNull(isLength),
-  store: has<StoreConnections>(CONNECTIONS),
+  /** The connections to all stores together. */
+  store: isConnections,
+  /** Every store of every upstream, in the order of the settings. */
+  stores: orAbsent(listOf(isStore)),
 });
 
-/** Gateways of older versions tell of no stores. */
-export const isProcess: Is = (value) => isKnownProcess(value) && areStores((value as ProcessStatus).stores ?? []);
+/** How one process stands that carries requests. */
+export interface ProcessStatus extends Of<typeof isProcess> {}
 
-const isConfiguration = has<ConfigurationStatus>({
+const isReload = has({
+  /** Unix milliseconds. */
+  at: isMoment,
+  reason: isText,
+  /** Why it was refused; empty: it was done. */
+  problems: listOf(isText),
+});
+
+/** The result of the last time that the configuration was read again. */
+export interface LastReload extends Of<typeof isReload> {}
+
+const isConfiguration = has({
   settings: isText,
   plans: isText,
   contract: isText,
+  /** Settings that are different in the files and wait for a restart. */
   waiting: listOf(isText),
-  lastReload: orNull(has<LastReload>({ at: isMoment, reason: isText, problems: listOf(isText) })),
+  /** `null`: it was not read again since the start. */
+  lastReload: orNull(isReload),
 });
 
-const isStatus = has<GatewayStatus>({
+/** Digests of what decides about requests; gateways that do the same have the same. */
+export interface ConfigurationStatus extends Of<typeof isConfiguration> {}
+
+const isStatus = has({
   version: isText,
+  /** Of Node.js. */
   node: isText,
+  /** Unix milliseconds. */
   startedAt: isMoment,
+  /** Where it listens for clients and for operators. */
   url: orNull(isText),
   adminUrl: orNull(isText),
   readiness: oneOf(...READINESS),
+  /** The kind of its state, in words for people. */
   state: isText,
+  /** How many workers there should be; 0: it is one process. */
   workers: isCount,
+  /** Those that answered in time. */
   processes: listOf(isProcess),
   configuration: isConfiguration,
 });
+
+/** How one gateway stands. */
+export interface GatewayStatus extends Of<typeof isStatus> {}
 
 export const status = question({
   name: 'status',

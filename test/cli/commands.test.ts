@@ -60,7 +60,7 @@ describe('storegate serve', () => {
     expect((await second).code).toBe(0);
   });
 
-  test('prints only its log and makes no key if its output is no terminal; a key that is made beside it works at once, and a revoked one stops within a second', async () => {
+  test('prints only its log and makes no key if its output is no terminal; a key that is made beside it works at once, and a revoked one stops within a second; SIGHUP has it read its files again', async () => {
     const env = { ...PORTS, STOREGATE_DATA: 'unseen' };
     const running = storegate(['serve'], { cwd, env });
     await until('the gateway is up', () => running.out().includes('"msg":"started"'));
@@ -77,6 +77,8 @@ describe('storegate serve', () => {
     expect(await status()).toBe(200);
     await here(['keys', 'revoke', id], { env });
     await until('the key is refused', async () => (await status()) === 401);
+    running.child.kill('SIGHUP');
+    await until('it has read its files', () => running.out().includes('"reason":"SIGHUP"'));
     running.child.kill('SIGTERM');
     expect(await running.exit).toBe(0);
     for (const line of running.out().trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('msg');
@@ -292,7 +294,7 @@ describe('storegate keys', () => {
   const untouched = { STOREGATE_DATA: 'untouched' };
 
   test('issues, lists and revokes', async () => {
-    const created = await finished(['keys', 'create', '--plan', 'free', '--account', 'acme', '--json'], { cwd, env });
+    const created = await here(['keys', 'create', '--plan', 'free', '--account', 'acme', '--json'], { env });
     expect(created.code).toBe(0);
     const { id, key } = JSON.parse(created.out);
     expect(key).toMatch(/^sg_live_/);

@@ -7,8 +7,6 @@ import { makeSecret } from '../../src/keys/secret.ts';
 import { commandLine, type Surroundings } from '../support/command-line.ts';
 import { jsonOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
-import { storegate as start } from '../support/storegate.ts';
-import { until } from '../support/until.ts';
 
 let cwd: string;
 let gateway: TestGateway;
@@ -457,23 +455,4 @@ describe('what is printed', () => {
       expect({ code, usage: out.startsWith('Usage: storegate') }).toEqual({ code: 0, usage: true });
     }
   });
-});
-
-test('SIGHUP has a running gateway read its files again', async () => {
-  const plans = readFileSync(join(import.meta.dirname, '../../plans.yaml'), 'utf8');
-  writeFileSync(join(cwd, 'plans.yaml'), plans);
-  const env = {
-    STOREGATE_PORT: '0',
-    STOREGATE_ADMIN_PORT: '0',
-    STOREGATE_DATA: 'hangup',
-    STOREGATE_PLANS: 'plans.yaml',
-  };
-  const running = start(['serve', '--no-demo-keys'], { cwd, env });
-  await until('the gateway is up', () => running.out().includes('"msg":"started"'));
-  running.child.kill('SIGHUP');
-  await until('it has read its files', () => running.out().includes('"reason":"SIGHUP"'));
-  running.child.kill('SIGTERM');
-  expect(await running.exit).toBe(0);
-  const list = await storegate(['keys', 'list'], { env: { STOREGATE_DATA: 'hangup' } });
-  expect(list).toMatchObject({ code: 0, out: 'None.\n' });
 });

@@ -17,7 +17,7 @@ COPY package.json ./
 COPY config ./config
 COPY packages ./packages
 COPY src ./src
-# `plans put` replaces the plans file and makes files beside it, so the folder is the user's too.
+# `plans set` replaces the plans file and makes files beside it, so the folder is the user's too.
 COPY plans.yaml config/gateway.yaml /config/
 RUN mkdir /data && chown -R node:node /data /config
 # Modules are compiled here, for each user in a part of the folder of its own. This one can only read its part from then on.

@@ -33,9 +33,9 @@ export function reachingCommand(command: Command, ...examples: readonly string[]
   return examples.length === 0 ? command : command.addHelpText('after', `\nExamples:\n${lines}`);
 }
 
-export function onceOption(command: Command): Command {
+export function idempotencyOption(command: Command): Command {
   return command.option(
-    '--once <text>',
+    '--idempotency-key <text>',
     'Idempotency-Key, 16 characters or more: repeated with it, the call is done once',
   );
 }

@@ -32,14 +32,14 @@ const MARKS = { passed: '', refused: 'REFUSED: ', failed: 'FAILED: ', 'not reach
 function headOf(request: ExplainedRequest): Record<string, unknown> {
   const { id, at, code, address, gateway, worker, traceparent, body, message, more } = request;
   return {
-    request: id,
+    id,
     at: `${at} at ${gateway}${worker === null ? '' : `, worker ${worker}`}, from ${address}`,
-    asked: askedInWords(request),
+    request: askedInWords(request),
     answer: `${answerInWords(request)}${code === null ? '' : ` ${code}`} in ${request.times.total} ms`,
     ...(message === null ? {} : { message }),
     ...(body.declared === 0 && body.received === 0 ? {} : { body: bodyInWords(body) }),
     ...(traceparent === null ? {} : { traceparent }),
-    ...(more === 0 ? {} : { more: `${more} equal ones before it were not kept` }),
+    ...(more === 0 ? {} : { repeated: `${more} equal requests before it were not kept` }),
   };
 }
 

@@ -28,7 +28,7 @@ export function isWellFormed(text: string): boolean {
 
 /** What to say to somebody who gave a key where its id or a name is asked for. */
 export const GIVE_THE_ID =
-  'This is the secret of a key, which belongs in no path and no list of processes: give the id, find it with storegate keys whoami.';
+  'This is the secret of a key, which belongs in no path and no list of processes: give the id, find it with storegate keys identify.';
 
 /** The only form in which a secret is stored: SHA-256, 43 characters of base64url. */
 export function hashSecret(secret: string): string {

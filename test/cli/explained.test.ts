@@ -95,6 +95,6 @@ test('who can never fit into a window is not told when to try again', () => {
 
 test('an id that was left out in a flood is named before the request that was kept for it', () => {
   const id = '0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e';
-  expect(inSteps(TOLD, false, id)).toMatch(new RegExp(`^${id} was refused like the request below: .*\n\nrequest +`));
-  expect(inSteps(TOLD, false, TOLD.id.toUpperCase())).toMatch(/^request +/);
+  expect(inSteps(TOLD, false, id)).toMatch(new RegExp(`^${id} was refused like the request below: .*\n\nid +`));
+  expect(inSteps(TOLD, false, TOLD.id.toUpperCase())).toMatch(/^id +/);
 });

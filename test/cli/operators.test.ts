@@ -51,7 +51,7 @@ describe.each([
     expect(await json('keys', 'update', made.id, '--scope', 'pets:read')).toMatchObject({ scopes: ['pets:read'] });
     const { code, err } = await sg('keys', 'update', made.id, '--scope', 'a,b');
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('"a,b" is no name of a scope') });
-    expect(await json('keys', 'show', made.id)).toMatchObject({ id: made.id, label: 'one' });
+    expect(await json('keys', 'get', made.id)).toMatchObject({ id: made.id, label: 'one' });
     const changed = await json(
       'keys',
       'update',
@@ -77,8 +77,8 @@ describe.each([
     await sg('keys', 'enable', made.id);
     const rotated = await json('keys', 'rotate', made.id, '--overlap', '1h');
     expect(rotated).toMatchObject({ id: made.id, key: expect.stringMatching(/^sg_live_/) });
-    for (const key of [made.key, rotated.key]) expect((await json('keys', 'whoami', key)).id).toBe(made.id);
-    expect((await storegate(['keys', 'whoami'], { env: environment(), input: `${rotated.key}\n` })).out).toContain(
+    for (const key of [made.key, rotated.key]) expect((await json('keys', 'identify', key)).id).toBe(made.id);
+    expect((await storegate(['keys', 'identify'], { env: environment(), input: `${rotated.key}\n` })).out).toContain(
       made.id,
     );
     expect(await json('keys', 'revoke', made.id)).toMatchObject({ status: 'revoked' });
@@ -88,7 +88,16 @@ describe.each([
   });
 
   test('create once, however often they call', async () => {
-    const once = ['keys', 'create', '--plan', 'free', '--account', 'once', '--once', `deploy-${'x'.repeat(16)}`];
+    const once = [
+      'keys',
+      'create',
+      '--plan',
+      'free',
+      '--account',
+      'once',
+      '--idempotency-key',
+      `deploy-${'x'.repeat(16)}`,
+    ];
     expect((await json(...once)).key).toBe((await json(...once)).key);
     expect(await json('keys', 'list', '--account', 'once')).toHaveLength(1);
   });
@@ -107,37 +116,37 @@ describe.each([
   test('look at accounts', async () => {
     await create();
     expect(await json('accounts', 'list')).toContainEqual(expect.objectContaining({ account: 'acme' }));
-    expect(await json('accounts', 'show', 'acme')).toMatchObject({ plans: expect.arrayContaining(['free']) });
+    expect(await json('accounts', 'get', 'acme')).toMatchObject({ plans: expect.arrayContaining(['free']) });
     expect((await json('accounts', 'keys', 'acme')).length).toBeGreaterThan(0);
   });
 
   test('ban, extend, pardon, reset and grant', async () => {
     const { id } = await create();
-    const [ban] = await json('bans', 'impose', id, '--length', '1h', '--reason', 'scrapes');
+    const [ban] = await json('bans', 'add', id, '--duration', '1h', '--reason', 'scrapes');
     expect(ban).toMatchObject({ key: id, reason: 'scrapes' });
-    expect((await sg('bans', 'extend', id, '--length', '1h', '--reason', 'still')).out).toContain('still');
+    expect((await sg('bans', 'extend', id, '--duration', '1h', '--reason', 'still')).out).toContain('still');
     expect((await sg('bans', 'list')).out).toMatch(
-      /key +account +plan +since +until +rung +next +forgotten +by +reason +history/,
+      /key +account +plan +since +until +level +next duration +resets +by +reason +history/,
     );
     expect((await json('bans', 'list')).map(({ key }: { key: string }) => key)).toContain(id);
-    expect((await json('usage', 'show', id))[0].banned).not.toBeNull();
+    expect((await json('usage', 'get', id))[0].banned).not.toBeNull();
     expect((await sg('usage', 'reset', id)).out).toMatch(
       new RegExp(`^key:${id} stays banned until 20\\S+\\. To end it`, 'm'),
     );
-    expect((await sg('bans', 'pardon', id)).out).toMatch(
-      new RegExp(`^${id} is pardoned\\.\nsubject +window +limit +used +remaining .*\nkey:${id} +minute +60 +0 +60 `),
+    expect((await sg('bans', 'lift', id)).out).toMatch(
+      new RegExp(`^${id} is not banned\\.\nsubject +window +limit +used +remaining .*\nkey:${id} +minute +60 +0 +60 `),
     );
     const [pardon, extended, imposed] = await json('bans', 'history', id);
     expect(pardon).toMatchObject({ action: 'bans.pardon', target: id, ended: null });
     expect(extended).toMatchObject({ after: { reason: 'still' }, ended: { how: 'pardoned', by: pardon.actor } });
     expect(imposed).toMatchObject({ after: { reason: 'scrapes' }, ended: { how: 'extended', at: extended.at } });
     const text = (await sg('bans', 'history', id, '--since', '1h', '--limit', '2')).out;
-    expect(text).toMatch(/^number +at +target +action +by +until +rung +ended +reason\n/);
+    expect(text).toMatch(/^number +at +target +action +by +until +level +ended +reason\n/);
     expect(text).toContain(`pardoned ${pardon.at} by ${pardon.actor}`);
     expect(text.trim().split('\n')).toHaveLength(3);
     expect(await json('bans', 'history', '--below', String(imposed.number + 1), '--limit', '1')).toEqual([imposed]);
     expect(await json('bans', 'history', id, '--since', '2100-01-01T00:00:00Z')).toEqual([]);
-    expect((await sg('usage', 'show', id)).out).toContain(
+    expect((await sg('usage', 'get', id)).out).toContain(
       `Bans of key:${id}: 1 in 30d, last pardoned by ${pardon.actor} on `,
     );
     expect((await json('usage', 'reset', id))[0].windows[0].used).toBe(0);
@@ -151,16 +160,18 @@ describe.each([
       'business',
       'enterprise',
     ]);
-    expect(await json('plans', 'show', 'free')).toMatchObject({ limits: '60/minute,1000/day' });
-    expect(await json('plans', 'try', 'free', '--limits', '30/minute')).toMatchObject({ after: '30/minute,1000/day' });
-    expect(await json('plans', 'show', 'enterprise')).toMatchObject({ concurrency: null, weight: 16 });
-    expect(await json('plans', 'try', 'enterprise', '--concurrency', '20')).toMatchObject({
+    expect(await json('plans', 'get', 'free')).toMatchObject({ limits: '60/minute,1000/day' });
+    expect(await json('plans', 'simulate', 'free', '--limits', '30/minute')).toMatchObject({
+      after: '30/minute,1000/day',
+    });
+    expect(await json('plans', 'get', 'enterprise')).toMatchObject({ concurrency: null, weight: 16 });
+    expect(await json('plans', 'simulate', 'enterprise', '--concurrency', '20')).toMatchObject({
       after: null,
       concurrency: 20,
       weight: 16,
       keys: 0,
     });
-    const dropped = await json('plans', 'try', 'free', '--limits', '30/minute', '--drop', 'day');
+    const dropped = await json('plans', 'simulate', 'free', '--limits', '30/minute', '--drop', 'day');
     expect(dropped).toMatchObject({ after: '30/minute' });
   });
 
@@ -191,12 +202,12 @@ describe.each([
   });
 
   test.each([
-    [['keys', 'show', 'key_nowhere'], 1, 'There is no key with the id "key_nowhere"'],
+    [['keys', 'get', 'key_nowhere'], 1, 'There is no key with the id "key_nowhere"'],
     [['keys', 'update', 'key_nowhere', '--label', 'x'], 1, 'There is no key with the id'],
     [['keys', 'create', '--plan', 'gold', '--account', 'a'], 2, 'There is no plan "gold"; there are free, pro'],
     [['keys', 'create', '--plan', 'free', '--account', 'a', '--expires-in', 'soon'], 2, '90d'],
     [['keys', 'create', '--plan', 'free', '--account', 'a', '--meta', 'novalue'], 2, 'name=value'],
-    [['keys', 'create', '--plan', 'free', '--account', 'a', '--once', 'short'], 2, 'Idempotency-Key'],
+    [['keys', 'create', '--plan', 'free', '--account', 'a', '--idempotency-key', 'short'], 2, 'Idempotency-Key'],
     [['keys', 'list', '--status', 'lost'], 2, 'active, disabled, expired, revoked'],
     [['keys', 'rotate'], 2, 'missing required argument'],
     [
@@ -214,21 +225,21 @@ describe.each([
       2,
       "option '--expires <time>' argument '2020-01-31T00:00:00Z' is invalid. It is in the past",
     ],
-    [['keys', 'whoami', 'sg_live_x'], 1, 'No key with this secret'],
+    [['keys', 'identify', 'sg_live_x'], 1, 'No key with this secret'],
     [['keys', 'import', '--plan', 'free', '--account', 'a', '--hash', 'abc'], 2, 'hash'],
-    [['accounts', 'show', 'nobody'], 1, 'There is no account "nobody"'],
-    [['bans', 'impose', 'nobody', '--length', '1h', '--reason', 'x'], 1, 'no account "nobody"'],
-    [['bans', 'impose', 'acme', '--reason', 'x'], 2, '--length'],
-    [['bans', 'pardon', 'nobody'], 1, 'nobody'],
+    [['accounts', 'get', 'nobody'], 1, 'There is no account "nobody"'],
+    [['bans', 'add', 'nobody', '--duration', '1h', '--reason', 'x'], 1, 'no account "nobody"'],
+    [['bans', 'add', 'acme', '--reason', 'x'], 2, '--duration'],
+    [['bans', 'lift', 'nobody'], 1, 'nobody'],
     [['bans', 'history', '--since', 'long ago'], 2, '2030-01-31T00:00:00Z'],
     [['bans', 'history', '--below', '0'], 2, 'from 1'],
-    [['usage', 'show', 'nobody'], 1, 'nobody'],
+    [['usage', 'get', 'nobody'], 1, 'nobody'],
     [['usage', 'grant', 'acme', '--units', '-5'], 2, 'whole number'],
-    [['plans', 'show', 'gold'], 1, 'There is no plan "gold"'],
-    [['plans', 'try', 'free'], 2, 'either --limits or --custom'],
-    [['plans', 'try', 'free', '--concurrency', 'off'], 2, 'a whole number from 1 on'],
-    [['plans', 'try', 'free', '--weight', '1001'], 2, '1000'],
-    [['plans', 'try', 'free', '--limits', 'many'], 2, 'must look like 60/minute'],
+    [['plans', 'get', 'gold'], 1, 'There is no plan "gold"'],
+    [['plans', 'simulate', 'free'], 2, 'either --limits or --custom'],
+    [['plans', 'simulate', 'free', '--concurrency', 'off'], 2, 'a whole number from 1 on'],
+    [['plans', 'simulate', 'free', '--weight', '1001'], 2, '1000'],
+    [['plans', 'simulate', 'free', '--limits', 'many'], 2, 'must look like 60/minute'],
     [['audit', 'list', '--limit', '0'], 2, 'whole number'],
     [['audit', 'list', '--limit', '5000'], 2, 'limit'],
     [['tokens', 'create', 'Bad Name', '--role', 'read'], 2, 'name'],
@@ -243,24 +254,24 @@ describe.each([
   });
 
   test.each([
-    ...['show', 'update', 'disable', 'enable', 'rotate', 'revoke'].map((name) => ['keys', name]),
-    ...['show', 'keys'].map((name) => ['accounts', name]),
-    ...['show', 'reset'].map((name) => ['usage', name]),
+    ...['get', 'update', 'disable', 'enable', 'rotate', 'revoke'].map((name) => ['keys', name]),
+    ...['get', 'keys'].map((name) => ['accounts', name]),
+    ...['get', 'reset'].map((name) => ['usage', name]),
     ['usage', 'grant', '--units', '1'],
-    ['bans', 'pardon'],
-    ...['impose', 'extend'].map((name) => ['bans', name, '--length', '1h', '--reason', 'x']),
+    ['bans', 'lift'],
+    ...['add', 'extend'].map((name) => ['bans', name, '--duration', '1h', '--reason', 'x']),
     ['audit', 'list', '--target'],
     ['keys', 'list', '--account'],
-    ['plans', 'show'],
+    ['plans', 'get'],
     ['tokens', 'revoke'],
   ])('never see a secret again that they give in place of a name: %s %s', async (...args) => {
     const { key } = await create();
     const told = await sg(...args, key);
-    expect(told).toEqual({ code: 2, out: '', err: expect.stringContaining('storegate keys whoami') });
+    expect(told).toEqual({ code: 2, out: '', err: expect.stringContaining('storegate keys identify') });
     expect(told.err).not.toContain(key.slice(0, 16));
   });
 
-  test.each([[['KEY']], [['keys', 'KEY']], [['keys', 'list', 'KEY']], [['bans', 'impose', 'a', '--length', 'KEY']]])(
+  test.each([[['KEY']], [['keys', 'KEY']], [['keys', 'list', 'KEY']], [['bans', 'add', 'a', '--duration', 'KEY']]])(
     'never see a secret again in a command line that makes no sense: %j',
     async (words) => {
       const { key } = await create();
@@ -347,9 +358,9 @@ describe('the gateway that is meant', () => {
     test('and is found through its folder by commands that need them, token or not', async () => {
       const { id, secret } = await gateway.key();
       await gateway.client.get('/pets').set('X-API-Key', secret);
-      const { out } = await storegate(['usage', 'show', id, '--json'], { env: beside() });
+      const { out } = await storegate(['usage', 'get', id, '--json'], { env: beside() });
       expect(JSON.parse(out)).toMatchObject([{ key: id, windows: [{ used: 1 }, { used: 1 }] }]);
-      const ban = ['bans', 'impose', id, '--length', '1h', '--reason', 'test'];
+      const ban = ['bans', 'add', id, '--duration', '1h', '--reason', 'test'];
       expect(await storegate(ban, { env: beside() })).toMatchObject({ code: 0 });
       expect((await gateway.client.get('/pets').set('X-API-Key', secret)).body.code).toBe('key_banned');
       expect(statSync(announced()).mode & 0o777).toBe(0o600);
@@ -365,7 +376,7 @@ describe('the gateway that is meant', () => {
         {},
       ]) {
         writeFileSync(announced(), JSON.stringify(told));
-        const result = await storegate(['usage', 'show', id], { env: beside() });
+        const result = await storegate(['usage', 'get', id], { env: beside() });
         expect(result).toMatchObject({ code: 1, err: expect.stringContaining('set STOREGATE_ADMIN_URL') });
       }
       await other.stop();
@@ -378,9 +389,9 @@ describe('the gateway that is meant', () => {
         await storegate(['keys', 'create', '--plan', 'free', '--account', 'named', '--json'], { env: beside() }),
       );
       for (const command of [
-        ['bans', 'impose', id, '--length', '1h', '--reason', 'test'],
+        ['bans', 'add', id, '--duration', '1h', '--reason', 'test'],
         ['usage', 'reset', id],
-        ['bans', 'pardon', id],
+        ['bans', 'lift', id],
       ])
         expect(await storegate(command, { env: beside() })).toMatchObject({ code: 0 });
       const { out } = await storegate(['audit', 'list', '--target', id, '--json'], { env: beside() });
@@ -412,13 +423,13 @@ test('a plan that is put beside a gateway stands in its file, and a mistake leav
   const file = join(cwd, 'own-plans.yaml');
   writeFileSync(file, '# Ours.\nplans:\n  free: { windows: [{ limit: 3, per: minute }] }\n');
   const env = { STOREGATE_PLANS: 'own-plans.yaml', STOREGATE_DATA: 'own' };
-  const put = await storegate(['plans', 'put', 'free', '--limits', '9/minute', '--json'], { env });
+  const put = await storegate(['plans', 'set', 'free', '--limits', '9/minute', '--json'], { env });
   expect(JSON.parse(put.out)).toMatchObject({ before: '3/minute', after: '9/minute' });
   expect(readFileSync(file, 'utf8')).toMatch(/^# Ours\.[\s\S]*limit: 9/);
-  expect((await storegate(['plans', 'put', 'team', '--custom', '--count', 'account'], { env })).code).toBe(0);
-  expect((await storegate(['plans', 'show', 'team'], { env })).out).toMatch(/count +account/);
+  expect((await storegate(['plans', 'set', 'team', '--custom', '--count', 'account'], { env })).code).toBe(0);
+  expect((await storegate(['plans', 'get', 'team'], { env })).out).toMatch(/count +account/);
   const text = readFileSync(file, 'utf8');
-  expect(await storegate(['plans', 'put', 'free', '--limits', '0/minute'], { env })).toMatchObject({
+  expect(await storegate(['plans', 'set', 'free', '--limits', '0/minute'], { env })).toMatchObject({
     code: 2,
     out: '',
   });
@@ -444,13 +455,13 @@ describe('what is printed', () => {
     for (const shell of ['bash', 'zsh', 'fish']) {
       const { code, out } = await storegate(['completion', shell]);
       expect(code).toBe(0);
-      for (const word of ['keys', 'rotate', 'pardon']) expect(out).toContain(word);
+      for (const word of ['keys', 'rotate', 'lift']) expect(out).toContain(word);
     }
     expect((await storegate(['completion', 'tcsh'])).code).toBe(2);
   });
 
   test('helps everywhere', async () => {
-    for (const args of [[], ['keys'], ['keys', 'rotate'], ['bans', 'impose'], ['plans', 'try']]) {
+    for (const args of [[], ['keys'], ['keys', 'rotate'], ['bans', 'add'], ['plans', 'simulate']]) {
       const { code, out } = await storegate([...args, '--help']);
       expect({ code, usage: out.startsWith('Usage: storegate') }).toEqual({ code: 0, usage: true });
     }

@@ -66,7 +66,7 @@ async function auditOf(gateway: TestGateway): Promise<string[]> {
 test('a gateway that grows from its folder to Redis refuses no key, gives out no day twice, and loses no ban', async () => {
   const busy = await makeKey(old, '--plan', 'free', '--limits', `${LIMIT}/day`);
   const banned = await makeKey(old, '--plan', 'free');
-  await operate(old, 'bans', 'impose', banned.id, '--length', '1h', '--reason', 'test');
+  await operate(old, 'bans', 'add', banned.id, '--duration', '1h', '--reason', 'test');
   const token = (await operate(old, 'tokens', 'create', 'ops', '--role', 'operate', '--token-only')).trim();
 
   const statuses: number[] = [];

@@ -54,7 +54,7 @@ test('a complaint is followed to its cause, mended, and the mending proven, by c
   gateway.clock.now += 60_000;
   expect(await run('history', '--since', '1h', '--step', '1h')).toMatch(/banned/);
 
-  await run('bans', 'pardon', id);
+  await run('bans', 'lift', id);
   expect((await get()).status).toBe(200);
 
   // Who did what stands in both logs.

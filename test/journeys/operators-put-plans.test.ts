@@ -73,7 +73,7 @@ test('plans that commands put at once beside a gateway are kept', async () => {
   const [{ status }, ...commands] = await Promise.all([
     put(calls[0], answer),
     ...command.map((name, i) => {
-      const args = ['plans', 'put', name, '--limits', '9/minute'];
+      const args = ['plans', 'set', name, '--limits', '9/minute'];
       return i === 0 ? finished(args, { cwd: two.folder, env }) : commandLine(two.folder)(args, { env });
     }),
   ]);

@@ -105,7 +105,7 @@ describe('a plan that is tried', () => {
     await counted(one.adminUrl, 9);
     one.clock.pass(MINUTE);
     const run = (...args: string[]) =>
-      commandLine(one.folder)(['plans', 'try', 'free', ...args], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
+      commandLine(one.folder)(['plans', 'simulate', 'free', ...args], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
     const { code, out } = await run('--limits', '4/minute,500/hour');
     expect(code).toBe(0);
     expect(out).toMatch(/\nwindow +limit +would have limited +refused\nminute +4 +1 +5\nhour +500 +not known +-\n/);
@@ -115,7 +115,7 @@ describe('a plan that is tried', () => {
     );
     expect(JSON.parse((await run('--limits', '4/minute', '--json')).out).lastDay.parties).toHaveLength(1);
     await one.close();
-    expect((await commandLine(one.folder)(['plans', 'try', 'free', '--limits', '4/minute'])).out).toMatch(
+    expect((await commandLine(one.folder)(['plans', 'simulate', 'free', '--limits', '4/minute'])).out).toMatch(
       /\nNo gateway runs that knows of the last day\.\n$/,
     );
   });

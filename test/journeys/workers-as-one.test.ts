@@ -98,7 +98,7 @@ test('workers count an operation together, also after a reload, and commands bes
     const [standing] = JSON.parse(out);
     return standing.windows.map(({ name, used }: { name: string; used: number }) => `${name} ${used}`);
   };
-  expect(await windows('show', id)).toEqual(['hour 40', 'listCategories:hour 40', 'tag:Animals:hour 0']);
+  expect(await windows('get', id)).toEqual(['hour 40', 'listCategories:hour 40', 'tag:Animals:hour 0']);
   const granted = await windows('grant', id, '--units', '3', '--window', 'listCategories:hour');
   expect(granted).toEqual(['hour 40', 'listCategories:hour 37', 'tag:Animals:hour 0']);
   expect(await admitted(20)).toBe(3);

@@ -24,8 +24,8 @@ export function accountsCommand(terminal: Terminal): Command {
     ),
   );
   operatorCommand(
-    accounts.command('show').description('show one account').argument('<account>', 'name of the account'),
-    'accounts show acme',
+    accounts.command('get').description('show one account').argument('<account>', 'name of the account'),
+    'accounts get acme',
   ).action((account: string, options: Common) =>
     perform(terminal, options, (api) => api.call<Account>('GET', `/accounts/${part(account)}`), card),
   );

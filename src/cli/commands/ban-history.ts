@@ -5,14 +5,14 @@ import { type Common, moment, operatorCommand, perform, wholeNumber } from '../c
 import { type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
-const COLUMNS = ['number', 'at', 'target', 'action', 'by', 'until', 'rung', 'ended', 'reason'] as const;
+const COLUMNS = ['number', 'at', 'target', 'action', 'by', 'until', 'level', 'ended', 'reason'] as const;
 
 /** Adds `bans history`. */
 export function banHistoryCommand(bans: Command, terminal: Terminal): void {
   const command = bans
     .command('history')
     .description('list who was banned and why, and who pardoned or extended it, newest first')
-    .argument('[party]', 'id of a key, or name of an account; all of them without it')
+    .argument('[key-or-account]', 'id of a key, or name of an account; all of them without it')
     .option('--since <time>', 'only what came later, such as 30d or 2030-01-31T00:00:00Z', earlier)
     .option('--below <number>', 'only entries before this one', wholeNumber)
     .option('--limit <number>', 'how many at the most', wholeNumber, 50);
@@ -37,8 +37,8 @@ export function recordInWords({ bans, pardoned }: BanRecord): string {
 }
 
 function rowOf({ actor, after, ended, ...entry }: BanEntry): Row<(typeof COLUMNS)[number]> {
-  const { until, rung } = after ?? {};
-  return { ...entry, by: actor, until, rung, ended: ended && endInWords(ended) };
+  const { until, rung: level } = after ?? {};
+  return { ...entry, by: actor, until, level, ended: ended && endInWords(ended) };
 }
 
 function endInWords({ how, at, by }: NonNullable<BanEntry['ended']>): string {

@@ -2,24 +2,30 @@ import type { Ban, Bans, Standings } from '@storegate/console';
 import { Command } from 'commander';
 import { type Common, changingCommand, duration, operatorCommand, part, perform } from '../command.ts';
 import type { Api } from '../reach/api.ts';
-import { table } from '../table.ts';
+import { type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 import { banHistoryCommand, recordInWords } from './ban-history.ts';
 import { showStandings } from './usage.ts';
 
-const FIELDS = ['key', 'account', 'plan', 'since', 'until', 'rung', 'next', 'forgotten', 'by', 'reason'] as const;
+const FIELDS = [
+  'key',
+  'account',
+  'plan',
+  'since',
+  'until',
+  'level',
+  'next duration',
+  'resets',
+  'by',
+  'reason',
+] as const;
 const COLUMNS = [...FIELDS, 'history'] as const;
 
-const PARTY = ['<party>', 'id of a key, or name of an account'] as const;
+const SUBJECT = ['<key-or-account>', 'id of a key, or name of an account'] as const;
 
 export function bansCommand(terminal: Terminal): Command {
   const bans = new Command('bans').description('see, impose and end bans');
-  const shown = (rows: readonly Ban[], colour: boolean) =>
-    table(
-      COLUMNS,
-      rows.map((row) => ({ ...row, history: row.history && recordInWords(row.history) })),
-      colour,
-    );
+  const shown = (rows: readonly Ban[], colour: boolean) => table(COLUMNS, rows.map(rowOf), colour);
   const bansIn = async (answer: Promise<Bans>) => (await answer).bans;
 
   operatorCommand(bans.command('list').description('list who is banned now'), 'bans list').action((options: Common) =>
@@ -30,7 +36,7 @@ export function bansCommand(terminal: Terminal): Command {
 
   for (const [name, description, call] of [
     [
-      'impose',
+      'add',
       'ban a key or an account from now on',
       (api: Api, path: string, body: unknown) => api.call<Bans>('PUT', path, { body }),
     ],
@@ -43,28 +49,32 @@ export function bansCommand(terminal: Terminal): Command {
     const command = bans
       .command(name)
       .description(description)
-      .argument(...PARTY)
-      .requiredOption('--length <time>', name === 'impose' ? 'such as 2h or 30d' : 'how much longer', duration)
+      .argument(...SUBJECT)
+      .requiredOption('--duration <time>', name === 'add' ? 'such as 2h or 30d' : 'how much longer', duration)
       .requiredOption('--reason <text>', 'for the audit log; the client is not told');
-    operatorCommand(command, `bans ${name} key_4fGh… --length 2h --reason "scrapes the catalogue"`).action(
-      (party: string, { length, reason, ...options }: Common & Record<string, string>) =>
+    operatorCommand(command, `bans ${name} key_4fGh… --duration 2h --reason "scrapes the catalogue"`).action(
+      (party: string, { duration: length, reason, ...options }: Common & Record<string, string>) =>
         perform(terminal, options, (api) => bansIn(call(api, `/bans/${part(party)}`, { length, reason })), shown),
     );
   }
 
   changingCommand(
     bans
-      .command('pardon')
+      .command('lift')
       .description('end a ban, forget strikes and earlier bans, and open all windows afresh')
-      .argument(...PARTY),
-    'bans pardon acme',
+      .argument(...SUBJECT),
+    'bans lift acme',
   ).action((party: string, options: Common) =>
     perform(
       terminal,
       options,
       async (api) => (await api.call<Standings>('DELETE', `/bans/${part(party)}`)).usage,
-      (usage, colour) => `${party} is pardoned.\n${showStandings(usage, colour)}`,
+      (usage, colour) => `${party} is not banned.\n${showStandings(usage, colour)}`,
     ),
   );
   return bans;
+}
+
+function rowOf({ rung, next, forgotten, history, ...rest }: Ban): Row<(typeof COLUMNS)[number]> {
+  return { ...rest, level: rung, 'next duration': next, resets: forgotten, history: history && recordInWords(history) };
 }

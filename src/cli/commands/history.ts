@@ -12,10 +12,10 @@ interface Options extends Common {
   readonly plan?: string;
 }
 
-const CLASSES = ['2xx', '3xx', '4xx', '5xx', 'left'] as const;
+const CLASSES = ['2xx', '3xx', '4xx', '5xx'] as const;
 const COLUMNS = [
-  ...['at', 'requests', 'limited', 'banned', ...CLASSES],
-  ...['p50 ms', 'p95 ms', 'p99 ms', 'mostly', 'alone'],
+  ...['at', 'requests', 'limited', 'banned', ...CLASSES, 'aborted'],
+  ...['p50 ms', 'p95 ms', 'p99 ms', 'top statuses', 'outage policy'],
 ];
 
 export function historyCommand(terminal: Terminal): Command {
@@ -49,11 +49,12 @@ function rowOf({ classes, statuses, p50, p95, p99, alone, ...rest }: HistoryStep
   return {
     ...rest,
     ...classes,
+    aborted: classes.left,
     'p50 ms': p50,
     'p95 ms': p95,
     'p99 ms': p99,
-    mostly: mostOf(statuses),
-    alone: alone.join(', '),
+    'top statuses': mostOf(statuses),
+    'outage policy': alone.join(', '),
   };
 }
 

@@ -15,7 +15,7 @@ export interface Described extends Common {
   readonly scopes?: false;
   readonly meta?: Record<string, string>;
   readonly env?: string;
-  readonly once?: string;
+  readonly idempotencyKey?: string;
 }
 
 export function described(command: Command): Command {

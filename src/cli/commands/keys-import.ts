@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type Common, changingCommand, onceOption, perform, withApi } from '../command.ts';
+import { type Common, changingCommand, idempotencyOption, perform, withApi } from '../command.ts';
 import { FORMATS, type Format } from '../importing/formats.ts';
 import type { ImportOptions } from '../importing/import-file.ts';
 import type { Tally } from '../importing/passes.ts';
@@ -10,7 +10,7 @@ import { bodyOf, type Described, described } from './key-options.ts';
 type Options = Described & Pick<ImportOptions, 'dryRun' | 'skipBad'> & Record<'hash' | 'file', string | undefined>;
 
 /** Options that describe one key, and so go with no file. */
-const OF_ONE_KEY = ['hash', 'label', 'limits', 'expires', 'expiresIn', 'address', 'meta', 'once'];
+const OF_ONE_KEY = ['hash', 'label', 'limits', 'expires', 'expiresIn', 'address', 'meta', 'idempotencyKey'];
 
 export function keysImportCommand(keys: Command, terminal: Terminal): void {
   const command = keys
@@ -28,7 +28,7 @@ export function keysImportCommand(keys: Command, terminal: Terminal): void {
     .option('--plan <plan>', 'plan of the key; of a file, for keys without one of their own')
     .option('--account <account>', 'party that owns the key; of a file, for keys without one of their own');
   changingCommand(
-    onceOption(described(command)),
+    idempotencyOption(described(command)),
     'keys import --plan pro --account acme --hash "$(printf %s "$OLD_KEY" | sha256sum | cut -c1-64)"',
     'keys import --file keys.csv --dry-run',
     'keys import --file kong.yaml --format kong --plan pro',
@@ -42,7 +42,11 @@ export function keysImportCommand(keys: Command, terminal: Terminal): void {
     await perform(
       terminal,
       options,
-      (api) => api.call('POST', '/keys/import', { body: { ...bodyOf(options), hash }, idempotencyKey: options.once }),
+      (api) =>
+        api.call('POST', '/keys/import', {
+          body: { ...bodyOf(options), hash },
+          idempotencyKey: options.idempotencyKey,
+        }),
       (key) => `${(key as { id: string }).id} is imported; its old secret works now.\n`,
     );
   });

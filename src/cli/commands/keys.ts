@@ -6,7 +6,7 @@ import {
   duration,
   environmentWord,
   everyPage,
-  onceOption,
+  idempotencyOption,
   operatorCommand,
   part,
   perform,
@@ -25,8 +25,8 @@ export function keysCommand(terminal: Terminal): Command {
   create(keys, terminal);
   list(keys, terminal);
   operatorCommand(
-    keys.command('show').description('show one key').argument('<id>', 'id of the key'),
-    'keys show key_4fGh…',
+    keys.command('get').description('show one key').argument('<id>', 'id of the key'),
+    'keys get key_4fGh…',
   ).action((id: string, options: Common) =>
     perform(
       terminal,
@@ -65,7 +65,7 @@ export function keysCommand(terminal: Terminal): Command {
     ),
   );
   keysImportCommand(keys, terminal);
-  whoami(keys, terminal);
+  identify(keys, terminal);
   return keys;
 }
 
@@ -75,7 +75,7 @@ function create(keys: Command, terminal: Terminal): void {
     .description('issue a key; its secret is shown this once')
     .requiredOption('--plan <plan>', 'plan of the key')
     .requiredOption('--account <account>', 'party that owns the key');
-  onceOption(described(command))
+  idempotencyOption(described(command))
     .option('--env <word>', 'word inside the key that tells installations apart', environmentWord, 'live')
     .option('--key-only', 'print nothing but the key');
   changingCommand(
@@ -86,7 +86,8 @@ function create(keys: Command, terminal: Terminal): void {
     perform(
       terminal,
       options,
-      (api) => api.call<KeyWithSecret>('POST', '/keys', { body: bodyOf(options), idempotencyKey: options.once }),
+      (api) =>
+        api.call<KeyWithSecret>('POST', '/keys', { body: bodyOf(options), idempotencyKey: options.idempotencyKey }),
       (key) => (options.keyOnly ? `${key.key}\n` : secretOf(key)),
     ),
   );
@@ -152,27 +153,30 @@ function rotate(keys: Command, terminal: Terminal): void {
     .option('--env <word>', 'word inside the key that tells installations apart', environmentWord, 'live')
     .option('--force', 'end the secret of an earlier rotation although its time is not over')
     .option('--key-only', 'print nothing but the key');
-  changingCommand(onceOption(command), 'keys rotate key_4fGh… --overlap 7d --json').action(
-    (id: string, { overlap, env, force, once, keyOnly, ...options }: Common & Record<string, string | true>) =>
+  changingCommand(idempotencyOption(command), 'keys rotate key_4fGh… --overlap 7d --json').action(
+    (
+      id: string,
+      { overlap, env, force, idempotencyKey, keyOnly, ...options }: Common & Record<string, string | true>,
+    ) =>
       perform(
         terminal,
         options,
         (api) =>
           api.call<KeyWithSecret>('POST', `/keys/${part(id)}/rotate`, {
             body: { overlap, env, force },
-            idempotencyKey: once as string | undefined,
+            idempotencyKey: idempotencyKey as string | undefined,
           }),
         (key) => (keyOnly ? `${key.key}\n` : secretOf(key)),
       ),
   );
 }
 
-function whoami(keys: Command, terminal: Terminal): void {
+function identify(keys: Command, terminal: Terminal): void {
   const command = keys
-    .command('whoami')
+    .command('identify')
     .description('tell whose key a found secret is')
     .argument('[key]', 'the secret; without it, it is read from standard input, which others cannot list');
-  operatorCommand(command, 'keys whoami < found.txt').action(async (key: string | undefined, options: Common) => {
+  operatorCommand(command, 'keys identify < found.txt').action(async (key: string | undefined, options: Common) => {
     const secret = (key ?? (await terminal.input())).trim();
     await perform(terminal, options, (api) => api.call<Key>('POST', '/keys/whoami', { body: { key: secret } }), card);
   });

@@ -31,15 +31,15 @@ export function plansCommand(terminal: Terminal): Command {
       ),
   );
   operatorCommand(
-    plans.command('show').description('show one plan').argument('<plan>', 'name of the plan'),
-    'plans show free',
+    plans.command('get').description('show one plan').argument('<plan>', 'name of the plan'),
+    'plans get free',
   ).action((plan: string, options: Common) =>
     perform(terminal, options, (api) => api.call<Plan>('GET', `/plans/${part(plan)}`), card),
   );
 
   for (const [name, description, method, end] of [
-    ['try', 'tell what a plan would change, without changing it', 'POST', '/try'],
-    ['put', 'write a plan into the plans file and put it in force', 'PUT', ''],
+    ['simulate', 'tell what a plan would change, without changing it', 'POST', '/try'],
+    ['set', 'write a plan into the plans file and put it in force', 'PUT', ''],
   ] as const) {
     const command = plans
       .command(name)
@@ -54,7 +54,7 @@ export function plansCommand(terminal: Terminal): Command {
       .option('--allow <block>', 'address or block its keys may be used from; may be repeated', several)
       .option('--deny <block>', 'address or block they may not be used from; may be repeated', several)
       .option('--no-addresses', 'let its keys be used from anywhere');
-    (name === 'put' ? changingCommand : operatorCommand)(
+    (name === 'set' ? changingCommand : operatorCommand)(
       command,
       `plans ${name} free --limits 30/minute`,
       `plans ${name} free --limits 30/minute --drop day`,

@@ -14,9 +14,19 @@ interface Options extends Common {
   readonly follow?: true;
 }
 
-const COLUMNS = ['at', 'status', 'code', 'operation', 'key', 'account', 'address', 'more', 'request'] as const;
+const COLUMNS = ['at', 'status', 'code', 'operation', 'key', 'account', 'address', 'repeated', 'request id'] as const;
 /** Characters of columns when nobody knows what will come. */
-const WIDTHS = { at: 24, status: 6, code: 24, operation: 16, key: 20, account: 12, address: 15, more: 4, request: 36 };
+const WIDTHS = {
+  at: 24,
+  status: 6,
+  code: 24,
+  operation: 16,
+  key: 20,
+  account: 12,
+  address: 15,
+  repeated: 8,
+  'request id': 36,
+};
 
 export function requestsCommand(terminal: Terminal): Command {
   const command = new Command('requests')
@@ -49,18 +59,20 @@ export function requestsCommand(terminal: Terminal): Command {
 function showRequests(answer: Requests, colour: boolean): string {
   const rows = answer.requests.map(rowOf);
   const remarks = [
-    ...(rows.length > 0 ? ['storegate explain <request> tells more of one of them.'] : []),
-    ...(rows.some(({ more }) => more !== null) ? ['more: equal ones before it that were not kept.'] : []),
+    ...(rows.length > 0 ? ['storegate explain <request-id> shows the details of one request.'] : []),
+    ...(rows.some(({ repeated }) => repeated !== null)
+      ? ['repeated: equal requests before it that were not kept.']
+      : []),
   ];
   return [table(COLUMNS, rows, colour), withSilent(remarks, answer)].join('');
 }
 
 function rowOf({ id, at, status, code, operation, key, address, more }: RefusedRequest) {
   return {
-    ...{ at, status, code, operation, address, request: id },
+    ...{ at, status, code, operation, address, 'request id': id },
     key: key?.id,
     account: key?.account,
-    more: more === 0 ? null : more,
+    repeated: more === 0 ? null : more,
   };
 }
 

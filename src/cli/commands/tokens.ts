@@ -1,6 +1,6 @@
 import type { Tokens, TokenWithSecret } from '@storegate/console';
 import { Command, Option } from 'commander';
-import { type Common, changingCommand, onceOption, operatorCommand, part, perform } from '../command.ts';
+import { type Common, changingCommand, idempotencyOption, operatorCommand, part, perform } from '../command.ts';
 import { table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -19,12 +19,12 @@ export function tokensCommand(terminal: Terminal): Command {
         .makeOptionMandatory(),
     )
     .option('--token-only', 'print nothing but the token');
-  changingCommand(onceOption(create), 'tokens create ci-deploy --role operate').action(
-    (name: string, { role, once, tokenOnly, ...options }: Common & Record<string, string>) =>
+  changingCommand(idempotencyOption(create), 'tokens create ci-deploy --role operate').action(
+    (name: string, { role, idempotencyKey, tokenOnly, ...options }: Common & Record<string, string>) =>
       perform(
         terminal,
         options,
-        (api) => api.call<TokenWithSecret>('POST', '/tokens', { body: { name, role }, idempotencyKey: once }),
+        (api) => api.call<TokenWithSecret>('POST', '/tokens', { body: { name, role }, idempotencyKey }),
         ({ token }) =>
           tokenOnly ? `${token}\n` : `${token}\nThis is ${name}, role ${role}. The token is not shown again.\n`,
       ),

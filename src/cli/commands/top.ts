@@ -7,21 +7,22 @@ import type { Terminal } from '../terminal.ts';
 
 interface Options extends Common {
   readonly window: string;
-  readonly by: string;
+  readonly by: By;
   readonly limit: number;
 }
 
 const WINDOWS = ['minute', 'hour', 'day'];
 
 /** What is counted, in words. */
-const COUNTED: Readonly<Record<Top['by'], string>> = {
+const COUNTED = {
   requests: 'requests with a valid key',
   refused: 'refused requests with a valid key',
-  near: 'admitted requests with a fifth or less of a window left',
+  'near-limit': 'admitted requests with a fifth or less of a window left',
   strikes: 'requests refused to keys that had strikes or were banned',
   deprecated: 'calls of deprecated operations',
   operations: 'refused requests',
-};
+} as const;
+type By = keyof typeof COUNTED;
 
 const FIGURES = ['count', 'share', 'too high by', 'last'] as const;
 const COLUMNS = {
@@ -36,14 +37,23 @@ export function topCommand(terminal: Terminal): Command {
     .addOption(new Option('--window <window>', 'how far to look back').choices(WINDOWS).default('hour'))
     .addOption(new Option('--by <what>', 'what to count').choices(Object.keys(COUNTED)).default('requests'))
     .option('--limit <number>', 'how many to show, 256 at most', wholeNumber, 20);
-  return operatorCommand(command, 'top', 'top --window day --by refused', 'top --by near --limit 5 --json').action(
-    ({ window, by, limit, ...options }: Options) =>
-      perform(terminal, options, (api) => api.call<Top>('GET', '/top', { query: { window, by, limit } }), showTop),
+  return operatorCommand(
+    command,
+    'top',
+    'top --window day --by refused',
+    'top --by near-limit --limit 5 --json',
+  ).action(({ window, by, limit, ...options }: Options) =>
+    perform(
+      terminal,
+      options,
+      (api) => api.call<Top>('GET', '/top', { query: { window, by: by === 'near-limit' ? 'near' : by, limit } }),
+      (top, colour) => showTop(top, by, colour),
+    ),
   );
 }
 
-function showTop(top: Top, colour: boolean): string {
-  const { by, window, since, total, error, items, gateways, silent } = top;
+function showTop(top: Top, by: By, colour: boolean): string {
+  const { window, since, total, error, items, gateways, silent } = top;
   if (gateways.length === 0 && silent.length === 0) return 'No gateway runs.\n';
   const columns = by === 'operations' || by === 'deprecated' ? COLUMNS[by] : COLUMNS.keys;
   const told = [

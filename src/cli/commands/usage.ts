@@ -1,12 +1,20 @@
 import type { Standing, Standings } from '@storegate/console';
 import { Command } from 'commander';
-import { type Common, changingCommand, onceOption, operatorCommand, part, perform, wholeNumber } from '../command.ts';
+import {
+  type Common,
+  changingCommand,
+  idempotencyOption,
+  operatorCommand,
+  part,
+  perform,
+  wholeNumber,
+} from '../command.ts';
 import { type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 import { recordInWords } from './ban-history.ts';
 
 const COLUMNS = ['subject', 'window', 'limit', 'used', 'remaining', 'resets', 'banned', 'strikes'] as const;
-const PARTY = ['<party>', 'id of a key, or name of an account'] as const;
+const SUBJECT = ['<key-or-account>', 'id of a key, or name of an account'] as const;
 
 export function usageCommand(terminal: Terminal): Command {
   const usage = new Command('usage').description('see and correct what was counted');
@@ -14,10 +22,10 @@ export function usageCommand(terminal: Terminal): Command {
 
   operatorCommand(
     usage
-      .command('show')
+      .command('get')
       .description('show every window of a key or account now')
-      .argument(...PARTY),
-    'usage show key_4fGh…',
+      .argument(...SUBJECT),
+    'usage get key_4fGh…',
   ).action((party: string, options: Common) =>
     perform(
       terminal,
@@ -27,34 +35,41 @@ export function usageCommand(terminal: Terminal): Command {
     ),
   );
   changingCommand(
-    onceOption(
+    idempotencyOption(
       usage
         .command('reset')
         .description('open all windows afresh; strikes and a ban stay')
-        .argument(...PARTY),
+        .argument(...SUBJECT),
     ),
     'usage reset acme',
-  ).action((party: string, { once, ...options }: Common & { once?: string }) =>
+  ).action((party: string, { idempotencyKey, ...options }: Common & { idempotencyKey?: string }) =>
     perform(
       terminal,
       options,
-      (api) => usageIn(api.call('POST', `/usage/${part(party)}/reset`, { idempotencyKey: once })),
+      (api) => usageIn(api.call('POST', `/usage/${part(party)}/reset`, { idempotencyKey })),
       showChanged,
     ),
   );
   const grant = usage
     .command('grant')
     .description('give units back, never more than were used')
-    .argument(...PARTY)
+    .argument(...SUBJECT)
     .requiredOption('--units <number>', 'how many', wholeNumber)
     .option('--window <name>', 'one window, such as day or login:minute; all of them without it');
-  changingCommand(onceOption(grant), 'usage grant key_4fGh… --units 500 --window day').action(
-    (party: string, { units, window, once, ...options }: Common & { units: number; window?: string; once?: string }) =>
+  changingCommand(idempotencyOption(grant), 'usage grant key_4fGh… --units 500 --window day').action(
+    (
+      party: string,
+      {
+        units,
+        window,
+        idempotencyKey,
+        ...options
+      }: Common & { units: number; window?: string; idempotencyKey?: string },
+    ) =>
       perform(
         terminal,
         options,
-        (api) =>
-          usageIn(api.call('POST', `/usage/${part(party)}/grant`, { body: { units, window }, idempotencyKey: once })),
+        (api) => usageIn(api.call('POST', `/usage/${part(party)}/grant`, { body: { units, window }, idempotencyKey })),
         showChanged,
       ),
   );
@@ -70,7 +85,7 @@ export function showStandings(standings: readonly Standing[], colour: boolean): 
 function showChanged(standings: readonly Standing[], colour: boolean): string {
   const banned = standings.filter(({ banned }) => banned !== null);
   const lines = banned.map(
-    ({ subject, banned }) => `${subject} stays banned until ${banned}. To end it: storegate bans pardon\n`,
+    ({ subject, banned }) => `${subject} stays banned until ${banned}. To end it: storegate bans lift\n`,
   );
   return [showStandings(standings, colour), ...lines].join('');
 }

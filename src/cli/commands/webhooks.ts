@@ -1,6 +1,6 @@
 import type { WebhookEndpoint, Webhooks, WebhookTest, WebhookTests } from '@storegate/console';
 import { Command } from 'commander';
-import { type Common, changingCommand, onceOption, operatorCommand, perform } from '../command.ts';
+import { type Common, changingCommand, idempotencyOption, operatorCommand, perform } from '../command.ts';
 import { table, textOf } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -34,8 +34,12 @@ export function webhooksCommand(terminal: Terminal): Command {
       'send a test event to all receivers and tell what they answer; one that takes it gets what waits for it',
     )
     .option('--endpoint <id>', 'only to this one, by its id in the list');
-  changingCommand(onceOption(test), 'webhooks test', 'webhooks test --endpoint 5f1c22a09b3e').action(
-    async ({ endpoint, once, ...options }: Common & { readonly endpoint?: string; readonly once?: string }) => {
+  changingCommand(idempotencyOption(test), 'webhooks test', 'webhooks test --endpoint 5f1c22a09b3e').action(
+    async ({
+      endpoint,
+      idempotencyKey,
+      ...options
+    }: Common & { readonly endpoint?: string; readonly idempotencyKey?: string }) => {
       const { CallError } = await import('../reach/api.ts');
       let failed = 0;
       await perform(
@@ -43,7 +47,7 @@ export function webhooksCommand(terminal: Terminal): Command {
         options,
         async (api) => {
           const body = endpoint === undefined ? {} : { endpoint };
-          const { tests } = await api.call<WebhookTests>('POST', '/webhooks/test', { body, idempotencyKey: once });
+          const { tests } = await api.call<WebhookTests>('POST', '/webhooks/test', { body, idempotencyKey });
           failed = tests.filter(({ delivered }) => !delivered).length;
           return tests;
         },

@@ -42,7 +42,7 @@ export function SecretRefused({ query }: Pick<Place, 'query'>) {
       'Give the id (',
       h('code', null, 'key_…'),
       '), the account or the label. ',
-      h('code', null, 'storegate keys whoami'),
+      h('code', null, 'storegate keys identify'),
       ' tells whose a found secret is.',
     ),
   ]);

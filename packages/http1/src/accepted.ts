@@ -1,18 +1,18 @@
 import { Socket } from 'node:net';
 
-/** One buffer for the reads of all accepted sockets: a part that is kept longer than its read is copied. */
+/** One buffer for the reads of all accepted sockets; a part that outlives its read is copied. */
 const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** A socket with the handle of the system's socket, as Node itself passes them on between sockets. */
+/** A socket with its system handle, as Node passes handles between sockets. */
 interface WithHandle {
   _handle: object | null;
 }
 
 /**
- * Takes over a socket that was accepted and not read yet (`pauseOnConnect`), with one that reads into a shared buffer: a
- * listener of Node's cannot be told to make such sockets, and a buffer for each read costs a tenth of a request. `receive` gets
- * bytes that are valid only during its call; it returns false to get them as the stream's own from then on, as behind a change
- * of the protocol. Where there is no handle, the accepted socket itself reads, as usual.
+ * Moves an accepted, unread socket (`pauseOnConnect`) to one that reads into a shared buffer. Node's listeners cannot
+ * create such sockets, and a buffer per read costs a tenth of a request. `receive` gets bytes that are valid only
+ * during its call; it returns false to receive the stream's own bytes from then on, for example after a protocol
+ * upgrade. Without a handle, the accepted socket itself reads.
  */
 export function readShared(accepted: Socket, receive: (socket: Socket, bytes: Buffer) => boolean): Socket {
   const { _handle: handle } = accepted as unknown as WithHandle;
@@ -26,7 +26,7 @@ export function readShared(accepted: Socket, receive: (socket: Socket, bytes: Bu
   };
   (accepted as unknown as WithHandle)._handle = null;
   const socket: Socket = new Socket({ handle, allowHalfOpen: true, onread } as object);
-  // The listener counts the accepted one until it is closed.
+  // The listener counts the accepted socket until it is closed.
   socket.once('close', () => accepted.destroy());
   return socket.resume();
 }

@@ -1,24 +1,23 @@
-/** Takes a body at its own pace. */
+/** Receives a body at its own pace. */
 export interface BodySink {
-  /** Returns whether it wants more now; if not, it calls the body's `resume` later. */
+  /** Returns whether it can take more now; if not, it calls the body's `resume` later. */
   chunk(bytes: Buffer): boolean;
   end(): void;
-  /** The rest will not come. */
   fail(reason: unknown): void;
 }
 
-/** Hears how a body ends. */
+/** Notified of the end of a body. */
 export interface BodyWatcher {
   end(): void;
-  /** Returns what the sink gets in place of the reason. */
+  /** Returns the reason that the sink receives. */
   fail(reason: unknown): unknown;
 }
 
 export const EMPTY: Buffer = Buffer.alloc(0);
 
 /**
- * Carries a body from its connection to one sink. While there is no sink, or the sink wants no more, it pauses the connection,
- * so that memory holds one read.
+ * Carries a body from its connection to one sink. Without a sink, or if the sink is full, it pauses the connection, so
+ * memory holds one read.
  */
 export class BodyStream {
   readonly #flow: { pause(): void; resume(): void };
@@ -31,7 +30,7 @@ export class BodyStream {
     this.#flow = flow;
   }
 
-  /** Hands the body to `sink` from its first byte. Called once. */
+  /** Streams the body to `sink` from its first byte. Called once. */
   to(sink: BodySink): void {
     this.#sink = sink;
     const waiting = this.#waiting;
@@ -42,17 +41,17 @@ export class BodyStream {
     else if (more && waiting.length > 0) this.#flow.resume();
   }
 
-  /** `watcher` hears of the end first. */
+  /** `watcher` is notified of the end before the sink. */
   watch(watcher: BodyWatcher): void {
     this.#watcher = watcher;
   }
 
-  /** The sink calls this when it wants more. */
+  /** Called by the sink when it can take more. */
   resume(): void {
     this.#flow.resume();
   }
 
-  /** The reader of the connection calls this. */
+  /** Called by the reader of the connection. */
   push(chunk: Buffer): void {
     if (!this.#sink) this.#waiting.push(chunk);
     if (!this.#sink?.chunk(chunk)) this.#flow.pause();

@@ -1,9 +1,9 @@
-/** Collects bytes in one buffer. In a list, thousands of tiny chunks would each keep in memory the read they came in. */
+/** Collects bytes in one buffer. In a list, thousands of tiny chunks would each retain the whole read they came in. */
 export class ByteBuffer {
   #buffer: Buffer | null = null;
   size = 0;
 
-  /** Bytes held in memory: the first chunk as it came, or at most twice `size`. */
+  /** Bytes held in memory: the first chunk as received, or at most twice `size`. */
   get capacity(): number {
     return this.#buffer?.length ?? 0;
   }
@@ -18,7 +18,6 @@ export class ByteBuffer {
     this.size += chunk.length;
   }
 
-  /** All bytes; `null` if none came. */
   get whole(): Buffer | null {
     return this.size === 0 ? null : this.#buffer!.subarray(0, this.size);
   }

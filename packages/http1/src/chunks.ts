@@ -5,36 +5,36 @@ import { malformed, WireError } from './wire-error.ts';
 
 const CR = 0x0d;
 const LF = 0x0a;
-/** Bytes of extensions that all chunks of one body may have together. */
+/** Bytes of chunk extensions allowed in one body. */
 const MOST_EXTENSIONS = 16 * 1024;
-/** A size, one extension of its own bound, and a bit. */
+/** A chunk size, extensions up to their limit, and a margin. */
 const LONGEST_LINE = MOST_EXTENSIONS + 32;
 
-/** Where the reader of a chunked body is; `cr` and `lf`: in the line end behind data. */
+/** Position of the reader in a chunked body; `cr` and `lf` are the line end after data. */
 type Place = 'size' | 'data' | 'cr' | 'lf' | 'trailers' | 'over';
 
 /**
- * Reads a chunked body (RFC 9112 section 7.1): sizes and line ends strictly, extensions and trailers checked, bounded and
- * dropped. Has no I/O: bytes go in, the data of chunks comes out, that of one read in one piece: small chunks cost no more than large ones.
+ * Reads a chunked body (RFC 9112 section 7.1): sizes and line ends are strict; extensions and trailers are checked,
+ * bounded and dropped. No I/O. The data of one read is passed on in one piece, so small chunks cost no more than large
+ * ones.
  */
 export class Chunks {
   readonly #data: (bytes: Buffer) => void;
   readonly #mostTrailers: number;
   #place: Place = 'size';
-  /** Bytes of the chunk that are still to come. */
+  /** Remaining bytes of the chunk. */
   #left = 0;
   #extensions = 0;
-  /** Whole lines of trailers. */
   #trailers = '';
-  /** The data of this read: a view of it, or a copy if it is of several chunks. */
+  /** The data of this read: a view, or a copy if it spans several chunks. */
   #read: Buffer | null = null;
   #readBytes = 0;
-  /** A line that came only in part. */
+  /** A partial line. */
   #begun: ByteBuffer | null = null;
-  /** The line that was read last; null: there is no end of it yet. */
+  /** The last complete line; null if its end has not arrived. */
   #text: string | null = null;
 
-  /** `data` gets the bytes of chunks, once for each read; `mostTrailers` in bytes. */
+  /** `data` receives the bytes of chunks once per read; `mostTrailers` is in bytes. */
   constructor(data: (bytes: Buffer) => void, mostTrailers: number) {
     this.#data = data;
     this.#mostTrailers = mostTrailers;
@@ -44,7 +44,7 @@ export class Chunks {
     return this.#place === 'over';
   }
 
-  /** Takes bytes from `at` on; returns the index behind the last one that belongs to the body. Throws WireError. */
+  /** Consumes bytes from `at`; returns the index after the last byte of the body. Throws WireError. */
   take(bytes: Buffer, at: number): number {
     let next = at;
     try {
@@ -67,7 +67,7 @@ export class Chunks {
     this.#data(read.length === this.#readBytes ? read : read.subarray(0, this.#readBytes));
   }
 
-  /** The owner wants no more data; what is left of the bytes is not read. */
+  /** Stops: the remaining bytes are not read. */
   stop(): void {
     this.#place = 'over';
   }
@@ -95,7 +95,7 @@ export class Chunks {
       return next;
     }
     const before = this.#readBytes;
-    // What is still to come of this read is at most as long as what is left of it.
+    // The rest of this read is at most as long as its unread bytes.
     if (this.#read.length === before) this.#read = Buffer.concat([this.#read], before + bytes.length - at);
     bytes.copy(this.#read, before, at, next);
     this.#readBytes += next - at;
@@ -109,7 +109,7 @@ export class Chunks {
     return at + 1;
   }
 
-  /** Ends with an empty line, which may be the first. */
+  /** Trailers end with an empty line, which may be the first. */
   #trailer(bytes: Buffer, at: number): number {
     const next = this.#line(bytes, at, this.#mostTrailers - this.#trailers.length);
     const text = this.#text;
@@ -122,7 +122,7 @@ export class Chunks {
     return next;
   }
 
-  /** Reads on to the end of the line, which is then in `#text`, with its end. */
+  /** Reads to the end of the line; `#text` then holds the line with its end. */
   #line(bytes: Buffer, at: number, most: number): number {
     const end = bytes.indexOf(LF, at);
     const next = end < 0 ? bytes.length : end + 1;
@@ -132,10 +132,10 @@ export class Chunks {
     return next;
   }
 
-  /** The rare way: a line in several reads. */
+  /** Slow path: a line in several reads. */
   #more(bytes: Buffer): string | null {
     this.#begun ??= new ByteBuffer();
-    // Copied: the buffer that was fed would stay in memory with it.
+    // Copied: otherwise it would retain the whole read.
     this.#begun.add(Buffer.from(bytes));
     if (bytes[bytes.length - 1] !== LF) return null;
     const text = this.#begun.whole!.toString('latin1');

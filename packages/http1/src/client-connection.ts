@@ -9,64 +9,60 @@ import { malformed, WireError } from './wire-error.ts';
 import { chunkText, LAST_CHUNK, ONE_WRITE } from './writing.ts';
 
 /**
- * Opens the way to the other side. `receive` is given bytes that are valid only during its call; `connected` is called once
- * the way is open.
+ * Opens a socket to the server. `receive` gets bytes that are valid only during its call; `connected` is called when
+ * the connection is open.
  */
 export type OpenSocket = (receive: (bytes: Buffer) => void, connected: () => void) => Duplex;
 
-/** What all connections of a pool share; its pool may change the times. */
+/** Shared by all connections of a pool, which may change the times. */
 export interface ClientShared {
-  /** Milliseconds on the clock of `performance.now()`, rounded up to the next look of the pool: no deadline is early. */
+  /** Milliseconds on the clock of `performance.now()`, rounded up to the pool's next check, so no deadline is early. */
   now: number;
   readonly open: OpenSocket;
-  /** The value of Host. */
   readonly host: string;
-  /** What stands before the target of each question. */
+  /** Prefix of each request target. */
   readonly basePath: string;
-  /** Bytes of the head of an answer. */
+  /** Maximum bytes of a response head. */
   readonly mostHeadBytes: number;
-  /** Milliseconds: for a connection; from the request to the head of its answer; between two parts of a body. */
+  /** Milliseconds: to connect; from the request to the response head; between two parts of a body. */
   connectTimeout: number;
   headTimeout: number;
   bodyTimeout: number;
-  /** Milliseconds for which an unused connection is kept. */
+  /** Milliseconds an unused connection is kept. */
   readonly idleTimeout: number;
-  /** The connection can take the next question. */
+  /** The connection can send the next request. */
   readonly free: (connection: ClientConnection) => void;
   readonly closed: (connection: ClientConnection) => void;
 }
 
-/** Interim answers before the final one; no server has reason to send more (RFC 9110 section 15.2). */
+/** Interim responses before the final one; no server has a reason to send more (RFC 9110 section 15.2). */
 const MOST_INTERIM = 16;
-/** A connection is given up so long before the server would close it. */
+/** Milliseconds before the server's own idle timeout at which a connection is closed. */
 const HINT_MARGIN = 1_000;
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** One connection to a server, with one question at a time. Bytes that nobody asked for end it. */
+/** One connection to a server, one request at a time. Unsolicited bytes close it. */
 export class ClientConnection implements MessageSink<AnswerHead> {
   readonly #shared: ClientShared;
   readonly #socket: Duplex;
   readonly #reader: MessageReader<AnswerHead>;
   #connected = false;
   #closed = false;
-  /** Answers that were whole. */
+  /** Complete responses. */
   #served = 0;
-  /** The question in progress. */
   #question: Question | null = null;
-  /** The head of the answer that changes the protocol. */
   #upgraded: AnswerHead | null = null;
   #taker: AnswerTaker | null = null;
   #begun = false;
   #interim = 0;
-  /** The request is sent as a whole. */
   #sent = true;
   #streamed: StreamedBody | null = null;
-  /** The head of an answer that waits for its end, so that what comes in one read is handed on as one. */
+  /** The response head, held until its read ends, so that a response in one read is passed on as one. */
   #held: AnswerHead | null = null;
   #whole: Buffer = EMPTY;
   #stream: BodyStream | null = null;
   #paused = false;
-  /** Of the body that is streamed. */
+  /** Bytes of the streamed body. */
   #streamedBytes = 0;
   #persistent = true;
   #over = false;
@@ -99,18 +95,18 @@ export class ClientConnection implements MessageSink<AnswerHead> {
     return !this.#closed;
   }
 
-  /** The address of the other side; `undefined` while there is none. */
+  /** Remote address; `undefined` before the connection is open. */
   get address(): string | undefined {
     return (this.#socket as Partial<Socket>).remoteAddress;
   }
 
-  /** It ends with the question in progress, or now if there is none. */
+  /** Closes after the request in progress, or now if there is none. */
   retire(): void {
     this.#retired = true;
     if (this.#taker === null && this.#stream === null) this.destroy();
   }
 
-  /** Sends a question. Only while the connection is free. Throws for one that cannot be sent; then it is still free. */
+  /** Sends a request on a free connection. Throws if the request cannot be sent; the connection then stays free. */
   ask(question: Question, taker: AnswerTaker): void {
     const { body } = question;
     const head = questionHead(question, this.#shared);
@@ -132,7 +128,7 @@ export class ClientConnection implements MessageSink<AnswerHead> {
     }
   }
 
-  /** Gives a question up if it is still in progress: its taker hears nothing more. */
+  /** Cancels a request that is still in progress: its receiver gets no further call. */
   cancel(question: Question): void {
     if (this.#question !== question) return;
     this.#taker = null;
@@ -148,12 +144,12 @@ export class ClientConnection implements MessageSink<AnswerHead> {
     this.#shared.closed(this);
   }
 
-  /** Bytes that the reader of a streamed answer has taken; `null` unless it is the reader that is waited for. */
+  /** Bytes read by the receiver of a streamed response; `null` unless the receiver is the slow side. */
   get readBytes(): number | null {
     return this.#stream !== null && this.#paused ? this.#streamedBytes : null;
   }
 
-  /** Gives up an answer whose reader is too slow. */
+  /** Cancels a response whose receiver is too slow. */
   endReader(): void {
     this.#fail('slow_reader', 'the response was read too slowly while other requests waited');
   }
@@ -166,7 +162,7 @@ export class ClientConnection implements MessageSink<AnswerHead> {
     else this.#fail('too_slow', 'the answer did not come in time');
   }
 
-  // What the reader tells.
+  // Called by the reader.
 
   head(head: AnswerHead): void {
     const { status, framing, persistent } = head;
@@ -202,7 +198,7 @@ export class ClientConnection implements MessageSink<AnswerHead> {
     const head = this.#held;
     if (this.#upgraded !== null) return;
     if (head === null && this.#stream === null) {
-      // An interim answer.
+      // An interim response.
       this.#reader.next();
       return;
     }
@@ -233,7 +229,7 @@ export class ClientConnection implements MessageSink<AnswerHead> {
       this.#begun = true;
       this.#taker?.begun();
     }
-    // Whatever comes is a sign of life; a stream that is paused sets its own.
+    // Any byte is a sign of life; a paused stream sets its own deadline.
     if (this.#stream !== null) this.#deadline = this.#shared.now + this.#shared.bodyTimeout;
     try {
       this.#reader.feed(bytes);
@@ -245,7 +241,7 @@ export class ClientConnection implements MessageSink<AnswerHead> {
     else if (this.#over) this.#release();
   }
 
-  /** The socket is no connection of HTTP any more: it leaves the pool open. */
+  /** After an upgrade the socket is not HTTP: it leaves the pool open. */
   #handOver({ reason, fields }: AnswerHead): void {
     const upgraded = this.#question!.upgraded!;
     const rest = this.#reader.takeRest();
@@ -254,7 +250,7 @@ export class ClientConnection implements MessageSink<AnswerHead> {
     this.#reader.stop();
     this.#shared.closed(this);
     this.#socket.removeAllListeners('data').removeAllListeners('end').removeAllListeners('drain');
-    // The buffer of the read is used again.
+    // The buffer of the read is reused.
     upgraded({
       reason,
       fields: fields.list,
@@ -263,23 +259,23 @@ export class ClientConnection implements MessageSink<AnswerHead> {
     });
   }
 
-  /** Only behind a whole read: bytes behind the answer must not become the answer to the next question. */
+  /** Only after a whole read: bytes after the response must not become the next response. */
   #release(): void {
     this.#over = false;
     if (this.#closed) return;
-    // An answer to half a question: whether the rest of it is read is unknown.
+    // A response to an incomplete request: whether the server reads the rest is unknown.
     const isSent = this.#sent && this.#socket.writableLength === 0;
     if (!this.#persistent || this.#retired || !isSent || this.#reader.waiting > 0) {
       this.destroy();
       return;
     }
-    // Whoever read the answer may still have asked it to wait.
+    // The receiver may still have paused it.
     if (this.#paused) this.#unpause();
     this.#deadline = this.#shared.now + this.#idleTimeout;
     this.#shared.free(this);
   }
 
-  /** The other side has ended the connection, or `error` did. */
+  /** The server closed the connection, or `error` did. */
   #finish(error: Error | null): void {
     if (this.#closed) return;
     if (error === null) {
@@ -301,7 +297,7 @@ export class ClientConnection implements MessageSink<AnswerHead> {
     const [taker, stream] = [this.#taker, this.#stream];
     this.#taker = null;
     this.#stream = null;
-    // First, so that who waits for the connection is not given one to a server that has just been found to fail.
+    // Before the pool learns of the failure, so that no waiting request gets a connection to a failed server.
     taker?.fail(error);
     this.destroy();
     stream?.fail(error);
@@ -320,7 +316,7 @@ export class ClientConnection implements MessageSink<AnswerHead> {
   }
 
   #pause(): void {
-    // Whoever reads the answer is slow, and not the server.
+    // The receiver is slow, not the server.
     this.#deadline = NEVER;
     this.#paused = true;
     this.#socket.pause();
@@ -342,7 +338,7 @@ export class ClientConnection implements MessageSink<AnswerHead> {
     let rest = head;
     this.#sent = false;
     this.#streamed = body;
-    // As long as its own source is slow, no answer can be late.
+    // While its own source is slow, no response can be late.
     if (this.#connected) this.#deadline = NEVER;
     const write = (text: string) => {
       const more = this.#socket.write(rest + text, 'latin1');
@@ -364,7 +360,7 @@ export class ClientConnection implements MessageSink<AnswerHead> {
       },
       fail: (error) => this.#fail('body', 'the request body failed', error),
     });
-    // The head leaves even if the body does not begin.
+    // Sends the head even if the body does not begin.
     if (rest !== '' && !this.#closed) write('');
   }
 

@@ -1,22 +1,22 @@
-/** Why a question got no answer, or not the whole of it. */
+/** Why a request got no complete response. */
 export type ClientFailure =
-  /** There was no connection. */
+  /** No connection could be opened. */
   | 'unreachable'
-  /** The other side was silent for too long. */
+  /** The server was silent for too long. */
   | 'too_slow'
-  /** It ended the connection, or sent what is no answer. */
+  /** The server closed the connection or sent an invalid response. */
   | 'broken'
-  /** The request's own body failed on the way; `cause` says how. */
+  /** The request's own body failed; see `cause`. */
   | 'body'
-  /** Its reader took too little of it while others waited for the connection. */
+  /** The receiver read too slowly while other requests waited for the connection. */
   | 'slow_reader';
 
 export class ClientError extends Error {
   override name = 'ClientError';
   readonly failure: ClientFailure;
   /**
-   * The connection had served before and ended before one byte of an answer came: most likely it was about to be closed as
-   * idle when the request left. Only such a request may be sent again.
+   * A reused connection that closed before the first byte of a response: most likely the server closed it as idle when
+   * the request was sent. Only such a request may be retried.
    */
   readonly diedIdle: boolean;
 

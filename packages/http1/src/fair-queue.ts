@@ -1,34 +1,34 @@
-/** For whom something waits. The same object each time, so that waiting allocates nothing for it. */
+/** The owner of a waiting item. Pass the same object each time, so that waiting allocates nothing for it. */
 export interface Party {
   readonly group: string;
-  /** The part of its group beside the other groups; above 0. */
+  /** Share of its group relative to other groups; above 0. */
   readonly weight: number;
-  /** Members of a group share its part evenly. */
+  /** Members of a group share equally. */
   readonly member: string;
 }
 
-/** The turn of one that waited. Whoever serves it says what it has cost. */
+/** The turn of an item that waited. The caller reports its cost. */
 export interface Turn<T> {
   readonly item: T;
   readonly group: Group<T>;
-  /** What it was taken to cost when its turn came. */
+  /** The estimated cost when the turn began. */
   readonly estimate: number;
 }
 
-/** What waits of one group, and how much the group has had. */
+/** A group's waiting items and how much the group has used. */
 interface Group<T> {
   readonly name: string;
   weight: number;
-  /** Those that have something waiting; the first is the next one. */
+  /** Members with waiting items; the first is next. */
   readonly members: Map<string, Member<T>>;
-  /** The same by how much it is. */
+  /** The same members by number of waiting items. */
   readonly byLength: Member<T>[][];
   size: number;
-  /** Turns that have not ended. */
+  /** Turns in progress. */
   serving: number;
-  /** The group's own time: what its turns have cost, divided by its weight. The group with the least is the next one. */
+  /** Virtual time: the cost of its turns divided by its weight. The group with the lowest is next. */
   time: number;
-  /** What a turn of it costs, recent ones count most; `null` before the first has ended. */
+  /** Moving average of the cost of a turn; `null` before the first has ended. */
   mean: number | null;
 }
 
@@ -36,7 +36,7 @@ interface Member<T> {
   readonly name: string;
   readonly group: Group<T>;
   readonly entries: Entry<T>[];
-  /** Where it is in its list of `byLength`. */
+  /** Index in its list of `byLength`. */
   place: number;
 }
 
@@ -46,25 +46,25 @@ interface Entry<T> {
   readonly member: Member<T>;
 }
 
-/** What the newest turn counts in the mean cost of its group. */
+/** Weight of the newest turn in the moving average. */
 const NEWEST = 0.1;
-/** What a turn is taken to cost while none of any group has ended. */
+/** Assumed cost of a turn before any has ended. */
 const UNKNOWN = 100;
 
 /**
- * A bounded queue in which groups share by weight what they wait for, however much each of them has waiting: start-time fair queueing, by
- * what turns really cost. A group that has nothing waiting leaves its part to the others and saves nothing up. Within a group its
- * members take turns. Where it is full, the newest goes of whoever has most waiting for its part.
+ * A bounded queue that shares capacity between groups by weight: start-time fair queueing by measured cost. A group
+ * without waiting items leaves its share to others and saves nothing up. Members of a group take turns. If the queue is
+ * full, the newest item of the group with the longest weighted queue is dropped.
  */
 export class FairQueue<T> {
-  /** So many may wait. With fewer than do, each newcomer makes one go. */
+  /** Maximum length. If lowered below the current length, each newcomer drops one item. */
   most: number;
   readonly #groups = new Map<string, Group<T>>();
-  /** In the order of their coming. */
+  /** In order of arrival. */
   readonly #entries = new Set<Entry<T>>();
-  /** The time of the group that was served last: one that comes to wait begins there. */
+  /** Virtual time of the last group served; a new group starts there. */
   #time = 0;
-  /** What a turn costs, whoever has it. */
+  /** Moving average of the cost of any turn. */
   #mean: number | null = null;
 
   constructor(most: number) {
@@ -75,12 +75,12 @@ export class FairQueue<T> {
     return this.#entries.size;
   }
 
-  /** How many wait of each group that has any waiting. */
+  /** Number of waiting items of each group that has any. */
   *sizes(): Iterable<readonly [group: string, size: number]> {
     for (const { name, size } of this.#groups.values()) if (size > 0) yield [name, size];
   }
 
-  /** Lets `item` wait. Returns the one that has to go, which may be `item` itself; `null`: there was room. */
+  /** Adds `item`. Returns the dropped item, which may be `item` itself; `null` if there was room. */
   add(item: T, party: Party, deadline: number): T | null {
     const group = this.#groupOf(party);
     if (group.size === 0) group.time = Math.max(group.time, this.#time);
@@ -92,7 +92,7 @@ export class FairQueue<T> {
     return this.#entries.size <= this.most ? null : this.#takeOut(this.#mostOver(entry));
   }
 
-  /** The next one; its turn has begun. */
+  /** Begins the turn of the next item. */
   next(): Turn<T> | null {
     const group = this.#nextGroup();
     if (group === null) return null;
@@ -103,12 +103,12 @@ export class FairQueue<T> {
     const [member] = group.members.values();
     const [entry] = member!.entries;
     this.#takeOut(entry!);
-    // Behind the others of its group.
+    // Moves it behind the others of its group.
     if (group.members.delete(member!.name)) group.members.set(member!.name, member!);
     return { item: entry!.item, group, estimate };
   }
 
-  /** The turn has ended. `cost` in any unit; `null`: it was not used, and costs nothing. */
+  /** Ends a turn. `cost` is in any unit; `null` if it was not used. */
   end({ group, estimate }: Turn<T>, cost: number | null): void {
     group.serving--;
     group.time += ((cost ?? 0) - estimate) / group.weight;
@@ -119,13 +119,13 @@ export class FairQueue<T> {
     this.#forgetIdle(group);
   }
 
-  /** One that waits since before its deadline, which is `now` or earlier, no longer waits; `null`: there is none. */
+  /** Removes and returns an item whose deadline is at or before `now`; `null` if there is none. */
   takeLate(now: number): T | null {
     const [oldest] = this.#entries;
     return oldest === undefined || oldest.deadline > now ? null : this.#takeOut(oldest);
   }
 
-  /** `item` of this party waits no longer, if it still does. */
+  /** Removes `item` if it still waits. */
   leave(item: T, { group, member }: Party): void {
     const entries = this.#groups.get(group)?.members.get(member)?.entries;
     const entry = entries?.find((entry) => entry.item === item);
@@ -151,7 +151,7 @@ export class FairQueue<T> {
     return next;
   }
 
-  /** The newest of whoever has most waiting for its part. Of equals it is the one that has just come. */
+  /** The newest item of the longest weighted queue. Among equals, the newcomer. */
   #mostOver(newcomer: Entry<T>): Entry<T> {
     let { group: most } = newcomer.member;
     for (const group of this.#groups.values()) {
@@ -173,7 +173,7 @@ export class FairQueue<T> {
     return entry.item;
   }
 
-  /** A group is remembered while it waits, is served, or has had more than its part. */
+  /** A group is kept while it waits, is being served, or has used more than its share. */
   #forgetIdle(group: Group<T>): void {
     if (group.size > 0 || group.serving > 0) return;
     if (group.time <= this.#time || this.#entries.size === 0) this.#groups.delete(group.name);
@@ -197,7 +197,7 @@ function memberOf<T>(group: Group<T>, name: string): Member<T> {
   return member;
 }
 
-/** Changes the length of what the member has waiting, and keeps it in the list of those that have as much. */
+/** Changes the number of a member's waiting items and moves it to the matching list. */
 function moveTo<T>(member: Member<T>, change: () => void): void {
   const { byLength } = member.group;
   const { length: before } = member.entries;

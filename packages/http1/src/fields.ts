@@ -2,27 +2,26 @@ import { FIELD_SECTION, faultInFields } from './grammar.ts';
 import { malformed } from './wire-error.ts';
 
 /**
- * The fields of one message: checked, and with what framing needs from them. Nobody else looks at Content-Length,
- * Transfer-Encoding or Connection to tell where a message or a connection ends.
+ * The checked fields of one message, with what framing needs. No other code reads Content-Length, Transfer-Encoding or
+ * Connection to find where a message or connection ends.
  */
 export interface Fields {
-  /** Flat, in order: name as it was spelt, value without the space around it, name, value, … One character per byte. */
+  /** Flat and in order: name as received, trimmed value, name, value, … One character per byte. */
   readonly list: readonly string[];
-  /** Values of Content-Length and Transfer-Encoding, one per line; as they were sent, if there is a tab in them. */
+  /** Values of Content-Length and Transfer-Encoding, one per line; untrimmed if they contain a tab. */
   readonly lengths: readonly string[];
   readonly codings: readonly string[];
   /** Values of Host, one per line. */
   readonly hosts: readonly string[];
-  /** Whether Connection names `close` or `keep-alive`. */
   readonly close: boolean;
   readonly keepAlive: boolean;
-  /** What the owner of calls made of the fields: it stays with them, because most connections send the same ones again. */
+  /** Cached by the owner of the calls: most connections repeat the same fields. */
   meaning: unknown;
 }
 
 const NONE: readonly string[] = Object.freeze([]);
 
-/** Reads a field section with its empty line; `section` has one character per byte. Throws WireError. */
+/** Parses a field section with its empty line; `section` has one character per byte. Throws WireError. */
 export function readFields(section: string): Fields {
   if (!FIELD_SECTION.test(section)) throw faultInFields(section);
   const list: string[] = [];
@@ -58,23 +57,23 @@ export function readFields(section: string): Fields {
   return { list, lengths, codings, hosts, close, keepAlive, meaning: null };
 }
 
-/** A tab around a value is space too, but not to every reader: where a body ends must not hang on it. */
+/** A tab around a value is whitespace, but not to every reader; the end of a body must not depend on it. */
 function framingValue(section: string, from: number, to: number, value: string): string {
   const sent = section.slice(from, to);
   return sent.includes('\t') ? sent : value;
 }
 
-/** Mostly there is one. A copy for each more would take quadratic time. */
+/** Usually there is one. A copy per value would take quadratic time. */
 function and(values: readonly string[], value: string): readonly string[] {
   if (values === NONE) return [value];
   (values as string[]).push(value);
   return values;
 }
 
-/** Names that would change how a message is read, if anybody merged the trailers into its fields (RFC 9110 section 6.5.1). */
+/** Names that would change how a message is read if trailers were merged into its fields (RFC 9110 section 6.5.1). */
 const NOT_IN_TRAILERS = new Set(['content-length', 'transfer-encoding', 'host', 'connection', 'trailer', 'upgrade']);
 
-/** Checks the trailers of a chunked body, with their empty line. They are dropped. Throws WireError. */
+/** Checks the trailers of a chunked body, with their empty line, and drops them. Throws WireError. */
 export function checkTrailers(section: string): void {
   const { list } = readFields(section);
   for (let i = 0; i < list.length; i += 2) {
@@ -100,7 +99,7 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x09;
 }
 
-/** RFC 9110 section 7.6.1: a list of options, without regard to case. */
+/** RFC 9110 section 7.6.1: a case-insensitive list. */
 function persistence(connection: string): Pick<Fields, 'close' | 'keepAlive'> {
   if (connection === '') return { close: false, keepAlive: false };
   if (connection === 'keep-alive') return { close: false, keepAlive: true };
@@ -108,7 +107,7 @@ function persistence(connection: string): Pick<Fields, 'close' | 'keepAlive'> {
   return { close: options.includes('close'), keepAlive: options.includes('keep-alive') };
 }
 
-/** The elements of a list without the space around them. `trim` would take a no-break space and others for space too. */
+/** Trimmed list elements. `trim` would also remove a no-break space and others. */
 export function listed(value: string): string[] {
   return value.split(',').map((one) => trimmed(one, 0, one.length));
 }

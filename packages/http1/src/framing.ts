@@ -2,18 +2,18 @@ import { type Fields, listed } from './fields.ts';
 import { IS_TOKEN } from './grammar.ts';
 import { malformed, WireError } from './wire-error.ts';
 
-/** Bytes of a body: their number, or one of the two ways not to know it before. */
+/** Length of a body in bytes, or how its end is found. */
 export type Framing = number | 'chunked' | 'until_close';
 
 /**
- * Fewer digits than a reader with 64 bits overflows at. A number loses the last ones of the longest, but no body lives that
- * long, and what is too long is refused for that.
+ * Short enough for 64-bit readers. Digits lost in the longest numbers do not matter: such bodies are refused for their
+ * size.
  */
 const LENGTH = /^\d{1,18}$/;
 
 /**
- * Where the body of a request ends (RFC 9112 section 6.3). Throws WireError for every request in which two readers could see
- * two ends: both headers, one of them twice, a length that is not one run of digits, a coding in HTTP/1.0.
+ * Where the body of a request ends (RFC 9112 section 6.3). Throws WireError if two readers could find two ends: both
+ * headers, one of them repeated, a length that is not one run of digits, a coding in HTTP/1.0.
  */
 export function framingOfRequest({ lengths, codings }: Fields, minor: number): number | 'chunked' {
   if (codings.length > 0) {
@@ -26,18 +26,18 @@ export function framingOfRequest({ lengths, codings }: Fields, minor: number): n
 }
 
 /**
- * Where the body of an answer ends, by the same section. `method` is that of the request. Throws WireError as for requests.
+ * Where the body of a response ends (same section). `method` is that of the request. Throws WireError as for requests.
  */
 export function framingOfAnswer(fields: Fields, minor: number, method: string, status: number): Framing {
   const { lengths, codings } = fields;
   const known = lengths.length > 0 || codings.length > 0;
-  // Checked before it is left aside: a store that is unsure of its framing is not to be trusted with a connection.
+  // Checked although unused: a server with invalid framing must not keep its connection.
   const framing = known ? framingOfRequest(fields, minor) : 'until_close';
   if (status < 200 && known && framing !== 0) throw malformed('An interim answer claims to have a body.');
   return method === 'HEAD' || status < 200 || status === 204 || status === 304 ? 0 : framing;
 }
 
-/** Whether an answer claims a body that its status forbids. It has none, but another reader might see one behind it. */
+/** Whether a response claims a body that its status forbids. It has none, but another reader might find one. */
 export function claimsBodyOf204({ lengths, codings }: Fields, status: number): boolean {
   return status === 204 && (codings.length > 0 || (lengths.length > 0 && Number(lengths[0]) !== 0));
 }

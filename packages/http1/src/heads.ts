@@ -4,48 +4,49 @@ import { claimsBodyOf204, type Framing, framingOfAnswer, framingOfRequest } from
 import { REQUEST_LINE, STATUS_LINE } from './grammar.ts';
 import { malformed, WireError } from './wire-error.ts';
 
-/** What a message says before its body. */
 export interface Head {
   readonly minor: 0 | 1;
   readonly fields: Fields;
   readonly framing: Framing;
-  /** Whether the sender will go on with the connection behind this message (RFC 9112 section 9.3). */
+  /** Whether the sender keeps the connection open after this message (RFC 9112 section 9.3). */
   readonly persistent: boolean;
 }
 
 export interface RequestHead extends Head {
   readonly method: string;
-  /** As it was sent: origin-form, absolute-form, `*`, or for CONNECT an authority. */
+  /** As received: origin-form, absolute-form, `*`, or an authority for CONNECT. */
   readonly target: string;
   readonly framing: number | 'chunked';
 }
 
 export interface AnswerHead extends Head {
   readonly status: number;
-  /** As it was sent; often empty. */
+  /** As received; often empty. */
   readonly reason: string;
 }
 
 const KNOWN_METHODS = new Set(METHODS);
-/** RFC 3986 section 3.2 without user information, and the port. */
+/** RFC 3986 section 3.2 without user information, with the port. */
 const AUTHORITY = /^(?:[A-Za-z0-9._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?$/;
 const ABSOLUTE = /^https?:\/\/([^/?#]*)/i;
-/** A field section up to this length is remembered. */
+/** Longest field section that is cached. */
 const LONGEST_REMEMBERED = 2_048;
 
-/** Reads the heads of the requests of one connection, whose fields most often are those of the request before. */
+/** Parses the request heads of one connection, whose fields usually repeat those of the previous request. */
 export class RequestHeads {
   #section = '';
   #fields: Fields | null = null;
 
-  /** `text` ends with the empty line; one character per byte. Throws WireError for what two readers could read differently. */
+  /**
+   * `text` ends with the empty line; one character per byte. Throws WireError if two readers could read it differently.
+   */
   read(text: string): RequestHead {
     const lineEnd = text.indexOf('\r\n');
     const line = REQUEST_LINE.exec(text.slice(0, lineEnd));
     if (line === null)
       throw malformed('The request line is not a method, a target and a version, with one space between.');
     const [, method, target, major, minor] = line as unknown as [string, string, string, string, string];
-    // Malformed fields come first, as they do when they are seen before the head is whole.
+    // Invalid fields are reported first, as they are when the head is incomplete.
     const fields = this.#fieldsIn(text.slice(lineEnd + 2));
     if (major !== '1' || (minor !== '0' && minor !== '1')) throw unknownVersion();
     if (!KNOWN_METHODS.has(method)) throw new WireError('method', 'The method is unknown.');
@@ -71,7 +72,7 @@ export class RequestHeads {
   }
 }
 
-/** Reads the head of an answer to a request with `method`. Throws WireError as strictly as for requests. */
+/** Parses the head of a response to a request with `method`. Throws WireError as strictly as for requests. */
 export function readAnswerHead(text: string, method: string): AnswerHead {
   const lineEnd = text.indexOf('\r\n');
   const line = STATUS_LINE.exec(text.slice(0, lineEnd));
@@ -87,12 +88,12 @@ export function readAnswerHead(text: string, method: string): AnswerHead {
   return { status, reason, minor: tenth ? 0 : 1, fields, framing, persistent };
 }
 
-/** HTTP/1.1 goes on unless told otherwise, HTTP/1.0 only when told (RFC 9112 section 9.3). */
+/** HTTP/1.1 keeps the connection alive by default, HTTP/1.0 only on request (RFC 9112 section 9.3). */
 function isPersistent({ close, keepAlive }: Fields, tenth: boolean): boolean {
   return !close && (!tenth || keepAlive);
 }
 
-/** RFC 9112 section 3.2: exactly one valid Host, which HTTP/1.0 may leave out. */
+/** RFC 9112 section 3.2: exactly one valid Host, optional in HTTP/1.0. */
 function hostOf({ hosts }: Fields, tenth: boolean): string | undefined {
   if (hosts.length === 0 && tenth) return undefined;
   if (hosts.length !== 1) throw malformed('The request must have exactly one Host header.');
@@ -100,12 +101,9 @@ function hostOf({ hosts }: Fields, tenth: boolean): string | undefined {
   return hosts[0]!;
 }
 
-/**
- * RFC 9112 section 3.2. A target in absolute-form must name the authority that Host names: readers differ in which of the two
- * they follow.
- */
+/** RFC 9112 section 3.2. A target in absolute-form must match Host, because readers differ in which one they use. */
 function checkTarget(method: string, target: string, host: string | undefined): void {
-  // Whatever it names: nobody connects callers to other hosts, and the owner of the server says so.
+  // Accepted here; the owner of the server refuses CONNECT.
   if (method === 'CONNECT') return;
   if (target.charCodeAt(0) === 0x2f) return;
   if (target === '*' && method === 'OPTIONS') return;

@@ -1,6 +1,6 @@
 /**
- * The same Latin-1 text as V8 keeps it in one byte per character. A constant that also stands in a document with other
- * characters may be shared with it, as two; one such part makes a whole answer be put together, and converted, in two.
+ * The same Latin-1 text with one byte per character in V8. V8 may share a constant with a document that contains other
+ * characters and store it with two bytes; one such part makes a whole response two-byte.
  */
 export function oneByte(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');

@@ -3,41 +3,39 @@ import type { TLSSocket } from 'node:tls';
 import { readProxyHeader } from './proxy-protocol.ts';
 import type { HandshakeFailure, TlsServer } from './tls-server.ts';
 
-/** What is known of a connection beside its socket. */
 export interface Origin {
-  /** Where it comes from; `null`: where its socket does. */
+  /** Client address; `null` for that of the socket. */
   readonly address: string | null;
-  /** Whether the caller speaks TLS: here, or with a balancer that says so. */
+  /** Whether the client uses TLS, with this server or with a balancer that reports it. */
   readonly secure: boolean;
 }
 
-/** What becomes of connections that are being opened. */
+/** Callbacks for new connections. */
 export interface Openings {
-  /** `null`: HTTP comes as it is. */
+  /** `null` for plain HTTP. */
   readonly tls: TlsServer | null;
-  /** Whether a connection from that address is counted there too. Otherwise it is closed already. */
+  /** Whether to serve a connection from that address; if not, it is already closed. */
   readonly takesFrom: (socket: Socket, address: string) => boolean;
-  /** HTTP begins; `early` has its first bytes. */
+  /** HTTP begins with the bytes `early`. */
   readonly plain: (socket: Socket, origin: Origin, early: Buffer) => void;
-  /** The same, over TLS. */
   readonly secured: (socket: TLSSocket, origin: Origin) => void;
-  /** HTTP came where TLS was expected. */
+  /** HTTP arrived where TLS was expected. */
   readonly misplaced: (socket: Socket, origin: Origin) => void;
-  /** The balancer's header was none, for the reason given; the connection is closed already. */
+  /** The PROXY protocol header was invalid; the connection is already closed. */
   readonly unannounced: (socket: Socket, why: string) => void;
   readonly unsecured: (socket: Socket, why: HandshakeFailure) => void;
   readonly closed: (socket: Socket) => void;
 }
 
-/** Milliseconds without a byte after which nobody seems to be about to send one. */
+/** Milliseconds of silence after which a connection counts as idle. */
 const QUIET = 100;
 const NOTHING = Buffer.alloc(0);
-/** The first byte of a handshake of TLS. No method of HTTP begins with it. */
+/** The first byte of a TLS handshake. No HTTP method begins with it. */
 const HANDSHAKE = 0x16;
 
 /**
- * A connection before its first byte of HTTP: a balancer says whose it is, or TLS begins, or one after the other. It keeps at most
- * what one read brings and the header of a balancer.
+ * A connection before its first byte of HTTP: the PROXY protocol header, the TLS handshake, or both. It holds at most
+ * one read and the header.
  */
 export class Opening {
   readonly #socket: Socket;
@@ -47,7 +45,7 @@ export class Opening {
   #wantsHeader: boolean;
   #origin: Origin = { address: null, secure: false };
   #bytes: Buffer = NOTHING;
-  /** Anything has come. */
+  /** Any byte has arrived. */
   #touched = false;
   #shakesHands = false;
 
@@ -75,12 +73,11 @@ export class Opening {
     this.destroy();
   }
 
-  /** Ends a connection on which nothing has come for a while; `now` in milliseconds. */
+  /** Closes the connection if nothing has arrived for a while; `now` in milliseconds. */
   endIfQuiet(now: number): void {
     if (!this.#touched && now - this.#begun >= QUIET) this.destroy();
   }
 
-  /** The handshake is done. */
   secured(socket: TLSSocket): void {
     this.#letGo();
     this.#openings.secured(socket, { ...this.#origin, secure: true });
@@ -101,7 +98,7 @@ export class Opening {
     else this.#shakeHands(tls);
   };
 
-  /** Returns whether it is whole and good. */
+  /** Returns whether the header is complete and valid. */
   #readHeader(): boolean {
     const header = readProxyHeader(this.#bytes);
     if (header === null) return false;

@@ -5,32 +5,34 @@ import { FairQueue, type Party, type Turn } from './fair-queue.ts';
 import type { ClientTls } from './tls/client.ts';
 import { tlsTo } from './tls-client.ts';
 
-/** What may change while a pool is in use. */
+/** Limits that may change while a pool is in use. */
 export interface PoolLimits {
-  /** Open connections at most. */
+  /** Maximum open connections. */
   readonly connections: number;
-  /** Questions that may wait for a connection; more would only wait until nobody wants their answers. */
+  /** Maximum requests waiting for a connection. */
   readonly mostWaiting: number;
-  /** Milliseconds. For the last see ClientShared; a question waits for a connection as long as for an answer. */
+  /** Milliseconds, see ClientShared; a request waits for a connection as long as for a response. */
   readonly connectTimeout: number;
   readonly headTimeout: number;
   readonly bodyTimeout: number;
-  /** Bytes a second that the reader of an answer must take while other questions wait for a connection; none by default. */
+  /**
+   * Bytes per second that the receiver of a response must read while other requests wait for a connection; default: no
+   * minimum.
+   */
   readonly minReadRate?: number;
 }
 
 export interface PoolOptions extends PoolLimits {
-  /** The value of Host. */
   readonly host: string;
-  /** What stands before the target of each question; usually empty. */
+  /** Prefix of each request target; usually empty. */
   readonly basePath?: string;
   readonly open: OpenSocket;
 }
 
-/** All connections are in use, and too many questions wait, or this one waited too long. */
+/** All connections are in use, and too many requests wait or this one waited too long. */
 export class PoolBusy extends Error {
   override name = 'PoolBusy';
-  /** Whether it waited as long as it may. */
+  /** Whether it waited for its whole time. */
   readonly isLate: boolean;
 
   constructor(isLate = false) {
@@ -39,22 +41,22 @@ export class PoolBusy extends Error {
   }
 }
 
-/** Bytes of the head of an answer. */
+/** Maximum bytes of a response head. */
 const MOST_HEAD_BYTES = 64 * 1024;
-/** Milliseconds for which an unused connection is kept: shorter than servers of our day keep it. */
+/** Milliseconds an unused connection is kept: shorter than the idle timeout of common servers. */
 const IDLE = 4_000;
 const SHORTEST_LOOK = 10;
 const LONGEST_LOOK = 250;
 
-/** Milliseconds over which the rate of readers is measured. */
+/** Milliseconds over which read rates are measured. */
 const RATE_SPAN = 2_000;
 
-/** All deadlines are before it. */
+/** After all deadlines. */
 const ALL = Number.POSITIVE_INFINITY;
 
-/** Whoever takes a connection, as far as it is told of the waiting. */
+/** A request for a connection, notified of its waiting. */
 export interface Waiter {
-  /** There is none yet. `leave`: it wants none any more, and what waits behind it moves up; then it is told nothing. */
+  /** No connection is free. `leave` cancels the wait; no further call follows. */
   waits(leave: () => void): void;
 }
 
@@ -63,34 +65,34 @@ interface Waiting {
   refuse(reason?: Error): void;
 }
 
-/** A connection that somebody has who waited for it. */
+/** A connection in use by a request that waited for it. */
 interface Lent {
   readonly turn: Turn<Waiting>;
   readonly since: number;
 }
 
-/** For whom a question waits that says nothing about it. */
+/** The owner of requests without one. */
 const ANYBODY: Party = { group: '', weight: 1, member: '' };
 
-/** The connections to one server: kept alive, the one used last first, never more than allowed. One timer serves all. */
+/** Keep-alive connections to one server, the last used first, up to a limit. One timer serves all. */
 export class Pool {
   #limits: PoolLimits;
   readonly #shared: ClientShared;
   readonly #all = new Set<ClientConnection>();
-  /** In use since before the server failed. They end with their question, and nobody waits for their place. */
+  /** In use since before the server failed: they close after their request, and their place is not refilled. */
   readonly #left = new Set<ClientConnection>();
   readonly #idle: ClientConnection[] = [];
   readonly #waiting: FairQueue<Waiting>;
   readonly #lent = new Map<ClientConnection, Lent>();
-  /** While questions wait: the bytes that the readers of connections had taken, and when. */
+  /** While requests wait: the bytes that receivers had read, and when. */
   readonly #read = new Map<ClientConnection, { bytes: number; at: number }>();
   #look: number;
-  /** Runs while there are connections, so that a pool that nobody uses is no burden. */
+  /** Runs only while connections exist; an idle pool costs nothing. */
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
-  /** Connections end with the question that they are used for. */
+  /** Connections close after their request. */
   #isRetired = false;
-  /** While connections that are late fail, nobody gets their places. */
+  /** Late connections are being failed; their places stay empty meanwhile. */
   #isLooking = false;
 
   constructor(options: PoolOptions) {
@@ -116,7 +118,7 @@ export class Pool {
     };
   }
 
-  /** Other limits from now on. Connections beyond the most that there may be end with their question, unused ones by themselves. */
+  /** Applies new limits. Surplus connections close after their request, unused ones by their idle timeout. */
   use(limits: PoolLimits): void {
     const { mostWaiting, connectTimeout, headTimeout, bodyTimeout } = limits;
     this.#limits = limits;
@@ -127,7 +129,7 @@ export class Pool {
     this.#openForWaiting();
   }
 
-  /** Connections to other addresses end: unused ones now, the others with their question. */
+  /** Closes connections to other addresses: unused ones now, the others after their request. */
   keepOnly(addresses: ReadonlySet<string>): void {
     for (const connection of this.#all) {
       const { address } = connection;
@@ -136,8 +138,8 @@ export class Pool {
   }
 
   /**
-   * The server fails: questions that wait for a connection wait no longer, and no connection that there is, which may lead to a server
-   * that is no more, is used for another one.
+   * The server failed: rejects waiting requests, and reuses no existing connection, which may lead to a server that is
+   * down.
    */
   renew(reason: Error): void {
     const before = [...this.#all];
@@ -148,13 +150,13 @@ export class Pool {
     for (const connection of before) connection.retire();
   }
 
-  /** Nobody will need it for long: no unused connection is kept. */
+  /** The pool is being closed: keeps no unused connection. */
   retire(): void {
     this.#isRetired = true;
     for (const connection of this.#idle.splice(0)) connection.destroy();
   }
 
-  /** How many connections are open, how many of them are unused, how many questions wait for one, and the most there may be. */
+  /** Connections open and unused, requests waiting, and the connection limit. */
   get status() {
     const { connections } = this.#limits;
     return {
@@ -165,13 +167,13 @@ export class Pool {
     };
   }
 
-  /** Questions that are being answered or wait. */
+  /** Requests in progress or waiting. */
   get load(): number {
     return this.#all.size - this.#idle.length + this.#waiting.size;
   }
 
   /**
-   * A connection for one question, at once if one is free; else groups of parties share by weight the time of the connections. Rejects or
+   * A connection for one request, at once if one is free; otherwise groups share connection time by weight. Rejects or
    * throws PoolBusy.
    */
   take(party: Party = ANYBODY, waiter?: Waiter): ClientConnection | Promise<ClientConnection> {
@@ -186,7 +188,7 @@ export class Pool {
     });
   }
 
-  /** For a connection that was taken and asked nothing. */
+  /** Returns a connection that was taken and not used. */
   giveBack(connection: ClientConnection): void {
     this.#endTurn(connection, false);
     this.#free(connection);
@@ -208,7 +210,7 @@ export class Pool {
     this.#timer = setInterval(() => {
       const now = performance.now();
       this.#shared.now = now + this.#look;
-      // This process may have stood still: first it reads the answers that have arrived meanwhile.
+      // The process may have been blocked: first reads responses that have arrived meanwhile.
       setImmediate(() => this.#lookAtDeadlines(now));
     }, this.#look).unref();
   }
@@ -233,7 +235,7 @@ export class Pool {
     this.#openForWaiting();
   }
 
-  /** As many connections as there may be, for questions that wait. */
+  /** Opens connections for waiting requests, up to the limit. */
   #openForWaiting(most = this.#limits.connections): void {
     if (this.#isLooking) return;
     while (!this.#isClosed && this.#waiting.size > 0 && this.#all.size < most) this.#lend(this.#open());
@@ -252,7 +254,7 @@ export class Pool {
     turn.item.take(connection);
   }
 
-  /** Only connections that somebody waited for have a turn: without waiting nothing is measured. */
+  /** Only connections with a waiting request have a turn: without waiting nothing is measured. */
   #endTurn(connection: ClientConnection, isUsed: boolean): void {
     if (this.#lent.size === 0) return;
     const lent = this.#lent.get(connection);
@@ -267,7 +269,7 @@ export class Pool {
     for (const connection of this.#all) connection.endIfLate(now);
     for (const connection of this.#left) connection.endIfLate(now);
     this.#isLooking = false;
-    // The next look may find more that are late: whoever got a place now would wait for a server that hangs.
+    // The next check may find more late connections: a request placed now could wait for a hung server.
     this.#openForWaiting(this.#limits.connections - (before - this.#all.size));
     if (this.#all.size + this.#left.size + this.#waiting.size === 0) {
       clearInterval(this.#timer);
@@ -277,7 +279,7 @@ export class Pool {
     this.#endSlowReaders(now);
   }
 
-  /** Frees connections that slow readers keep from questions that wait: the slowest first, as many as are wanted. */
+  /** Frees connections held by slow receivers while requests wait: the slowest first, as many as needed. */
   #endSlowReaders(now: number): void {
     const { minReadRate = 0 } = this.#limits;
     if (this.#waiting.size === 0 || minReadRate === 0) {
@@ -306,20 +308,20 @@ export class Pool {
   }
 }
 
-/** Milliseconds between two looks at the deadlines. */
+/** Milliseconds between two checks of the deadlines. */
 function lookFor({ connectTimeout, headTimeout, bodyTimeout }: PoolLimits): number {
   return Math.max(SHORTEST_LOOK, Math.min(LONGEST_LOOK, Math.min(connectTimeout, headTimeout, bodyTimeout) / 20));
 }
 
-/** One buffer for the reads of all connections: a part that is kept longer than its read is copied. */
+/** One buffer for the reads of all connections; a part that outlives its read is copied. */
 const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
 export interface OpenerOptions {
-  /** Connections may change their protocol, and have a buffer of their own. */
+  /** Connections may be upgraded, so each has its own buffer. */
   readonly tunnels?: boolean;
-  /** For https, asked for each connection. As long as it is the same object, connections resume the session of those before. */
+  /** TLS options, requested per connection. While the same object is returned, connections resume earlier sessions. */
   readonly tls?: () => ClientTls;
-  /** Finds the addresses of the host; the system does by default. */
+  /** Resolves the host; default: the system's resolver. */
   readonly lookup?: LookupFunction | undefined;
 }
 

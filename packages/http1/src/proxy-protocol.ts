@@ -1,21 +1,21 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** Where a connection comes from, as a balancer says that has taken it. */
+/** The origin of a connection, as reported by a balancer. */
 export interface Announced {
-  /** `null`: the balancer speaks for itself, such as in a health check, or knows no address. */
+  /** `null` if the balancer connects for itself (a health check) or reports no address. */
   readonly address: string | null;
-  /** Whether the caller spoke TLS with the balancer, which says so. */
+  /** Whether the client used TLS with the balancer. */
   readonly secure: boolean;
 }
 
-/** The whole header, and how many bytes it has; `null`: more of it must come; text: why it is none. */
+/** The header and its length in bytes; `null` if more bytes are needed; text: why it is invalid. */
 export type ProxyHeader = { readonly announced: Announced; readonly length: number } | null | string;
 
 const SIGNATURE = Buffer.from([0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a]);
 const TEXT = Buffer.from('PROXY ', 'latin1');
-/** Of version 1, with its line end (section 2.1 of the specification). */
+/** Version 1, with its line end (section 2.1 of the specification). */
 const LONGEST_LINE = 107;
-/** Of version 2: what follows the first 16 bytes. Addresses have at most 216; the rest are fields that few balancers send. */
+/** Version 2: bytes after the first 16. Addresses have at most 216; few balancers send further fields. */
 const LONGEST_REST = 4_096;
 const FIXED = 16;
 const NOBODY: Announced = Object.freeze({ address: null, secure: false });
@@ -28,8 +28,8 @@ const CLIENT_SSL = 0x01;
 const ADDRESSES: Readonly<Record<number, number>> = { 17: 12, 18: 12, 33: 36, 34: 36, 49: 216, 50: 216 };
 
 /**
- * Reads the header of the PROXY protocol, version 1 or 2, at the beginning of a connection
- * (https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt). Strict: what two readers could read differently is refused.
+ * Parses the PROXY protocol header, version 1 or 2 (https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt).
+ * Strict: ambiguous headers are refused.
  */
 export function readProxyHeader(bytes: Buffer): ProxyHeader {
   if (begins(bytes, SIGNATURE)) return bytes.length < FIXED ? null : readBinary(bytes);
@@ -37,7 +37,7 @@ export function readProxyHeader(bytes: Buffer): ProxyHeader {
   return 'there is no header of the PROXY protocol';
 }
 
-/** Whether the bytes, as far as they have come, are those of `start`. */
+/** Whether the bytes received so far match `start`. */
 function begins(bytes: Buffer, start: Buffer): boolean {
   const known = Math.min(bytes.length, start.length);
   return bytes.compare(start, 0, known, 0, known) === 0;
@@ -48,7 +48,7 @@ function readLine(bytes: Buffer): ProxyHeader {
   if (end < 0) return bytes.length >= LONGEST_LINE ? `its line is longer than ${LONGEST_LINE} bytes` : null;
   const line = bytes.toString('latin1', 0, end);
   const length = end + 2;
-  // Whatever follows is to be ignored (section 2.1).
+  // The rest of the line is ignored (section 2.1).
   if (line === 'PROXY UNKNOWN' || line.startsWith('PROXY UNKNOWN ')) return { announced: NOBODY, length };
   const [, family, source = '', target = '', ...ports] =
     /^PROXY (TCP4|TCP6) ([0-9a-fA-F.:]+) ([0-9a-fA-F.:]+) (0|[1-9][0-9]{0,4}) (0|[1-9][0-9]{0,4})$/.exec(line) ?? [];
@@ -68,9 +68,9 @@ function readBinary(bytes: Buffer): ProxyHeader {
   if (rest > LONGEST_REST) return `it is longer than ${FIXED + LONGEST_REST} bytes`;
   const length = FIXED + rest;
   if (bytes.length < length) return null;
-  // LOCAL: what the rest says is to be ignored (section 2.2).
+  // LOCAL: the rest is ignored (section 2.2).
   if (command === 0) return { announced: NOBODY, length };
-  // Unspecified: the receiver shall take the real addresses.
+  // Unspecified: the real addresses apply.
   const known = kind === 0 ? 0 : ADDRESSES[kind];
   if (known === undefined) return `it has the unknown family and transport ${kind}`;
   if (rest < known) return 'it is shorter than its addresses';
@@ -79,7 +79,7 @@ function readBinary(bytes: Buffer): ProxyHeader {
   return { announced: { address: addressIn(bytes, kind >> 4), secure }, length };
 }
 
-/** `null` for what has no address of the network, such as a Unix socket. */
+/** `null` for families without a network address, such as Unix sockets. */
 function addressIn(bytes: Buffer, family: number): string | null {
   if (family === 1) return bytes.subarray(FIXED, FIXED + 4).join('.');
   if (family !== 2) return null;
@@ -87,12 +87,12 @@ function addressIn(bytes: Buffer, family: number): string | null {
   return canonical(groups.join(':'));
 }
 
-/** An IPv4 address as an IPv6 one (RFC 4291 section 2.5.5.2), as URL spells it. */
+/** An IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2) in URL's spelling. */
 const MAPPED = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/;
 
 /**
- * One spelling for each address (RFC 5952), which is the system's. Balancers write an IPv4 address as an IPv6 one if the other side of
- * the connection has an IPv6 address.
+ * Canonical spelling of an address (RFC 5952). Balancers map IPv4 addresses to IPv6 if the other side of the connection
+ * uses IPv6.
  */
 function canonical(address: string): string {
   if (!isIPv6(address)) return address;
@@ -105,7 +105,7 @@ function canonical(address: string): string {
     .join('.');
 }
 
-/** Whether a field says that the caller spoke TLS; text: what is wrong with the fields. */
+/** Whether the fields report TLS; text: why the fields are invalid. */
 function readFields(bytes: Buffer, from: number, end: number): boolean | string {
   let secure = false;
   for (let at = from; at < end; ) {
@@ -114,7 +114,7 @@ function readFields(bytes: Buffer, from: number, end: number): boolean | string 
     const next = value + bytes.readUInt16BE(at + 1);
     if (next > end) return 'it ends inside a field';
     if (bytes[at] === SSL) {
-      // Which parts there are, and whether the certificate of the caller was good.
+      // The fields present and whether the client's certificate was valid.
       if (next - value < 5) return 'its field about TLS is too short';
       secure = (bytes[value]! & CLIENT_SSL) !== 0;
     }
@@ -127,7 +127,7 @@ function readFields(bytes: Buffer, from: number, end: number): boolean | string 
   return secure;
 }
 
-/** CRC-32C of the header, with zeros in place of the checksum itself. */
+/** CRC-32C of the header with a zeroed checksum field. */
 function checksum(bytes: Buffer, hole: number, end: number): number {
   let crc = 0xffff_ffff;
   for (let i = 0; i < end; i++) {

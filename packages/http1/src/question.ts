@@ -3,61 +3,63 @@ import type { BodySink, BodyStream } from './body-stream.ts';
 import type { ClientError } from './client-error.ts';
 import type { FieldLines } from './writing.ts';
 
-/** A request to be sent. */
 export interface Question {
   readonly method: string;
   /** Origin-form. */
   readonly target: string;
-  /** Without those about framing and the connection. */
+  /** Without framing and connection fields. */
   readonly fields: FieldLines;
-  /** Whole, or sent as it comes. */
+  /** Complete, or streamed. */
   readonly body: Buffer | StreamedBody | null;
-  /** For a question that asks for WebSocket (RFC 6455): takes the connection if the answer is 101. */
+  /** Takes the connection after a 101 response to a WebSocket handshake (RFC 6455). */
   readonly upgraded?: Upgraded;
 }
 
 export type Upgraded = (tunnel: Tunnel) => void;
 
-/** A connection behind a change of its protocol. */
+/** A connection after a protocol upgrade. */
 export interface Tunnel {
   readonly reason: string;
-  /** Of the answer, flat. */
+  /** Of the response, flat. */
   readonly fields: readonly string[];
-  /** Its listeners of `error` and `close` are there already. */
+  /** Its `error` and `close` listeners are already attached. */
   readonly socket: Duplex;
-  /** Bytes that came behind the answer. */
+  /** Bytes received after the response. */
   readonly rest: Buffer | null;
 }
 
 export interface StreamedBody {
-  /** In bytes; `null`: unknown. */
+  /** In bytes; `null` if unknown. */
   readonly length: number | null;
   readBody(sink: BodySink): void;
   resumeBody(): void;
 }
 
-/** An answer, checked. `body`: whole if it came in one read with its head, otherwise a stream. */
+/** A checked response. `body` is a Buffer if it arrived in one read with its head, otherwise a stream. */
 export interface ClientAnswer {
   readonly status: number;
-  /** As it was sent; often empty. */
+  /** As received; often empty. */
   readonly reason: string;
   /** Flat, spelt as received. */
   readonly fields: readonly string[];
   readonly body: Buffer | BodyStream;
 }
 
-/** Takes the answer to one question: `begun` at the first byte, then `answer` or `fail`. */
+/** Receives the response to one request: `begun` at the first byte, then `answer` or `fail`. */
 export interface AnswerTaker {
   begun(): void;
   answer(answer: ClientAnswer): void;
   fail(error: ClientError): void;
 }
 
-/** Methods that have a body by their meaning: without one they say so (RFC 9110 section 8.6). */
+/** Methods that expect a body: without one they send Content-Length: 0 (RFC 9110 section 8.6). */
 const EXPECTS_BODY = new Set(['POST', 'PUT', 'PATCH']);
 const TARGET = /^[!-~]+$/;
 
-/** The head of a question as text, one character per byte. `host`: the value of Host. Throws for what cannot be sent. */
+/**
+ * The head of a request as text, one character per byte. `host` is the value of Host. Throws for a request that cannot
+ * be sent.
+ */
 export function questionHead(
   { method, target, fields, body, upgraded }: Question,
   { host, basePath }: { readonly host: string; readonly basePath: string },

@@ -4,46 +4,46 @@ import { mayBecomeHead } from './grammar.ts';
 import type { Head } from './heads.ts';
 import { malformed, WireError } from './wire-error.ts';
 
-/** Takes the messages of one connection, part by part. `head`, then any number of `body`, then `end`. */
+/** Receives the messages of one connection in parts: `head`, any number of `body`, then `end`. */
 export interface MessageSink<H extends Head> {
   head(head: H): void;
-  /** The bytes are those that were fed: who keeps them longer than the call and reuses the buffer, copies them. */
+  /** The bytes that were fed: copy them to keep them after the call. */
   body(bytes: Buffer): void;
   end(): void;
 }
 
 export interface ReaderOptions<H extends Head> {
-  /** Reads the text of a head, one character per byte, with the empty line. Throws WireError. */
+  /** Parses a head, one character per byte, with its empty line. Throws WireError. */
   readonly parse: (text: string) => H;
   readonly sink: MessageSink<H>;
-  /** Bytes of a head, and of the trailers of a body. */
+  /** Maximum bytes of a head and of trailers. */
   readonly mostHeadBytes: number;
-  /** Whether one empty line may stand before a head (RFC 9112 section 2.2): some callers send it behind a body. */
+  /** Whether to accept one empty line before a head (RFC 9112 section 2.2): some clients send it after a body. */
   readonly skipsEmptyLine: boolean;
 }
 
 const CR = 0x0d;
 const LF = 0x0a;
 const HEAD_END = '\r\n\r\n';
-/** Bytes that are looked at first: behind a head there may be many other requests, or a body. */
+/** Bytes searched first: many other requests or a body may follow a head. */
 const USUAL_HEAD_BYTES = 1_024;
 
 /**
- * Cuts the bytes of a connection into messages. Has no I/O. Stops behind each message: the bytes after it wait until `next`,
- * so that one message is dealt with at a time. It reads each byte a bounded number of times, however they are split.
+ * Splits the bytes of a connection into messages. No I/O. It stops after each message until `next`, so one message is
+ * handled at a time. It reads each byte a bounded number of times, however the bytes are split.
  */
 export class MessageReader<H extends Head> {
   readonly #options: ReaderOptions<H>;
   #place: 'head' | 'body' | 'behind' | 'stopped' = 'head';
   #skipped = false;
-  /** A head that has only begun. */
+  /** A partial head. */
   #begun: ByteBuffer | null = null;
-  /** Bytes behind the message that was read last, from `#restAt` on. */
+  /** Bytes after the last message, from `#restAt`. */
   #rest: Buffer | null = null;
   #restAt = 0;
-  /** Bytes of this read behind the part that the sink takes now. */
+  /** Bytes of this read after the part that the sink is receiving. */
   #ahead = 0;
-  /** Bytes of the body that are still to come; Infinity: until the connection ends. Unused while there are chunks. */
+  /** Remaining bytes of the body; Infinity: until the connection closes. Unused for chunks. */
   #left = 0;
   #chunks: Chunks | null = null;
 
@@ -51,32 +51,30 @@ export class MessageReader<H extends Head> {
     this.#options = options;
   }
 
-  /** Whether a message has begun and is not read to its end. */
   get inMessage(): boolean {
     return this.#place === 'body' || this.#begun !== null;
   }
 
-  /** Whether a body is being read. */
   get inBody(): boolean {
     return this.#place === 'body';
   }
 
-  /** Bytes that have come behind the message; while its head is told, those of its own body too. */
+  /** Bytes after the message; during `head`, those of its own body too. */
   get waiting(): number {
     return this.#ahead + (this.#rest === null ? 0 : this.#rest.length - this.#restAt);
   }
 
-  /** Takes bytes. Throws WireError; then nothing may be fed any more. */
+  /** Consumes bytes. After a WireError nothing more may be fed. */
   feed(bytes: Buffer): void {
     const at = this.#read(bytes, 0);
     if (at === bytes.length) return;
     const rest = bytes.subarray(at);
-    // Copied, once: the caller may use its buffer again.
+    // Copied once: the caller may reuse its buffer.
     this.#rest = Buffer.concat(this.#rest === null ? [rest] : [this.#rest.subarray(this.#restAt), rest]);
     this.#restAt = 0;
   }
 
-  /** Goes on behind the message that was read to its end. Throws WireError. */
+  /** Continues after a complete message. Throws WireError. */
   next(): void {
     this.#place = 'head';
     const rest = this.#rest;
@@ -88,7 +86,7 @@ export class MessageReader<H extends Head> {
     this.#restAt = at;
   }
 
-  /** Reads messages from `at` on. Returns where it stopped: behind a message, or at the end. */
+  /** Reads messages from `from`. Returns where it stopped: after a message, or at the end. */
   #read(bytes: Buffer, from: number): number {
     let at = from;
     while (at < bytes.length) {
@@ -100,7 +98,7 @@ export class MessageReader<H extends Head> {
     return at;
   }
 
-  /** Drops what is fed from now on. */
+  /** Drops further bytes. */
   stop(): void {
     this.#place = 'stopped';
     this.#begun = null;
@@ -109,14 +107,14 @@ export class MessageReader<H extends Head> {
     this.#chunks = null;
   }
 
-  /** The bytes behind the message; the reader gives them up. */
+  /** Releases the bytes after the message. */
   takeRest(): Buffer | null {
     const rest = this.#rest?.subarray(this.#restAt) ?? null;
     this.#rest = null;
     return rest;
   }
 
-  /** The other side has ended the connection. Throws WireError inside a message that does not end so. */
+  /** The other side closed the connection. Throws WireError if that truncates a message. */
   finish(): void {
     const endsSo = this.#place === 'body' && this.#chunks === null && this.#left === Number.POSITIVE_INFINITY;
     if (endsSo) this.#over(0);
@@ -145,7 +143,7 @@ export class MessageReader<H extends Head> {
     return this.#options.skipsEmptyLine && !this.#skipped;
   }
 
-  /** The one empty line, also if it came in two reads. */
+  /** Skips the one empty line, also if it spans two reads. */
   #skip(next: number): number {
     this.#skipped = true;
     this.#begun = null;
@@ -157,7 +155,7 @@ export class MessageReader<H extends Head> {
     return this.#more(bytes, at);
   }
 
-  /** The rare way: a head in several reads. */
+  /** Slow path: a head in several reads. */
   #more(bytes: Buffer, at: number): number {
     const begun = this.#begun!;
     const { mostHeadBytes } = this.#options;
@@ -212,9 +210,9 @@ export class MessageReader<H extends Head> {
     return next;
   }
 
-  /** `ahead`: bytes of this read behind the message. */
+  /** `ahead`: bytes of this read after the message. */
   #over(ahead: number): void {
-    // The sink may have stopped the reader while it took the last part.
+    // The sink may have stopped the reader in its last call.
     if (this.#place === 'stopped') return;
     this.#place = 'behind';
     this.#chunks = null;
@@ -225,7 +223,7 @@ export class MessageReader<H extends Head> {
   }
 }
 
-/** Without the end of a line the target is what is too long. */
+/** If the request line has no end, the target is too long. */
 function tooLarge(whole: Buffer): WireError {
   return whole.indexOf(LF) < 0
     ? new WireError('target_too_long', 'The request line is too long.')

@@ -5,62 +5,61 @@ import type { RequestHead } from './heads.ts';
 import { WireError } from './wire-error.ts';
 import { chunkText, type FieldLines, LAST_CHUNK, ONE_WRITE, statusLine } from './writing.ts';
 
-/** The connection below a call, as far as the call needs it. */
+/** The connection of a call, as far as the call needs it. */
 export interface Carrier {
-  /** Stands for the connection: the same for all its calls. */
+  /** The same object for all calls of the connection. */
   readonly identity: object;
   readonly peer: string;
   readonly secure: boolean;
-  /** Whether the connection can go on behind the answer that begins now. */
+  /** Whether the connection may stay open after the response that begins now. */
   mayGoOn(): boolean;
-  /** The fields that every answer ends with, and the empty line. */
+  /** The last fields of every response, and the empty line. */
   closing(goesOn: boolean, dated: boolean): string;
-  /** Text has one character per byte. Returns whether it takes more now; if not, `drained` is called. */
+  /** Text has one character per byte. Returns whether it can take more now; if not, `drained` is called. */
   write(data: string | Buffer, more?: string | Buffer): boolean;
-  /** The answer is given to the connection as a whole. */
+  /** The whole response has been passed to the connection. */
   answered(goesOn: boolean): void;
-  /** Ends at once, so that the caller sees that the answer is not whole. */
+  /** Closes at once, so that the client detects an incomplete response. */
   cutOff(): void;
-  /** Gives up the connection with the bytes behind the request. */
+  /** Releases the connection with the bytes after the request. */
   takeOver(): { readonly socket: Socket; readonly rest: Buffer | null };
   pauseBody(): void;
   resumeBody(): void;
-  /** The call is over, one way or the other. */
   callEnded(): void;
 }
 
-/** How the length of a streamed answer shows. */
+/** How the length of a streamed response is indicated. */
 type Measure = 'none' | 'length' | 'chunks' | 'close';
 
 /**
- * One request and its one answer. The body is read when somebody asks for it; the answer is given whole, or begun and then
- * streamed. After the caller has left, every method does nothing.
+ * One request and its response. The body is read on demand; the response is sent whole, or begun and then streamed.
+ * After the client has disconnected, every method does nothing.
  */
 export class ServerCall {
   readonly method: string;
   readonly target: string;
   readonly minor: 0 | 1;
   readonly fields: Fields;
-  /** Bytes of the body that the head tells of: 0 for none, `chunked` for unknown. */
+  /** Bytes of the body by its head: 0 for none, `chunked` for unknown. */
   readonly framing: number | 'chunked';
-  /** Whether the connection may go on behind the answer. May be set to false until the answer has begun. */
+  /** Whether the connection may stay open after the response. May be set to false until the response has begun. */
   keepAlive: boolean;
-  /** The status of the answer; 0 while it has not begun. */
+  /** Status of the response; 0 before it has begun. */
   status = 0;
-  /** The caller has closed its connection before its answer was whole. */
+  /** The client disconnected before its response was complete. */
   left = false;
-  /** Bytes of the body that have come, without those of their coding. */
+  /** Bytes of the body received, without transfer coding. */
   bodyBytes = 0;
   readonly #carrier: Carrier;
   #sink: BodySink | null = null;
-  /** What came of the body before anybody asked for it. */
+  /** Body received before it was requested. */
   #held: Buffer[] = [];
   #bodyError: Error | null = null;
   #bodyWhole = false;
   #measure: Measure = 'none';
-  /** Bytes that an answer of known length still needs. */
+  /** Remaining bytes of a response of known length. */
   #owed = 0;
-  /** The head of a streamed answer until something follows it, so that both leave in one write. */
+  /** The head of a streamed response, held so that it leaves in one write with what follows. */
   #head = '';
   #over = false;
   #goesOn = false;
@@ -78,17 +77,16 @@ export class ServerCall {
     this.keepAlive = persistent;
   }
 
-  /** The same object for all calls of one connection. */
   get connection(): object {
     return this.#carrier.identity;
   }
 
-  /** The address of the other side, as the system writes it; empty once it is gone. */
+  /** The remote address as the system writes it; empty after it closed. */
   get peer(): string {
     return this.#carrier.peer;
   }
 
-  /** Whether the caller speaks TLS. */
+  /** Whether the client uses TLS. */
   get secure(): boolean {
     return this.#carrier.secure;
   }
@@ -97,12 +95,11 @@ export class ServerCall {
     return this.framing !== 0;
   }
 
-  /** Whether the whole body has come. */
   get bodyWhole(): boolean {
     return this.#bodyWhole;
   }
 
-  /** Why the rest of the body will not come; `null` while it may. */
+  /** Why the rest of the body will not arrive; `null` while it may. */
   get bodyError(): Error | null {
     return this.#bodyError;
   }
@@ -111,12 +108,12 @@ export class ServerCall {
     return this.status !== 0;
   }
 
-  /** The answer is complete: nothing is left to write. */
+  /** Whether the response is complete. */
   get over(): boolean {
     return this.#over;
   }
 
-  /** `ended` is called once: when the answer has been handed to the system as a whole, or the caller has left. */
+  /** `ended` is called once: when the whole response was handed to the system, or the client disconnected. */
   whenEnded(ended: () => void): void {
     const before = this.#ended;
     this.#ended =
@@ -129,8 +126,8 @@ export class ServerCall {
   }
 
   /**
-   * Gives the connection up for another protocol, which the answer 101 begins; the call ends with the socket. `rest`: bytes
-   * behind the request.
+   * Releases the connection for another protocol after a 101 response; the call ends with the socket. `rest`: bytes
+   * after the request.
    */
   switchProtocols(reason: string, fields: FieldLines): { readonly socket: Socket; readonly rest: Buffer | null } {
     this.status = 101;
@@ -139,40 +136,40 @@ export class ServerCall {
     return taken;
   }
 
-  /** Hands the body to `sink` from its first byte. Called once. */
+  /** Streams the body to `sink` from its first byte. Called once. */
   readBody(sink: BodySink): void {
     this.#sink = sink;
     const held = this.#held;
     this.#held = [];
     let more = true;
-    // It may have the rest dropped while it takes a part.
+    // The sink may drop the rest during a call.
     for (const bytes of held) more = this.#sink.chunk(bytes);
     if (this.#bodyError) this.#sink.fail(this.#bodyError);
     else if (this.#bodyWhole) this.#sink.end();
     else if (more) this.resumeBody();
   }
 
-  /** The sink calls this when it wants more. */
+  /** Called by the sink when it can take more. */
   resumeBody(): void {
-    // The connection may be at the next call already.
+    // The connection may already serve the next call.
     if (!this.#bodyWhole && !this.#finished) this.#carrier.resumeBody();
   }
 
-  /** What still comes of the body is read and dropped. */
+  /** Reads and drops the rest of the body. */
   dropBody(): void {
     this.#sink = DROP;
     this.#held = [];
     this.resumeBody();
   }
 
-  /** Tells a caller that waits for it to send the body (RFC 9110 section 10.1.1). HTTP/1.0 knows no interim answers. */
+  /** Sends 100 Continue (RFC 9110 section 10.1.1). HTTP/1.0 has no interim responses. */
   sendContinue(): void {
     if (this.minor > 0 && !this.begun && !this.left) this.#carrier.write('HTTP/1.1 100 Continue\r\n\r\n');
   }
 
   /**
-   * The whole answer. `reason`: empty for the usual phrase. `fields`: without those about the connection.
-   * `body`: text has one character per byte. Adds Content-Length where none is given and one belongs (RFC 9110 section 8.6).
+   * Sends a whole response. An empty `reason` selects the standard phrase. `fields` exclude connection fields. Text in
+   * `body` has one character per byte. Adds Content-Length if missing and required (RFC 9110 section 8.6).
    */
   answer(status: number, reason: string, fields: FieldLines, body: string | Buffer): void {
     if (this.left || this.begun) return;
@@ -188,7 +185,9 @@ export class ServerCall {
     this.#carrier.answered(this.#goesOn);
   }
 
-  /** Begins an answer whose body follows by `write` and `end`. The head leaves with the first of them, or by `flush`. */
+  /**
+   * Begins a response whose body follows by `write` and `end`. The head leaves with the first of them, or by `flush`.
+   */
   begin(status: number, reason: string, fields: FieldLines): void {
     if (this.left || this.begun) return;
     const measure = this.#measureOf(status, fields);
@@ -205,7 +204,7 @@ export class ServerCall {
     if (head !== '' && !this.left) this.#carrier.write(head);
   }
 
-  /** Returns whether more is wanted now; if not, `drain` is called later. The bytes may be reused by their owner afterwards. */
+  /** Returns whether it can take more now; if not, `drain` is called later. The bytes may be reused after the call. */
   write(bytes: Buffer, drain: () => void): boolean {
     if (this.left || this.#over || this.#measure === 'none' || bytes.length === 0) return true;
     if (this.#measure === 'length' && bytes.length > this.#owed) {
@@ -232,12 +231,12 @@ export class ServerCall {
     this.#carrier.answered(this.#goesOn);
   }
 
-  /** Ends the connection without a further byte: the caller sees that its answer is not whole. */
+  /** Closes the connection at once, so that the client detects an incomplete response. */
   cutOff(): void {
     if (!this.left) this.#carrier.cutOff();
   }
 
-  /** The connection calls these. */
+  /** Called by the connection. */
   takeBody(bytes: Buffer): void {
     this.bodyBytes += bytes.length;
     if (this.#sink === null) this.#held.push(bytes);
@@ -260,7 +259,7 @@ export class ServerCall {
     drain?.();
   }
 
-  /** `left`: the caller has gone before its answer was whole. */
+  /** `left`: the client disconnected before its response was complete. */
   finish(left: boolean): void {
     if (this.#finished) return;
     this.#finished = true;

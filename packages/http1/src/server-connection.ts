@@ -7,36 +7,38 @@ import type { Turns, TurnTaker } from './turns.ts';
 import { WireError } from './wire-error.ts';
 import type { Closing, FieldLines } from './writing.ts';
 
-/** Milliseconds for which an ended connection is still read: unread bytes would reset it and lose the answer. */
+/** Milliseconds for which a closed connection is still read: unread bytes would reset it and lose the response. */
 const LINGER = 1_000;
-/** The same for a connection that ends between two requests: its caller has the last answer. */
+/** The same for a connection between two requests: its client has the last response. */
 const IDLE_LINGER = 100;
-/** Pipelined requests that a connection may have answered in a row before others have their turn; one if others wait already. */
+/** Pipelined requests served in a row before other connections; one if others already wait. */
 const TURN_REQUESTS = 8;
 /** The same in milliseconds. */
 const TURN_TIME = 2;
-/** Milliseconds between two requests after which a caller does not seem to be about to send the next. */
+/** Milliseconds between two requests after which a connection counts as idle. */
 const QUIET = 100;
 
-/** What all connections of a server share. */
+/** Shared by all connections of a server. */
 export interface ServerShared {
   readonly limits: ServerLimits;
   readonly closing: Closing;
   readonly turns: Turns;
-  /** Milliseconds on the clock of `performance.now()`, rounded up to the next look of the server: no deadline is early. */
+  /**
+   * Milliseconds on the clock of `performance.now()`, rounded up to the server's next check, so no deadline is early.
+   */
   now: number;
-  /** Requests that have begun and are not over. */
+  /** Requests in progress. */
   inFlight: number;
-  /** Takes each request in its turn. Never throws. */
+  /** Handles each request. Never throws. */
   readonly handle: (call: ServerCall) => void;
-  /** Answers input that is no request, once, through `reply`. */
+  /** Answers invalid input once, through `reply`. */
   readonly refuse: (error: WireError, reply: BrokenReply) => void;
   readonly closed: (connection: ServerConnection) => void;
 }
 
 export interface ServerLimits {
   readonly mostHeadBytes: number;
-  /** Milliseconds for a head, from its first byte or from the beginning of the connection. */
+  /** Milliseconds for a head, from its first byte or from the start of the connection. */
   readonly headTimeout: number;
   /** For a whole request. */
   readonly requestTimeout: number;
@@ -46,63 +48,63 @@ export interface ServerLimits {
   readonly mostRequests: number;
 }
 
-/** The way to answer input that is no request. The connection ends behind it. */
+/** Responds to invalid input. The connection then closes. */
 export interface BrokenReply {
   readonly peer: string;
   answer(status: number, fields: FieldLines, body: string): void;
-  /** Ends without an answer. */
+  /** Closes without a response. */
   drop(): void;
 }
 
 const UNTOLD: Origin = { address: null, secure: false };
 
-/** What a connection waits for; each has its deadline. */
+/** What a connection waits for; each has a deadline. */
 type Waiting = 'first' | 'next' | 'head' | 'body' | 'nothing' | 'close';
 
 /**
- * One connection of a caller. It deals with one request at a time and reads the next when the answer before is sent, so
- * requests happen in the order in which they were sent (RFC 9112 section 9.3.2). It never takes bytes behind an error, or
- * behind an answer that ends the connection, for a request.
+ * One client connection. It handles one request at a time and reads the next after the response is sent, so requests
+ * are processed in order (RFC 9112 section 9.3.2). Bytes after an error, or after a response that closes the
+ * connection, are never parsed as a request.
  */
 export class ServerConnection implements Carrier, MessageSink<RequestHead>, TurnTaker {
   readonly secure: boolean;
   readonly #socket: Socket;
-  /** What a socket that speaks TLS itself calls behind each write; `null`: it does not. */
+  /** The callback of each write on a TLS socket; `null` for plain sockets. */
   readonly #written: ((error?: Error | null) => void) | null;
-  /** Whether the connection goes on behind the answer that is on its way over TLS; `null`: none is, or not yet as a whole. */
+  /** TLS: whether the connection stays open after the response being written; `null` if no whole response is. */
   #goesOn: boolean | null = null;
-  /** Where it comes from, if its socket does not say. */
+  /** The address, if it is not that of the socket. */
   readonly #address: string | null;
   readonly #shared: ServerShared;
   readonly #reader: MessageReader<RequestHead>;
   #call: ServerCall | null = null;
   #waiting: Waiting = 'first';
   #deadline: number;
-  /** When the request that is being read must be whole. */
+  /** Deadline for the whole request in progress. */
   #requestDeadline = 0;
   #paused = false;
   #requests = 0;
-  /** The number of requests at the beginning of this turn. */
+  /** Number of requests at the start of this turn. */
   #turnBegan = 0;
-  /** When the first pipelined request of this turn was followed by another; 0: not yet. */
+  /** When the first pipelined request of this turn was followed by another; 0 before that. */
   #turnTime = 0;
-  /** The next request has been received and waits for its turn. */
+  /** The next request has arrived and waits for its turn. */
   #waitsForTurn = false;
-  /** No request is taken any more. */
+  /** No further request is read. */
   #ended = false;
-  /** Another protocol has the socket. */
+  /** The socket belongs to another protocol. */
   #givenUp = false;
   #leaving = false;
-  /** Bytes that the caller had taken at the last look; -1: nothing was on its way. */
+  /** Bytes sent by the last check; -1 if nothing was pending. */
   #taken = -1;
-  /** Since when it is known to be between two requests; `null`: it is not. */
+  /** Start of the pause between two requests; `null` during a request. */
   #quietSince: number | null = null;
 
   constructor(socket: Socket, shared: ServerShared, origin: Origin = UNTOLD) {
     this.#socket = socket;
     this.#address = origin.address;
     this.secure = origin.secure;
-    // Over TLS no write is done at once, and each tells when it is.
+    // TLS writes are never synchronous; each calls back when done.
     this.#written = 'encrypted' in socket ? (error) => this.#partWritten(error) : null;
     this.#shared = shared;
     this.#deadline = shared.now + shared.limits.headTimeout;
@@ -123,11 +125,11 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead>, Turn
     return this.#address ?? this.#socket.remoteAddress ?? '';
   }
 
-  /** The socket has read bytes, which are valid only during the call. Returns false once the connection is given up. */
+  /** Receives bytes that are valid only during the call. Returns false after the connection was released. */
   receive(bytes: Buffer): boolean {
     if (this.#givenUp) return false;
     if (this.#ended) {
-      // Dropped. The system would go on with this socket while it has bytes.
+      // Dropped: otherwise the system would continue to read this socket.
       this.#waitForTurn();
       return true;
     }
@@ -141,9 +143,11 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead>, Turn
     return true;
   }
 
-  /** The caller has ended its side. An answer that has begun is finished; a caller that waits for one has left. */
+  /**
+   * The client closed its side. A response that has begun is finished; a client that waits for one has disconnected.
+   */
   finish(): void {
-    // Its last answer is still to come, or the own side has ended too.
+    // The last response is pending, or this side is closed too.
     if (this.#ended) return;
     const call = this.#call;
     if (call !== null) {
@@ -160,7 +164,6 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead>, Turn
     }
   }
 
-  /** The socket is closed. */
   close(): void {
     this.#stop();
     const call = this.#call;
@@ -173,7 +176,7 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead>, Turn
     this.#call?.drained();
   }
 
-  /** Ends what is over time; `now` on the clock of the server. */
+  /** Closes a connection past its deadline; `now` on the clock of the server. */
   endIfLate(now: number): void {
     if (now < this.#deadline) return;
     this.#deadline = Number.POSITIVE_INFINITY;
@@ -182,7 +185,7 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead>, Turn
     else if (this.#waiting !== 'nothing') this.#broken(tooLate());
   }
 
-  /** Ends the connection if its caller has read nothing of the answer since the last call. */
+  /** Closes the connection if its client has read nothing of the response since the last call. */
   endIfStalled(): void {
     const socket = this.#socket;
     if (socket.writableLength === 0) {
@@ -194,12 +197,12 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead>, Turn
     this.#taken = taken;
   }
 
-  /** From now on the last answer to what has come ends the connection, and says so. */
+  /** From now on the last response to received requests closes the connection, with `Connection: close`. */
   leave(): void {
     this.#leaving = true;
   }
 
-  /** Ends a connection that is between two requests, once it has been so for a while; `now` in milliseconds. */
+  /** Closes a connection that has been between two requests for a while; `now` in milliseconds. */
   endIfQuiet(now: number): void {
     const isQuiet = !this.#ended && this.#call === null && !this.#reader.inMessage && !this.#waitsForTurn;
     this.#quietSince = isQuiet ? (this.#quietSince ?? now) : null;
@@ -211,8 +214,8 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead>, Turn
   }
 
   /**
-   * Gives the connection up for another protocol. Returns the socket, and the bytes behind the request. Only while its request
-   * is in progress and not answered; the call ends with the socket.
+   * Releases the connection for another protocol. Returns the socket and the bytes after the request. Only during an
+   * unanswered request; the call ends with the socket.
    */
   takeOver(): { readonly socket: Socket; readonly rest: Buffer | null } {
     const rest = this.#reader.takeRest();
@@ -224,7 +227,7 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead>, Turn
     return { socket: this.#socket, rest };
   }
 
-  // What the reader tells.
+  // Called by the reader.
 
   head(head: RequestHead): void {
     const { now, limits } = this.#shared;
@@ -252,7 +255,7 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead>, Turn
     }
   }
 
-  // What the call asks for.
+  // Called by the call.
 
   mayGoOn(): boolean {
     if (this.#ended || this.#requests >= this.#shared.limits.mostRequests) return false;
@@ -281,15 +284,15 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead>, Turn
     else if (this.#written !== null) this.#goesOn = goesOn;
     else
       this.#socket.write('', (error) => {
-        // Of a connection that was cut off `close` tells.
+        // After an abort, `close` follows.
         if (!error) this.#answerSent(goesOn);
       });
   }
 
   cutOff(): void {
-    // HTTP/1.0 takes the end of the connection for the end of the body, so there it must be a reset.
+    // HTTP/1.0 takes the end of the connection for the end of the body, so the connection must be reset.
     if (this.#call?.minor === 0 && this.#written === null) this.#socket.resetAndDestroy();
-    // Over TLS an end without its own last word is seen as one that is cut off.
+    // With TLS, a close without close_notify is detected as truncation.
     else this.#socket.destroy();
   }
 
@@ -307,7 +310,7 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead>, Turn
 
   #partWritten(error: Error | null | undefined): void {
     const goesOn = this.#goesOn;
-    // Of a connection that was cut off `close` tells.
+    // After an abort, `close` follows.
     if (goesOn === null || error || this.#socket.writableLength > 0) return;
     this.#goesOn = null;
     this.#answerSent(goesOn);
@@ -329,13 +332,13 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead>, Turn
       this.#next();
       return;
     }
-    // The rest of a body nobody wants is read and dropped; then the next request is.
+    // Reads and drops the rest of an unread body before the next request.
     this.#call = null;
     call.finish(false);
     this.#resume();
   }
 
-  /** Reads the next request, which may have come already. */
+  /** Reads the next request, which may already have arrived. */
   #next(): void {
     this.#call = null;
     if (this.#ended) return;
@@ -382,12 +385,12 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead>, Turn
     return now - this.#turnTime >= TURN_TIME;
   }
 
-  /** Reads on, or waits with what came behind the request in progress. */
+  /** Continues to read, or holds what arrived after the request in progress. */
   #settle(): void {
     if (this.#ended || this.#waitsForTurn) return;
     if (this.#call !== null) {
       if (this.#reader.waiting > 0) this.#pause();
-      // A connection that is not read does not say that its caller has left.
+      // A paused connection does not report that its client disconnected.
       else if (!this.#reader.inBody) this.#resume();
       return;
     }
@@ -404,11 +407,11 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead>, Turn
     const call = this.#call;
     this.#reader.stop();
     if (call === null) {
-      // A request that has its answer gets no other for the rest of its body.
+      // A request with a complete response gets no second one for the rest of its body.
       if (this.#waiting === 'body') this.#end(LINGER);
       else this.#refuse(thrown);
     } else if (call.over) {
-      // The answer is on its way, and ends the connection.
+      // The response is being written and closes the connection.
       this.#ended = true;
     } else {
       this.#ended = true;
@@ -416,7 +419,7 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead>, Turn
     }
   }
 
-  /** Answers that nothing on this connection is taken for a request, whatever comes. */
+  /** Responds that the input is not a valid request. */
   refuse(error: WireError): void {
     this.#refuse(error);
     this.#resume();
@@ -439,13 +442,12 @@ export class ServerConnection implements Carrier, MessageSink<RequestHead>, Turn
     this.#shared.refuse(error, reply);
   }
 
-  /** Takes no request any more. */
   #stop(): void {
     this.#ended = true;
     this.#reader.stop();
   }
 
-  /** Ends the own side, and reads on for a while, so that the other side gets what was sent. */
+  /** Closes this side and reads on for a while, so that the client receives the response. */
   #end(linger: number): void {
     this.#stop();
     this.#resume();
@@ -475,7 +477,7 @@ function tooLate(): WireError {
   return new WireError('too_late', 'The request did not arrive in time.');
 }
 
-/** What the answer to input that is no request belongs to. */
+/** Stands for a request in responses to invalid input. */
 const NO_REQUEST: RequestHead = {
   method: 'GET',
   target: '',

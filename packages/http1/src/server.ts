@@ -10,42 +10,42 @@ import { malformed, type WireError } from './wire-error.ts';
 import { Closing } from './writing.ts';
 
 export interface ServerOptions extends ServerLimits {
-  /** Whether a connection that was accepted is served. Otherwise it is closed already. */
+  /** Whether to serve an accepted connection; if not, it is already closed. */
   readonly takes: (socket: Socket) => boolean;
-  /** Milliseconds in which a caller has to read something of an answer that waits for it. */
+  /** Milliseconds in which a client must read part of a pending response. */
   readonly stallTimeout: number;
-  /** As `takes`, for a connection that was taken and that comes from another address, as a balancer says. */
+  /** As `takes`, with the address reported by a balancer. */
   readonly takesFrom?: Openings['takesFrom'];
-  /** What is told of connections that came to nothing before their first request, or have done a handshake. */
+  /** Notified of connections that failed before their first request, and of completed handshakes. */
   readonly openings?: Pick<Openings, 'unannounced' | 'unsecured'> & { readonly secured: (socket: TLSSocket) => void };
-  /** Takes each request in its turn. Never throws. */
+  /** Handles each request. Never throws. */
   readonly handle: (call: ServerCall) => void;
-  /** Answers input that is no request. */
+  /** Responds to invalid input. */
   readonly refuse: (error: WireError, reply: BrokenReply) => void;
 }
 
 const CONNECTION = Symbol('connection');
 
-/** A socket knows its connection: four listeners serve all sockets, and none is made for each. */
+/** Links a socket to its connection, so that four listeners serve all sockets. */
 interface Held extends Socket {
   [CONNECTION]: ServerConnection;
 }
 
-/** What comes before HTTP on connections that are accepted from now on. */
+/** What precedes HTTP on new connections. */
 export interface Entrance {
-  /** Its owner stops it. */
+  /** Closed by its owner. */
   readonly tls: TlsServer | null;
-  /** Whether a balancer at that address begins with a header of the PROXY protocol; `null`: none does. */
+  /** Whether a balancer at that address sends a PROXY protocol header; `null` if none does. */
   readonly announces: ((address: string | undefined) => boolean) | null;
 }
 
-/** Milliseconds between two looks at the deadlines of all connections. */
+/** Milliseconds between two checks of all deadlines. */
 const SHORTEST_LOOK = 25;
 const LONGEST_LOOK = 1_000;
 
-/** Speaks HTTP/1.1 with callers. It has one timer for all connections. */
+/** An HTTP/1.1 server. One timer serves all connections. */
 export class Server {
-  /** Listens, and is closed, by its owner. */
+  /** Opened and closed by its owner. */
   readonly listener: NetServer;
   readonly connections = new Set<ServerConnection>();
   readonly #shared: ServerShared;
@@ -53,9 +53,9 @@ export class Server {
   readonly #lookEvery: number;
   readonly #options: ServerOptions;
   readonly #openings = new Map<Socket, Opening>();
-  /** Ended before their handshake was done. */
+  /** Closed before their handshake was complete. */
   readonly #late = new WeakSet<Socket>();
-  /** What becomes of a connection that was accepted and is served. */
+  /** Handles an accepted connection. */
   #enter: (accepted: Socket) => void = (accepted) => this.#take(readShared(accepted, onRead));
   #leaving = false;
 
@@ -81,19 +81,19 @@ export class Server {
       setInterval(() => {
         const now = performance.now();
         this.#shared.now = now + this.#lookEvery;
-        // This process may have stood still: first it reads what callers have sent meanwhile.
+        // The process may have been blocked: first reads what clients have sent meanwhile.
         setImmediate(() => this.#look(now));
       }, this.#lookEvery).unref(),
       setInterval(() => this.#lookForStalled(), options.stallTimeout).unref(),
     ];
   }
 
-  /** Requests that have begun and are not over. */
+  /** Requests in progress. */
   get inFlight(): number {
     return this.#shared.inFlight;
   }
 
-  /** Puts another entrance in force for connections that are accepted from now on. */
+  /** Applies to new connections. */
   use({ tls, announces }: Entrance): void {
     if (tls === null && announces === null) {
       this.#enter = (accepted) => this.#take(readShared(accepted, onRead));
@@ -129,14 +129,14 @@ export class Server {
     };
   }
 
-  /** A handshake that began on `accepted` is done. */
+  /** The handshake on `accepted` is complete. */
   handshaken(accepted: Socket, secured: TLSSocket): void {
     const opening = this.#openings.get(accepted);
     if (opening === undefined) secured.destroy();
     else opening.secured(secured);
   }
 
-  /** A handshake that began on `accepted` has failed; also one that was ended here, of which all is told. */
+  /** The handshake on `accepted` failed, or was closed by this server, which has reported it. */
   unshaken(accepted: Socket, why: HandshakeFailure): void {
     if (!this.#late.has(accepted)) this.#options.openings?.unsecured(accepted, why);
   }
@@ -150,7 +150,7 @@ export class Server {
     return connection;
   }
 
-  /** A connection of which something was read already. */
+  /** A connection with bytes already read. */
   #takeBegun(accepted: Socket, origin: Origin, early: Buffer | null): ServerConnection {
     const socket = readShared(accepted, onRead);
     const connection = this.#take(socket, origin);
@@ -158,13 +158,13 @@ export class Server {
     return connection;
   }
 
-  /** From now on the last answer on each connection ends it, and says so. */
+  /** From now on the last response on each connection closes it, with `Connection: close`. */
   leave(): void {
     this.#leaving = true;
     for (const connection of this.connections) connection.leave();
   }
 
-  /** Ends connections that have been between two requests for a while. */
+  /** Closes connections that have been between two requests for a while. */
   endQuiet(): void {
     const now = performance.now();
     for (const connection of this.connections) connection.endIfQuiet(now);
@@ -176,7 +176,6 @@ export class Server {
     for (const opening of this.#openings.values()) opening.destroy();
   }
 
-  /** Stops the timers. */
   stop(): void {
     for (const timer of this.#timers) clearInterval(timer);
   }
@@ -207,7 +206,7 @@ function onDrain(this: Socket): void {
   (this as Held)[CONNECTION].drained();
 }
 
-/** `close` follows, and says all there is to know. */
+/** `close` follows with all details. */
 function onError(): void {}
 
 function onClose(this: Socket): void {

@@ -2,31 +2,31 @@ import type { Socket } from 'node:net';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
 import { type ServerTls, ticketKeys } from './tls/server.ts';
 
-/** Why a handshake came to nothing; a fixed set, safe as a metric label. */
+/** Why a handshake failed; a fixed set, safe as a metric label. */
 export type HandshakeFailure = 'left' | 'late' | 'plain' | 'version' | 'protocol' | 'distrusted' | 'other';
 
-/** What becomes of connections that are given to `begin`. */
+/** Results of connections passed to `begin`. */
 export interface Handshakes {
   done(accepted: Socket, secured: TLSSocket): void;
   failed(accepted: Socket, why: HandshakeFailure): void;
 }
 
-/** Milliseconds between two looks whether there is a new key for tickets. */
+/** Milliseconds between two checks for a new ticket key. */
 const LOOK = 60_000;
 
-/** The socket below, as Node itself keeps it. */
+/** The underlying socket, as Node stores it. */
 interface OverTcp extends TLSSocket {
   readonly _parent: Socket;
 }
 
-/** Takes connections that were accepted, and speaks TLS on them. It listens nowhere. */
+/** Performs TLS handshakes on accepted connections. It does not listen. */
 export class TlsServer {
   readonly #server: Server;
   readonly #secret: Uint8Array;
   readonly #timer: NodeJS.Timeout;
   #tls: ServerTls;
 
-  /** `secret`: for tickets of sessions, the same for all processes of a gateway. */
+  /** `secret`: for session tickets, the same in all processes of a gateway. */
   constructor(tls: ServerTls, secret: Uint8Array, { done, failed }: Handshakes) {
     this.#tls = tls;
     this.#secret = secret;
@@ -34,7 +34,7 @@ export class TlsServer {
       ...this.#options(),
       ALPNProtocols: ['http/1.1'],
       SNICallback: (name, choose) => choose(null, this.#tls.named(name)),
-      // Whoever opens connections has a deadline for all of it; Node's begins again with each byte.
+      // The owner has one deadline for the whole preamble; Node's restarts with each byte.
       handshakeTimeout: 0,
     });
     this.#server.on('secureConnection', (secured) => {
@@ -48,15 +48,15 @@ export class TlsServer {
     this.#timer = setInterval(() => this.#server.setTicketKeys(ticketKeys(secret, Date.now())), LOOK).unref();
   }
 
-  /** For connections that begin from now on. */
+  /** Applies to new connections. */
   use(tls: ServerTls): void {
     this.#tls = tls;
     this.#server.setSecureContext(this.#options());
   }
 
-  /** What was read of the connection and put back comes first. */
+  /** Bytes that were read and put back come first. */
   begin(accepted: Socket): void {
-    // A caller that ends its side amidst the handshake has left.
+    // A client that closes its side during the handshake has disconnected.
     accepted.allowHalfOpen = false;
     this.#server.emit('connection', accepted);
   }

@@ -1,20 +1,19 @@
-/** Milliseconds of each turn of the event loop in which waiting connections are served. */
+/** Milliseconds of each event-loop turn in which waiting connections are served. */
 const TURN = 1;
 
-/** Goes on where it gave up its turn. */
+/** Continues where it gave up its turn. */
 export interface TurnTaker {
   takeTurn(): void;
 }
 
 /**
- * Connections with pipelined requests that gave up their turn. Each turn of the event loop serves them in their order for 1 ms, so that
+ * Connections with pipelined requests that gave up their turn. Each event-loop turn serves them in order for 1 ms, so
  * other connections are read in between.
  */
 export class Turns {
   readonly #waiting = new Set<TurnTaker>();
   #scheduled = false;
 
-  /** Whether connections wait. */
   get busy(): boolean {
     return this.#waiting.size > 0;
   }

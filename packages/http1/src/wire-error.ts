@@ -1,24 +1,24 @@
-/** What is wrong with bytes that claim to be HTTP/1.1, or with their pace. */
+/** What is wrong with HTTP/1.1 input, or with its pace. */
 export type WireFault =
   /** Not one unambiguous message. */
   | 'malformed'
-  /** A request line without an end within the bytes of a head. */
+  /** A request line longer than the limit of a head. */
   | 'target_too_long'
   | 'head_too_large'
-  /** More extensions of chunks than any use has. */
+  /** More chunk extensions than any use needs. */
   | 'extensions_too_large'
-  /** Well-formed, but another version, a method nobody knows, or a transfer coding other than chunked. */
+  /** Well-formed, but another version, an unknown method, or a transfer coding other than chunked. */
   | 'version'
   | 'method'
   | 'coding'
-  /** The message, or the next part of it, came too late. */
+  /** The message, or its next part, arrived too late. */
   | 'too_late'
-  /** The other side ended the connection inside a message. */
+  /** The connection closed inside a message. */
   | 'cut_off';
 
 /**
- * A message that must not be acted on. Its text says what is wrong in words for the sender, and holds nothing of what was sent. It has
- * no stack: recording one takes as long as reading the message, and senders of nonsense are many.
+ * A message that must not be processed. Its text describes the fault to the sender and quotes nothing. It has no stack:
+ * recording one takes as long as reading the message, and invalid input can be frequent.
  */
 export class WireError extends Error {
   override name = 'WireError';

@@ -1,13 +1,13 @@
 import { STATUS_CODES } from 'node:http';
 import { oneByte } from './one-byte.ts';
 
-/** Bytes up to which copying a body into the text of its head costs less than a second write. */
+/** Largest body, in bytes, whose copy into the text of its head costs less than a second write. */
 export const ONE_WRITE: number = 32 * 1024;
 
-/** What a field value may hold. One character per byte: what is above would lose bits and could become a line end. */
+/** Characters of a field value. One character per byte: any above 0xff would lose bits and could become a line end. */
 export const VALUE: RegExp = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** The value of a header, checked. Throws for one that would not stay one value. */
+/** A checked header value. Throws for a value that would not stay one value. */
 export function checkedValue(name: string, value: string): string {
   if (!VALUE.test(value)) throw new Error(`the header ${name} has a character that no header can have`);
   return value;
@@ -17,27 +17,26 @@ declare class Mark {
   protected readonly checked: true;
 }
 
-/** Whole lines of fields that were checked: they can be put into a message as they are. */
+/** Checked field lines that can be inserted into a message unchanged. */
 export type CheckedLines = string & Mark;
 
 const CONTENT_LENGTH = oneByte('Content-Length');
 
-/** The field section of a message in the making. What is put into it stays one line each, whatever its value is. */
+/** The field section of a message being written. Each addition stays one line, whatever its value. */
 export class FieldLines {
-  /** One character per byte; every line with its end, without the empty line behind them. */
+  /** One character per byte; complete lines, without the empty line after them. */
   text = '';
-  /** Whether there is a Date, and a Content-Length. */
   dated = false;
   sized = false;
   /** The value of Content-Length; 0 without one. */
   length = 0;
 
-  /** The name is the gateway's own. Throws for a value that would not stay one value. */
+  /** The name is trusted. Throws for a value that would not stay one value. */
   add(name: string, value: string): void {
     this.addKnown(name, checkedValue(name, value));
   }
 
-  /** For a value that was checked before, or is made of digits and letters. */
+  /** For a value that was checked before or consists of digits and letters. */
   addKnown(name: string, value: string): void {
     this.text += `${name}: ${value}\r\n`;
   }
@@ -51,7 +50,7 @@ export class FieldLines {
     for (let i = 0; i < list.length; i += 2) this.add(list[i]!, list[i + 1]!);
   }
 
-  /** The fields of a message that was read, in a flat list with names in lower case: reading has checked them. */
+  /** The fields of a parsed message, flat with lower-case names: parsing has checked them. */
   addRead(list: readonly string[]): void {
     let text = '';
     for (let i = 0; i < list.length; i += 2) {
@@ -68,7 +67,6 @@ export class FieldLines {
     this.text += lines;
   }
 
-  /** Adds Content-Length. */
   addLength(bytes: number): void {
     this.addNumber(CONTENT_LENGTH, bytes);
     this.setLength(bytes);
@@ -80,7 +78,7 @@ export class FieldLines {
   }
 }
 
-/** Checks lines once that many messages will have. `list` is flat: name, value, … Throws for a value that is none. */
+/** Checks lines that many messages share. `list` is flat: name, value, … Throws for an invalid value. */
 export function checkedLines(list: readonly string[]): CheckedLines {
   const lines = new FieldLines();
   lines.addAll(list);
@@ -91,7 +89,7 @@ const STATUS_LINES = new Map(
   Object.entries(STATUS_CODES).map(([status, reason]) => [Number(status), `HTTP/1.1 ${status} ${reason}\r\n`]),
 );
 
-/** `reason`: empty for the usual phrase. */
+/** An empty `reason` selects the standard phrase. */
 export function statusLine(status: number, reason: string): string {
   const usual = reason === '' ? STATUS_LINES.get(status) : undefined;
   if (usual !== undefined) return usual;
@@ -99,7 +97,7 @@ export function statusLine(status: number, reason: string): string {
   return `HTTP/1.1 ${status} ${reason}\r\n`;
 }
 
-/** The fields about time and connection that every answer ends with, made once a second. */
+/** The last fields of every response (time and connection), rendered once a second. */
 export class Closing {
   readonly #keepAlive: string;
   #second = -1;
@@ -111,7 +109,7 @@ export class Closing {
     this.#keepAlive = `Connection: keep-alive\r\n${seconds > 0 ? `Keep-Alive: timeout=${seconds}\r\n` : ''}\r\n`;
   }
 
-  /** With the empty line. `dated`: the answer has a Date already (RFC 9110 section 6.6.1). */
+  /** With the empty line. `dated`: the response already has a Date (RFC 9110 section 6.6.1). */
   text(goesOn: boolean, dated: boolean): string {
     const rest = goesOn ? this.#keepAlive : 'Connection: close\r\n\r\n';
     return dated ? rest : this.#dateLine() + rest;
@@ -127,7 +125,7 @@ export class Closing {
   }
 }
 
-/** One chunk of a chunked body as one text, which is a copy (RFC 9112 section 7.1). */
+/** One chunk of a chunked body as text, which is a copy (RFC 9112 section 7.1). */
 export function chunkText(bytes: Buffer): string {
   return `${bytes.length.toString(16)}\r\n${bytes.toString('latin1')}\r\n`;
 }

@@ -1,21 +1,20 @@
 import { isIP } from 'node:net';
 import { type ConnectionOptions, checkServerIdentity, createSecureContext } from 'node:tls';
 
-/** What a client of TLS has of its files, in PEM; plain values, which can be sent to another process. */
+/** The PEM files of a TLS client as plain values, which can be sent to another process. */
 export interface ClientMaterial {
-  /** Whom it trusts; `null`: the authorities that Node knows, and those of NODE_EXTRA_CA_CERTS. */
+  /** Trusted CAs; `null`: those of Node and NODE_EXTRA_CA_CERTS. */
   readonly ca: string | null;
-  /** How it proves who it is; `null`: not at all. */
+  /** Client certificate; `null` for none. */
   readonly cert: string | null;
   readonly key: string | null;
-  /** The name that the other side's certificate must have; `null`: that of the URL. */
+  /** The expected name in the server's certificate; `null`: the host of the URL. */
   readonly serverName: string | null;
 }
 
-/** What connections to one other side share. The same object as long as nothing has changed. */
+/** Shared by the connections to one server. The same object until something changes. */
 export type ClientTls = Readonly<Pick<ConnectionOptions, 'secureContext' | 'servername' | 'checkServerIdentity'>>;
 
-/** `null` is as nothing at all. */
 export function clientTls(material: ClientMaterial | null): ClientTls {
   const { ca = null, cert = null, key = null, serverName = null } = material ?? {};
   if (material === null) return {};
@@ -30,7 +29,7 @@ export function clientTls(material: ClientMaterial | null): ClientTls {
   return { secureContext, servername, checkServerIdentity: (_, found) => checkServerIdentity(serverName, found) };
 }
 
-/** Codes of OpenSSL for a certificate whose issuer nobody trusts. */
+/** OpenSSL codes for an untrusted issuer. */
 const UNKNOWN_ISSUER = new Set([
   'SELF_SIGNED_CERT_IN_CHAIN',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -41,7 +40,7 @@ const UNKNOWN_ISSUER = new Set([
 
 export type TlsTrouble = 'issuer' | 'name' | 'certificate' | 'refused' | 'no_tls' | 'other';
 
-/** What went wrong with TLS to another side; `null`: something else did. */
+/** The TLS failure of a connection; `null` for other errors. */
 export function tlsTrouble(error: unknown): TlsTrouble | null {
   const { code } = Object(error) as { code?: unknown };
   if (typeof code !== 'string') return null;

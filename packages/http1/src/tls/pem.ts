@@ -1,15 +1,15 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 
-/** Why text of a file is not what it should be, as a sentence whose subject is the file. Holds nothing of the text. */
+/** Why a PEM file is invalid, as a sentence whose subject is the file. Contains nothing of the text. */
 export class UnfitPem extends Error {
   override name = 'UnfitPem';
 }
 
-/** More would only slow down each handshake of a listener. */
+/** A longer chain would only slow down each handshake. */
 const MOST_CERTIFICATES = 100;
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 
-/** The certificates of a file in their order, at least one. Throws UnfitPem. */
+/** The certificates of a file in order, at least one. Throws UnfitPem. */
 export function certificatesIn(pem: string, most = MOST_CERTIFICATES): X509Certificate[] {
   const found = pem.match(CERTIFICATE) ?? [];
   if (found.length === 0) {
@@ -32,7 +32,7 @@ export function keyIn(pem: string): KeyObject {
     const isCertificate = pem.includes('-----BEGIN CERTIFICATE-----');
     throw new UnfitPem(isCertificate ? 'has a certificate where a private key should be' : 'has no private key in PEM');
   }
-  // Also the old form, whose encryption stands in lines of its own.
+  // Includes the old form, with encryption in header lines.
   if (/BEGIN ENCRYPTED PRIVATE KEY|^Proc-Type: 4,ENCRYPTED/m.test(pem)) {
     throw new UnfitPem('is encrypted with a passphrase, which nobody could type in: decrypt it (openssl pkey)');
   }
@@ -43,7 +43,7 @@ export function keyIn(pem: string): KeyObject {
   }
 }
 
-/** The host names that a certificate is for, in lower case, some with `*.` in front. */
+/** The host names of a certificate in lower case, some with `*.` in front. */
 export function namesIn({ subjectAltName = '' }: X509Certificate): string[] {
   const found = subjectAltName.matchAll(/(?:^|, )DNS:((?:\*\.)?[A-Za-z0-9._-]+)(?=,|$)/g);
   return [...found].map(([, name]) => name!.toLowerCase());

@@ -1,33 +1,32 @@
 import { constants, hkdfSync, randomBytes } from 'node:crypto';
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls';
 
-/** A certificate with its key, in PEM, and what is known of it; plain values, which can be sent to another process. */
+/** A certificate with its key, in PEM, and its properties; plain values, which can be sent to another process. */
 export interface Pair {
-  /** The file of the certificate, to be told. */
+  /** The certificate's file name, for messages. */
   readonly file: string;
   readonly cert: string;
   readonly key: string;
-  /** The names it is for, in lower case, some with `*.` in front; without addresses. */
+  /** Host names in lower case, some with `*.` in front; without addresses. */
   readonly names: readonly string[];
   /** Unix milliseconds. */
   readonly notBefore: number;
   readonly notAfter: number;
 }
 
-/** What a listener has of its files. */
+/** The PEM files of a listener. */
 export interface ServerMaterial {
-  /** At least one. The first is for callers that name no server, or an unknown one. */
+  /** At least one. The first is for clients that send no or an unknown server name. */
   readonly pairs: readonly Pair[];
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
-  /** Who signs the certificates of callers, in PEM; `null`: they need none. */
+  /** CA of client certificates, in PEM; `null` if none are required. */
   readonly clientCa: string | null;
 }
 
-/** The options of a listener, as Node takes them. */
 export interface ServerTls {
-  /** Of connections that name no server, or an unknown one. */
+  /** For connections that send no or an unknown server name. */
   readonly usual: SecureContextOptions;
-  /** The context for the server that a caller names; `undefined`: the usual one. */
+  /** The context for a server name; `undefined`: the default one. */
   readonly named: (server: string) => SecureContext | undefined;
 }
 
@@ -51,7 +50,7 @@ export function serverTls({ pairs, minVersion, clientCa }: ServerMaterial): Serv
     ciphers: CIPHERS,
     honorCipherOrder: true,
     sessionIdContext: SESSIONS,
-    // A caller could make the gateway work by asking for new keys again and again.
+    // A client could cause load by renegotiating repeatedly.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     ...(clientCa !== null && { ca: clientCa }),
   });
@@ -73,18 +72,18 @@ export function serverTls({ pairs, minVersion, clientCa }: ServerMaterial): Serv
   };
 }
 
-/** Milliseconds for which tickets of sessions are made, and taken, with one key. */
+/** Milliseconds of use of one ticket key. */
 const TICKET_KEYS = 86_400_000;
 
 /**
- * The key for tickets of sessions at a time. All processes of a gateway have the same secret, so that each can resume what another
- * began, and nobody needs to be told of a new key.
+ * The key for session tickets at a given time. All processes of a gateway share the secret, so each can resume sessions
+ * of the others without exchanging keys.
  */
 export function ticketKeys(secret: Uint8Array, now: number): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', `storegate tickets ${Math.floor(now / TICKET_KEYS)}`, 48));
 }
 
-/** For one run of a gateway: tickets of another run are worth nothing. */
+/** Per run of a gateway: tickets of another run are invalid. */
 export function makeTicketSecret(): Uint8Array {
   return new Uint8Array(randomBytes(32));
 }

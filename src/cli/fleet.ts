@@ -1,12 +1,11 @@
 import type { OfFleet } from '@storegate/console';
+import { missingGateways } from '@storegate/console/words';
 import { textOf } from './table.ts';
 
-/** Remarks, each on a line, and behind them who did not answer. */
-export function withSilent(remarks: readonly string[], { silent, apart }: OfFleet): string {
-  const told = [
-    ...remarks,
-    ...silent.map((gateway) => `${gateway} was heard a few seconds ago, and does not answer.`),
-    ...(apart === null ? [] : [`No other gateway could be asked: ${apart}`]),
-  ];
-  return told.map((line) => `${textOf(line)}\n`).join('');
+/** Remarks, each on a line, and the gateways that the answer lacks. */
+export function withSilent(remarks: readonly string[], answer: OfFleet): string {
+  return [...remarks, ...missingGateways(answer)].map((line) => `${textOf(line)}\n`).join('');
 }
+
+/** A time in a sentence: without milliseconds. */
+export const inSentence = (at: string): string => at.replace(/\.\d+(?=Z$)/, '');

@@ -1,5 +1,13 @@
-import type { LastDay, RefusedParty, RefusedUnits, Trial, TriedWindow } from '@storegate/console';
-import { withSilent } from './fleet.ts';
+import type { LastDay, RefusedParty, Trial, TriedWindow } from '@storegate/console';
+import {
+  limitedInWords,
+  missingWorkers,
+  NO_LAST_DAY,
+  simulatedRequests,
+  simulationGaps,
+  unitsInWords,
+} from '@storegate/console/words';
+import { inSentence, withSilent } from './fleet.ts';
 import { card, type Row, table } from './table.ts';
 
 const WINDOWS = ['window', 'limit', 'would have limited', 'refused'] as const;
@@ -13,20 +21,12 @@ export function showTrial({ lastDay, ...now }: Trial, colour: boolean): string {
 }
 
 function showLastDay(day: LastDay, colour: boolean): string {
-  const { since, requests, windows, parties, gateways } = day;
-  if (since === null) return withSilent(['No gateway runs that knows of the last day.'], day);
-  const { admitted, refused } = requests;
+  const { since, windows, parties, gateways } = day;
+  if (since === null) return withSilent([NO_LAST_DAY], day);
   const remarks = [
-    `Each window by itself, on what was admitted since ${since}. In the last day, without the minute that runs, ${admitted} requests of this plan were admitted.`,
-    ...(refused === 0 ? [] : [`Limits and bans refused ${refused} more, which larger limits would let come again.`]),
-    ...windows.filter(({ counted }) => !counted).map(({ name }) => `The plan has not counted by ${name} until now.`),
-    ...windows
-      .filter((window) => window.since !== null && window.since > since)
-      .map((window) => `The plan counts by ${window.name} since ${window.since} only.`),
-    ...windows.filter(isUnsure).map(({ name, floor }) => `More may have used up to ${floor} of ${name} unnoticed.`),
-    ...gateways
-      .filter(({ missing }) => missing > 0)
-      .map(({ gateway, missing }) => `${gateway}: ${missing} of its workers did not answer.`),
+    ...simulatedRequests(day, inSentence),
+    ...simulationGaps(day, inSentence),
+    ...missingWorkers(gateways),
   ];
   return [
     table<string>(WINDOWS, windows.map(rowOf), colour),
@@ -35,19 +35,16 @@ function showLastDay(day: LastDay, colour: boolean): string {
   ].join('');
 }
 
-const isUnsure = ({ floor, limit }: TriedWindow): boolean => floor !== null && floor > limit;
-
-function rowOf({ name, limit, counted, limited, refused }: TriedWindow): Row<string> {
-  return { window: name, limit, 'would have limited': counted ? limited : 'not known', refused: inWords(refused) };
+function rowOf(window: TriedWindow): Row<string> {
+  const { name, limit, refused } = window;
+  return {
+    window: name,
+    limit,
+    'would have limited': limitedInWords(window),
+    refused: refused && unitsInWords(refused),
+  };
 }
 
 function rowsOf({ key, account, windows }: RefusedParty): Row<string>[] {
-  return windows.map(({ refused, ...window }) => ({ key, account, ...window, refused: inWords(refused) }));
-}
-
-function inWords(refused: RefusedUnits | null): string | null {
-  if (refused === null) return null;
-  const { least, most } = refused;
-  if (most === null) return `${least} or more`;
-  return least === most ? String(least) : `${least} to ${most}`;
+  return windows.map(({ refused, ...window }) => ({ key, account, ...window, refused: unitsInWords(refused) }));
 }

@@ -27,17 +27,14 @@ test.each(['usage', 'reference', 'constructor', 'toString', '__proto__'])(
   (operation) => {
     const text = inSteps({ ...TOLD, operation }, false);
     expect(text).toMatch(/\nadmit .*\ncontract .*\nstore /);
-    expect(text).not.toContain('answered by the gateway itself');
+    expect(text).not.toContain('answered by the gateway');
   },
 );
 
 test.each([
-  [{ attempts: 1, head: 2 }, 'answered 200'],
-  [{ attempts: 1, asked: { upstream: 'default', store: 's1:80' }, head: 2 }, 's1:80 of default answered 200'],
-  [
-    { attempts: 3, asked: { upstream: 'orders', store: 'o1:80' }, head: 2 },
-    'asked 3 times; o1:80 of orders answered 200',
-  ],
+  [{ attempts: 1, head: 2 }, 'returned 200'],
+  [{ attempts: 1, asked: { upstream: 'default', store: 's1:80' }, head: 2 }, 's1:80 of default returned 200'],
+  [{ attempts: 3, asked: { upstream: 'orders', store: 'o1:80' }, head: 2 }, '3 attempts; o1:80 of orders returned 200'],
 ])('it tells which store answered: %j', (store, words) => {
   const times = { ...TOLD.times, forwarded: 1, answered: 3 };
   expect(inSteps({ ...TOLD, store, times }, false)).toContain(`\nstore         ${words} (2.000 ms)\n`);
@@ -53,17 +50,17 @@ test('it tells which store failed, and that none was asked', () => {
   };
   const store = { attempts: 2, asked: { upstream: 'default', store: 's1:80' }, head: null };
   expect(inSteps({ ...failed, store }, false)).toContain(
-    '\nstore         FAILED: asked 2 times; s1:80 of default: upstream_timeout, upstream_timeout: too_slow\n',
+    '\nstore         FAILED: 2 attempts; s1:80 of default: upstream_timeout, upstream_timeout: too_slow\n',
   );
   const away = { ...TOLD, status: 503, step: 'store' as const, code: 'upstream_away', outage: 'upstream_away' };
   expect(inSteps({ ...away, store: { attempts: 0, asked: null, head: null } }, false)).toContain(
-    '\nstore         FAILED: not asked: upstream_away\n',
+    '\nstore         FAILED: not called: upstream_away\n',
   );
 });
 
 test('the usage of the gateway itself ends before limits', () => {
   const text = inSteps({ ...TOLD, operation: 'usage', path: null }, false);
-  expect(text).toMatch(/\nusage +answered by the gateway itself/);
+  expect(text).toMatch(/\nusage +answered by the gateway/);
   expect(text).not.toContain('\nstore');
 });
 
@@ -90,11 +87,11 @@ test('who can never fit into a window is not told when to try again', () => {
     },
   } as const;
   const text = inSteps({ ...TOLD, status: 429, step: 'admit', code: 'rate_limit_exceeded', decision }, false);
-  expect(text).toMatch(/\nadmit +REFUSED: limited; nothing is left of minute for 100 units; 0 of 10 strikes\n/);
+  expect(text).toMatch(/\nadmit +REFUSED: limited; minute has less than 100 units left; 0 of 10 strikes\n/);
 });
 
 test('an id that was left out in a flood is named before the request that was kept for it', () => {
   const id = '0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e';
-  expect(inSteps(TOLD, false, id)).toMatch(new RegExp(`^${id} was refused like the request below: .*\n\nid +`));
+  expect(inSteps(TOLD, false, id)).toMatch(new RegExp(`^${id} was not kept\\. Below is .*\n\nid +`));
   expect(inSteps(TOLD, false, TOLD.id.toUpperCase())).toMatch(/^id +/);
 });

@@ -142,12 +142,12 @@ describe.each([
     expect(imposed).toMatchObject({ after: { reason: 'scrapes' }, ended: { how: 'extended', at: extended.at } });
     const text = (await sg('bans', 'history', id, '--since', '1h', '--limit', '2')).out;
     expect(text).toMatch(/^number +at +target +action +by +until +level +ended +reason\n/);
-    expect(text).toContain(`pardoned ${pardon.at} by ${pardon.actor}`);
+    expect(text).toContain(`lifted by ${pardon.actor} at ${pardon.at.slice(0, 19)}Z`);
     expect(text.trim().split('\n')).toHaveLength(3);
     expect(await json('bans', 'history', '--below', String(imposed.number + 1), '--limit', '1')).toEqual([imposed]);
     expect(await json('bans', 'history', id, '--since', '2100-01-01T00:00:00Z')).toEqual([]);
     expect((await sg('usage', 'get', id)).out).toContain(
-      `Bans of key:${id}: 1 in 30d, last pardoned by ${pardon.actor} on `,
+      `Bans of key:${id}: 1 ban in 30 days, last lifted by ${pardon.actor} at `,
     );
     expect((await json('usage', 'reset', id))[0].windows[0].used).toBe(0);
     expect((await sg('usage', 'grant', id, '--units', '5', '--window', 'day')).out).toContain('day');

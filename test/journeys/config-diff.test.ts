@@ -117,9 +117,9 @@ describe('what the files say is compared with what is in force', () => {
     ]);
     const { code, out } = await there('config', 'diff');
     expect(code).toBe(0);
-    expect(out).toMatch(/^setting +in force +in the files +source +restart\n/);
-    expect(out).toMatch(/\naudit\.keep +100000 +7000 +file \S+ +needed\n/);
-    expect(out).toMatch(/\ncors\.maxAge +"10m" +"3m" +file \S+ +-\n/);
+    expect(out).toMatch(/^type +name +in force +in the files +source +restart\n/);
+    expect(out).toMatch(/\nsetting +audit\.keep +100000 +7000 +file \S+ +needed\n/);
+    expect(out).toMatch(/\nsetting +cors\.maxAge +"10m" +"3m" +file \S+ +-\n/);
   });
 
   test('plans, limits of accounts, and bans', async () => {
@@ -167,10 +167,10 @@ bans: { strikes: 4, lengths: [1m] }
       contract: null,
     });
     const { out } = await here('config', 'diff');
-    expect(out).toMatch(/\nfree +60\/minute +30\/minute,500\/day:sliding\n/);
-    expect(out).toMatch(/\nteam +100\/hour for each account +-\nnew +- +custom, from ::1\n/);
-    expect(out).toMatch(/\nacme +5\/minute +6\/minute\n/);
-    expect(out).toMatch(/\nstrikes +3 +4\n/);
+    expect(out).toMatch(/\nplan +free +60\/minute +30\/minute,500\/day:sliding /);
+    expect(out).toMatch(/\nplan +team +100\/hour per account +-.*\nplan +new +- +custom, from ::1 /);
+    expect(out).toMatch(/\naccount limits +acme +5\/minute +6\/minute /);
+    expect(out).toMatch(/\nbans +strikes +3 +4 /);
     expect(out).not.toContain('lengths');
   });
 
@@ -184,8 +184,8 @@ bans: { strikes: 4, lengths: [1m] }
     expect(contract.inFiles).toMatchObject({ operations: contract.inForce.operations });
     expect(contract.inFiles.digest).not.toBe(contract.inForce.digest);
     const { out } = await there('config', 'diff');
-    expect(out).toMatch(/\naddPet +added\ncreatePet +removed\n/);
-    expect(out).toMatch(/\nlistCategories +changed\n/);
+    expect(out).toMatch(/\noperation +addPet +- +present .*\noperation +createPet +present +- /);
+    expect(out).toMatch(/\noperation +listCategories +present +changed /);
   });
 
   test('a secret is only said to be different', async () => {
@@ -195,7 +195,7 @@ bans: { strikes: 4, lengths: [1m] }
       expect.objectContaining({ name: 'redis.sentinelPassword', inForce: '"***"', inFiles: '"***"', masked: true }),
     );
     const [human, json] = [await there('config', 'diff'), await there('config', 'diff', '--json')];
-    expect(human.out).toMatch(/\nredis\.sentinelPassword +a secret +another secret +file /);
+    expect(human.out).toMatch(/\nsetting +redis\.sentinelPassword +a secret +another secret +file /);
     expect(JSON.parse(json.out)).toEqual(found);
     for (const secret of [FIRST, SECOND])
       expect(`${JSON.stringify(found)}${human.out}${json.out}`).not.toContain(secret);
@@ -222,7 +222,7 @@ test('files that a reload would refuse are told with every mistake', async () =>
 });
 
 test('the gateway of the data folder is found, and where none runs that is said', async () => {
-  expect((await here('config', 'diff')).out).toMatch(/^setting .*\naudit\.keep .*\n$/);
+  expect((await here('config', 'diff')).out).toMatch(/^type .*\nsetting +audit\.keep .*\n$/);
   const nowhere = await commandLine(folderOf())(['config', 'diff']);
   expect(nowhere).toMatchObject({ code: 1, err: expect.stringContaining('no running gateway') });
 });

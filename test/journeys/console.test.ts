@@ -86,16 +86,16 @@ describe('two gateways on one Redis', () => {
     // It began with a limit.
     await page.getByLabel('X-Request-Id').fill(first!);
     await page.getByRole('button', { name: 'Explain' }).click();
-    await admit.getByText(/^limited; nothing is left of day for 1 unit/).waitFor();
+    await admit.getByText(/^limited; day has less than 1 unit left/).waitFor();
 
     // Whose key is it, and how does it stand?
     await page.getByRole('note').getByRole('link', { name: acme.id }).click();
     await heading(acme.id);
     await page
-      .getByText(/^banned until .* by the ladder: sent 2 more requests within 1m after 3\/day was used up/)
+      .getByText(/^banned until .* automatically: sent 2 more requests within 1m after 3\/day was used up/)
       .waitFor();
     await page.getByText('3 of 3 · used up').waitFor();
-    await row('Log of bans', /banned .* in force .* the ladder/).waitFor();
+    await row('Log of bans', /banned .* in force .* automatic/).waitFor();
     await row('Last refusals and failures', /GET listPets 403 key_banned/).waitFor();
     await row('Last refusals and failures', /GET listPets 429 daily_quota_exceeded/).waitFor();
     await seen();
@@ -115,12 +115,12 @@ describe('two gateways on one Redis', () => {
     };
     await act('Pardon');
     await dialog.getByText(`${acme.id} is pardoned.`).waitFor();
-    await page.getByText(/^No strikes, no ban .* last pardoned by alice/).waitFor();
+    await page.getByText(/^No strikes, no ban .* last lifted by alice/).waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
     await page.locator('dialog').waitFor({ state: 'detached' });
     // The button is gone with the ban: who uses the keyboard goes on at the heading.
     expect(await page.evaluate('document.activeElement.textContent')).toBe(acme.id);
-    await row('Log of bans', /^\S+ banned .* pardoned by alice/).waitFor();
+    await row('Log of bans', /^\S+ banned .* lifted by alice/).waitFor();
 
     // What still holds is told to both: the client, and whoever looks.
     const next = await answered(429, acme);

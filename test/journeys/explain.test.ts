@@ -341,7 +341,7 @@ describe('what is kept', () => {
       /^id +\S{36}\nat .* from 127\.0\.0\.1\nrequest +GET \/pets \(listPets\)\nanswer +429 rate_limit_exceeded in /,
     );
     expect(out).toMatch(
-      /\ndoor +taken\nauthenticate +key_\w+ of acme, plan free .*\nadmit +REFUSED: limited; nothing is left of minute for 1 unit; 0 of 2 strikes; try again at \S+, in \d+ s.*\ncontract +not reached\nstore +not reached\n/,
+      /\ndoor +accepted\nauthenticate +key_\w+ of acme, plan free .*\nadmit +REFUSED: limited; minute has less than 1 unit left; 0 of 2 strikes; retry at \S+, in \d+ s.*\ncontract +not reached\nstore +not reached\n/,
     );
     expect(out).toMatch(/\nname +kind +limit +before +after +resetAt\nminute +fixed +2 +0 +0 +20/);
     expect(JSON.parse((await run('explain', request, '--json')).out)).toMatchObject({ id: request });

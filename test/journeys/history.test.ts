@@ -142,7 +142,7 @@ describe('a gateway that shares its state with nobody', () => {
   test('is none where nothing runs', async () => {
     const one = await gateway();
     await one.close();
-    expect(await commandLine(one.folder)(['history'])).toMatchObject({ code: 0, out: 'No gateway runs.\n' });
+    expect(await commandLine(one.folder)(['history'])).toMatchObject({ code: 0, out: 'No gateway is running.\n' });
   });
 
   test.each(['?step=1d', '?since=yesterday', '?operation=a&plan=b', '?who=me'])('refuses %s', async (query) => {

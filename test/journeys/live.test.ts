@@ -146,5 +146,5 @@ test('storegate requests --follow prints refusals of a running gateway as they c
     err: expect.stringMatching(/^the gateway at \S+ (has ended it|is gone)/m),
   });
   const nobody = await commandLine(one.folder)(['requests', '--follow'], { env: local });
-  expect(nobody).toMatchObject({ code: 1, err: 'No gateway runs.\n' });
+  expect(nobody).toMatchObject({ code: 1, err: 'No gateway is running.\n' });
 });

@@ -108,15 +108,15 @@ describe('a plan that is tried', () => {
       commandLine(one.folder)(['plans', 'simulate', 'free', ...args], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
     const { code, out } = await run('--limits', '4/minute,500/hour');
     expect(code).toBe(0);
-    expect(out).toMatch(/\nwindow +limit +would have limited +refused\nminute +4 +1 +5\nhour +500 +not known +-\n/);
+    expect(out).toMatch(/\nwindow +limit +would have limited +refused\nminute +4 +1 +5\nhour +500 +unknown +-\n/);
     expect(out).toMatch(new RegExp(`\\n${id} +acme +minute +9 +20\\S+Z +1 +5\\n`));
     expect(out).toMatch(
-      /In the last day, .*, 9 requests of this plan were admitted\.\nThe plan has not counted by hour /,
+      /The last 24 hours, .*, have 9 admitted requests of this plan\.\nThe plan has not counted by hour so far\./,
     );
     expect(JSON.parse((await run('--limits', '4/minute', '--json')).out).lastDay.parties).toHaveLength(1);
     await one.close();
     expect((await commandLine(one.folder)(['plans', 'simulate', 'free', '--limits', '4/minute'])).out).toMatch(
-      /\nNo gateway runs that knows of the last day\.\n$/,
+      /\nNo gateway has data of the last 24 hours\.\n$/,
     );
   });
 });

@@ -91,14 +91,14 @@ describe('a gateway that shares its state with nobody', () => {
     });
     const { out } = await commandLine(one.folder)(['status'], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
     expect(out).toContain(' needs a restart for audit.keep.');
-    expect(out).toMatch(/ refused its files at 20\S+: .*plans/);
+    expect(out).toMatch(/ rejected its files at 20\S+: .*plans/);
   });
 
   test('is none where nothing runs', async () => {
     const one = await gateway({});
     await one.close();
     for (const command of ['status', 'stores'])
-      expect(await commandLine(one.folder)([command])).toMatchObject({ code: 0, out: 'No gateway runs.\n' });
+      expect(await commandLine(one.folder)([command])).toMatchObject({ code: 0, out: 'No gateway is running.\n' });
   });
 });
 
@@ -131,7 +131,7 @@ describe('gateways that share a Redis', () => {
     const { out, code } = await commandLine(one.folder)(['status'], where);
     expect(code).toBe(0);
     expect(out.match(/ ready /g)).toHaveLength(3);
-    expect(out).toContain(' has other plans than most gateways (marked with !).');
+    expect(out).toContain(' differs from most gateways in plans.');
 
     await three.close();
     await all(one.adminUrl, 2);
@@ -156,19 +156,19 @@ describe('gateways that share a Redis', () => {
       const { out, code, err } = await commandLine(one.folder)(['status'], {
         env: { STOREGATE_ADMIN_URL: one.adminUrl },
       });
-      expect(out).toContain('gone:1?[2J was heard a few seconds ago, and does not answer.\n');
-      expect([code, err]).toEqual([1, 'Not every gateway answered.\n']);
+      expect(out).toContain('gone:1?[2J did not respond.\n');
+      expect([code, err]).toEqual([1, 'Not every gateway responded.\n']);
       await redis.admin.zadd('sg:fleet', Date.now() - 3_600_000, name);
       const later = await commandLine(one.folder)(['status'], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
       expect([later.code, later.out]).toEqual([
         1,
-        expect.stringMatching(/^gone:1\?\[2J was last heard at 20\S+ and did not stop\.$/m),
+        expect.stringMatching(/^gone:1\?\[2J was last seen at 20\S+ and did not shut down\.$/m),
       ]);
       await redis.admin.zadd('sg:fleet', Date.now(), name);
       for (const command of ['top', 'history', 'stores'])
         expect(
           (await commandLine(one.folder)([command], { env: { STOREGATE_ADMIN_URL: one.adminUrl } })).out,
-        ).toContain('gone:1?[2J was heard');
+        ).toContain('gone:1?[2J did not respond');
     } finally {
       await redis.admin.zrem('sg:fleet', name);
     }

@@ -1,7 +1,9 @@
-import type { BanEntry, BanHistory, BanRecord } from '@storegate/console';
+import type { BanEntry, BanHistory } from '@storegate/console';
+import { actionInWords, authorInWords, endInWords } from '@storegate/console/words';
 import type { Command } from 'commander';
 import { parseDuration } from '../../config/units.ts';
 import { type Common, moment, operatorCommand, perform, wholeNumber } from '../command.ts';
+import { inSentence } from '../fleet.ts';
 import { type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -30,19 +32,16 @@ export function banHistoryCommand(bans: Command, terminal: Terminal): void {
   );
 }
 
-/** Such as `3 in 30d, last pardoned by alice on 2030-01-31`. */
-export function recordInWords({ bans, pardoned }: BanRecord): string {
-  const last = pardoned ? `, last pardoned by ${pardoned.by} on ${pardoned.at.slice(0, 10)}` : '';
-  return `${bans} in 30d${last}`;
-}
-
 function rowOf({ actor, after, ended, ...entry }: BanEntry): Row<(typeof COLUMNS)[number]> {
   const { until, rung: level } = after ?? {};
-  return { ...entry, by: actor, until, level, ended: ended && endInWords(ended) };
-}
-
-function endInWords({ how, at, by }: NonNullable<BanEntry['ended']>): string {
-  return by === null ? how : `${how} ${at} by ${by}`;
+  return {
+    ...entry,
+    action: actionInWords(entry.action),
+    by: authorInWords(actor),
+    until,
+    level,
+    ended: ended && endInWords(ended, inSentence),
+  };
 }
 
 /** A span before now, or a time, as the API takes it. */

@@ -1,10 +1,12 @@
 import type { Ban, Bans, Standings } from '@storegate/console';
+import { recordInWords } from '@storegate/console/words';
 import { Command } from 'commander';
 import { type Common, changingCommand, duration, operatorCommand, part, perform } from '../command.ts';
+import { inSentence } from '../fleet.ts';
 import type { Api } from '../reach/api.ts';
 import { type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
-import { banHistoryCommand, recordInWords } from './ban-history.ts';
+import { banHistoryCommand } from './ban-history.ts';
 import { showStandings } from './usage.ts';
 
 const FIELDS = [
@@ -76,5 +78,11 @@ export function bansCommand(terminal: Terminal): Command {
 }
 
 function rowOf({ rung, next, forgotten, history, ...rest }: Ban): Row<(typeof COLUMNS)[number]> {
-  return { ...rest, level: rung, 'next duration': next, resets: forgotten, history: history && recordInWords(history) };
+  return {
+    ...rest,
+    level: rung,
+    'next duration': next,
+    resets: forgotten,
+    history: history && recordInWords(history, inSentence),
+  };
 }

@@ -1,4 +1,5 @@
 import type { History, HistoryStep } from '@storegate/console';
+import { NO_GATEWAY } from '@storegate/console/words';
 import { Command, Option } from 'commander';
 import { type Common, duration, operatorCommand, perform } from '../command.ts';
 import { withSilent } from '../fleet.ts';
@@ -38,7 +39,7 @@ export function historyCommand(terminal: Terminal): Command {
 
 function showHistory(history: History, colour: boolean): string {
   const { steps, step, gateways, silent } = history;
-  if (gateways.length === 0 && silent.length === 0) return 'No gateway runs.\n';
+  if (gateways.length === 0 && silent.length === 0) return `${NO_GATEWAY}\n`;
   const told = [
     `Each line is ${step}, without the minute that runs. A step without a line was not counted: no gateway ran then.`,
   ];

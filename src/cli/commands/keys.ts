@@ -1,4 +1,5 @@
 import type { Key, KeyWithSecret } from '@storegate/console';
+import { recordInWords } from '@storegate/console/words';
 import { Command, Option } from 'commander';
 import {
   type Common,
@@ -11,9 +12,9 @@ import {
   part,
   perform,
 } from '../command.ts';
+import { inSentence } from '../fleet.ts';
 import { card, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
-import { recordInWords } from './ban-history.ts';
 import { bodyOf, type Described, described } from './key-options.ts';
 import { keysImportCommand } from './keys-import.ts';
 
@@ -32,7 +33,8 @@ export function keysCommand(terminal: Terminal): Command {
       terminal,
       options,
       (api) => api.call<Key>('GET', `/keys/${part(id)}`),
-      ({ history, ...shown }, colour) => card({ ...shown, ...(history && { bans: recordInWords(history) }) }, colour),
+      ({ history, ...shown }, colour) =>
+        card({ ...shown, ...(history && { bans: recordInWords(history, inSentence) }) }, colour),
     ),
   );
   update(keys, terminal);

@@ -1,4 +1,5 @@
 import type { LiveNow, LiveRefused, RefusedRequest, Requests } from '@storegate/console';
+import { NO_GATEWAY } from '@storegate/console/words';
 import { Command } from 'commander';
 import { type Common, operatorCommand, perform, wholeNumber, withApi } from '../command.ts';
 import { withSilent } from '../fleet.ts';
@@ -103,7 +104,7 @@ class Tail {
   /** Each once, not every two seconds. */
   #now(now: LiveNow): void {
     const remarks = withSilent([], now);
-    if (now.gateways.length === 0 && remarks === '') throw new CallError('No gateway runs.');
+    if (now.gateways.length === 0 && remarks === '') throw new CallError(NO_GATEWAY);
     if (remarks !== this.#remarks) this.#terminal.err(remarks);
     this.#remarks = remarks;
   }

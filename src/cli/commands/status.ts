@@ -1,8 +1,16 @@
 import type { Gateway, Process, Status } from '@storegate/console';
-import { isWell, reasonInWords, stateInWords } from '@storegate/console/words';
+import {
+  configurationProblems,
+  isWell,
+  lostGateway,
+  NO_GATEWAY,
+  span,
+  storeProblem,
+  withoutRedis,
+} from '@storegate/console/words';
 import { Command } from 'commander';
 import { type Common, operatorCommand, perform } from '../command.ts';
-import { withSilent } from '../fleet.ts';
+import { inSentence, withSilent } from '../fleet.ts';
 import { type Api, CallError } from '../reach/api.ts';
 import { table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
@@ -32,14 +40,14 @@ export function statusCommand(terminal: Terminal): Command {
       return status;
     };
     await perform(terminal, options, ask, showStatus);
-    if (!isWhole) throw new CallError('Not every gateway answered.');
+    if (!isWhole) throw new CallError('Not every gateway responded.');
   });
 }
 
 function showStatus(status: Status, colour: boolean): string {
   const { gateways } = status;
-  const seen = gateways.length > 0 ? table(COLUMNS, gateways.map(rowOf), colour) : 'No gateway runs.\n';
-  const lost = status.lost.map(({ gateway, at }) => `${gateway} was last heard at ${at} and did not stop.`);
+  const seen = gateways.length > 0 ? table(COLUMNS, gateways.map(rowOf), colour) : `${NO_GATEWAY}\n`;
+  const lost = status.lost.map((gateway) => lostGateway(gateway, inSentence));
   return seen + withSilent([...gateways.flatMap(remarksOn), ...lost], status);
 }
 
@@ -51,7 +59,7 @@ function rowOf(one: Gateway) {
   return {
     gateway,
     version,
-    up: roughly(uptime),
+    up: span(uptime * 1_000),
     readiness,
     state: stateOf(one),
     store: storeOf(processes),
@@ -61,22 +69,9 @@ function rowOf(one: Gateway) {
   };
 }
 
-/** Seconds in the two largest units: `3d 4h`. */
-function roughly(seconds: number): string {
-  const units = [
-    ['d', Math.floor(seconds / 86_400)],
-    ['h', Math.floor(seconds / 3_600) % 24],
-    ['m', Math.floor(seconds / 60) % 60],
-    ['s', seconds % 60],
-  ] as const;
-  const first = units.findIndex(([, count]) => count > 0);
-  const told = units.slice(first === -1 ? -1 : first).slice(0, 2);
-  return told.map(([unit, count]) => `${count}${unit}`).join(' ');
-}
-
 /** The kind of the state, and how it is: `redis, single 0.4 ms`. */
 function stateOf({ state, processes }: Gateway): string {
-  if (processes.some(({ aloneSince }) => aloneSince !== null)) return `${state}: away`;
+  if (processes.some(({ aloneSince }) => aloneSince !== null)) return `${state}: down`;
   const times = processes.map(({ stateMs }) => stateMs).filter((time) => time !== null);
   if (times.length === 0) return state;
   return `${state} ${(times.reduce((sum, time) => sum + time, 0) / times.length).toFixed(1)} ms`;
@@ -86,21 +81,16 @@ function stateOf({ state, processes }: Gateway): string {
 function storeOf(processes: readonly Process[]): string {
   const sum = (of: (store: Process['store']) => number) => processes.reduce((all, { store }) => all + of(store), 0);
   const waiting = sum(({ waiting }) => waiting);
-  return `${sum(({ open, idle }) => open - idle)} of ${sum(({ most }) => most)}${waiting > 0 ? `, ${waiting} wait` : ''}`;
+  return `${sum(({ open, idle }) => open - idle)} of ${sum(({ most }) => most)}${waiting > 0 ? `, ${waiting} waiting` : ''}`;
 }
 
-function remarksOn({ gateway, processes, stores, configuration }: Gateway): string[] {
-  const { differs, waiting, lastReload } = configuration;
-  const alone = processes.map(({ aloneSince }) => aloneSince).filter((since) => since !== null);
-  const remarks: string[] = [];
-  if (differs.length > 0) remarks.push(`has other ${differs.join(', ')} than most gateways (marked with !)`);
-  if (waiting.length > 0) remarks.push(`needs a restart for ${waiting.join(', ')}`);
-  if (alone.length > 0) remarks.push(`decides without the shared state since ${alone.sort()[0]}`);
-  for (const store of stores.filter((one) => !isWell(one)))
-    remarks.push(
-      `sees the store ${store.store} of ${store.upstream} ${stateInWords(store)} since ${store.since}: ${reasonInWords(store)}`,
-    );
-  if (lastReload && lastReload.problems.length > 0)
-    remarks.push(`refused its files at ${lastReload.at}: ${lastReload.problems.join('; ')}`);
-  return remarks.map((remark) => `${gateway} ${remark}.`);
+function remarksOn(one: Gateway): string[] {
+  const since = one.processes.flatMap(({ aloneSince }) => (aloneSince === null ? [] : [aloneSince])).sort()[0];
+  return [
+    ...configurationProblems(one, inSentence).map(({ words }) => words),
+    ...(since === undefined ? [] : [withoutRedis(one.gateway, since, inSentence)]),
+    ...one.stores
+      .filter((store) => !isWell(store))
+      .map((store) => `${one.gateway}: ${storeProblem(store, inSentence)}`),
+  ];
 }

@@ -1,5 +1,5 @@
 import type { Store, Stores } from '@storegate/console';
-import { reasonInWords, stateInWords } from '@storegate/console/words';
+import { connectionsInWords, NO_GATEWAY, reasonInWords, stateInWords } from '@storegate/console/words';
 import { Command } from 'commander';
 import { type Common, operatorCommand, perform } from '../command.ts';
 import { withSilent } from '../fleet.ts';
@@ -30,13 +30,12 @@ export function storesCommand(terminal: Terminal): Command {
 
 function showStores(answer: Stores, colour: boolean): string {
   const { stores, silent } = answer;
-  if (stores.length === 0 && silent.length === 0) return 'No gateway runs.\n';
+  if (stores.length === 0 && silent.length === 0) return `${NO_GATEWAY}\n`;
   return table(COLUMNS, stores.map(rowOf), colour) + withSilent([], answer);
 }
 
 function rowOf(one: Store) {
   const { upstream, store, since, weight, inFlight, requests, failures, retries, connections } = one;
-  const { open, idle, waiting, most } = connections;
   return {
     upstream,
     store,
@@ -48,6 +47,6 @@ function rowOf(one: Store) {
     requests,
     failures,
     retries,
-    connections: `${open - idle} of ${most}${waiting > 0 ? `, ${waiting} wait` : ''}`,
+    connections: connectionsInWords(connections),
   };
 }

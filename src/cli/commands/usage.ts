@@ -1,4 +1,5 @@
 import type { Standing, Standings } from '@storegate/console';
+import { recordInWords } from '@storegate/console/words';
 import { Command } from 'commander';
 import {
   type Common,
@@ -9,9 +10,9 @@ import {
   perform,
   wholeNumber,
 } from '../command.ts';
+import { inSentence } from '../fleet.ts';
 import { type Row, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
-import { recordInWords } from './ban-history.ts';
 
 const COLUMNS = ['subject', 'window', 'limit', 'used', 'remaining', 'resets', 'banned', 'strikes'] as const;
 const SUBJECT = ['<key-or-account>', 'id of a key, or name of an account'] as const;
@@ -93,7 +94,7 @@ function showChanged(standings: readonly Standing[], colour: boolean): string {
 /** A line for each that was banned lately. */
 function historyOf(standings: readonly Standing[]): string {
   const banned = standings.filter(({ history }) => history && (history.bans > 0 || history.pardoned));
-  return banned.map(({ subject, history }) => `Bans of ${subject}: ${recordInWords(history!)}.\n`).join('');
+  return banned.map(({ subject, history }) => `Bans of ${subject}: ${recordInWords(history!, inSentence)}.\n`).join('');
 }
 
 function rowsOf({ subject, windows, banned, strikes }: Standing): Row<(typeof COLUMNS)[number]>[] {

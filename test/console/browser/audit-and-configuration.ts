@@ -33,7 +33,7 @@ export function auditAndConfigurationTests(stand: ConsoleStand): void {
       await page.getByLabel('Only settings with').fill('log.requests');
       const row = page.getByRole('row', { name: /^log\.requests/ });
       expect(await row.innerText()).toMatch(/false\s+gateway\.yaml:2:\d+\s+a (reload|restart)/);
-      await page.getByText('The files say what is in force.').waitFor();
+      await page.getByText('The files match the running configuration.').waitFor();
       await page.getByLabel('Only settings with').fill('no such setting');
       await page.getByText('No setting has that.').waitFor();
     });
@@ -57,7 +57,7 @@ export function auditAndConfigurationTests(stand: ConsoleStand): void {
       const file = join(stand.gateway.folder, 'gateway.yaml');
       const text = readFileSync(file, 'utf8');
       const { page, complaints } = await stand.open('admin', 'configuration');
-      await page.getByText('The files say what is in force.').waitFor();
+      await page.getByText('The files match the running configuration.').waitFor();
       writeFileSync(file, `${text}door: { maxBodyBytes: much }\nexplain: { requests: none }\n`);
       await page.getByRole('button', { name: 'Read the files again' }).click();
       const mistakes = page.getByRole('alert');

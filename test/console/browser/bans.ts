@@ -38,7 +38,7 @@ export function bansTests(stand: ConsoleStand): void {
       expect(await dialog.getByText(`${one} is pardoned.`).isVisible()).toBe(true);
       // The history below tells the same.
       const log = page.getByRole('region', { name: 'Log of bans' });
-      await log.getByRole('cell', { name: 'pardoned', exact: true }).waitFor();
+      await log.getByRole('cell', { name: 'lifted', exact: true }).waitFor();
       expect(await log.getByRole('row').filter({ hasText: 'scrapes' }).getByText('in force').count()).toBe(0);
       expect(complaints).toEqual([]);
     });

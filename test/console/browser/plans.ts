@@ -30,7 +30,7 @@ export function plansTests(stand: ConsoleStand): void {
       await page.getByRole('button', { name: 'Try' }).click();
       await page.getByText('1 key would have been limited.').waitFor();
       expect(await page.getByText('Nobody would be refused at once.').count()).toBe(1);
-      expect(await page.getByText('What was used by hour is not known').count()).toBe(1);
+      expect(await page.getByText('The plan has not counted by hour so far').count()).toBe(1);
       const row = page.getByRole('region', { name: 'Who would have been limited' }).getByRole('row', { name: id });
       expect(await row.innerText()).toMatch(/globex\s+minute\s+9 of 4\s+\S+\s+1\s+5/);
       expect(await row.getByRole('link', { name: id }).getAttribute('href')).toBe(`#/who/${id}`);

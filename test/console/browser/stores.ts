@@ -49,13 +49,13 @@ export function storesTests(stand: ConsoleStand): void {
       await verdict().getByText('All is well.').waitFor();
       await asking(stores[0]!, 'up');
       await stores[0]!.fail('refuse');
-      await asking(stores[0]!, 'away');
+      await asking(stores[0]!, 'down');
       await verdict().getByText('All works, but look at this.').waitFor();
-      const trouble = verdict().getByRole('listitem').filter({ hasText: 'The store' });
+      const trouble = verdict().getByRole('listitem').filter({ hasText: 'Store ' });
       expect(await trouble.innerText()).toMatch(
-        new RegExp(`^The store ${stores[0]!.label} of default is away since .*: no connection to it\\. Gateways$`),
+        new RegExp(`^Store ${stores[0]!.label} of default is down since .*: connection failed\\. Gateways$`),
       );
-      expect(await line(stores[0]!).first().innerText()).toContain('no connection to it');
+      expect(await line(stores[0]!).first().innerText()).toContain('connection failed');
       expect(await line(stores[1]!).first().innerText()).toMatch(/\sup\s/);
     });
 
@@ -76,10 +76,10 @@ export function storesTests(stand: ConsoleStand): void {
     test('Gateways has all of them, and who sees it so; all away is told as what it is', async () => {
       await verdict().getByRole('link', { name: 'Gateways' }).first().click();
       await page.getByRole('heading', { level: 1, name: 'Gateways' }).waitFor();
-      await asking(stores[0]!, 'away');
-      expect(await line(stores[0]!).first().innerText()).toMatch(/no connection to it.* of 128$/s);
+      await asking(stores[0]!, 'down');
+      expect(await line(stores[0]!).first().innerText()).toMatch(/connection failed.* of 128$/s);
       await stores[1]!.fail('refuse');
-      await asking(stores[1]!, 'away');
+      await asking(stores[1]!, 'down');
       await page.goto(`${gateway.adminUrl}/console/`);
       await verdict().getByText('All 2 stores of default are away: nobody answers its requests.').waitFor();
       await verdict().getByText('Not all is well.').waitFor();
@@ -88,7 +88,7 @@ export function storesTests(stand: ConsoleStand): void {
     test('they are up again by themselves', async () => {
       for (const store of stores) await store.mend();
       for (const store of stores) await asking(store, 'up');
-      await until('no store is named', async () => !(await verdict().innerText()).includes('The store'));
+      await until('no store is named', async () => !(await verdict().innerText()).includes('Store '));
       expect(complaints).toEqual([]);
     });
   });

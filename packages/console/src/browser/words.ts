@@ -1,8 +1,12 @@
-/** Figures and times as people read them; the command line says them in the same way. */
+// Figures and times for people, also for the command line.
 
-const NUMBER = new Intl.NumberFormat('en');
+let format: Intl.NumberFormat | undefined;
 
-export const number = (value: number) => NUMBER.format(value);
+export function number(value: number): string {
+  // Made on first use: Intl takes milliseconds to load.
+  format ??= new Intl.NumberFormat('en');
+  return format.format(value);
+}
 export const percent = (share: number) => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
 export const plural = (count: number, one: string, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
 
@@ -24,7 +28,7 @@ export function bytes(value: number): string {
   return `${unit === 0 ? left : left.toPrecision(3)} ${units[unit]}`;
 }
 
-/** A span in its two largest units: `1d 4h`, `12m 5s`, `40s`. */
+/** A duration in its two largest units: `1d 4h`, `12m 5s`, `40s`. */
 export function span(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1_000));
   const parts = [

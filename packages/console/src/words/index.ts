@@ -1,5 +1,11 @@
-// What the console and the command line say in the same words. Loads nothing else.
+// Words shared by the console and the command line. Pure functions.
 export { eventsIn } from '../browser/api/events.ts';
-export * from '../browser/explained.ts';
-export * from '../browser/plan-words.ts';
-export * from '../browser/stores.ts';
+export * from '../browser/sentences/bans.ts';
+export * from '../browser/sentences/differences.ts';
+export * from '../browser/sentences/gateways.ts';
+export * from '../browser/sentences/last-day.ts';
+export * from '../browser/sentences/plans.ts';
+export * from '../browser/sentences/request.ts';
+export * from '../browser/sentences/stores.ts';
+export * from '../browser/sentences/top.ts';
+export { fromNow, number, percent, plural, span } from '../browser/words.ts';

@@ -59,12 +59,12 @@ test('gateways: silent, alone, without workers, stopping, busy; the worst comes 
     gateway({ gateway: 'f', readiness: 'state_away' }),
     gateway({ gateway: 'h', readiness: 'stores_away' }),
   ];
-  expect(words([tick({ gateways, silent: ['g'], apart: 'Redis does not answer.' })])).toEqual([
-    'bad g does not answer. (gateways)',
-    'bad Other gateways cannot be asked: Redis does not answer. (gateways)',
+  expect(words([tick({ gateways, silent: ['g'], apart: 'connection refused' })])).toEqual([
+    'bad g did not respond. (gateways)',
+    'bad Other gateways are unreachable: connection refused (gateways)',
     'bad b: 1 of 2 workers does not answer. (gateways)',
     'bad c has no worker: it answers nobody. (gateways)',
-    expect.stringMatching(/^bad e decides without the shared state, which is away since .*:00\. \(gateways\)$/),
+    expect.stringMatching(/^bad e has had no connection to Redis since .*:00\. \(gateways\)$/),
     'bad f takes no requests: the shared state is away. (gateways)',
     'bad h is not ready: all stores of an upstream are away. (gateways)',
     'warn a: 3 requests wait for a connection to the store, 8 of 8 are in use. (gateways)',
@@ -77,19 +77,17 @@ test('stores: one that is away while others serve, one away for some processes, 
   const told = (stores: readonly Store[]) =>
     words([tick({ stores })]).map((line) => line.replace(/since (\S+ )?\S+:/, 'since T:'));
   expect(told([store(away), store({ store: 's2:80', state: 'returning' }), store({ upstream: 'orders' })])).toEqual([
-    'warn The store s1:80 of default is away since T: no answer in time. (gateways)',
+    'warn Store s1:80 of default is down since T: no response in time. (gateways)',
   ]);
   expect(told([store({ ...away, state: 'partly', away: 1, reason: 'check' }), store({ store: 's2:80' })])).toEqual([
-    'warn The store s1:80 of default is away for 1 of 4 processes since T: its checks failed. (gateways)',
+    'warn Store s1:80 of default is down for 1 of 4 processes since T: health check failed. (gateways)',
   ]);
   expect(told([store(away), store({ ...away, store: 's2:80' }), store({ upstream: 'orders' })])).toEqual([
     'bad All 2 stores of default are away: nobody answers its requests. (gateways)',
-    'bad The store s1:80 of default is away since T: no answer in time. (gateways)',
-    'bad The store s2:80 of default is away since T: no answer in time. (gateways)',
+    'bad Store s1:80 of default is down since T: no response in time. (gateways)',
+    'bad Store s2:80 of default is down since T: no response in time. (gateways)',
   ]);
-  expect(told([store(away)])).toEqual([
-    'bad The store s1:80 of default is away since T: no answer in time. (gateways)',
-  ]);
+  expect(told([store(away)])).toEqual(['bad Store s1:80 of default is down since T: no response in time. (gateways)']);
 });
 
 test('requests of the last minute: failed ones by their share, those that limits refuse from a half on', () => {
@@ -125,9 +123,9 @@ test('configurations: a refused reload, one that differs, one that waits', () =>
     apart: null,
   };
   expect(words([], status)).toEqual([
-    expect.stringMatching(/^bad hung was last heard .* and did not stop\. \(gateways\)$/),
-    expect.stringMatching(/^bad one refused its files at .*: plans\.yaml: no such plan \(configuration\)$/),
-    'warn one has other plans than most gateways. (gateways)',
+    expect.stringMatching(/^bad hung was last seen at .* and did not shut down\. \(gateways\)$/),
+    expect.stringMatching(/^bad one rejected its files at .*: plans\.yaml: no such plan \(configuration\)$/),
+    'warn one differs from most gateways in plans. (gateways)',
     'warn one needs a restart for listen.port. (configuration)',
   ]);
 });

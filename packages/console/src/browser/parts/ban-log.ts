@@ -1,21 +1,11 @@
 import { h } from 'preact';
 import type { BanEntry } from '../../admin-api.ts';
+import { actionInWords, authorInWords, endInWords } from '../sentences/bans.ts';
 import { clockTime } from '../words.ts';
 import { Badge } from './notice.ts';
 import { Table } from './table.ts';
 import { Time } from './time.ts';
 import { WhoLink } from './who-link.ts';
-
-/** What `bans history` calls them, in words. */
-const ACTIONS: Readonly<Record<string, string>> = {
-  'bans.begin': 'banned',
-  'bans.impose': 'banned',
-  'bans.extend': 'extended',
-  'bans.pardon': 'pardoned',
-};
-
-/** Who made the entries of bans that the ladder gave. */
-const LADDER = 'storegate';
 
 interface BanLogProps {
   readonly entries: readonly BanEntry[];
@@ -36,25 +26,18 @@ export function BanLog({ entries, empty, of }: BanLogProps) {
       ...(entries.every(({ target }) => target === of)
         ? []
         : [{ title: 'Who', names: true, cell: ({ target }: BanEntry) => h(WhoLink, { who: target }) }]),
-      { title: 'What', cell: ({ action }) => wordOf(action) },
+      { title: 'What', cell: ({ action }) => actionInWords(action) },
       { title: 'Until', cell: ({ after }) => h(Time, { at: after?.until ?? null }) },
       { title: 'Rung', figure: true, cell: ({ after }) => after?.rung || '–' },
       { title: 'Ended', cell: endOf },
       { title: 'Why', cell: ({ reason }) => h('span', { class: 'reason' }, reason ?? '–') },
-      { title: 'By', cell: ({ actor }) => h('span', { class: 'by' }, actor === LADDER ? 'the ladder' : actor) },
+      { title: 'By', cell: ({ actor }) => h('span', { class: 'by' }, authorInWords(actor)) },
     ],
   });
-}
-
-function wordOf(action: string): string {
-  const failed = action.endsWith('.failed');
-  const word = ACTIONS[action.replace(/\.failed$/, '')] ?? action;
-  return failed ? `could not be ${word}` : word;
 }
 
 function endOf({ action, ended }: BanEntry) {
   if (action === 'bans.pardon' || action.endsWith('.failed')) return '–';
   if (ended === null) return h(Badge, { tone: 'bad' }, 'in force');
-  if (ended.how === 'failed') return 'never began';
-  return [`${ended.how}${ended.by === null || ended.by === LADDER ? '' : ` by ${ended.by}`}, `, clockTime(ended.at)];
+  return endInWords(ended, clockTime);
 }

@@ -1,6 +1,7 @@
 import { type ComponentChildren, h } from 'preact';
 import type { OfFleet } from '../../admin-api.ts';
 import type { ApiError } from '../api/client.ts';
+import { missingGateways } from '../sentences/gateways.ts';
 
 export type Tone = 'good' | 'warn' | 'bad' | 'plain';
 
@@ -30,13 +31,12 @@ export function Badge({ tone = 'plain', children }: { tone?: Tone; children?: Co
 }
 
 /** Which gateways an answer lacks. Nothing if it lacks none. */
-export function Missing({ silent, apart }: OfFleet) {
-  if (silent.length === 0 && apart === null) return null;
+export function Missing(answer: OfFleet) {
+  const missing = missingGateways(answer);
+  if (missing.length === 0) return null;
   return h(
     Notice,
     { tone: 'warn' },
-    silent.length > 0 &&
-      h('p', null, `Not in these figures, because they did not answer in time: ${silent.join(', ')}.`),
-    apart !== null && h('p', null, `Other gateways could not be asked: ${apart}`),
+    missing.map((sentence) => h('p', { key: sentence }, sentence)),
   );
 }

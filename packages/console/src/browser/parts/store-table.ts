@@ -1,6 +1,6 @@
 import { h } from 'preact';
 import type { Store } from '../../admin-api.ts';
-import { isWell, reasonInWords, stateInWords } from '../stores.ts';
+import { isWell, reasonInWords, stateInWords } from '../sentences/stores.ts';
 import { number } from '../words.ts';
 import { Badge, type Tone } from './notice.ts';
 import { type Column, Table } from './table.ts';

@@ -6,6 +6,7 @@ import { StoreTable } from '../parts/store-table.ts';
 import { type Column, Table } from '../parts/table.ts';
 import { Time } from '../parts/time.ts';
 import { Answered, View } from '../parts/view.ts';
+import { connectionsInWords } from '../sentences/stores.ts';
 import { bytes, milliseconds, number, span } from '../words.ts';
 
 /** `storegate status` and `storegate stores`: every gateway that shares the state, and the stores behind them. */
@@ -78,12 +79,8 @@ function Fleet({ gateways }: { gateways: readonly Gateway[] }) {
 
 const MORE: readonly Column<StoreWithProcesses>[] = [
   { title: 'Sent again', figure: true, cell: ({ retries }) => number(retries) },
-  { title: 'Connections', cell: connectionsOf },
+  { title: 'Connections', cell: ({ connections }) => connectionsInWords(connections) },
 ];
-
-function connectionsOf({ connections: { open, idle, waiting, most } }: StoreWithProcesses) {
-  return `${number(open - idle)} of ${number(most)}${waiting > 0 ? `, ${number(waiting)} wait` : ''}`;
-}
 
 /** Names the processes that take a store for away where others do not. */
 const AWAY_FOR: Column<StoreWithProcesses> = {

@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import type { CountingGateway, Top as TopAnswer, TopItem } from '../../admin-api.ts';
+import type { Top as TopAnswer, TopItem } from '../../admin-api.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Choice } from '../parts/fields.ts';
 import { Missing } from '../parts/notice.ts';
@@ -8,7 +8,9 @@ import { Time } from '../parts/time.ts';
 import { Answered, View } from '../parts/view.ts';
 import { WhoLink } from '../parts/who-link.ts';
 import { goTo, linkTo, type Place } from '../routing.ts';
-import { number, percent, plural } from '../words.ts';
+import { missingWorkers } from '../sentences/gateways.ts';
+import { COUNTED, overcount, topError, topTotal } from '../sentences/top.ts';
+import { clockTime, number, percent } from '../words.ts';
 
 const WINDOWS = [
   ['minute', 'Last minute'],
@@ -24,16 +26,6 @@ const BY = [
   ['deprecated', 'Deprecated operations'],
   ['operations', 'Refusals by operation'],
 ] as const;
-
-/** What is counted, in the words of `storegate top`. */
-const COUNTED: Readonly<Record<string, string>> = {
-  requests: 'requests with a valid key',
-  refused: 'refused requests with a valid key',
-  near: 'admitted requests with a fifth or less of a window left',
-  strikes: 'requests refused to keys that had strikes or were banned',
-  deprecated: 'calls of deprecated operations',
-  operations: 'refused requests',
-};
 
 const known = (options: readonly (readonly [string, string])[], value: string | undefined) =>
   options.some(([one]) => one === value) ? value! : null;
@@ -68,38 +60,24 @@ export function Top({ place: { query } }: { place: Place }) {
       answer,
       children: (top) => [
         h(Missing, { key: 'missing', ...top }),
-        h(Told, { key: 'told', top }),
+        h(Basis, { key: 'basis', top }),
         h(Items, { key: 'items', top }),
       ],
     }),
   );
 }
 
-/** What the figures are of, since when, and how far they may be off. */
-function Told({ top: { by, window, since, total, error, gateways } }: { top: TopAnswer }) {
-  return h(
-    'p',
-    { class: 'top-told' },
-    h('strong', null, number(total)),
-    ` ${COUNTED[by]} in the last ${window}`,
-    since !== null && [', counted since ', h(Time, { key: 'since', at: since })],
-    '. ',
-    error > 0 && `No count is too high by more than ${number(error)}, and nobody who is missing came more often. `,
-    h(LateOnes, { gateways }),
-  );
+/** What the figures count, since when, and how far they may be off. */
+function Basis({ top }: { top: TopAnswer }) {
+  const sentences = [topTotal(top, clockTime), topError(top), ...missingWorkers(top.gateways)];
+  return h('p', { class: 'top-told' }, sentences.filter((sentence) => sentence !== null).join(' '));
 }
 
-/** Gateways that lack workers. */
-export function LateOnes({ gateways }: { gateways: readonly CountingGateway[] }) {
-  const late = gateways.filter(({ missing }) => missing > 0);
-  return late.map(({ gateway, missing }) => `${gateway}: ${plural(missing, 'worker')} did not answer. `).join('');
-}
-
-/** Where so many came that not all could be counted apart. */
+/** Shown if not all clients could be counted separately. */
 const TOO_HIGH: Column<TopItem> = {
   title: 'Too high by',
   figure: true,
-  cell: ({ error }) => (error === 0 ? '0' : `at most ${number(error)}`),
+  cell: ({ error }) => overcount(error),
 };
 
 function Items({ top: { by, window, items } }: { top: TopAnswer }) {

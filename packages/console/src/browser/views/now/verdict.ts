@@ -1,5 +1,13 @@
-import type { Gateway, LiveGateway, LiveNow, Status, Store } from '../../../admin-api.ts';
-import { reasonInWords, stateInWords } from '../../stores.ts';
+import type { LiveGateway, LiveNow, Status, Store } from '../../../admin-api.ts';
+import {
+  type ConfigurationProblem,
+  configurationProblems,
+  lostGateway,
+  missingGateways,
+  NO_GATEWAY,
+  storeProblem,
+  withoutRedis,
+} from '../../sentences/gateways.ts';
 import { clockTime, number, percent, plural } from '../../words.ts';
 import { type Sum, sumOf } from './outcomes.ts';
 
@@ -31,19 +39,17 @@ export function troublesIn(ticks: readonly LiveNow[], status: Status | null): re
           ...now.gateways.flatMap(ofGateway),
           ...ofRequests(sumOf(ticks, LATELY)),
         ]),
-    ...(status?.lost ?? []).map(({ gateway, at }) =>
-      bad('gateways', `${gateway} was last heard ${clockTime(at)} and did not stop.`),
-    ),
-    ...(status?.gateways ?? []).flatMap(ofConfiguration),
+    ...(status?.lost ?? []).map((lost) => bad('gateways', lostGateway(lost, clockTime))),
+    ...(status?.gateways ?? [])
+      .flatMap((gateway) => configurationProblems(gateway, clockTime))
+      .map(({ kind, words }) => CONFIGURATION[kind](words)),
   ];
   return troubles.sort((one, other) => Number(one.tone === 'warn') - Number(other.tone === 'warn'));
 }
 
-function ofFleet({ gateways, silent, apart }: LiveNow): Trouble[] {
-  const troubles: Trouble[] = silent.map((name) => bad('gateways', `${name} does not answer.`));
-  if (apart !== null) troubles.push(bad('gateways', `Other gateways cannot be asked: ${apart}`));
-  if (gateways.length === 0) troubles.push(bad('gateways', 'No gateway answers.'));
-  return troubles;
+function ofFleet(now: LiveNow): Trouble[] {
+  const words = [...missingGateways(now), ...(now.gateways.length === 0 ? [NO_GATEWAY] : [])];
+  return words.map((one) => bad('gateways', one));
 }
 
 function ofGateway({ gateway, readiness, aloneSince, workers, processes, store }: LiveGateway): Trouble[] {
@@ -58,10 +64,7 @@ function ofGateway({ gateway, readiness, aloneSince, workers, processes, store }
         `${gateway}: ${missing} of ${plural(workers, 'worker')} ${missing === 1 ? 'does' : 'do'} not answer.`,
       ),
     );
-  if (aloneSince !== null)
-    troubles.push(
-      bad('gateways', `${gateway} decides without the shared state, which is away since ${clockTime(aloneSince)}.`),
-    );
+  if (aloneSince !== null) troubles.push(bad('gateways', withoutRedis(gateway, aloneSince, clockTime)));
   else if (readiness === 'state_away')
     troubles.push(bad('gateways', `${gateway} takes no requests: the shared state is away.`));
   if (readiness === 'stores_away')
@@ -81,7 +84,7 @@ function ofStores(stores: readonly Store[]): Trouble[] {
     const away = all.filter(({ state }) => state === 'away');
     const partly = all.filter(({ state }) => state === 'partly');
     const told = [...away, ...partly].map((store) => {
-      const words = `The store ${store.store} of ${upstream} is ${stateInWords(store)} since ${clockTime(store.since)}: ${reasonInWords(store)}.`;
+      const words = storeProblem(store, clockTime);
       return away.length === all.length ? bad('gateways', words) : warn('gateways', words);
     });
     if (away.length < all.length || all.length === 1) return told;
@@ -107,21 +110,11 @@ function ofRequests({ requests, failed, limited }: Sum): Trouble[] {
   return troubles;
 }
 
-function ofConfiguration({ gateway, configuration: { differs, waiting, lastReload } }: Gateway): Trouble[] {
-  const troubles: Trouble[] = [];
-  if (lastReload && lastReload.problems.length > 0)
-    troubles.push(
-      bad(
-        'configuration',
-        `${gateway} refused its files at ${clockTime(lastReload.at)}: ${lastReload.problems.join('; ')}`,
-      ),
-    );
-  if (differs.length > 0)
-    troubles.push(warn('gateways', `${gateway} has other ${differs.join(', ')} than most gateways.`));
-  if (waiting.length > 0) troubles.push(warn('configuration', `${gateway} needs a restart for ${waiting.join(', ')}.`));
-  return troubles;
-}
-
 const bad = (view: Trouble['view'], words: string): Trouble => ({ tone: 'bad', view, words });
 const warn = (view: Trouble['view'], words: string): Trouble => ({ tone: 'warn', view, words });
+const CONFIGURATION: Readonly<Record<ConfigurationProblem['kind'], (words: string) => Trouble>> = {
+  reload: (words) => bad('configuration', words),
+  difference: (words) => warn('gateways', words),
+  restart: (words) => warn('configuration', words),
+};
 const of = (part: number, all: number) => `${number(part)} of ${number(all)}`;

@@ -1,11 +1,18 @@
 import { h } from 'preact';
-import type { LastDay, RefusedParty, RefusedUnits, Trial, TriedWindow } from '../../../admin-api.ts';
+import type { LastDay, RefusedParty, Trial, TriedWindow } from '../../../admin-api.ts';
 import { Badge, Missing, Notice } from '../../parts/notice.ts';
 import { Table } from '../../parts/table.ts';
 import { Time } from '../../parts/time.ts';
 import { WhoLink } from '../../parts/who-link.ts';
+import { missingWorkers } from '../../sentences/gateways.ts';
+import {
+  limitedInWords,
+  NO_LAST_DAY,
+  simulatedRequests,
+  simulationGaps,
+  unitsInWords,
+} from '../../sentences/last-day.ts';
 import { clockTime, number, plural } from '../../words.ts';
-import { LateOnes } from '../top.ts';
 
 /** What the limits would have done in the last day. */
 export function TriedDay({ trial: { lastDay } }: { trial: Trial }) {
@@ -13,26 +20,20 @@ export function TriedDay({ trial: { lastDay } }: { trial: Trial }) {
   return [
     h('h3', { key: 'title' }, 'On the last day'),
     lastDay.since === null
-      ? h('p', { key: 'none', class: 'empty' }, 'No gateway answered that knows of it.')
+      ? h('p', { key: 'none', class: 'empty' }, NO_LAST_DAY)
       : h(Day, { key: 'day', day: lastDay }),
   ];
 }
 
 function Day({ day }: { day: LastDay }) {
-  const { since, requests, windows, parties, gateways } = day;
+  const { windows, parties, gateways } = day;
   return [
     h(Missing, { key: 'missing', ...day }),
     h(Verdict, { key: 'verdict', day }),
     h(
       'p',
       { key: 'about', class: 'soft' },
-      'Each window by itself, on what was admitted since ',
-      h(Time, { at: since }),
-      `. In the last day, without the minute that runs, ${number(requests.admitted)} requests of this plan were admitted`,
-      requests.refused > 0
-        ? `, and ${number(requests.refused)} refused by limits and bans: larger limits would let these come again. `
-        : '. ',
-      h(LateOnes, { gateways }),
+      [...simulatedRequests(day, clockTime), ...missingWorkers(gateways)].join(' '),
     ),
     h(Windows, { key: 'windows', windows }),
     parties.length > 0 && h(Parties, { key: 'parties', parties, windows }),
@@ -40,24 +41,12 @@ function Day({ day }: { day: LastDay }) {
 }
 
 /** The answer in a sentence, as far as there is one. */
-function Verdict({ day: { since, windows, parties, silent, gateways, apart } }: { day: LastDay }) {
+function Verdict({ day }: { day: LastDay }) {
+  const { windows, parties, silent, gateways, apart } = day;
   const limited = Math.max(0, ...windows.map((window) => window.limited));
-  const unknown = windows.filter(({ counted }) => !counted).map(({ name }) => name);
-  const later = windows.filter((window) => window.since !== null && window.since > since!);
-  const unsure = windows.filter(isUnsure);
+  const remarks = simulationGaps(day, clockTime);
   const isWhole =
-    unknown.length + later.length + unsure.length + silent.length === 0 &&
-    apart === null &&
-    gateways.every(({ missing }) => missing === 0);
-  const remarks = [
-    unknown.length > 0 &&
-      `What was used by ${unknown.join(' and ')} is not known: the plan did not count so until now.`,
-    ...later.map((window) => `By ${window.name} the plan counts since ${clockTime(window.since!)} only.`),
-    ...unsure.map(
-      ({ name, floor }) =>
-        `By ${name} more may have been limited than are named: uses of up to ${number(floor!)} were too many to be kept.`,
-    ),
-  ].filter((remark) => remark !== false);
+    remarks.length + silent.length === 0 && apart === null && gateways.every(({ missing }) => missing === 0);
   if (parties.length > 0) {
     return h(Notice, { tone: 'warn' }, h('p', null, wouldHave(parties, limited)), remarks.map(asParagraph));
   }
@@ -73,8 +62,6 @@ function wouldHave(parties: readonly RefusedParty[], limited: number): string {
   return `${limited > parties.length ? 'At least ' : ''}${count} would have been limited.`;
 }
 
-const isUnsure = ({ floor, limit }: TriedWindow) => floor !== null && floor > limit;
-
 function Windows({ windows }: { windows: readonly TriedWindow[] }) {
   return h(Table<TriedWindow>, {
     caption: 'What each window would have refused',
@@ -88,10 +75,9 @@ function Windows({ windows }: { windows: readonly TriedWindow[] }) {
       {
         title: 'Would have limited',
         figure: true,
-        cell: (window) =>
-          window.counted ? `${number(window.limited)}${isUnsure(window) ? ' or more' : ''}` : 'not known',
+        cell: limitedInWords,
       },
-      { title: 'Would have refused', figure: true, cell: ({ refused }) => unitsInWords(refused) },
+      { title: 'Would have refused', figure: true, cell: ({ refused }) => (refused ? unitsInWords(refused) : '–') },
     ],
   });
 }
@@ -121,11 +107,4 @@ function Parties({ parties, windows }: { parties: readonly RefusedParty[]; windo
       { title: 'Would have refused', figure: true, cell: ({ refused }) => unitsInWords(refused) },
     ],
   });
-}
-
-function unitsInWords(refused: RefusedUnits | null): string {
-  if (refused === null) return '–';
-  const { least, most } = refused;
-  if (most === null) return `${number(least)} or more`;
-  return least === most ? number(least) : `${number(least)} to ${number(most)}`;
 }

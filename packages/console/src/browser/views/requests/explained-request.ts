@@ -2,16 +2,6 @@ import { type ComponentChildren, h } from 'preact';
 import type { ExplainedRequest as Explained, ExplainedWindow, Faults } from '../../../admin-api.ts';
 import { path } from '../../api/client.ts';
 import { useAnswer } from '../../api/use-answer.ts';
-import {
-  answerInWords,
-  askedInWords,
-  bodyInWords,
-  equalInWords,
-  faultsInWords,
-  stepsOf,
-  storeInWords,
-  type ToldStep,
-} from '../../explained.ts';
 import { Facts } from '../../parts/facts.ts';
 import { Badge, Notice } from '../../parts/notice.ts';
 import { Table } from '../../parts/table.ts';
@@ -19,6 +9,16 @@ import { Time } from '../../parts/time.ts';
 import { Answered, View } from '../../parts/view.ts';
 import { WhoLink } from '../../parts/who-link.ts';
 import { linkTo } from '../../routing.ts';
+import {
+  answerInWords,
+  askedInWords,
+  bodyInWords,
+  type ExplainedStep,
+  equalInWords,
+  faultsInWords,
+  stepsOf,
+  storeInWords,
+} from '../../sentences/request.ts';
 import { clockTime, milliseconds, number, plural } from '../../words.ts';
 import { FindRequest } from './find.ts';
 
@@ -77,7 +77,7 @@ function Outcome({ request }: { request: Explained }) {
 
 const TONES = { passed: 'good', refused: 'warn', failed: 'bad', 'not reached': 'plain' } as const;
 
-function Step({ step: { name, became, words } }: { step: ToldStep }) {
+function Step({ step: { name, became, words } }: { step: ExplainedStep }) {
   return h(
     'li',
     { class: became === 'not reached' ? 'soft' : undefined },

@@ -10,6 +10,7 @@ import { Time } from '../../parts/time.ts';
 import type { Acts } from '../../parts/use-acts.ts';
 import { Answered } from '../../parts/view.ts';
 import { WhoLink } from '../../parts/who-link.ts';
+import { recordInWords } from '../../sentences/bans.ts';
 import { useMay } from '../../session.ts';
 import { clockTime, number, plural } from '../../words.ts';
 import type { Party } from './use-party.ts';
@@ -127,7 +128,7 @@ function BanNotice({ until, ban }: { until: string; ban: BanEntry | null }) {
     ban !== null && [
       ', since ',
       h(Time, { key: 'since', at: ban.at }),
-      ban.action === 'bans.begin' ? ' by the ladder' : ` by ${ban.actor}`,
+      ban.action === 'bans.begin' ? ' automatically' : ` by ${ban.actor}`,
       ban.reason !== null && `: ${ban.reason}`,
     ],
   );
@@ -137,8 +138,7 @@ function conductOf(strikes: number, rung: number, history: Standing['history']):
   const parts = [
     strikes === 0 ? 'No strikes' : `${plural(strikes, 'strike')} towards the next ban`,
     rung === 0 ? 'no ban that is not forgotten' : `${plural(rung, 'ban')} not forgotten`,
-    ...(history ? [`${plural(history.bans, 'ban')} in 30 days`] : []),
-    ...(history?.pardoned ? [`last pardoned by ${history.pardoned.by} at ${clockTime(history.pardoned.at)}`] : []),
+    ...(history ? [recordInWords(history, clockTime)] : []),
   ];
   return `${parts.join(', ')}.`;
 }

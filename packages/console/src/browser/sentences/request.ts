@@ -1,46 +1,48 @@
-import type { Decision, ExplainedRequest, Faults } from '../admin-api.ts';
+import type { Decision, ExplainedRequest, Faults } from '../../admin-api.ts';
+import { plural } from '../words.ts';
+import type { WriteTime } from './gateways.ts';
 
-// A request in words, step by step, for the console and the command line.
+// A request step by step, for the console and the command line.
 
-/** A step of its way, and what was decided there. */
-export interface ToldStep {
+/** A step of the pipeline, and its decision. */
+export interface ExplainedStep {
   readonly name: string;
   readonly became: 'passed' | 'refused' | 'failed' | 'not reached';
-  /** Empty where it was not reached. */
+  /** Empty if the step was not reached. */
   readonly words: string;
 }
 
-/** The steps of every request that needs a key, in their order. */
+/** The steps of a request that needs a key. */
 const STEPS = ['door', 'authenticate', 'admit', 'contract', 'store'] as const;
-/** Those that take the place of what is behind them. */
+/** The steps of operations that the gateway serves itself. */
 const OWN: Readonly<Record<string, readonly string[]>> = {
   reference: ['door', 'pages'],
   usage: ['door', 'authenticate', 'usage'],
 };
 
 export function answerInWords({ status, complete }: ExplainedRequest): string {
-  if (status === 499) return '499, the caller left before it';
-  return complete ? `${status}` : `${status}, broken off`;
+  if (status === 499) return '499, client disconnected';
+  return complete ? `${status}` : `${status}, incomplete`;
 }
 
-/** What is said of a request that was not kept by itself. */
+/** For a request that was not kept itself. */
 export function equalInWords(asked: string): string {
-  return `${asked} was refused like the request below: of equal refusals in a flood only some are kept, and this is the one before it.`;
+  return `${asked} was not kept. Below is the identical refusal before it.`;
 }
 
 export function bodyInWords({ declared, received }: ExplainedRequest['body']): string {
   return declared === null || declared === received
     ? `${received} bytes`
-    : `${received} of ${declared} bytes came before the answer`;
+    : `${received} of ${declared} bytes received before the response`;
 }
 
-/** What it asked for: `GET /pets/{petId} (getPet)`. */
+/** `GET /pets/{petId} (getPet)`. */
 export function askedInWords({ method, path, operation }: ExplainedRequest): string {
   return `${method} ${path === null ? operation : `${path} (${operation})`}`;
 }
 
-/** All steps in their order; those behind the one that ended the request were not reached. `time`: how times are said. */
-export function stepsOf(request: ExplainedRequest, time: (at: string) => string = (at) => at): readonly ToldStep[] {
+/** All steps in order, also those behind the step that ended the request. */
+export function stepsOf(request: ExplainedRequest, time: WriteTime = (at) => at): readonly ExplainedStep[] {
   const steps = stepsAsked(request);
   const ended = request.step === null ? steps.length : steps.indexOf(request.step);
   return steps.map((name, i) => {
@@ -53,57 +55,57 @@ export function stepsOf(request: ExplainedRequest, time: (at: string) => string 
 function stepsAsked({ operation, path, key, step }: ExplainedRequest): readonly string[] {
   // An operation of the contract, which has a path, may have any name.
   if (path === null && Object.hasOwn(OWN, operation)) return OWN[operation]!;
-  // Whoever gets so far without a key asks before a page's request (CORS).
+  // Only a CORS preflight gets this far without a key.
   return key === null && step === null ? ['door', 'preflight'] : STEPS;
 }
 
-type InWords = (request: ExplainedRequest, time: (at: string) => string) => string;
+type InWords = (request: ExplainedRequest, time: WriteTime) => string;
 
 const WORDS: Readonly<Record<string, InWords>> = {
-  door: ({ step, code, reason }) => (step === 'door' ? `${code}${because(reason)}` : 'taken'),
-  preflight: () => 'answered by the gateway itself, needs no key',
-  pages: ({ step, code }) => (step === 'pages' ? `${code}` : 'answered by the gateway itself'),
-  usage: ({ step, code }) => (step === 'usage' ? `${code}` : 'answered by the gateway itself'),
+  door: ({ step, code, reason }) => (step === 'door' ? `${code}${because(reason)}` : 'accepted'),
+  preflight: () => 'answered by the gateway, no key needed',
+  pages: ({ step, code }) => (step === 'pages' ? `${code}` : 'answered by the gateway'),
+  usage: ({ step, code }) => (step === 'usage' ? `${code}` : 'answered by the gateway'),
   authenticate({ step, code, key, times, outage, reason }) {
-    const who = key === null ? 'no key was found' : `${key.id} of ${key.account}, plan ${key.plan}`;
+    const who = key === null ? 'no key' : `${key.id} of ${key.account}, plan ${key.plan}`;
     return step === 'authenticate'
       ? `${code}${because(reason)}; ${who}${outageInWords(outage)}`
       : `${who}${after(times.authenticated, 0)}`;
   },
   admit({ decision, code, outage, times, method }, time) {
     if (decision === null)
-      return code === null || method === 'OPTIONS' ? 'nothing to charge' : `${code}${outageInWords(outage)}`;
+      return code === null || method === 'OPTIONS' ? 'not counted' : `${code}${outageInWords(outage)}`;
     return `${decisionInWords(decision, time)}${after(times.admitted, times.authenticated)}`;
   },
   contract({ step, code, operation, times }) {
     if (step === 'contract') return `${code}`;
-    const fits = operation.startsWith('mount ') ? 'a mount, which has none' : 'fits';
+    const fits = operation.startsWith('mount ') ? 'mount, not validated' : 'valid';
     return `${fits}${after(times.forwarded, times.admitted)}`;
   },
   store({ store, status, code, outage, step, times }) {
-    if (store === null) return 'not asked';
-    if (store.attempts === 0) return `not asked: ${code ?? 'no store took it'}`;
-    const tries = store.attempts > 1 ? `asked ${store.attempts} times; ` : '';
+    if (store === null) return 'not called';
+    if (store.attempts === 0) return `not called: ${code ?? 'no store available'}`;
+    const tries = store.attempts > 1 ? `${store.attempts} attempts; ` : '';
     const who = storeInWords(store);
-    const answered =
+    const result =
       step === 'store' && code !== null
         ? `${who === '' ? '' : `${who}: `}${code}${outageInWords(outage)}`
-        : `${who === '' ? '' : `${who} `}answered ${status}`;
-    return `${tries}${answered}${after(times.answered, times.forwarded)}`;
+        : `${who === '' ? '' : `${who} `}returned ${status}`;
+    return `${tries}${result}${after(times.answered, times.forwarded)}`;
   },
 };
 
-/** The store that was asked last: `10.0.0.7:8080 of default`. Empty where none was, or nobody knows. */
+/** The store of the last attempt: `10.0.0.7:8080 of default`; empty if unknown. */
 export function storeInWords({ asked }: NonNullable<ExplainedRequest['store']>): string {
   return asked ? `${asked.store} of ${asked.upstream}` : '';
 }
 
-/** What a step took, where it is known. */
+/** The duration of a step, if known. */
 function after(at: number | null, before: number | null): string {
   return at === null || before === null ? '' : ` (${(at - before).toFixed(3)} ms)`;
 }
 
-/** What operators alone are told of a refusal. */
+/** The reason that only operators see. */
 function because(reason: string | null): string {
   return reason === null ? '' : `: ${reason}`;
 }
@@ -114,34 +116,34 @@ function outageInWords(outage: string | null): string {
 
 const BY = {
   state: '',
-  memory: ', known from an earlier refusal',
-  alone: ', decided without the shared state, which was away',
+  memory: ', from a cached refusal',
+  alone: ', decided locally without Redis',
 } as const;
 
-function decisionInWords(decision: Decision, time: (at: string) => string): string {
+function decisionInWords(decision: Decision, time: WriteTime): string {
   const { verdict, by, cost, violated, retryAt, retryAfter, strikes, strikesToBan, bannedUntil, banBegan, rung } =
     decision;
-  const units = `${cost} ${cost === 1 ? 'unit' : 'units'}`;
+  const units = plural(cost, 'unit');
   if (verdict === 'admitted') return `admitted, ${units}${BY[by]}`;
   const ban = bannedUntil === null ? '' : ` until ${time(bannedUntil)}`;
   const parts = [
     verdict === 'banned' ? `banned${ban}` : `limited`,
-    ...(banBegan ? [`the ban began with this request${rung === null ? '' : `, rung ${rung}`}`] : []),
-    ...(violated === null ? [] : [`nothing is left of ${violated} for ${units}`]),
+    ...(banBegan ? [`the ban began with this request${rung === null ? '' : `, level ${rung}`}`] : []),
+    ...(violated === null ? [] : [`${violated} has less than ${units} left`]),
     ...(strikesToBan === null || verdict === 'banned' ? [] : [`${strikes} of ${strikesToBan} strikes`]),
-    ...(retryAt === null ? [] : [`try again at ${time(retryAt)}, in ${retryAfter} s`]),
+    ...(retryAt === null ? [] : [`retry at ${time(retryAt)}, in ${retryAfter} s`]),
   ];
   return `${parts.join('; ')}${BY[by]}`;
 }
 
-/** What is told of faults: how many, and each that is known by its place and rule. */
+/** Contract violations: how many, and place and rule of the first. */
 export function faultsInWords({ side, reportOnly, count, faults }: Faults): { head: string; lines: string[] } {
-  const whose = side === 'request' ? 'the request' : 'the answer of the store';
+  const whose = side === 'request' ? 'the request' : 'the response of the store';
   const left = count - faults.length;
   return {
-    head: `${count === 1 ? '1 fault' : `${count} faults`} of ${whose}${reportOnly ? ', only reported' : ''}`,
+    head: `${plural(count, 'violation')} in ${whose}${reportOnly ? ', report only' : ''}`,
     lines: [
-      ...faults.map(({ in: place, pointer, rule }) => `${place} ${pointer === '' ? '(as a whole)' : pointer}: ${rule}`),
+      ...faults.map(({ in: place, pointer, rule }) => `${place} ${pointer === '' ? '(whole)' : pointer}: ${rule}`),
       ...(left > 0 ? [`and ${left} more`] : []),
     ],
   };

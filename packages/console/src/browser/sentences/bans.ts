@@ -1,0 +1,36 @@
+import type { BanEntry, BanRecord } from '../../admin-api.ts';
+import { plural } from '../words.ts';
+import type { WriteTime } from './gateways.ts';
+
+// Bans in words, for the console and the command line.
+
+const ACTIONS: Readonly<Record<string, string>> = {
+  'bans.begin': 'banned',
+  'bans.impose': 'banned',
+  'bans.extend': 'extended',
+  'bans.pardon': 'lifted',
+};
+
+/** The actor of automatic bans. */
+const AUTOMATIC = 'storegate';
+
+export const authorInWords = (actor: string): string => (actor === AUTOMATIC ? 'automatic' : actor);
+
+/** `banned`, `extended`, `lifted`, `failed: lifted`. */
+export function actionInWords(action: string): string {
+  const word = ACTIONS[action.replace(/\.failed$/, '')] ?? action;
+  return action.endsWith('.failed') ? `failed: ${word}` : word;
+}
+
+/** `3 bans in 30 days, last lifted by alice at 2030-01-31T00:00:00Z`. */
+export function recordInWords({ bans, pardoned }: BanRecord, time: WriteTime): string {
+  const last = pardoned ? `, last lifted by ${pardoned.by} at ${time(pardoned.at)}` : '';
+  return `${plural(bans, 'ban')} in 30 days${last}`;
+}
+
+/** `expired at 10:20:30`, `lifted by alice at 10:20:30`, `never began`. */
+export function endInWords({ how, by, at }: NonNullable<BanEntry['ended']>, time: WriteTime): string {
+  if (how === 'failed') return 'never began';
+  const word = how === 'pardoned' ? 'lifted' : how;
+  return `${word}${by === null || by === AUTOMATIC ? '' : ` by ${by}`} at ${time(at)}`;
+}

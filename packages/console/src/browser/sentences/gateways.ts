@@ -1,0 +1,56 @@
+import type { Configuration, CountingGateway, Gateway, OfFleet, Store } from '../../admin-api.ts';
+import { plural } from '../words.ts';
+import { reasonInWords, stateInWords } from './stores.ts';
+
+// Problems of gateways, for the console and the command line.
+
+/** Formats a time of RFC 3339. */
+export type WriteTime = (at: string) => string;
+
+export const NO_GATEWAY = 'No gateway is running.';
+
+/** The gateways that an answer lacks. */
+export function missingGateways({ silent, apart }: OfFleet): string[] {
+  return [
+    ...silent.map((gateway) => `${gateway} did not respond.`),
+    ...(apart === null ? [] : [`Other gateways are unreachable: ${apart}`]),
+  ];
+}
+
+/** The workers that an answer lacks. */
+export function missingWorkers(gateways: readonly CountingGateway[]): string[] {
+  return gateways
+    .filter(({ missing }) => missing > 0)
+    .map(({ gateway, missing }) => `${gateway}: ${plural(missing, 'worker')} did not respond.`);
+}
+
+export const lostGateway = ({ gateway, at }: { gateway: string; at: string }, time: WriteTime): string =>
+  `${gateway} was last seen at ${time(at)} and did not shut down.`;
+
+export const withoutRedis = (gateway: string, since: string, time: WriteTime): string =>
+  `${gateway} has had no connection to Redis since ${time(since)}.`;
+
+export const storeProblem = (store: Store, time: WriteTime): string =>
+  `Store ${store.store} of ${store.upstream} is ${stateInWords(store)} since ${time(store.since)}: ${reasonInWords(store)}.`;
+
+export interface ConfigurationProblem {
+  readonly kind: 'reload' | 'difference' | 'restart';
+  readonly words: string;
+}
+
+export function configurationProblems(
+  { gateway, configuration }: Pick<Gateway, 'gateway' | 'configuration'>,
+  time: WriteTime,
+): ConfigurationProblem[] {
+  const { differs, waiting, lastReload }: Configuration = configuration;
+  const problems: ConfigurationProblem[] = [];
+  if (lastReload && lastReload.problems.length > 0) {
+    const words = `${gateway} rejected its files at ${time(lastReload.at)}: ${lastReload.problems.join('; ')}`;
+    problems.push({ kind: 'reload', words });
+  }
+  if (differs.length > 0)
+    problems.push({ kind: 'difference', words: `${gateway} differs from most gateways in ${differs.join(', ')}.` });
+  if (waiting.length > 0)
+    problems.push({ kind: 'restart', words: `${gateway} needs a restart for ${waiting.join(', ')}.` });
+  return problems;
+}

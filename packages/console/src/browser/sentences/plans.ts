@@ -1,0 +1,32 @@
+import type { PlanAddresses, PlanLimits } from '../../admin-api.ts';
+
+// Plans in words, for the console and the command line.
+
+/** The number of address blocks shown. */
+const MAX_BLOCKS = 5;
+
+/** `from 10.0.0.0/8, except 10.1.0.0/16`. */
+export function addressesInWords(addresses: PlanAddresses | null): string {
+  if (addresses === null) return 'from any address';
+  const { allow, deny } = addresses;
+  const from = allow.length === 0 ? 'from any address' : `from ${named(allow)}`;
+  return deny.length === 0 ? from : `${from}, except ${named(deny)}`;
+}
+
+function named(blocks: readonly string[]): string {
+  const first = blocks.slice(0, MAX_BLOCKS).join(' ');
+  return blocks.length > MAX_BLOCKS ? `${first} and ${blocks.length - MAX_BLOCKS} more` : first;
+}
+
+/** `60/minute, 20 in flight, from 10.0.0.0/8`; `null`: the plan does not exist. */
+export function planInWords(plan: PlanLimits | null): string | null {
+  if (plan === null) return null;
+  const { limits, concurrency, count, weight, addresses } = plan;
+  return [
+    limits ?? 'custom',
+    concurrency === null ? '' : `, ${concurrency} in flight`,
+    count === 'key' ? '' : ` per ${count}`,
+    weight === 1 ? '' : `, weight ${weight}`,
+    addresses === null ? '' : `, ${addressesInWords(addresses)}`,
+  ].join('');
+}

@@ -1,0 +1,35 @@
+import type { Connections, Store } from '../../admin-api.ts';
+import { number } from '../words.ts';
+
+// Stores in words, for the console and the command line.
+
+const STATES: Readonly<Record<string, string>> = { up: 'up', returning: 'slow start', away: 'down' };
+
+const REASONS: Readonly<Record<string, string>> = {
+  unreachable: 'connection failed',
+  untrusted: 'TLS certificate rejected',
+  broken: 'invalid response',
+  hanging: 'no response in time',
+  failing: 'too many failed requests',
+  statuses: 'too many error responses',
+  check: 'health check failed',
+};
+
+/** Whether no operator has to look at it. */
+export const isWell = ({ state }: Pick<Store, 'state'>): boolean => state === 'up';
+
+/** `up`, `slow start`, `down`, `down for 1 of 4 processes`. */
+export function stateInWords({ state, away, of }: Pick<Store, 'state' | 'away' | 'of'>): string {
+  return state === 'partly' ? `down for ${away} of ${of} processes` : STATES[state]!;
+}
+
+/** Why it is or was down; empty without a reason. */
+export function reasonInWords({ reason }: Pick<Store, 'reason'>): string {
+  if (reason === null) return '';
+  return Object.hasOwn(REASONS, reason) ? REASONS[reason]! : reason;
+}
+
+/** Connections in use: `3 of 64, 2 waiting`. */
+export function connectionsInWords({ open, idle, waiting, most }: Connections): string {
+  return `${number(open - idle)} of ${number(most)}${waiting > 0 ? `, ${number(waiting)} waiting` : ''}`;
+}

@@ -1,0 +1,27 @@
+import type { Top } from '../../admin-api.ts';
+import { number } from '../words.ts';
+import type { WriteTime } from './gateways.ts';
+
+// The clients with the most requests, for the console and the command line.
+
+/** What is counted. */
+export const COUNTED: Readonly<Record<Top['by'], string>> = {
+  requests: 'requests with a valid key',
+  refused: 'refused requests with a valid key',
+  near: 'admitted requests with 20 % or less of a window remaining',
+  strikes: 'refused requests of keys with strikes or a ban',
+  deprecated: 'calls of deprecated operations',
+  operations: 'refused requests',
+};
+
+export function topTotal({ by, window, since, total }: Top, time: WriteTime): string {
+  const from = since === null ? '' : `, counted since ${time(since)}`;
+  return `${number(total)} ${COUNTED[by]} in the last ${window}${from}.`;
+}
+
+/** How far counts may be off; `null`: they are exact. */
+export function topError({ error }: Pick<Top, 'error'>): string | null {
+  return error === 0 ? null : `Counts may be up to ${number(error)} too high; no unlisted client sent more than that.`;
+}
+
+export const overcount = (error: number): string => (error === 0 ? '0' : `up to ${number(error)}`);

@@ -3,7 +3,7 @@ import { number } from '../words.ts';
 
 // Stores in words, for the console and the command line.
 
-const STATES: Readonly<Record<string, string>> = { up: 'up', returning: 'slow start', away: 'down' };
+const STATES: Readonly<Record<string, string>> = { up: 'up', returning: 'recovering', away: 'down' };
 
 const REASONS: Readonly<Record<string, string>> = {
   unreachable: 'connection failed',
@@ -18,7 +18,7 @@ const REASONS: Readonly<Record<string, string>> = {
 /** Whether no operator has to look at it. */
 export const isWell = ({ state }: Pick<Store, 'state'>): boolean => state === 'up';
 
-/** `up`, `slow start`, `down`, `down for 1 of 4 processes`. */
+/** `up`, `recovering`, `down`, `down for 1 of 4 processes`. */
 export function stateInWords({ state, away, of }: Pick<Store, 'state' | 'away' | 'of'>): string {
   return state === 'partly' ? `down for ${away} of ${of} processes` : STATES[state]!;
 }

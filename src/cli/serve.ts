@@ -9,8 +9,8 @@ import { RedisError } from '../state/redis/error.ts';
 import { storeFile } from './commands/store.ts';
 import type { DemoKey } from './demo.ts';
 import { withOrigin } from './origin.ts';
+import { startScreen } from './start-screen.ts';
 import { type Terminal, untilStopped } from './terminal.ts';
-import { welcome } from './welcome.ts';
 
 export interface ServeOptions {
   /** Whether a first start in a terminal makes and shows a key for each plan. */
@@ -41,7 +41,8 @@ async function serveConfig(terminal: Terminal, config: Config, options: ServeOpt
     // Anywhere but on a terminal the log stands alone: the secrets would end up in a file or in the log of a service.
     if (terminal.isTerminal) {
       const keys = options.demoKeys && leftBehind === null ? await demoKeys(config) : null;
-      terminal.out(welcome({ url, adminUrl, place: await placeOf(config), leftBehind, keys }));
+      const { contract } = gateway;
+      terminal.out(startScreen({ url, adminUrl, config, contract, place: await placeOf(config), leftBehind, keys }));
     }
     await untilStopped(terminal);
     await gateway.stop();

@@ -1,6 +1,7 @@
 import type { Reloaded } from '../admin/context.ts';
 import { readCertificates } from '../config/certificates.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
+import type { Contract } from '../config/contract/contract.ts';
 import { makeToken } from '../keys/operators/tokens.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { type Fleet, gatewayName } from '../observe/peers/fleet.ts';
@@ -23,6 +24,8 @@ export interface Started {
 }
 
 export interface Gateway {
+  /** The contract in force. */
+  readonly contract: Contract;
   /** Binds both listeners; resolves with their URLs. Rejects with one clear sentence, and leaves nothing open. */
   start(): Promise<Started>;
   /** Reads the files again. All of it holds from the next request on, or nothing changes. Rejects with ReloadRefused. */
@@ -143,6 +146,9 @@ function running(parts: GatewayParts, phase: Phase): Gateway {
   }
 
   return {
+    get contract() {
+      return operating.contract;
+    },
     async start() {
       try {
         phase.started = await listen(parts, phase);

@@ -8,6 +8,7 @@ import type { AdminContext, Reloaded } from '../admin/context.ts';
 import { ADMIN_ERRORS } from '../admin/error-words.ts';
 import { firstEnd, warningsOf } from '../config/certificates.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
+import type { Contract } from '../config/contract/contract.ts';
 import { watchFiles } from '../config/watch.ts';
 import type { Observe } from '../observe/events.ts';
 import type { OperatingGauges } from '../observe/metric-rows.ts';
@@ -39,6 +40,8 @@ export interface OperatingParts {
 
 /** Everything for operators: the admin listener, and the configuration with its reloads. */
 export interface Operating {
+  /** The contract in force. */
+  readonly contract: Contract;
   /** Operations that the contract in force does not enforce. */
   readonly exempted: number;
   /** When the first of the gateway's certificates ends, Unix milliseconds. */
@@ -93,6 +96,9 @@ export function createOperating(parts: OperatingParts): Operating {
   const watch = load ? watchFiles(() => filesOf(reloader.current), reloadUnasked) : null;
 
   return {
+    get contract() {
+      return reloader.current.contract;
+    },
     get exempted() {
       return reloader.current.contract.exempted.length;
     },

@@ -24,14 +24,16 @@ describe('storegate serve', () => {
     const first = storegate(['serve'], { cwd, env: PORTS, onTerminal: true });
     await until('the gateway is up', () => first.out().includes('Ctrl-C'));
     const shown = first.out();
-    expect(stripVTControlCharacters(shown)).toMatch(/^\S+ info {2}started url=\S+ .*\nstoregate answers at /);
+    expect(stripVTControlCharacters(shown)).toMatch(
+      /^\S+ info {2}started url=\S+ .*\nPet Store 1\.0\.0 is available at /,
+    );
     expect([...shown.matchAll(/^ {2}(\w+) +\S+ +sg_demo_\w+$/gm)].map(([, plan]) => plan)).toEqual([
       'free',
       'pro',
       'business',
       'enterprise',
     ]);
-    const url = /answers at (http:\S+)/.exec(shown)![1]!;
+    const url = /available at (http:\S+)/.exec(shown)![1]!;
     const key = /free +\S+ +(sg_demo_\w+)/.exec(shown)![1]!;
     const response = await fetch(`${url}/pets`, { headers: { 'X-API-Key': key } });
     expect(response.status).toBe(200);
@@ -44,9 +46,9 @@ describe('storegate serve', () => {
     const second = commandLine(cwd, (text) => {
       printed += text;
     })(['serve'], { env: { ...PORTS, LOG_LEVEL: 'silent' }, isTerminal: true, stop: stop.signal });
-    await until('the gateway is up again', () => printed.includes('answers at'));
+    await until('the gateway is up again', () => printed.includes('is available at'));
     expect(printed).not.toContain('sg_demo_');
-    const again = /answers at (http:\S+)/.exec(printed)![1]!;
+    const again = /available at (http:\S+)/.exec(printed)![1]!;
     const half = await fetch(`${again}/pets`, { headers: { 'X-API-Key': key } });
     expect(half.headers.get('x-ratelimit-remaining')).toBe('58');
     await half.text();

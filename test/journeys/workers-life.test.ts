@@ -362,8 +362,8 @@ describe('the start', () => {
     const ended = commandLine(cwd, (text) => {
       out += text;
     })(['serve', '--no-demo-keys'], { env: env(more), isTerminal: true, stop: stop.signal });
-    await until('the gateway is up', () => out.includes('answers at'));
-    const exposition = await (await fetch(/operators: (\S+)\)/.exec(out)![1]!)).text();
+    await until('the gateway is up', () => out.includes('available at'));
+    const exposition = await (await fetch(`${/Console +(http:\/\/[^/]+)/.exec(out)![1]}/metrics`)).text();
     expect(exposition).not.toContain('storegate_workers');
     stop.abort();
     expect(await ended).toMatchObject({ code: 0, out: expect.not.stringContaining('worker') });
@@ -375,7 +375,7 @@ describe('the start', () => {
     const running = storegate(['serve'], { cwd, env: env(more), ownGroup: true, onTerminal: true });
     const group = running.child.pid!;
     await until('the gateway is up', () => running.out().includes('Ctrl-C'));
-    const found = [/answers at (http:\S+)/, /pro +\S+ +(sg_demo_\w+)/, /operators: (http:\/\/[^/]+)/];
+    const found = [/available at (http:\S+)/, /pro +\S+ +(sg_demo_\w+)/, /Console +(http:\/\/[^/]+)/];
     const [url, key, adminUrl] = found.map((it) => it.exec(running.out())![1]!);
     const pets = async () => {
       const agent = new Agent({ keepAlive: true });

@@ -1,0 +1,81 @@
+import { Document, isObject, type Json } from '@storegate/openapi';
+import type { Contract, Operation } from '../config/contract/contract.ts';
+
+/** A GET request that the contract allows without a body. */
+export interface SampleRequest {
+  /** The summary of its operation, or the operation's id. */
+  readonly title: string;
+  /** With its query. */
+  readonly path: string;
+}
+
+const MAX = 3;
+
+type Described = Pick<Contract, 'operations' | 'document' | 'match'>;
+
+/** At most three requests that pass the checks of the contract. Operations without path parameters come first. */
+export function sampleRequests(contract: Described): readonly SampleRequest[] {
+  const document = new Document(contract.document as Json);
+  const prefixes = ['', ...serverPaths(document)];
+  const usable = contract.operations.filter(
+    ({ method, deprecated, tryIt, requiredScopes }) =>
+      method === 'GET' && !deprecated && tryIt && requiredScopes.length === 0,
+  );
+  const samples: SampleRequest[] = [];
+  for (const operation of [...usable.filter(isPlain), ...usable.filter((one) => !isPlain(one))]) {
+    const target = targetOf(operation, document);
+    const path = prefixes.map((prefix) => prefix + target).find((candidate) => isValid(contract, operation, candidate));
+    if (path !== undefined) samples.push({ title: operation.summary || operation.id, path });
+    if (samples.length === MAX) break;
+  }
+  return samples;
+}
+
+const isPlain = ({ path }: Operation) => !path.includes('{');
+
+function isValid(contract: Described, operation: Operation, target: string): boolean {
+  const [path = '', query = ''] = target.split('?');
+  const found = contract.match('GET', path);
+  return found.operation === operation && operation.checkParameters(found.parameters, query, []).length === 0;
+}
+
+/** The path and the required query parameters, with the examples of the document; an unknown value stays a template. */
+function targetOf({ path }: Operation, document: Document): string {
+  const parameters = parametersOf(path, document);
+  const encoded = (place: string, name: string) => {
+    const value = exampleOf(parameters.get(`${place} ${name}`), document);
+    return value === null ? null : encodeURIComponent(value);
+  };
+  const filled = path.replace(/\{([^{}]*)\}/g, (template, name: string) => encoded('path', name) ?? template);
+  const query = [...parameters.values()].flatMap(({ in: place, required, name }) =>
+    place === 'query' && required === true
+      ? [`${encodeURIComponent(String(name))}=${encoded('query', String(name)) ?? ''}`]
+      : [],
+  );
+  return query.length === 0 ? filled : `${filled}?${query.join('&')}`;
+}
+
+/** By place and name; the operation's own parameters replace those of its path. */
+function parametersOf(path: string, document: Document): ReadonlyMap<string, Json> {
+  const item = document.object(isObject(document.root.paths) ? document.root.paths[path] : null);
+  const lists = [item?.parameters, document.object(item?.get)?.parameters];
+  const all = lists.flatMap((list) => (Array.isArray(list) ? list : []));
+  const read = all.map((entry) => document.object(entry)).filter((parameter) => parameter !== null);
+  return new Map(read.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter]));
+}
+
+function exampleOf(parameter: Json | undefined, document: Document): string | null {
+  if (parameter === undefined) return null;
+  const [, named] = document.members(parameter.examples)[0] ?? [];
+  const schema = document.object(parameter.schema) ?? {};
+  const lists = [schema.examples, schema.enum].map((list) => (Array.isArray(list) ? list[0] : undefined));
+  const values = [parameter.example, document.object(named)?.value, schema.example, schema.default, ...lists];
+  const value = values.find((one) => ['string', 'number', 'bigint', 'boolean'].includes(typeof one));
+  return value === undefined || value === '' ? null : String(value);
+}
+
+/** The paths of the document's servers, which begin every path if `contract.serverPath` is `prefix`. */
+function serverPaths({ root }: Document): readonly string[] {
+  const servers = Array.isArray(root.servers) ? root.servers.filter(isObject) : [];
+  return servers.map(({ url }) => (URL.parse(String(url), 'http://localhost')?.pathname ?? '').replace(/\/+$/, ''));
+}

@@ -1,0 +1,82 @@
+import { CONSOLE_PATH } from '@storegate/console';
+import { REFERENCE_PATH } from '../common/own-paths.ts';
+import type { Config } from '../config/config.ts';
+import type { Contract } from '../config/contract/contract.ts';
+import { printable } from '../config/problems/quote.ts';
+import { type LeftBehind, leftBehindText } from '../run/left-behind.ts';
+import type { DemoKey } from './demo.ts';
+import { sampleRequests } from './sample-requests.ts';
+
+export interface StartScreen {
+  readonly url: string;
+  readonly adminUrl: string;
+  readonly config: {
+    readonly plans: Pick<Config['plans'], 'plans'>;
+    readonly reference: Pick<Config['reference'], 'enabled'>;
+    readonly console: Pick<Config['console'], 'enabled'>;
+  };
+  readonly contract: Pick<Contract, 'title' | 'version' | 'operations' | 'document' | 'match'>;
+  /** Where keys and data are. */
+  readonly place: string;
+  readonly leftBehind: LeftBehind | null;
+  /** `null`: none were created at this start. */
+  readonly keys: readonly DemoKey[] | null;
+}
+
+/** Longer loops take too long to try. */
+const MAX_REPEATS = 200;
+
+/** The text that a person sees after the start. */
+export function startScreen(screen: StartScreen): string {
+  const { leftBehind, place, keys } = screen;
+  const [first] = keys ?? [];
+  const parts = [
+    addresses(screen),
+    leftBehind === null ? null : `${leftBehindText(leftBehind)}\n`,
+    `${place}\n`,
+    first === undefined ? null : `Demo keys, shown only once:\n${keyTable(keys!)}`,
+    requests(screen, first),
+    'Press Ctrl-C to stop.\n',
+  ];
+  return parts.filter((part) => part !== null).join('\n');
+}
+
+function addresses({ url, adminUrl, config, contract }: StartScreen): string {
+  const rows = [
+    config.reference.enabled ? ['Reference', `${url}${REFERENCE_PATH}/`] : null,
+    config.console.enabled ? ['Console', `${adminUrl}${CONSOLE_PATH}/`] : ['Admin API', adminUrl],
+    ['New key', `KEY=$(npx storegate keys create --plan ${planName(config)} --account acme --key-only)`],
+  ];
+  const lines = rows.flatMap((row) => (row === null ? [] : [`  ${row[0]!.padEnd(10)} ${row[1]}\n`]));
+  return `${oneLine(`${contract.title} ${contract.version}`)} is available at ${url}\n${lines.join('')}`;
+}
+
+/** A plan whose keys need no limits of their own, if there is one. */
+function planName({ plans: { plans } }: StartScreen['config']): string {
+  const all = [...plans.values()];
+  return (all.find(({ windows }) => windows !== null) ?? all[0])!.name;
+}
+
+function keyTable(keys: readonly DemoKey[]): string {
+  return keys.map(({ plan, limits, secret }) => `  ${plan.padEnd(12)} ${limits.padEnd(26)} ${secret}\n`).join('');
+}
+
+function requests({ url, contract, config }: StartScreen, demoKey: DemoKey | undefined): string | null {
+  const samples = sampleRequests(contract);
+  if (samples.length === 0) return null;
+  const header = `-H "X-API-Key: ${demoKey?.secret ?? '$KEY'}"`;
+  const lines = samples.map(({ title, path }) => `  # ${oneLine(title)}\n  curl -i ${quoted(url + path)} ${header}\n`);
+  const limit = config.plans.plans.get(demoKey?.plan ?? '')?.windows?.[0]?.limit ?? Number.POSITIVE_INFINITY;
+  const curl = `curl -s -o /dev/null -w '%{http_code} ' ${quoted(url + samples[0]!.path)} ${header}`;
+  const loop = `  # Exceed the limit: 200 … 429\n  for i in $(seq ${limit + 2}); do ${curl}; done; echo\n`;
+  return `Requests to try:\n${lines.join('')}${limit <= MAX_REPEATS ? loop : ''}`;
+}
+
+/** Text of the contract, safe for a terminal and behind a `#`. */
+const oneLine = (text: string) => printable(text.replace(/\s+/g, ' ').trim());
+
+/** For a shell. */
+function quoted(text: string): string {
+  const safe = printable(text).replaceAll("'", '%27');
+  return /^[\w.~:/%,@+-]+$/.test(safe) ? safe : `'${safe}'`;
+}

@@ -1,0 +1,75 @@
+import { expect, test } from '@jest/globals';
+import { done, head } from '../../packages/openapi/test/documents.ts';
+import { type StartScreen, startScreen } from '../../src/cli/start-screen.ts';
+import { loadContract } from '../../src/config/contract/contract.ts';
+import { MINUTE, window } from '../support/limits.ts';
+
+function contractOf(paths: object, title = 'Books') {
+  const text = JSON.stringify({ ...head, info: { title, version: '2' }, paths });
+  return loadContract(`${import.meta.dirname}/none.json`, { text });
+}
+
+const BOOKS = contractOf({ '/books': { get: { summary: 'List books', responses: done } } });
+
+const PLANS: StartScreen['config']['plans']['plans'] = new Map([
+  ['custom', { name: 'custom', count: 'key', windows: null }],
+  ['basic', { name: 'basic', count: 'key', windows: [window(5, MINUTE)] }],
+]);
+
+const SCREEN: StartScreen = {
+  url: 'http://localhost:8080',
+  adminUrl: 'http://127.0.0.1:9901',
+  config: { plans: { plans: PLANS }, reference: { enabled: true }, console: { enabled: true } },
+  contract: BOOKS,
+  place: 'Keys and data are in ./data.',
+  leftBehind: null,
+  keys: null,
+};
+
+test('names the API, its reference, the console and the command for a key, with requests of the contract', () => {
+  expect(startScreen(SCREEN)).toBe(`Books 2 is available at http://localhost:8080
+  Reference  http://localhost:8080/docs/
+  Console    http://127.0.0.1:9901/console/
+  New key    KEY=$(npx storegate keys create --plan basic --account acme --key-only)
+
+Keys and data are in ./data.
+
+Requests to try:
+  # List books
+  curl -i http://localhost:8080/books -H "X-API-Key: $KEY"
+
+Press Ctrl-C to stop.
+`);
+});
+
+test('uses the first demo key, and exceeds its limit if that takes few requests', () => {
+  const keys = [
+    { plan: 'basic', limits: '5/minute', secret: 'sg_demo_1' },
+    { plan: 'custom', limits: '5000/minute', secret: 'sg_demo_2' },
+  ];
+  const shown = startScreen({ ...SCREEN, keys });
+  expect(shown).toContain('Demo keys, shown only once:\n  basic        5/minute                   sg_demo_1\n');
+  expect(shown).toContain('curl -i http://localhost:8080/books -H "X-API-Key: sg_demo_1"\n');
+  expect(shown).toContain('  for i in $(seq 7); do curl ');
+  expect(startScreen({ ...SCREEN, keys: keys.slice(1) })).not.toContain('seq');
+});
+
+test('shows neither a disabled page nor requests that the contract does not have', () => {
+  const config = { ...SCREEN.config, reference: { enabled: false }, console: { enabled: false } };
+  const shown = startScreen({ ...SCREEN, config, contract: contractOf({ '/books': { post: { responses: done } } }) });
+  expect(shown).not.toMatch(/docs|console|Requests/);
+  expect(shown).toContain('  Admin API  http://127.0.0.1:9901\n');
+});
+
+test('warns of keys that the Redis in use does not have', () => {
+  const leftBehind = { folder: './data', keys: 3, unknown: 2 };
+  expect(startScreen({ ...SCREEN, leftBehind })).toMatch(/\n\n\.\/data has 3 keys[^]+\n\nKeys and data/);
+});
+
+test('shows text of the contract on one line, and paths so that a shell reads one word', () => {
+  const paths = { "/it's/$HOME": { get: { summary: 'List\n\u001b[2Jbooks', responses: done } } };
+  const shown = startScreen({ ...SCREEN, contract: contractOf(paths, 'Books\u0007\nrm') });
+  expect(shown).toMatch(/^Books\ufffd rm 2 is available/);
+  expect(shown).toContain('# List \ufffd[2Jbooks\n');
+  expect(shown).toContain("curl -i 'http://localhost:8080/it%27s/$HOME' -H");
+});

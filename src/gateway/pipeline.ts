@@ -57,7 +57,7 @@ export function createPipeline(parts: Parts): Pipeline {
     try {
       const target = door.enter(exchange);
       if (isPreflight(exchange)) return await preflight(exchange, target);
-      if (pages.has(target.path)) return await pages.serve(exchange, target);
+      if (pages.has(target.path, exchange)) return await pages.serve(exchange, target);
 
       const authenticated = authenticate(exchange, target);
       const client = authenticated instanceof Promise ? await authenticated : authenticated;

@@ -107,7 +107,7 @@ export function buildPipeline(settings: ActiveConfig<Config>, lasting: Lasting):
       storesOf: (name) =>
         (name === DEFAULT_UPSTREAM ? config.upstream : config.upstreams[name]!).stores.map(({ url }) => url),
     }),
-    pages: createPages({ find: referenceOf(settings), paths: PAGE_PATHS, guard, answer }),
+    pages: createPages({ find: referenceOf(settings), paths: PAGE_PATHS, home: homeOf(settings), guard, answer }),
     cors,
     answer,
     route: createRouting(settings, { uses, observe }),
@@ -143,6 +143,12 @@ function upstreamsIn({ operations }: Contract, upstreams: Upstreams): (operation
   for (const operation of operations)
     if (operation.upstream !== null) named.set(operation, upstreams.of(operation.upstream));
   return named.size === 0 ? () => byDefault : (operation) => named.get(operation) ?? byDefault;
+}
+
+/** The reference, unless the contract has `/`; mounts cannot have it. */
+function homeOf({ config, contract }: ActiveConfig<Config>): string | null {
+  const isFree = findRoute(contract, [], 'GET', '/').kind === 'not_found';
+  return isFree && config.reference.enabled ? `${REFERENCE_PATH}/` : null;
 }
 
 function referenceOf({ config, contract, prepared }: ActiveConfig<Config>): FindPage {

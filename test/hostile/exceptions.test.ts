@@ -113,7 +113,7 @@ describe('an exception costs its own request only: 500, an id, one line, no deta
       errors: [],
     });
     const { wire, events } = await pipelineWith((made) => ({
-      pages: createPages({ find, paths: PAGE_PATHS, ...made }),
+      pages: createPages({ find, paths: PAGE_PATHS, home: null, ...made }),
     }));
     const ask = (path: string) =>
       wire.send(`GET ${path} HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n`).answer();

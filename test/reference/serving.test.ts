@@ -2,7 +2,9 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { request } from 'undici';
 import { parse } from 'yaml';
+import { done, head } from '../../packages/openapi/test/documents.ts';
 import { CATALOGUE } from '../../src/errors/refusals.ts';
+import { folderWith } from '../config/folder.ts';
 import { carriesTheHeadersOfEveryAnswer, isTheError } from '../support/expect-headers.ts';
 import { TestGateway } from '../support/gateway.ts';
 
@@ -22,6 +24,40 @@ async function assets(): Promise<string[]> {
   const page = (await raw('/docs/')).body.toString();
   return [...new Set([...page.matchAll(/(?:src|href)="(\/docs\/assets\/[^"]+)"/g)].map(([, path]) => path!))];
 }
+
+describe('/', () => {
+  const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+
+  test('redirects a browser to the page, without a key', async () => {
+    for (const method of ['GET', 'HEAD']) {
+      const { status, headers } = await raw('/', HTML, method);
+      expect([status, headers.location]).toEqual([302, '/docs/']);
+    }
+  });
+
+  test('is an unknown path for all other requests', async () => {
+    const { secret } = await gateway.key();
+    expect((await raw('/', { accept: '*/*' })).status).toBe(401);
+    expect((await raw('/')).status).toBe(401);
+    expect((await raw('/', HTML, 'POST')).status).toBe(401);
+    expect((await raw('/', { accept: '*/*', 'x-api-key': secret })).status).toBe(404);
+    expect((await raw('/pets', HTML)).status).toBe(401);
+  });
+
+  test('does not redirect if the reference is disabled', async () => {
+    const other = await TestGateway.start({ settings: 'reference: { enabled: false }' });
+    expect((await other.client.get('/').set(HTML)).status).toBe(401);
+    await other.stop();
+  });
+
+  test.each(['get', 'post'])('does not redirect if the contract has it: %s', async (method) => {
+    const paths = { '/': { [method]: { responses: done } } };
+    const folder = folderWith({ 'contract.json': JSON.stringify({ ...head, paths }) });
+    const other = await TestGateway.start({ env: { STOREGATE_CONTRACT: `${folder}/contract.json` } });
+    expect((await other.client.get('/').set(HTML)).status).toBe(401);
+    await other.stop();
+  });
+});
 
 describe('the page', () => {
   test('is under a policy that allows this origin and nothing inline', async () => {

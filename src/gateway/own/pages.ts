@@ -19,7 +19,7 @@ const PIECE = 64 * 1024;
 
 /** Paths of the public listener that need no key: the contract and its reference. */
 export interface Pages {
-  has(path: string): boolean;
+  has(path: string, exchange: Exchange): boolean;
   /** Charges the request to its address, and refuses one beyond the allowance before it looks for a page. */
   serve(exchange: Exchange, target: Target): Promise<void>;
 }
@@ -28,11 +28,13 @@ export interface PagesOptions {
   readonly find: FindPage;
   /** Exact paths, or prefixes that end in `/`. */
   readonly paths: readonly string[];
+  /** Where a browser is redirected that requests `/`; `null`: nowhere. */
+  readonly home: string | null;
   readonly guard: Guard;
   readonly answer: Answer;
 }
 
-export function createPages({ find, paths, guard, answer }: PagesOptions): Pages {
+export function createPages({ find, paths, home, guard, answer }: PagesOptions): Pages {
   const exact = new Set(paths.filter((path) => !path.endsWith('/')));
   const prefixes = paths.filter((path) => path.endsWith('/'));
   const allowance = createCallerWindow({ name: 'pages', kind: 'fixed', ...ALLOWANCE });
@@ -49,7 +51,10 @@ export function createPages({ find, paths, guard, answer }: PagesOptions): Pages
   }
 
   return {
-    has: (path) => exact.has(path) || prefixes.some((prefix) => path.startsWith(prefix)),
+    has: (path, exchange) =>
+      exact.has(path) ||
+      prefixes.some((prefix) => path.startsWith(prefix)) ||
+      (path === '/' && home !== null && isBrowser(exchange)),
     async serve(exchange, { path }) {
       exchange.route = 'reference';
       const refusal = await spend(exchange, 1);
@@ -59,6 +64,7 @@ export function createPages({ find, paths, guard, answer }: PagesOptions): Pages
       if (method !== 'GET' && method !== 'HEAD') {
         throw new Refusal('method_not_allowed', { headers: ['Allow', 'GET, HEAD'] });
       }
+      if (path === '/') return await answer.send(exchange, 302, ['Location', home!], '');
       const page = await find(path, {
         ifNoneMatch: fieldIn(fields.list, 'if-none-match'),
         acceptEncoding: fieldIn(fields.list, 'accept-encoding'),
@@ -70,4 +76,9 @@ export function createPages({ find, paths, guard, answer }: PagesOptions): Pages
       await answer.send(exchange, page.status, page.headers, page.body);
     },
   };
+}
+
+/** Browsers request HTML; programs keep getting what the contract says. */
+function isBrowser({ call: { method, fields } }: Exchange): boolean {
+  return (method === 'GET' || method === 'HEAD') && fieldIn(fields.list, 'accept')?.includes('text/html') === true;
 }

@@ -132,7 +132,7 @@ function tell(clients: Clients, seconds: number): void {
     ? `a new connection for each request, to the gateways in turn; ${clients.refused} connections refused`
     : `${proxy}, checks every ${CHECK} ms, retries 0, retry-on none, no redispatch, http-reuse always`;
   console.log(`${path}
-door.drainDelay ${values.delay}, ${busy} processes beside it that only count
+http.drainDelay ${values.delay}, ${busy} processes beside it that only count
 ${restarts} rolling restarts of two gateways with ${workers} worker${workers === 1 ? '' : 's'} each, ${connections} connections, ${seconds.toFixed(0)} s
 ${clients.sent} requests, ${clients.answered} answered 200, ${clients.lostInAll} lost`);
   for (const [outcome, count] of clients.lost) console.log(`  ${count} x ${outcome}`);

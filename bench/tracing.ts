@@ -56,7 +56,7 @@ async function compare(): Promise<void> {
   const became = { failed: 0, dropped: 0, exported: 0 };
   const tracing = (await openTracing(
     // What is sampled is sent, so that all of its way is measured.
-    { ...settings, batch: { ...settings.batch, queue: 1_000_000, delay: 50 } },
+    { ...settings, batch: { ...settings.batch, maxQueueSize: 1_000_000, scheduleDelay: 50 } },
     {
       worker: null,
       observe(event) {

@@ -17,9 +17,9 @@ export interface StoregateOptions {
   readonly workers?: number;
   /** Whether it keeps the shipped log, a line per request. */
   readonly log?: boolean;
-  /** `door.drainDelay`; as shipped without it. */
+  /** `http.drainDelay`; as shipped without it. */
   readonly drainDelay?: string;
-  /** More settings of `door`, one a line; as shipped without them. */
+  /** More settings of `http`, one a line; as shipped without them. */
   readonly door?: readonly string[];
   /** More lines of gateway.yaml; none by default. */
   readonly more?: readonly string[];
@@ -47,12 +47,12 @@ const PLANS = `plans:
 
 /** The guard against guessed keys is a limit too; with the shipped value it would turn every 401 into a 429. */
 const settings = ({ drainDelay = '0s', door = [], more = [], project = today }: StoregateOptions) => {
-  const lines = ['guard: { failures: 1000000, span: 1s }', ...door];
+  const lines = ['authFailureLimit: { failures: 1000000, window: 1s }', ...door];
   // As nginx beside it (nginx.ts). Older checkouts have no such limit.
   const known = readFileSync(join(project, 'config/gateway.schema.json'), 'utf8');
   if (known.includes('"maxRequestsPerConnection"')) lines.push('maxRequestsPerConnection: 1000000000');
   if (drainDelay !== '0s') lines.push(`drainDelay: ${drainDelay}`);
-  return `door:\n${lines.map((line) => `  ${line}\n`).join('')}${more.map((line) => `${line}\n`).join('')}`;
+  return `http:\n${lines.map((line) => `  ${line}\n`).join('')}${more.map((line) => `${line}\n`).join('')}`;
 };
 
 /** A gateway that can be started, ended and started again at the same addresses. */

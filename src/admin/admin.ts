@@ -77,7 +77,7 @@ export function createAdmin(options: AdminOptions): Admin {
   });
   if (find) {
     const settings = () => context.config().console;
-    const sessions = createSessions(() => ({ idle: settings().idle, longest: LONGEST_SESSION }), context.clock);
+    const sessions = createSessions(() => ({ idle: settings().idleTimeout, longest: LONGEST_SESSION }), context.clock);
     app.use(consoleRoutes({ gate, sessions, settings, find, body, api: Router().use(...calls) }));
   } else {
     app.use(consoleIsOff);

@@ -86,7 +86,7 @@ export class RecentBans {
 
   /** The last 30 days, or what is kept of them. */
   static async before(now: number, { banLog, config }: Pick<AdminContext, 'banLog' | 'config'>): Promise<RecentBans> {
-    return await RecentBans.since(banLog, now - Math.min(RECENT, config().audit.bans.for));
+    return await RecentBans.since(banLog, now - Math.min(RECENT, config().audit.bans.maxAge));
   }
 
   /** `subject` is a key or an account. */

@@ -40,9 +40,9 @@ export function consoleRoutes({ gate, sessions, settings, find, body, api }: Con
 
   async function tell(operator: Operator | null, response: Response): Promise<void> {
     const open = (await gate.unasked()) !== null;
-    const { idle, links } = settings();
+    const { idleTimeout, links } = settings();
     // Who has not signed in needs not know where the dashboards are.
-    response.json({ operator, open, idle: idle / 1_000, links: operator ? links : [] });
+    response.json({ operator, open, idle: idleTimeout / 1_000, links: operator ? links : [] });
   }
 
   router

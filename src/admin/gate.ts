@@ -35,7 +35,7 @@ export interface Gate {
 }
 
 /** Wrong tokens per address, and milliseconds for which they count. */
-const GUESSES = { failures: 10, span: MINUTE };
+const GUESSES = { failures: 10, window: MINUTE };
 /** Whoever reaches a loopback listener without a token while there is none. */
 const LOCAL: Operator = { name: 'local', role: 'admin' };
 

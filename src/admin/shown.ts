@@ -64,7 +64,7 @@ export function shownEntry(entry: AuditEntry) {
 }
 
 /** The ladder of bans with its times in words. */
-export function shownLadder({ strikes, within, grace, lengths, forget }: Ladder) {
+export function shownLadder({ strikes, window: within, grace, durations: lengths, decay: forget }: Ladder) {
   const span = formatDuration;
   return { strikes, within: span(within), grace: span(grace), lengths: lengths.map(span), forget: span(forget) };
 }

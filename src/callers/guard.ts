@@ -8,8 +8,8 @@ export interface Guard {
   look: CallerWindow['look'];
 }
 
-/** `failures` per `span` milliseconds and caller. */
-export function createGuard({ failures, span }: { failures: number; span: number }): Guard {
-  const { take, look } = createCallerWindow({ name: 'failures', kind: 'fixed', limit: failures, span });
+/** `failures` per `window` milliseconds and caller. */
+export function createGuard({ failures, window }: { failures: number; window: number }): Guard {
+  const { take, look } = createCallerWindow({ name: 'failures', kind: 'fixed', limit: failures, span: window });
   return { fail: (address) => take(address), look };
 }

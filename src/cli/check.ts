@@ -63,12 +63,12 @@ function scopesNeeded({ operations }: ReadContract): string {
 }
 
 /** Operations whose own limit of a body is above that of the door. The contract does not know the settings. */
-function moreThanTheDoor({ door }: Config, { operations }: ReadContract): string[] {
+function moreThanTheDoor({ http: door }: Config, { operations }: ReadContract): string[] {
   return operations
     .filter(({ maxBodyBytes }) => (maxBodyBytes ?? 0) > door.maxBodyBytes)
     .map(
       ({ id, method, path, maxBodyBytes }) =>
-        `${id} (${method} ${path}): x-max-body-bytes is ${maxBodyBytes}, but door.maxBodyBytes is less and holds: ${door.maxBodyBytes} bytes`,
+        `${id} (${method} ${path}): x-max-body-bytes is ${maxBodyBytes}, but http.maxBodyBytes is less and holds: ${door.maxBodyBytes} bytes`,
     );
 }
 

@@ -20,7 +20,7 @@ interface Parts extends Surroundings {
 export function assemble(settings: Settings, { plans, gateway, addressFiles, ...around }: Parts): Config {
   const written = { ...documentOf(settings), upstreams: upstreamsIn(settings) };
   const all = converted(written, schemaOf('gateway'), around) as GatewaySettings;
-  const { contract, door, redis, upstream, upstreams, workers } = all;
+  const { contract, http: door, redis, upstream, upstreams, workers } = all;
   return {
     ...all,
     workers: workersOf(workers, redis.url !== null),
@@ -29,7 +29,7 @@ export function assemble(settings: Settings, { plans, gateway, addressFiles, ...
     upstreams: mapped(upstreams, upstreamOf),
     contract: contract as Config['contract'],
     plans,
-    door: { ...door, bodyBudget: budgetOf(door) },
+    http: { ...door, bodyBudget: budgetOf(door) },
     files: { gateway, plans: all.plans.file!, addresses: addressFiles },
   };
 }
@@ -44,7 +44,7 @@ function workersOf(workers: number | 'auto', shared: boolean): number {
 }
 
 /** A sixty-fourth of the memory this process may have, 8 to 16 MiB; more only where single bodies may be that large. */
-function budgetOf({ bodyBudget, maxBodyBytes }: GatewaySettings['door']): number {
+function budgetOf({ bodyBudget, maxBodyBytes }: GatewaySettings['http']): number {
   if (bodyBudget !== 'auto') return parseSize(bodyBudget)!;
   const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
   const share = Math.min(Math.max(memory / 64, 8 * 1024 ** 2), 16 * 1024 ** 2);

@@ -15,28 +15,28 @@ export type Upstream = {
     readonly key: Unit<'path'> | null;
     readonly serverName: string | null;
   };
-  readonly resolve: Unit<'duration'>;
-  readonly readyWhenAway: boolean;
-  readonly checks: {
+  readonly dnsRefresh: Unit<'duration'>;
+  readonly readyDuringOutage: boolean;
+  readonly healthChecks: {
     readonly path: string | null;
     readonly interval: Unit<'duration'>;
     readonly timeout: Unit<'duration'>;
-    readonly healthy: number;
-    readonly unhealthy: number;
+    readonly healthyThreshold: number;
+    readonly unhealthyThreshold: number;
     readonly statuses: readonly (Unit<'statuses'>)[];
   };
   readonly ejection: {
     readonly enabled: boolean;
     readonly failures: number;
     readonly timeouts: number;
-    readonly share: number;
+    readonly failureRate: number;
     readonly statuses: readonly (Unit<'statuses'>)[];
-    readonly probe: Unit<'duration'>;
-    readonly slowReturn: Unit<'duration'>;
+    readonly probeInterval: Unit<'duration'>;
+    readonly slowStart: Unit<'duration'>;
   };
   readonly retries: {
     readonly budget: number;
-    readonly most: number;
+    readonly maxRetries: number;
     readonly on: readonly ('connect' | 'reset')[];
     readonly timeouts: boolean;
   };
@@ -60,7 +60,7 @@ export interface GatewaySettings {
       readonly certificates: readonly { readonly cert: Unit<'path'>; readonly key: Unit<'path'> }[];
       readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
     };
-    readonly proxyProtocol: { readonly from: readonly string[] };
+    readonly proxyProtocol: { readonly trustedProxies: readonly string[] };
   };
   readonly admin: {
     readonly host: string;
@@ -81,15 +81,15 @@ export interface GatewaySettings {
     readonly master: string;
     readonly sentinelPassword: string | null;
     readonly deadline: Unit<'duration'>;
-    readonly misses: number;
-    readonly whenAway: 'local' | 'deny' | 'allow';
-    readonly divide: boolean;
-    readonly readyWhenAway: boolean;
-    readonly refusedFor: Unit<'duration'>;
-    readonly keysFor: Unit<'duration'>;
-    readonly keyCopy: {
+    readonly failureThreshold: number;
+    readonly onOutage: 'local' | 'deny' | 'allow';
+    readonly shareRemaining: boolean;
+    readonly readyDuringOutage: boolean;
+    readonly refusalCacheTtl: Unit<'duration'>;
+    readonly keyCacheTtl: Unit<'duration'>;
+    readonly keyCache: {
       readonly enabled: boolean;
-      readonly sweep: Unit<'duration'>;
+      readonly resyncInterval: Unit<'duration'>;
       readonly maxAge: Unit<'duration'>;
     };
   };
@@ -98,7 +98,7 @@ export interface GatewaySettings {
   readonly contract: {
     readonly file: Unit<'path'> | null;
     readonly unknownQuery: 'refuse' | 'pass';
-    readonly leniency: 'none' | 'omit' | 'report' | 'pass';
+    readonly onUnsupported: 'refuse' | 'omit' | 'report' | 'pass';
     readonly serverPath: 'ignore' | 'prefix';
     readonly encodedCommas: 'data' | 'separators';
     readonly integers: 'plain' | 'any';
@@ -108,7 +108,7 @@ export interface GatewaySettings {
     readonly afterSunset: 'serve' | 'refuse';
   };
   readonly plans: { readonly file: Unit<'path'> | null };
-  readonly door: {
+  readonly http: {
     readonly trustedProxies: readonly string[];
     readonly stripHeaders: readonly string[];
     readonly maxConnections: number;
@@ -123,10 +123,10 @@ export interface GatewaySettings {
     readonly requestTimeout: Unit<'duration'>;
     readonly keepAliveTimeout: Unit<'duration'>;
     readonly maxRequestsPerConnection: number;
-    readonly stallTimeout: Unit<'duration'>;
+    readonly responseWriteTimeout: Unit<'duration'>;
     readonly drainDelay: Unit<'duration'>;
     readonly drainTimeout: Unit<'duration'>;
-    readonly guard: { readonly failures: number; readonly span: Unit<'duration'> };
+    readonly authFailureLimit: { readonly failures: number; readonly window: Unit<'duration'> };
   };
   readonly addresses: AddressLists;
   readonly mounts: readonly {
@@ -142,12 +142,12 @@ export interface GatewaySettings {
   readonly reference: { readonly enabled: boolean };
   readonly console: {
     readonly enabled: boolean;
-    readonly idle: Unit<'duration'>;
+    readonly idleTimeout: Unit<'duration'>;
     readonly links: readonly { readonly title: string; readonly url: Unit<'url'> }[];
   };
   readonly audit: {
-    readonly keep: number;
-    readonly bans: { readonly keep: number; readonly for: Unit<'duration'> };
+    readonly maxEntries: number;
+    readonly bans: { readonly maxEntries: number; readonly maxAge: Unit<'duration'> };
   };
   readonly webhooks: {
     readonly url: string | null;
@@ -156,12 +156,12 @@ export interface GatewaySettings {
     readonly events: readonly WebhookEvent[];
     readonly endpoints: readonly { readonly url: string; readonly events: readonly WebhookEvent[] | null }[];
     readonly timeout: Unit<'duration'>;
-    readonly keep: Unit<'duration'>;
-    readonly waiting: number;
-    readonly expiring: Unit<'duration'>;
-    readonly quota: Unit<'duration'>;
+    readonly retryFor: Unit<'duration'>;
+    readonly maxPending: number;
+    readonly keyExpiryNotice: Unit<'duration'>;
+    readonly minQuotaWindow: Unit<'duration'>;
   };
-  readonly explain: { readonly requests: number; readonly sample: number };
+  readonly explain: { readonly bufferSize: number; readonly sampleRate: number };
   readonly tracing: {
     readonly endpoint: Unit<'url'> | null;
     readonly tracesEndpoint: Unit<'url'> | null;
@@ -176,13 +176,13 @@ export interface GatewaySettings {
     readonly sampler: 'always_on' | 'always_off' | 'traceidratio' | 'parentbased_always_on' | 'parentbased_always_off' | 'parentbased_traceidratio';
     readonly ratio: number;
     readonly parents: 'any' | 'proxies' | 'none';
-    readonly service: string | null;
-    readonly resource: Unit<'pairs'> | null;
+    readonly serviceName: string | null;
+    readonly resourceAttributes: Unit<'pairs'> | null;
     readonly batch: {
-      readonly queue: number;
-      readonly size: number;
-      readonly delay: Unit<'duration'>;
-      readonly timeout: Unit<'duration'>;
+      readonly maxQueueSize: number;
+      readonly maxExportBatchSize: number;
+      readonly scheduleDelay: Unit<'duration'>;
+      readonly exportTimeout: Unit<'duration'>;
     };
     readonly clientAddress: boolean;
     readonly serverTiming: boolean;

@@ -8,7 +8,7 @@ import { storesIn } from './upstreams.ts';
 
 /** One setting of a loaded configuration, safe to show to people. */
 export interface SettingDescription {
-  /** Dotted name, such as `door.maxBodyBytes`. */
+  /** Dotted name, such as `http.maxBodyBytes`. */
   readonly name: string;
   /** The value as written, in JSON; secrets are masked. */
   readonly value: string;

@@ -30,10 +30,10 @@ interface AccountEntry {
 
 interface LadderEntry {
   readonly strikes: number;
-  readonly within: string;
+  readonly window: string;
   readonly grace: string;
-  readonly lengths: readonly string[];
-  readonly forget: string;
+  readonly durations: readonly string[];
+  readonly decay: string;
 }
 
 /**
@@ -69,8 +69,8 @@ function ruleFlaws(value: unknown, sound: (pointer: string) => boolean): Flaw[] 
   const { plans, accounts, bans } = Object(value) as Partial<PlansDocument>;
   const windows = [...windowsIn('/plans', plans), ...windowsIn('/accounts', accounts)];
   const checked = windows.filter(({ pointer }) => sound(pointer));
-  const lengths = typeof bans === 'object' && sound('/bans/lengths') ? (bans.lengths ?? []) : [];
-  return [...checked.flatMap(({ pointer, entries }) => windowFlaws(entries, pointer)), ...lengthFlaws(lengths)];
+  const durations = typeof bans === 'object' && sound('/bans/durations') ? (bans.durations ?? []) : [];
+  return [...checked.flatMap(({ pointer, entries }) => windowFlaws(entries, pointer)), ...lengthFlaws(durations)];
 }
 
 function windowsIn(section: string, parties: PlansDocument['plans'] | PlansDocument['accounts']) {
@@ -80,11 +80,11 @@ function windowsIn(section: string, parties: PlansDocument['plans'] | PlansDocum
   });
 }
 
-function lengthFlaws(lengths: readonly string[]): Flaw[] {
-  return lengths.flatMap((length, index) => {
-    const before = lengths[index - 1];
+function lengthFlaws(durations: readonly string[]): Flaw[] {
+  return durations.flatMap((length, index) => {
+    const before = durations[index - 1];
     if (before === undefined || parseDuration(before)! <= parseDuration(length)!) return [];
-    const pointer = step('/bans/lengths', index);
+    const pointer = step('/bans/durations', index);
     return [
       {
         pointer,
@@ -125,9 +125,9 @@ function addressesOf(written: PlanEntry['addresses']): Pick<Plan, 'addresses'> {
   return allow.length + deny.length === 0 ? {} : { addresses: { allow, deny } };
 }
 
-function ladderOf({ strikes, within, grace, lengths, forget }: LadderEntry): Ladder {
+function ladderOf({ strikes, window: within, grace, durations, decay: forget }: LadderEntry): Ladder {
   const span = (text: string): number => parseDuration(text)!;
-  return { strikes, within: span(within), grace: span(grace), lengths: lengths.map(span), forget: span(forget) };
+  return { strikes, window: span(within), grace: span(grace), durations: durations.map(span), decay: span(forget) };
 }
 
 /** The default ladder of the schema. */

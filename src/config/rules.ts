@@ -18,10 +18,10 @@ export const rules: readonly Rule[] = [
   rule(['admin.host', 'admin.token'], openAdmin),
   rule(['admin.port', 'listen.port', 'admin.host', 'listen.host'], sharedPort),
   // Node refuses to create a server that breaks this rule.
-  notAbove('door.headersTimeout', 'door.requestTimeout', parseDuration),
-  notAbove('door.maxUrlBytes', 'door.maxHeaderBytes', parseSize),
-  notAbove('tracing.batch.size', 'tracing.batch.queue', Number),
-  rule(['door.bodyBudget', 'door.maxBodyBytes'], narrowBudget),
+  notAbove('http.headersTimeout', 'http.requestTimeout', parseDuration),
+  notAbove('http.maxUrlBytes', 'http.maxHeaderBytes', parseSize),
+  notAbove('tracing.batch.maxExportBatchSize', 'tracing.batch.maxQueueSize', Number),
+  rule(['http.bodyBudget', 'http.maxBodyBytes'], narrowBudget),
   rule(['cors.origins'], anyAndMore),
   rule(['mounts'], overlappingMounts),
   { reads: ['upstream.stores', 'upstream.url', ...STATUSES], flaws: upstreamFlaws },
@@ -70,8 +70,8 @@ function notAbove(small: string, large: string, measure: (text: string) => numbe
 function narrowBudget(budget: string | number, maxBodyBytes: string | number): Flaw[] {
   const least = BODIES_AT_LEAST * parseSize(maxBodyBytes)!;
   if (budget === 'auto' || parseSize(budget)! >= least) return [];
-  const message = `must be at least ${formatSize(least)}, ${BODIES_AT_LEAST} times door.maxBodyBytes`;
-  return [flaw('/door/bodyBudget', message)];
+  const message = `must be at least ${formatSize(least)}, ${BODIES_AT_LEAST} times http.maxBodyBytes`;
+  return [flaw('/http/bodyBudget', message)];
 }
 
 function anyAndMore(origins: readonly string[]): Flaw[] {

@@ -55,7 +55,7 @@ export function storeLabel(url: string): string {
 }
 
 /** Settings that are lists of statuses. */
-export const STATUSES = ['upstream.checks.statuses', 'upstream.ejection.statuses'] as const;
+export const STATUSES = ['upstream.healthChecks.statuses', 'upstream.ejection.statuses'] as const;
 
 /** What is wrong with the stores of the section `upstream`. */
 export function upstreamFlaws(settings: Settings): Flaw[] {

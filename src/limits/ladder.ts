@@ -59,7 +59,7 @@ export function strike(conduct: Conduct, ladder: Ladder, violated: Window | null
 }
 
 /** How long a ban is after `rung` others that are not forgotten, milliseconds. */
-export function lengthOnRung({ lengths }: Ladder, rung: number): number {
+export function lengthOnRung({ durations: lengths }: Ladder, rung: number): number {
   return lengths[Math.min(rung, lengths.length - 1)]!;
 }
 
@@ -78,11 +78,11 @@ export function ban(conduct: Conduct, length: number, cause: Window | null, now:
 
 /** The rung at `now`: one is forgotten for each whole `forget` since the last strike or the end of the last ban. */
 export function rungAt(conduct: Conduct, ladder: Ladder, now: number): number {
-  const cleanSpans = Math.max(0, Math.floor((now - conduct.cleanSince) / ladder.forget));
+  const cleanSpans = Math.max(0, Math.floor((now - conduct.cleanSince) / ladder.decay));
   return Math.max(0, conduct.rung - cleanSpans);
 }
 
 /** The strikes that still count towards a ban at `now`. */
 export function recentStrikes(conduct: Conduct, ladder: Ladder, now: number): number[] {
-  return conduct.strikes.filter((at) => at > now - ladder.within);
+  return conduct.strikes.filter((at) => at > now - ladder.window);
 }

@@ -93,7 +93,7 @@ export function staleAt(ledger: Ledger, ladder: Ladder | null | undefined): numb
   const conduct = ledger.conduct;
   if (!conduct) return stale;
   if (ladder === undefined && (conduct.rung > 0 || conduct.strikes.length > 0)) return Number.POSITIVE_INFINITY;
-  const memory = ladder ? Math.max(ladder.within, conduct.rung * ladder.forget) : 0;
+  const memory = ladder ? Math.max(ladder.window, conduct.rung * ladder.decay) : 0;
   const told = (conduct.refusedIn ?? []).map(({ until }) => until);
   return Math.max(stale, conduct.refusedUntil, ...told, conduct.bannedUntil, conduct.cleanSince + memory);
 }

@@ -29,13 +29,13 @@ export interface Window {
 export interface Ladder {
   /** So many strikes within `within` are a ban. */
   readonly strikes: number;
-  readonly within: number;
+  readonly window: number;
   /** A refusal this soon after the first one of its kind is no strike: the caller may not have seen an answer yet. */
   readonly grace: number;
   /** Length of the first, second, … ban; the last one repeats. Never empty, never falling. */
-  readonly lengths: readonly number[];
+  readonly durations: readonly number[];
   /** One rung of the ladder is forgotten for each span of this length without a strike or a ban. */
-  readonly forget: number;
+  readonly decay: number;
 }
 
 /**

@@ -291,7 +291,7 @@ export interface RefusedConnectionEvent {
 export interface FailedHandshakeEvent {
   readonly type: 'tls.failed';
   /**
-   * `left`: it ended the connection. `late`: not done in `door.headersTimeout`. `plain`: it spoke HTTP without TLS. `version`: no common
+   * `left`: it ended the connection. `late`: not done in `http.headersTimeout`. `plain`: it spoke HTTP without TLS. `version`: no common
    * version or cipher. `protocol`: it wants another than HTTP/1.1. `distrusted`: it does not trust the certificate.
    */
   readonly reason: 'left' | 'late' | 'plain' | 'version' | 'protocol' | 'distrusted' | 'other';

@@ -30,7 +30,7 @@ const error = (fields: object): Line => ({ level: 'error', fields });
 const silent = () => null;
 
 const SPANS_DROPPED = {
-  'queue full': 'more spans wait for the receiver than tracing.batch.queue',
+  'queue full': 'more spans wait for the receiver than tracing.batch.maxQueueSize',
   stopped: 'the gateway stopped before the receiver took them',
 } as const;
 
@@ -89,7 +89,7 @@ export function createLogTable({ now = () => performance.now() }: LogTableOption
     'store.check_failed': ({ upstream: upstreamName, store, error: cause }) => ({
       ...warn({ upstreamName, store, ...(cause !== undefined && { error: reasonOf(cause) }) }),
       message:
-        'store.check_failed: the store keeps its requests, as too few others could take them; see upstream.checks.path',
+        'store.check_failed: the store keeps its requests, as too few others could take them; see upstream.healthChecks.path',
     }),
     'store.state': silent,
     'state.outage': ({ policy, error }) => warn({ policy, reason: reasonOf(error) }),

@@ -40,7 +40,7 @@ export interface PrimaryGauges {
 
 /** The gauges of a process that answers operators. */
 export interface OperatingGauges {
-  /** The number of operations that `contract.leniency` exempts from the contract. */
+  /** The number of operations that `contract.onUnsupported` exempts from the contract. */
   readonly exempted: () => number;
   /** When the first of the gateway's certificates ends, Unix seconds; infinite without any. */
   readonly certificateEnd: () => number;

@@ -345,7 +345,7 @@ export const METRICS: readonly MetricRow[] = [
   }),
   gauge({
     name: 'storegate_contract_exempted_operations',
-    help: 'Operations that contract.leniency exempts from the contract, because it has mistakes there.',
+    help: 'Operations that contract.onUnsupported exempts from the contract, because it has mistakes there.',
     reads: 'exempted',
   }),
   gauge({
@@ -360,12 +360,12 @@ export const METRICS: readonly MetricRow[] = [
   }),
   gauge({
     name: 'storegate_body_bytes',
-    help: 'Memory that bodies of requests under way hold, of what door.bodyBudget allows.',
+    help: 'Memory that bodies of requests under way hold, of what http.bodyBudget allows.',
     reads: 'bodies',
   }),
   gauge({
     name: 'storegate_body_budget_bytes',
-    help: 'Memory that bodies of requests under way may hold: door.bodyBudget.',
+    help: 'Memory that bodies of requests under way may hold: http.bodyBudget.',
     reads: 'bodyBudget',
   }),
   gauge({

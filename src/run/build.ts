@@ -72,7 +72,7 @@ export function buildPipeline(settings: ActiveConfig<Config>, lasting: Lasting):
   const cors = createCors(config.cors);
   const timing = config.tracing.serverTiming ? createTiming(config.cors.origins) : null;
   const answer = createAnswer({ cors, guard, observe, timing });
-  const { maxBodyBytes } = config.door;
+  const { maxBodyBytes } = config.http;
   const { responses } = config.contract;
   const report = createReport(contract, observe);
   const fields = tracing === null ? requestFields : tracedFields;
@@ -81,7 +81,7 @@ export function buildPipeline(settings: ActiveConfig<Config>, lasting: Lasting):
   const isOfContract = (method: string, path: string) => findRoute(contract, [], method, path).kind !== 'not_found';
   return createPipeline({
     door: createDoor({
-      config: config.door,
+      config: config.http,
       observe,
       tell: createTellFaults(contract),
       beginSpan: tracing === null ? null : tracing.begin(config.tracing),

@@ -59,5 +59,5 @@ export function copyGauges(
   { redis }: Pick<Config, 'redis'>,
   storage: () => Pick<Storage, 'keyCopyAge'>,
 ): Partial<CopyGauges> {
-  return redis?.keyCopy.enabled ? { keyCopyAge: () => (storage().keyCopyAge?.() ?? 0) / 1_000 } : {};
+  return redis?.keyCache.enabled ? { keyCopyAge: () => (storage().keyCopyAge?.() ?? 0) / 1_000 } : {};
 }

@@ -15,7 +15,7 @@ export async function openOnlyProcess(parts: CarriersParts): Promise<Carriers> {
     worker: null,
     gauges: { ...gauges, ...copyGauges(config, () => carrier.storage) },
     openStorage: (observe) => openStorage(config, clock, observe),
-    openGuard: () => createGuard(config.door.guard),
+    openGuard: () => createGuard(config.http.authFailureLimit),
     ticketSecret: makeTicketSecret(),
   });
   const { observe, storage, metrics, serving, use, end, close } = carrier;

@@ -88,7 +88,7 @@ export function createServing(parts: ServingParts): Serving {
 
   /** What comes before HTTP: TLS, and what balancers say. */
   function useEntrance({ config, certificates }: ActiveConfig<ServedConfig>): void {
-    listener.use({ tls: certificates.listen, balancers: config.listen.proxyProtocol.from });
+    listener.use({ tls: certificates.listen, balancers: config.listen.proxyProtocol.trustedProxies });
   }
 
   /** Compiles what is left of the contract in force. */
@@ -129,7 +129,7 @@ export function createServing(parts: ServingParts): Serving {
       inForce = settings;
       keyring.usePlans(plansIn(settings));
       bodies.use(bodiesSettings(settings.config));
-      readAhead.most = settings.config.door.bodyBudget;
+      readAhead.most = settings.config.http.bodyBudget;
       limits.use(connectionLimits(settings.config));
       upstreams.use(settings.config, settings.certificates);
       useEntrance(settings);
@@ -174,7 +174,7 @@ function openLasting(parts: ServingParts): Lasting {
     ? (keyId: string) => deprecatedAtAll(keyId).catch(() => deprecatedHere(keyId))
     : deprecatedHere;
   const bodies = new Bodies(bodiesSettings(config));
-  const readAhead = new SharedBudget(config.door.bodyBudget);
+  const readAhead = new SharedBudget(config.http.bodyBudget);
   const flights = new Flights();
   return {
     state,
@@ -210,10 +210,10 @@ function plansIn({ config: { plans }, contract: { windows } }: ActiveConfig<Serv
   return windows.length === 0 ? plans : { ...plans, scoped: windows };
 }
 
-function connectionLimits({ door, listen }: ServedConfig): ConstructorParameters<typeof ConnectionLimits>[0] {
-  return { ...door, balancers: listen.proxyProtocol.from };
+function connectionLimits({ http: door, listen }: ServedConfig): ConstructorParameters<typeof ConnectionLimits>[0] {
+  return { ...door, balancers: listen.proxyProtocol.trustedProxies };
 }
 
-function bodiesSettings({ door: { bodyBudget, minBodyRate } }: ServedConfig): BodiesSettings {
+function bodiesSettings({ http: { bodyBudget, minBodyRate } }: ServedConfig): BodiesSettings {
   return { budget: bodyBudget, minRate: minBodyRate };
 }

@@ -108,7 +108,7 @@ function entryOf({ subject, limits, until, rung, violated }: BegunBan, strike: L
   const limit = violated && formatLimit(violated);
   const operation = strike?.operation ?? null;
   const reason = [
-    `sent ${ladder.strikes} more requests within ${formatDuration(ladder.within)} after ${limit ?? 'a limit'} was used up`,
+    `sent ${ladder.strikes} more requests within ${formatDuration(ladder.window)} after ${limit ?? 'a limit'} was used up`,
     ...(operation === null ? [] : [`the last of them ${operation}`]),
   ].join(', ');
   return {

@@ -15,7 +15,7 @@ const LAST = 2_000;
 export interface DeliveriesOptions {
   readonly endpoints: readonly Endpoint[];
   readonly outbox: Outbox;
-  readonly settings: Pick<WebhookSettings, 'timeout' | 'keep'>;
+  readonly settings: Pick<WebhookSettings, 'timeout' | 'retryFor'>;
   readonly secrets: readonly string[];
   readonly clock: () => number;
   readonly observe: Observe;
@@ -73,7 +73,7 @@ export class Deliveries {
     const { outbox, settings, secrets, clock, observe } = this.#options;
     const tell = (result: 'delivered' | 'failed' | 'lost') =>
       observe({ type: 'webhook.told', endpoint: endpoint.host, event: job.type, result, count: 1 });
-    if (job.at + settings.keep <= clock()) {
+    if (job.at + settings.retryFor <= clock()) {
       await outbox.giveUp(job, clock());
       return tell('lost');
     }

@@ -73,7 +73,12 @@ export class Webhooks {
     this.#since = clock();
     this.#endpoints = endpointsOf(settings);
     this.#incidents = new Incidents(gateway);
-    this.#teller = createTeller({ quota: settings.quota, gateway, clock, hear: (heard) => this.hear(heard, null) });
+    this.#teller = createTeller({
+      quota: settings.minQuotaWindow,
+      gateway,
+      clock,
+      hear: (heard) => this.hear(heard, null),
+    });
     const secrets = [settings.secret, settings.previousSecret].filter((secret) => secret !== null);
     this.#deliveries = [outbox, ...(apart === null ? [] : [apart])].map(
       (from) => new Deliveries({ endpoints: this.#endpoints, outbox: from, settings, secrets, clock, observe }),
@@ -157,7 +162,7 @@ export class Webhooks {
     const now = clock();
     const once = { ...found.once, until: Math.max(found.once.until, now + REMEMBERED) };
     const endpoints = wanting.map(({ id }) => id);
-    const dropped = await outbox.add({ message, endpoints, once, most: settings.waiting, now });
+    const dropped = await outbox.add({ message, endpoints, once, most: settings.maxPending, now });
     if (dropped) observe({ type: 'webhook.told', endpoint: 'any', event: 'any', result: 'lost', count: dropped });
     for (const deliveries of this.#deliveries) deliveries.wake();
   }
@@ -195,7 +200,7 @@ export class Webhooks {
     const { outbox, keys, auditLog, settings, clock } = this.#options;
     const add = (found: Told) => this.#addTo(outbox, found);
     await readAuditTrail(auditLog, outbox, this.#since, add);
-    await sweepExpiring(keys, outbox, { ahead: settings.expiring, now: clock() }, add);
+    await sweepExpiring(keys, outbox, { ahead: settings.keyExpiryNotice, now: clock() }, add);
     this.figures = figuresIn(await outbox.states(this.#endpoints.map(({ id }) => id)), clock());
   }
 }

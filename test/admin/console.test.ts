@@ -20,7 +20,7 @@ const root = makeToken();
 let gateway: TestGateway;
 beforeAll(async () => {
   gateway = await TestGateway.start({
-    settings: 'console: { idle: 10m, links: [{ title: Grafana, url: "https://grafana.example/?orgId=1" }] }\n',
+    settings: 'console: { idleTimeout: 10m, links: [{ title: Grafana, url: "https://grafana.example/?orgId=1" }] }\n',
     env: { STOREGATE_ADMIN_TOKEN: root },
   });
 });
@@ -167,7 +167,7 @@ describe('a session', () => {
     expect((await copy.call('GET', '/keys')).body).toMatchObject({ status: 401, code: 'invalid_admin_token' });
   });
 
-  test('ends when nobody was there for console.idle: what the page asks by itself is no use', async () => {
+  test('ends when nobody was there for console.idleTimeout: what the page asks by itself is no use', async () => {
     const { it, name } = await signedIn();
     for (let minute = 0; minute < 20; minute += 10) {
       gateway.clock.pass(10 * MINUTE);
@@ -240,7 +240,7 @@ test('a call that lasts, such as a stream of events, is told when its session ha
         () => ({ idle: 10, longest: 100 }),
         () => now,
       ),
-      settings: () => ({ enabled: true, idle: 10, links: [] }),
+      settings: () => ({ enabled: true, idleTimeout: 10, links: [] }),
       find: async () => null,
       body: express.raw({ type: () => true }),
       api(_request, response) {
@@ -443,13 +443,16 @@ test('where no token was ever set, nobody signs in, and other pages are kept out
 
 describe('sessions', () => {
   test('end with their gateway, and a reload changes how long they last', async () => {
-    const one = await TestGateway.start({ settings: 'console: { idle: 1h }\n', env: { STOREGATE_ADMIN_TOKEN: root } });
+    const one = await TestGateway.start({
+      settings: 'console: { idleTimeout: 1h }\n',
+      env: { STOREGATE_ADMIN_TOKEN: root },
+    });
     const it = new ConsoleCaller(one.adminUrl);
     await it.signIn(root);
     one.clock.pass(30 * MINUTE);
-    writeFileSync(join(one.folder, 'gateway.yaml'), 'console: { idle: 20m }\n');
+    writeFileSync(join(one.folder, 'gateway.yaml'), 'console: { idleTimeout: 20m }\n');
     const reloaded = await adminOf(one.adminUrl, { Authorization: `Bearer ${root}` })('POST', '/reload');
-    expect(reloaded.body.changed).toEqual(['console.idle']);
+    expect(reloaded.body.changed).toEqual(['console.idleTimeout']);
     expect(await it.who()).toBeNull();
     await it.signIn(root);
     await one.close();

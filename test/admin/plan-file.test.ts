@@ -66,7 +66,7 @@ describe('a plan that is put', () => {
     (name) => {
       const odd = shipped
         .replace('  pro:\n', '  pro:   # ours,   as  it is\n\n')
-        .replace('lengths: [1m,', 'lengths: [ 1m,');
+        .replace('durations: [1m,', 'durations: [ 1m,');
       const lines = (text: string) => text.split('\n');
       const before = lines(odd);
       const after = lines(put(odd, name, { limits: '7/minute,8/day' }));

@@ -5,7 +5,7 @@ import { until } from '../support/until.ts';
 
 describe('the guard', () => {
   test('counts failures per caller and tells when there were too many', async () => {
-    const guard = createGuard({ failures: 2, span: 60_000 });
+    const guard = createGuard({ failures: 2, window: 60_000 });
     const told: unknown[] = [];
     for (let i = 0; i < 3; i++) {
       const { exhausted, readings } = await guard.fail('198.51.100.1');
@@ -20,7 +20,7 @@ describe('the guard', () => {
   });
 
   test('takes a whole IPv6 /64 for one caller', async () => {
-    const guard = createGuard({ failures: 1, span: 60_000 });
+    const guard = createGuard({ failures: 1, window: 60_000 });
     await guard.fail('2001:db8::1');
     expect((await guard.fail('2001:db8::2')).exhausted).toBe(true);
     expect((await guard.fail('2001:db8:0:1::1')).exhausted).toBe(false);
@@ -35,7 +35,7 @@ describe('the guard', () => {
   });
 
   test('counts nothing when it only looks', async () => {
-    const guard = createGuard({ failures: 1, span: 60_000 });
+    const guard = createGuard({ failures: 1, window: 60_000 });
     for (let i = 0; i < 5; i++) expect((await guard.look('198.51.100.1')).readings[0]!.remaining).toBe(1);
     expect((await guard.fail('198.51.100.1')).exhausted).toBe(false);
   });
@@ -48,7 +48,7 @@ describe('the guard', () => {
   });
 
   test('goes on counting when there are more callers than it can tell apart', async () => {
-    const guard = createGuard({ failures: 3, span: 60_000 });
+    const guard = createGuard({ failures: 3, window: 60_000 });
     for (let i = 0; i < 100_000; i++) await guard.fail(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`);
     let exhausted = false;
     for (let i = 0; i < 4; i++) ({ exhausted } = await guard.fail('203.0.113.1'));

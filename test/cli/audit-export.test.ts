@@ -10,7 +10,7 @@ import { KEPT } from '../support/audit.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { draft } from '../support/records.ts';
 
-const SETTINGS = 'audit: { keep: 100 }\n';
+const SETTINGS = 'audit: { maxEntries: 100 }\n';
 const START = Date.parse('2030-01-31T00:00:00Z');
 
 /** The folder of a gateway, and the environment in which commands reach it. */
@@ -112,7 +112,7 @@ describe.each([
     await write(149);
     await change();
     const gone = (which: string, more = '') =>
-      `${which} gone${more}: the audit log keeps its newest entries only (audit.keep)\n`;
+      `${which} gone${more}: the audit log keeps its newest entries only (audit.maxEntries)\n`;
     const whole = await storegate('audit', 'export');
     expect([whole.code, numbersIn(whole.out), whole.err]).toEqual([0, range(51, 150), gone('entries 1 to 50 are')]);
     expect((await storegate('audit', 'export', '--after', '49')).err).toBe(gone('entry 50 is'));

@@ -249,7 +249,7 @@ paths:
     );
     expect(await here(['check'], { env: { STOREGATE_CONTRACT: 'large.yaml' } })).toMatchObject({
       code: 0,
-      err: 'note: a (POST /a): x-max-body-bytes is 1048577, but door.maxBodyBytes is less and holds: 1048576 bytes\n',
+      err: 'note: a (POST /a): x-max-body-bytes is 1048577, but http.maxBodyBytes is less and holds: 1048576 bytes\n',
     });
   });
 

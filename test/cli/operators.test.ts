@@ -186,7 +186,7 @@ describe.each([
     const { code, err } = await sg('keys', 'enable', id, '--reason', 'one\ntwo');
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('control character') });
     const settings = await json('config');
-    expect(settings.find(({ name }: { name: string }) => name === 'door.maxBodyBytes')).toMatchObject({
+    expect(settings.find(({ name }: { name: string }) => name === 'http.maxBodyBytes')).toMatchObject({
       value: '"1MiB"',
     });
     expect(JSON.stringify(settings)).not.toContain(TOKEN);

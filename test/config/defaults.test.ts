@@ -23,7 +23,11 @@ function windows(perMinute: number, perDay: number) {
 function defaultsIn(cwd: string, gateway: string) {
   return {
     workers: 1,
-    listen: { port: 8080, tls: { cert: null, certificates: [], minVersion: 'TLSv1.2' }, proxyProtocol: { from: [] } },
+    listen: {
+      port: 8080,
+      tls: { cert: null, certificates: [], minVersion: 'TLSv1.2' },
+      proxyProtocol: { trustedProxies: [] },
+    },
     admin: { host: '127.0.0.1', port: 9901, token: null },
     data: join(cwd, 'data'),
     redis: null,
@@ -32,8 +36,8 @@ function defaultsIn(cwd: string, gateway: string) {
       connectTimeout: 2 * second,
       minResponseRate: 16 * 1024,
       tls: { ca: null, cert: null, key: null, serverName: null },
-      checks: { path: null, interval: 5 * second, statuses: [{ from: 200, to: 399 }] },
-      ejection: { enabled: true, share: 0.5, statuses: [] },
+      healthChecks: { path: null, interval: 5 * second, statuses: [{ from: 200, to: 399 }] },
+      ejection: { enabled: true, failureRate: 0.5, statuses: [] },
       retries: { on: ['connect', 'reset'] },
     },
     upstreams: {},
@@ -47,25 +51,25 @@ function defaultsIn(cwd: string, gateway: string) {
       ]),
       ladder: {
         strikes: 10,
-        within: minute,
+        window: minute,
         grace: 100,
-        lengths: [minute, 5 * minute, 30 * minute, 2 * hour, 24 * hour],
-        forget: day,
+        durations: [minute, 5 * minute, 30 * minute, 2 * hour, 24 * hour],
+        decay: day,
       },
       accounts: new Map(),
     },
-    door: {
+    http: {
       trustedProxies: [],
       maxConnectionsPerAddress: 'auto',
       maxBodyBytes: 1024 * 1024,
       bodyBudget: 16 * 1024 * 1024,
       drainDelay: 0,
-      guard: { failures: 60, span: minute },
+      authFailureLimit: { failures: 60, window: minute },
     },
     addresses: { allow: [], deny: [] },
     mounts: [],
-    audit: { keep: 100_000, bans: { keep: 100_000, for: 90 * day } },
-    tracing: { endpoint: null, headers: null, ratio: 1, batch: { delay: 5 * second } },
+    audit: { maxEntries: 100_000, bans: { maxEntries: 100_000, maxAge: 90 * day } },
+    tracing: { endpoint: null, headers: null, ratio: 1, batch: { scheduleDelay: 5 * second } },
     files: { gateway, plans: join(root, 'plans.yaml'), addresses: [] },
   };
 }

@@ -67,7 +67,7 @@ test('numbers, durations of OpenTelemetry and paths become what settings are', (
     cwd: folder,
   });
   expect([workers, listen.port, files.plans, contract.file]).toEqual([1, 0, join(folder, 'other.yaml'), '/b.yaml']);
-  expect(tracing).toMatchObject({ ratio: 0.25, timeout: 1_500, resource: { c: 'd,e' } });
+  expect(tracing).toMatchObject({ ratio: 0.25, timeout: 1_500, resourceAttributes: { c: 'd,e' } });
 });
 
 test('headers for the receiver of spans may stand in a file', () => {

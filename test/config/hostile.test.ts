@@ -7,7 +7,19 @@ import { ConfigError, formatProblem } from '../../src/config/problems/problems.t
 import { folderWith } from './folder.ts';
 
 const words = ['plans', 'accounts', 'bans', 'free', 'windows', 'limit', 'per', 'kind', 'custom', 'lengths', 'strikes'];
-const settings = ['listen', 'port', 'admin', 'host', 'token', 'door', 'guard', 'mounts', 'path', 'target', 'cors'];
+const settings = [
+  'listen',
+  'port',
+  'admin',
+  'host',
+  'token',
+  'http',
+  'authFailureLimit',
+  'mounts',
+  'path',
+  'target',
+  'cors',
+];
 const scalars = ['off', 'minute', '10s', '16KiB', '*', '/a', 'http://a', '__proto__', 1, 0, -1, 1.5, true, null, ''];
 
 const tree = fc.letrec((tie) => ({

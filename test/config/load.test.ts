@@ -68,9 +68,9 @@ describe('the stores of an upstream', () => {
 
 test('an upstream inherits all but its stores', () => {
   const { config } = load(`
-upstream: { url: http://a, headersTimeout: 3s, checks: { path: /up, interval: 7s }, retries: { on: [] } }
+upstream: { url: http://a, headersTimeout: 3s, healthChecks: { path: /up, interval: 7s }, retries: { on: [] } }
 upstreams:
-  stock: { url: http://b, checks: { path: /health }, ejection: { statuses: [503] } }
+  stock: { url: http://b, healthChecks: { path: /health }, ejection: { statuses: [503] } }
   files: { stores: [{ url: http://c }], headersTimeout: 1m }
 mounts: [{ path: /files, upstream: files }, { path: /more, upstream: default }]
 `);
@@ -78,17 +78,17 @@ mounts: [{ path: /files, upstream: files }, { path: /more, upstream: default }]
   expect(stock).toEqual({
     ...config.upstream,
     stores: [{ url: 'http://b', weight: 1 }],
-    checks: { ...config.upstream.checks, path: '/health' },
+    healthChecks: { ...config.upstream.healthChecks, path: '/health' },
     ejection: { ...config.upstream.ejection, statuses: [{ from: 503, to: 503 }] },
   });
   expect(files).toEqual({ ...config.upstream, stores: [{ url: 'http://c', weight: 1 }], headersTimeout: 60_000 });
-  expect(config.upstream.checks.interval).toBe(7_000);
+  expect(config.upstream.healthChecks.interval).toBe(7_000);
   expect(config.mounts.map(({ upstream }) => upstream)).toEqual(['files', 'default']);
 });
 
 describe('accepted as it is', () => {
   test.each([
-    ['trusted proxies of both families', 'door: { trustedProxies: [10.0.0.0/8, "::1/128", 0.0.0.0/0] }'],
+    ['trusted proxies of both families', 'http: { trustedProxies: [10.0.0.0/8, "::1/128", 0.0.0.0/0] }'],
     [
       'a mount that only begins like another path',
       'mounts: [{ path: /documents, target: http://a }, { path: /document, target: http://a }]',
@@ -96,10 +96,10 @@ describe('accepted as it is', () => {
     ['an origin of an app', 'cors: { origins: [capacitor://localhost, http://localhost:5173] }'],
     ['no CORS', 'cors: { origins: [] }'],
     ['an IPv6 store', 'upstream: { url: "http://[::1]:3000" }'],
-    ['no time to drain', 'door: { drainTimeout: 0s }'],
-    ['bodies of no size', 'door: { maxBodyBytes: 0 }'],
-    ['sizes in plain bytes', 'door: { maxBodyBytes: 1000, maxUrlBytes: "2000" }'],
-    ['equal limits', 'door: { headersTimeout: 30s, maxUrlBytes: 16KiB }'],
+    ['no time to drain', 'http: { drainTimeout: 0s }'],
+    ['bodies of no size', 'http: { maxBodyBytes: 0 }'],
+    ['sizes in plain bytes', 'http: { maxBodyBytes: 1000, maxUrlBytes: "2000" }'],
+    ['equal limits', 'http: { headersTimeout: 30s, maxUrlBytes: 16KiB }'],
   ])('%s', (_, gateway) => {
     expect(() => load(gateway)).not.toThrow();
   });
@@ -107,7 +107,7 @@ describe('accepted as it is', () => {
 
 describe('the configuration', () => {
   test('cannot be changed anywhere', () => {
-    const { config } = load('mounts: [{ path: /a, target: http://a }]\ndoor: { trustedProxies: [10.0.0.0/8] }');
+    const { config } = load('mounts: [{ path: /a, target: http://a }]\nhttp: { trustedProxies: [10.0.0.0/8] }');
     const pending: unknown[] = [config];
     let seen = 0;
     while (pending.length > 0) {
@@ -132,17 +132,17 @@ describe('the configuration', () => {
 
 describe('where a value came from', () => {
   test('is told for each setting: environment, file with its place, or default', () => {
-    const { config } = load('door:\n  maxBodyBytes: 2MiB\n', { LOG_LEVEL: 'warn' });
+    const { config } = load('http:\n  maxBodyBytes: 2MiB\n', { LOG_LEVEL: 'warn' });
     const described = new Map(describeConfig(config).map(({ name, value, source }) => [name, `${value} ${source}`]));
     expect(described.get('log.level')).toBe('"warn" environment LOG_LEVEL');
-    expect(described.get('door.maxBodyBytes')).toBe('"2MiB" file conf/g.yaml:2:17');
+    expect(described.get('http.maxBodyBytes')).toBe('"2MiB" file conf/g.yaml:2:17');
     expect(described.get('listen.port')).toBe('8080 default');
     expect(described.get('mounts')).toBe('[] default');
   });
 
   test('is known only of settings there are, and of a configuration that was loaded', () => {
     const { config } = load('{}');
-    expect(() => sourceOf(config, 'door.colour')).toThrow('there is no setting door.colour');
+    expect(() => sourceOf(config, 'http.colour')).toThrow('there is no setting http.colour');
     expect(() => describeConfig({ ...config })).toThrow('only a Config that loadConfig returned');
   });
 });

@@ -74,14 +74,14 @@ describe('the ban ladder', () => {
   test('is read in milliseconds; equal lengths are not falling', () => {
     const { ladder } = plansFrom(`
 plans: { free: { custom: true } }
-bans: { strikes: 3, within: 10s, grace: 0ms, lengths: [60s, 1m, 2m], forget: 2d }
+bans: { strikes: 3, window: 10s, grace: 0ms, durations: [60s, 1m, 2m], decay: 2d }
 `);
     expect(ladder).toEqual({
       strikes: 3,
-      within: 10_000,
+      window: 10_000,
       grace: 0,
-      lengths: [60_000, 60_000, 120_000],
-      forget: 172_800_000,
+      durations: [60_000, 60_000, 120_000],
+      decay: 172_800_000,
     });
   });
 

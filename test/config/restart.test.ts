@@ -108,5 +108,5 @@ test('docs/running.md names exactly the sections and settings that need a restar
 });
 
 test('there is no setting of another name', () => {
-  expect(() => needsRestart('door.colour')).toThrow('there is no setting door.colour');
+  expect(() => needsRestart('http.colour')).toThrow('there is no setting http.colour');
 });

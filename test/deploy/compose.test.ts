@@ -18,8 +18,8 @@ const compose = parse(textOf('docker-compose.yml'), { merge: true }) as {
 const gateways = Object.entries(compose.services).filter(([name]) => name.startsWith('gateway-'));
 
 test('a gateway of the compose file has the time that its requests may take at a stop', () => {
-  const { door } = parse(textOf('config/gateway.yaml')) as { door: Record<'drainDelay' | 'drainTimeout', string> };
-  const drain = parseDuration(door.drainDelay)! + parseDuration(door.drainTimeout)!;
+  const { http } = parse(textOf('config/gateway.yaml')) as { http: Record<'drainDelay' | 'drainTimeout', string> };
+  const drain = parseDuration(http.drainDelay)! + parseDuration(http.drainTimeout)!;
   expect(gateways).toHaveLength(2);
   for (const [, { stop_grace_period: grace }] of gateways) expect(parseDuration(grace!)).toBeGreaterThan(drain);
 });

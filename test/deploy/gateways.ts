@@ -16,7 +16,7 @@ import { scraped } from './exposition.ts';
 const PLANS = `plans:
   free: { windows: [{ limit: 5, per: minute }] }
   enterprise: { custom: true }
-bans: { strikes: 3, lengths: [1m] }
+bans: { strikes: 3, durations: [1m] }
 `;
 const HAPPENED = [
   'storegate_bans_total{',
@@ -37,7 +37,8 @@ const TRACED = {
 const ALONE = ['storegate_state_alone_total{', 'storegate_state_mode{mode="local"}'];
 
 /** An upstream with nobody behind it, which its checks find out. */
-const GONE = 'upstreams: { gone: { url: "http://127.0.0.1:1", checks: { path: /, interval: 100ms, unhealthy: 1 } } }\n';
+const GONE =
+  'upstreams: { gone: { url: "http://127.0.0.1:1", healthChecks: { path: /, interval: 100ms, unhealthyThreshold: 1 } } }\n';
 
 /** The metrics of real gateways of one process, after every event that they count. */
 export async function ofOneProcess(): Promise<string[]> {
@@ -58,7 +59,7 @@ async function fromEmbeddedGateway(): Promise<string> {
 
 async function fromGatewayThatLostRedis(): Promise<string> {
   const redis = await startRedis();
-  const settings = 'redis: { deadline: 1s, misses: 1 }';
+  const settings = 'redis: { deadline: 1s, failureThreshold: 1 }';
   const gateway = await TestGateway.start({ settings, env: { REDIS_URL: redis.url } });
   try {
     const { secret } = await gateway.key();
@@ -152,7 +153,7 @@ async function letHappen(
     return (await ask(withKey)) === 403;
   });
   write('plans.yaml', PLANS);
-  write('gateway.yaml', `${own}door: { maxConnectionsPerAddress: 1 }\n`);
+  write('gateway.yaml', `${own}http: { maxConnectionsPerAddress: 1 }\n`);
   await admin('POST', '/reload');
   await tooManyConnections(url, adminUrl);
   write('gateway.yaml', own);

@@ -44,9 +44,9 @@ afterEach(async () => {
 
 test('a stage between store and reply is one file and one line', async () => {
   store = await fakeStore((request, response) => response.end(`${request.url} ${store.seen.length}`));
-  const { door, ...config } = withStore(loadConfig({ env: {}, cwd: import.meta.dirname }), store.url);
+  const { http: door, ...config } = withStore(loadConfig({ env: {}, cwd: import.meta.dirname }), store.url);
   const observe = () => {};
-  const guard = createGuard(door.guard);
+  const guard = createGuard(door.authFailureLimit);
   const cors = createCors({ origins: [], maxAge: 0 });
   const answer = createAnswer({ cors, guard, observe });
   const upstreams = new Upstreams(config, { upstream: null, upstreams: {} }, observe);

@@ -6,7 +6,7 @@ import { parseTarget } from '../../src/gateway/wire/target.ts';
 import { cases, document } from './letter/document.ts';
 import type { Case } from './letter/subject.ts';
 
-const contract = loadContract('letter.json', { text: JSON.stringify(document), leniency: 'omit' });
+const contract = loadContract('letter.json', { text: JSON.stringify(document), onUnsupported: 'omit' });
 
 /** Whether the contract takes a request. */
 function isTaken({ request: { method, target, headers = {}, body } }: Case): boolean {

@@ -28,7 +28,7 @@ beforeAll(async () => {
   };
   writeFileSync(join(folder, 'openapi.json'), JSON.stringify(document));
   stand = await Stand.start({
-    settings: `contract: {file: "${join(folder, 'openapi.json')}"}\ndoor: {maxBodyBytes: 1KiB}`,
+    settings: `contract: {file: "${join(folder, 'openapi.json')}"}\nhttp: {maxBodyBytes: 1KiB}`,
   });
 });
 afterAll(async () => {

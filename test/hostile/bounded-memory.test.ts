@@ -54,7 +54,7 @@ test('a body of tiny chunks is held once, whatever buffers they came in', () => 
 
 describe('requests of all kinds', () => {
   test('add no series to the metrics: labels come from fixed sets', async () => {
-    const stand = await Stand.start({ settings: 'door: {guard: {failures: 100000, span: 1m}}' });
+    const stand = await Stand.start({ settings: 'http: {authFailureLimit: {failures: 100000, window: 1m}}' });
     const series = async () =>
       (await stand.gateway.admin.get('/metrics')).text.split('\n').filter((line) => line.startsWith('storegate_'))
         .length;

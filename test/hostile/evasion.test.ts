@@ -82,7 +82,7 @@ test('a ban needs requests after a refusal could be seen', async () => {
 });
 
 test('nobody can have the key of another limited or banned', async () => {
-  const key = await limited('door: {guard: {failures: 5, span: 1m}}');
+  const key = await limited('http: {authFailureLimit: {failures: 5, window: 1m}}');
   const near = [key.slice(0, -1), `${key}x`, key.toLowerCase(), `${key},`, `"${key}"`, makeSecret('test')];
   for (let round = 0; round < 10; round++) {
     for (const guess of near) {
@@ -116,7 +116,7 @@ describe('a flood of pages, which need no key,', () => {
   const pageAsked = (line: string, ...headers: string[]) => request(line, 'Host: a', ...headers);
 
   test('ends however they are asked for, and harms nobody else', async () => {
-    const key = await limited('door: { maxRequestsPerConnection: 10000 }');
+    const key = await limited('http: { maxRequestsPerConnection: 10000 }');
     const wire = await stand.connect('127.0.0.11');
     const disguises = [
       pageAsked('HEAD /docs/'),
@@ -163,7 +163,7 @@ describe('a flood of pages, which need no key,', () => {
 });
 
 test('guessing is throttled per address, and only there', async () => {
-  await limited('door: {guard: {failures: 3, span: 1m}}');
+  await limited('http: {authFailureLimit: {failures: 3, window: 1m}}');
   const guess = async (from: string) => {
     const wire = await stand.connect(from);
     const { status } = await wire.send(request('GET /pets', 'Host: a', `X-API-Key: ${makeSecret('test')}`)).answer();
@@ -175,7 +175,7 @@ test('guessing is throttled per address, and only there', async () => {
 });
 
 test('behind a trusted proxy, a caller cannot choose its address by writing one in front', async () => {
-  await limited('door: {trustedProxies: [127.0.0.0/8], guard: {failures: 3, span: 1m}}');
+  await limited('http: {trustedProxies: [127.0.0.0/8], authFailureLimit: {failures: 3, window: 1m}}');
   const statuses: number[] = [];
   for (let i = 0; i < 5; i++) {
     const forged = `X-Forwarded-For: 10.0.0.${i}, 198.51.100.7`;

@@ -38,10 +38,10 @@ async function pipelineWith(
 ) {
   const events: Event[] = [];
   const observe = toAll(...listeners, (event) => events.push(event));
-  const guard = createGuard({ failures: 10, span: 60_000 });
+  const guard = createGuard({ failures: 10, window: 60_000 });
   const answer = createAnswer({ cors, guard, observe });
   const pipeline = createPipeline({
-    door: createDoor({ config: gateway.config.door, observe, tell: () => [], beginSpan: null }),
+    door: createDoor({ config: gateway.config.http, observe, tell: () => [], beginSpan: null }),
     addresses: null,
     authenticate: async () => ({}) as never,
     admit: async () => ({}) as never,

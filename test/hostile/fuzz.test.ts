@@ -5,7 +5,7 @@ import type { Wire } from './wire.ts';
 
 let stand: Stand;
 beforeAll(async () => {
-  stand = await Stand.start({ settings: 'door: {guard: {failures: 1000000, span: 1m}}' });
+  stand = await Stand.start({ settings: 'http: {authFailureLimit: {failures: 1000000, window: 1m}}' });
 });
 afterAll(() => stand.stop());
 

@@ -5,7 +5,7 @@ import { isAnError, Stand } from './stand.ts';
 
 let stand: Stand;
 beforeAll(async () => {
-  stand = await Stand.start({ settings: 'door: {guard: {failures: 1000, span: 1m}}' });
+  stand = await Stand.start({ settings: 'http: {authFailureLimit: {failures: 1000, window: 1m}}' });
 });
 afterAll(() => stand.stop());
 
@@ -88,7 +88,7 @@ describe('who asks, and from where, is said by the gateway alone', () => {
   });
 
   test('what else stops here is a setting; the names that the gateway sets always do', async () => {
-    const other = await Stand.start({ settings: 'door: {stripHeaders: [x-tenant, "x-internal-*"]}' });
+    const other = await Stand.start({ settings: 'http: {stripHeaders: [x-tenant, "x-internal-*"]}' });
     try {
       const lines = ['X-Tenant: a', 'X-Internal-Role: b', 'X_Internal_Role: c', 'Remote-User: d', 'X-Forwarded-For: e'];
       const { headers } = await other.passed(other.request('GET /pets', lines));

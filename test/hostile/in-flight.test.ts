@@ -6,7 +6,7 @@ import type { Wire } from './wire.ts';
 
 const plans = 'plans: { free: { windows: [{ limit: 1000, per: minute }], concurrency: 1 } }\n';
 const HASTY =
-  'upstream: { headersTimeout: 300ms, bodyTimeout: 300ms }\ndoor: { headersTimeout: 1s, requestTimeout: 1s, stallTimeout: 300ms }';
+  'upstream: { headersTimeout: 300ms, bodyTimeout: 300ms }\nhttp: { headersTimeout: 1s, requestTimeout: 1s, responseWriteTimeout: 300ms }';
 
 let patient: Stand;
 let hasty: Stand;

@@ -11,7 +11,7 @@ beforeAll(async () => {
   hole = await startBlackHole();
   stand = await Stand.start({
     settings:
-      'door: {maxBodyBytes: 64KiB, drainTimeout: 200ms}\nupstream: {connectTimeout: 1s, headersTimeout: 1s, bodyTimeout: 300ms}',
+      'http: {maxBodyBytes: 64KiB, drainTimeout: 200ms}\nupstream: {connectTimeout: 1s, headersTimeout: 1s, bodyTimeout: 300ms}',
     mounts: (url) =>
       `mounts: [{path: /files, target: "${url}"}, {path: /live, target: "${url}", websocket: true}, {path: /hole, target: "${hole.url}", websocket: true}]`,
   });

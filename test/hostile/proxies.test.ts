@@ -11,7 +11,7 @@ import { RecordingStore } from './recording-store.ts';
 import { attack, keysOf, pet, petIn, Victim } from './victim.ts';
 
 const CASES = [...LENGTHS, ...CHUNKS, ...HEADER_LINES, ...REQUEST_LINES];
-const SETTINGS = 'door: {guard: {failures: 1000000, span: 1m}}\nupstream: {connections: 1}';
+const SETTINGS = 'http: {authFailureLimit: {failures: 1000000, window: 1m}}\nupstream: {connections: 1}';
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {

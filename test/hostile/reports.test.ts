@@ -45,7 +45,7 @@ afterAll(async () => {
 
 /** Selects the gateway of this mode with an empty record, and sets the answers of its store. */
 async function stage(mode: string, respond: Respond): Promise<void> {
-  const settings = `contract: {file: "${join(folder, 'openapi.json')}", responses: ${mode}}\ndoor: {maxBodyBytes: 1KiB}`;
+  const settings = `contract: {file: "${join(folder, 'openapi.json')}", responses: ${mode}}\nhttp: {maxBodyBytes: 1KiB}`;
   stand = stands.get(mode) ?? (await Stand.start({ settings }));
   stands.set(mode, stand);
   stand.gateway.log.length = 0;

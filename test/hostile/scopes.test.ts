@@ -54,7 +54,7 @@ describe.each(BACKENDS)('with keys in %s', (backend) => {
     store = await RecordingStore.start();
     gateway = await TestGateway.start({
       storeUrl: store.url,
-      settings: `contract: {file: "${join(folder, 'openapi.json')}", leniency: pass}`,
+      settings: `contract: {file: "${join(folder, 'openapi.json')}", onUnsupported: pass}`,
       plans: 'plans: {free: {windows: [{per: minute, limit: 1000}]}, small: {windows: [{per: minute, limit: 3}]}}\n',
       env: redis ? { REDIS_URL: redis.url } : {},
     });

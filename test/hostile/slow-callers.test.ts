@@ -9,7 +9,7 @@ import { Wire, type WireAnswer } from './wire.ts';
 describe('a caller that is slow', () => {
   let stand: Stand;
   beforeAll(async () => {
-    stand = await Stand.start({ settings: 'door: {headersTimeout: 300ms, requestTimeout: 500ms}' });
+    stand = await Stand.start({ settings: 'http: {headersTimeout: 300ms, requestTimeout: 500ms}' });
   });
   afterAll(() => stand.stop());
 
@@ -45,7 +45,7 @@ describe('a caller that is slow', () => {
 describe('a caller that is slow', () => {
   let stand: Stand;
   beforeAll(async () => {
-    stand = await Stand.start({ settings: 'door: {keepAliveTimeout: 200ms, stallTimeout: 200ms}' });
+    stand = await Stand.start({ settings: 'http: {keepAliveTimeout: 200ms, responseWriteTimeout: 200ms}' });
   });
   afterAll(() => stand.stop());
 
@@ -145,7 +145,7 @@ describe('connections beyond the limit are turned away, and those within it go o
     )?.[1];
 
   test('though a thousand of them are idle', async () => {
-    capped = await Stand.start({ settings: 'door: {maxConnections: 1200, maxConnectionsPerAddress: 1200}' });
+    capped = await Stand.start({ settings: 'http: {maxConnections: 1200, maxConnectionsPerAddress: 1200}' });
     const idle = await Promise.all(Array.from({ length: 1_000 }, () => Wire.open(capped.gateway.url)));
     const wire = await capped.connect();
     for (let i = 0; i < 20; i++) expect((await wire.send(capped.probe).answer()).status).toBe(200);
@@ -154,14 +154,14 @@ describe('connections beyond the limit are turned away, and those within it go o
   });
 
   test('if all callers together have that many', async () => {
-    capped = await Stand.start({ settings: 'door: {maxConnections: 3, maxConnectionsPerAddress: 3}' });
+    capped = await Stand.start({ settings: 'http: {maxConnections: 3, maxConnectionsPerAddress: 3}' });
     await fillsUp('127.0.0.1', '127.0.0.2', '127.0.0.3');
     expect(await (await capped.connect('127.0.0.4')).ended()).toBe('');
     expect(await counted('total')).toBe('3');
   });
 
   test('if their address has that many, and callers of others find room', async () => {
-    capped = await Stand.start({ settings: 'door: {maxConnections: 10, maxConnectionsPerAddress: 3}' });
+    capped = await Stand.start({ settings: 'http: {maxConnections: 10, maxConnectionsPerAddress: 3}' });
     await fillsUp('127.0.0.1', '127.0.0.1', '127.0.0.1');
     await fillsUp('127.0.0.2');
     expect(await counted('address')).toBe('4');
@@ -169,18 +169,18 @@ describe('connections beyond the limit are turned away, and those within it go o
   });
 
   test('unless they are those of a trusted proxy, from the reload on that names it', async () => {
-    capped = await Stand.start({ settings: 'door: {maxConnections: 4, maxConnectionsPerAddress: 1}' });
+    capped = await Stand.start({ settings: 'http: {maxConnections: 4, maxConnectionsPerAddress: 1}' });
     await fillsUp('127.0.0.1');
-    const settings = 'door: {maxConnections: 4, maxConnectionsPerAddress: 1, trustedProxies: [127.0.0.0/8]}';
+    const settings = 'http: {maxConnections: 4, maxConnectionsPerAddress: 1, trustedProxies: [127.0.0.0/8]}';
     writeFileSync(join(capped.gateway.folder, 'gateway.yaml'), settings);
-    expect((await adminOf(capped.gateway.adminUrl)('POST', '/reload')).body.changed).toEqual(['door.trustedProxies']);
+    expect((await adminOf(capped.gateway.adminUrl)('POST', '/reload')).body.changed).toEqual(['http.trustedProxies']);
     await fillsUp('127.0.0.1', '127.0.0.1', '127.0.0.1');
   });
 });
 
 describe('half-sent bodies of one key', () => {
   test('beyond its part of the budget are 503 with Retry-After, and another key is served', async () => {
-    const small = await Stand.start({ settings: 'door: {maxBodyBytes: 1KiB, bodyBudget: 8KiB}' });
+    const small = await Stand.start({ settings: 'http: {maxBodyBytes: 1KiB, bodyBudget: 8KiB}' });
     const wires: Wire[] = [];
     try {
       const half = small.post(['Content-Length: 1000'], 'x'.repeat(900));

@@ -50,7 +50,7 @@ beforeAll(async () => {
   };
   writeFileSync(join(folder, 'openapi.json'), JSON.stringify(document));
   stand = await Stand.start({
-    settings: `contract: {file: "${join(folder, 'openapi.json')}"}\ndoor: {maxBodyBytes: 1MiB}`,
+    settings: `contract: {file: "${join(folder, 'openapi.json')}"}\nhttp: {maxBodyBytes: 1MiB}`,
   });
 });
 afterAll(async () => {

@@ -68,7 +68,7 @@ test('an address that is denied gets one answer to everything, which charges nob
 
 test('behind a trusted proxy the caller counts, of either version of IP, and nobody can choose an address', async () => {
   await start({
-    settings: `door: { trustedProxies: [127.0.0.1/32] }
+    settings: `http: { trustedProxies: [127.0.0.1/32] }
 addresses: { allow: [198.51.100.0/24, "2001:db8::/32"], deny: [198.51.100.66, "2001:db8:bad::/48"] }`,
   });
   const { secret } = await gateway.key();
@@ -95,7 +95,7 @@ test('a caller on IPv6 is found in lists too', async () => {
 test('the lists of a mount hold for it alone, before a key is looked up, and for its WebSockets', async () => {
   const url = await startTarget();
   await start({
-    settings: `door: { trustedProxies: [127.0.0.1/32] }
+    settings: `http: { trustedProxies: [127.0.0.1/32] }
 mounts:
   - { path: /files, target: "${url}", websocket: true, addresses: { allow: [198.51.100.0/24], deny: [198.51.100.66] } }
   - { path: /open, target: "${url}" }
@@ -136,7 +136,7 @@ mounts:
 });
 
 test('a list in a file is in force when it changes, under load, and a broken one changes nothing', async () => {
-  const settings = 'door: { trustedProxies: [127.0.0.1/32] }\naddresses: { deny: [{ file: blocked.txt }] }\n';
+  const settings = 'http: { trustedProxies: [127.0.0.1/32] }\naddresses: { deny: [{ file: blocked.txt }] }\n';
   await start({});
   const blocked = join(gateway.folder, 'blocked.txt');
   const many = Array.from({ length: 20_000 }, (_, i) => `10.${i >> 8}.${i & 255}.0/24`).join('\n');
@@ -173,7 +173,7 @@ test('a list in a file is in force when it changes, under load, and a broken one
 
 test('the lists of a plan hold for its keys, before anything is charged, and are put as the rest of it', async () => {
   await start({
-    settings: 'door: { trustedProxies: [127.0.0.1/32] }',
+    settings: 'http: { trustedProxies: [127.0.0.1/32] }',
     plans: `plans:
   free: { windows: [{ limit: 60, per: minute }] }
   office: { windows: [{ limit: 60, per: minute }], addresses: { allow: [198.51.100.0/24, "2001:db8::/32"] } }

@@ -7,7 +7,7 @@ import { until } from '../support/until.ts';
 const PLANS = `plans:
   free: { windows: [{ limit: 3, per: hour }] }
   team: { count: account, windows: [{ limit: 3, per: hour }] }
-bans: { strikes: 3, within: 1m, grace: 0ms, lengths: [10m, 30m], forget: 1d }
+bans: { strikes: 3, window: 1m, grace: 0ms, durations: [10m, 30m], decay: 1d }
 `;
 const REASON = 'sent 3 more requests within 1m after 3/hour was used up, the last of them listPets';
 const MINUTE = 60_000;
@@ -201,7 +201,7 @@ describe('gateways on one Redis', () => {
   });
 
   test('write a ban that began while Redis was away when it is back', async () => {
-    const gateway = await start('redis: { misses: 1 }');
+    const gateway = await start('redis: { failureThreshold: 1 }');
     const { secret, id } = await gateway.key();
     expect((await ask(gateway, secret)).status).toBe(200);
     await redis.admin.replicaof('127.0.0.1', '1');

@@ -242,10 +242,10 @@ describe('a gateway that was killed', () => {
       await redis.stop();
       const { mtimeMs } = statSync(join(crashed, KEY_COPY));
       await until('it is older than a second', () => Date.now() - mtimeMs > 1_000);
-      expect(await refusal('redis: { keyCopy: { maxAge: 1s } }\n')).toMatch(
-        /the copy of its keys in .*data is .* h old, and redis.keyCopy.maxAge is 0 h/,
+      expect(await refusal('redis: { keyCache: { maxAge: 1s } }\n')).toMatch(
+        /the copy of its keys in .*data is .* h old, and redis.keyCache.maxAge is 0 h/,
       );
-      expect(await refusal('redis: { keyCopy: { enabled: false } }\n')).not.toMatch(/copy/);
+      expect(await refusal('redis: { keyCache: { enabled: false } }\n')).not.toMatch(/copy/);
     });
 
     test('where Redis answers, and refuses the password', async () => {

@@ -15,7 +15,7 @@ const PLANS = `plans:
   team: { count: account, windows: [{ limit: 100, per: hour }] }
 accounts:
   acme: { windows: [{ limit: 5, per: minute }] }
-bans: { strikes: 3, lengths: [1m] }
+bans: { strikes: 3, durations: [1m] }
 `;
 /** A small one: each look at files with another contract reads it in a process of its own. */
 const CONTRACT = `openapi: 3.0.3
@@ -38,9 +38,9 @@ components:
     Category: { type: object }
 `;
 /** A setting that is different from the first reload on, by which the tests know of it. */
-const MARK = 'audit: { keep: 7000 }\n';
+const MARK = 'audit: { maxEntries: 7000 }\n';
 const MARKED = {
-  name: 'audit.keep',
+  name: 'audit.maxEntries',
   inForce: '100000',
   inFiles: '7000',
   source: expect.stringMatching(/^file .*gateway\.yaml:\d+:\d+$/),
@@ -131,7 +131,7 @@ describe('what the files say is compared with what is in force', () => {
 accounts:
   acme: { windows: [{ limit: 6, per: minute }] }
   other: { windows: [{ limit: 7, per: minute }] }
-bans: { strikes: 4, lengths: [1m] }
+bans: { strikes: 4, durations: [1m] }
 `,
     );
     expect(await diff()).toMatchObject({
@@ -244,12 +244,12 @@ describe('a dry run of a reload', () => {
     const { status, body } = await admin('POST', '/reload?dryRun=true');
     expect([status, body]).toEqual([
       200,
-      { changed: ['cors.maxAge', 'plans', 'contract'], needRestart: ['audit.keep'] },
+      { changed: ['cors.maxAge', 'plans', 'contract'], needRestart: ['audit.maxEntries'] },
     ]);
     for (const { code, out } of [await there('reload', '--dry-run'), await here('reload', '--dry-run')]) {
       expect(code).toBe(0);
       expect(out).toBe(
-        'A reload would put in force: cors.maxAge, plans, contract.\nOnly after a restart: audit.keep.\n',
+        'A reload would put in force: cors.maxAge, plans, contract.\nOnly after a restart: audit.maxEntries.\n',
       );
     }
     const answer = await gateway.client.get('/pets').set('X-API-Key', secret);

@@ -13,7 +13,7 @@ import { fakeStore, rawStore } from '../support/upstream.ts';
 const PLANS = `
 plans:
   free: { windows: [{ limit: 2, per: minute }, { limit: 100, per: day }] }
-bans: { strikes: 2, within: 1m, lengths: [1m, 5m], forget: 1d }
+bans: { strikes: 2, window: 1m, durations: [1m, 5m], decay: 1d }
 `;
 const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 const HIDDEN = 'gr8hiddenvalue';
@@ -105,7 +105,7 @@ describe('a request that went well', () => {
 
 describe('a request that was refused', () => {
   test('at the door: 400, 413, and bytes that are no request', async () => {
-    const one = await gateway({ settings: 'door: { maxBodyBytes: 1KiB }\n' });
+    const one = await gateway({ settings: 'http: { maxBodyBytes: 1KiB }\n' });
     const { secret } = await one.key();
     const twice = await one.client.get('/a%2').set('X-API-Key', secret);
     expect(twice.status).toBe(400);
@@ -298,7 +298,7 @@ test('faults that are only reported are told of a request that went well', async
 
 describe('what is kept', () => {
   test('goes by the settings, from the next request on after a reload', async () => {
-    const one = await gateway({ settings: 'explain: { requests: 0 }\n' });
+    const one = await gateway({ settings: 'explain: { bufferSize: 0 }\n' });
     const { secret } = await one.key();
     const get = () => one.client.get('/pets').set('X-API-Key', secret);
     const none = await adminOf(one.adminUrl)('GET', `/requests/${(await get()).headers['x-request-id']}`);
@@ -306,7 +306,7 @@ describe('what is kept', () => {
     expect(none.body.message).toMatch(
       /^No gateway has the request \S+\. \S+ keeps none, because explain\.requests is 0\. /,
     );
-    writeFileSync(join(one.folder, 'gateway.yaml'), 'explain: { requests: 4, sample: 0 }\n');
+    writeFileSync(join(one.folder, 'gateway.yaml'), 'explain: { bufferSize: 4, sampleRate: 0 }\n');
     await until('it keeps refusals', async () => {
       await one.client.get('/pets');
       return listOf(await adminOf(one.adminUrl)('GET', '/requests')).length > 0;

@@ -6,10 +6,10 @@ import { until } from '../support/until.ts';
 
 /** How long the first callers wait for a store that hangs, and how soon one that is away is asked whether it is back. */
 const short = (ejection = 'share: 1') =>
-  `headersTimeout: 2s, ejection: { probe: 200ms, slowReturn: 0s, statuses: [503], ${ejection} }`;
+  `headersTimeout: 2s, ejection: { probeInterval: 200ms, slowStart: 0s, statuses: [503], ${ejection} }`;
 /** Nobody waits so long in a test: whatever is answered was not waited for. */
-const LONG = 'headersTimeout: 5m, retries: { budget: 1 }, ejection: { slowReturn: 0s }';
-const CHECKED = 'checks: { path: /health, interval: 100ms, timeout: 1s, unhealthy: 2 }';
+const LONG = 'headersTimeout: 5m, retries: { budget: 1 }, ejection: { slowStart: 0s }';
+const CHECKED = 'healthChecks: { path: /health, interval: 100ms, timeout: 1s, unhealthyThreshold: 2 }';
 const PLANS = 'plans: { free: { windows: [{ limit: 1000000, per: minute }] } }';
 
 /** What takes a store away, in the gateway's word for it. */
@@ -202,7 +202,7 @@ describe('a store that hangs, with deadlines of five minutes', () => {
 });
 
 describe('readiness, while all stores of an upstream are away,', () => {
-  const UNREADY = 'ejection: { probe: 100ms, slowReturn: 0s }, readyWhenAway: false';
+  const UNREADY = 'ejection: { probeInterval: 100ms, slowStart: 0s }, readyDuringOutage: false';
   const readiness = async (adminUrl: string) => {
     const answer = await fetch(`${adminUrl}/health/ready`);
     return { status: answer.status, body: await answer.json() };

@@ -108,7 +108,7 @@ describe('behind a trusted proxy', () => {
   test('the chain of addresses is kept and the caller found in it', async () => {
     const trusting = await TestGateway.start({
       storeUrl: store.url,
-      settings: 'door: {trustedProxies: [127.0.0.0/8]}',
+      settings: 'http: {trustedProxies: [127.0.0.0/8]}',
     });
     const key = await trusting.key();
     await fetch(`${trusting.url}/pets`, {

@@ -195,7 +195,7 @@ describe('gateways that share a Redis', () => {
     stops.push(() => away.stop());
     const one = await gateway({
       env: { REDIS_URL: away.url },
-      settings: 'redis: { whenAway: local }\n',
+      settings: 'redis: { onOutage: local }\n',
     });
     const body = bodyOf(await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' }));
     await send(one.url, body.key, 1);

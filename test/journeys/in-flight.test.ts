@@ -16,7 +16,7 @@ const plans = (concurrency: number) => `plans:
   open: { windows: [{ limit: 60, per: minute }] }
 accounts:
   globex: { windows: [{ limit: 60, per: minute }], concurrency: 1 }
-bans: { strikes: 3, within: 1m, grace: 0ms, lengths: [1m] }
+bans: { strikes: 3, window: 1m, grace: 0ms, durations: [1m] }
 `;
 
 /** A store that answers each request when it is told to. */

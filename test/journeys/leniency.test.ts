@@ -19,7 +19,7 @@ const paths = {
 
 const folder = mkdtempSync(join(tmpdir(), 'contract-'));
 const file = join(folder, 'openapi.json');
-const settings = (leniency: string) => `contract: {file: "${file}", leniency: ${leniency}}\n`;
+const settings = (leniency: string) => `contract: {file: "${file}", onUnsupported: ${leniency}}\n`;
 const stands: Stand[] = [];
 
 beforeAll(() => writeFileSync(file, JSON.stringify({ ...head, paths })));

@@ -71,7 +71,7 @@ test('readiness, reloads and the digests of what is in force are those that heal
 });
 
 test('connections to the store and the room for bodies are told with their limits, also those that a reload changes', async () => {
-  const gateway = await gatewayWith('upstream: { connections: 9 }\ndoor: { bodyBudget: 100MiB }\n');
+  const gateway = await gatewayWith('upstream: { connections: 9 }\nhttp: { bodyBudget: 100MiB }\n');
   const { secret } = await gateway.key();
   await gateway.client.get('/pets').set('X-API-Key', secret);
   const text = await metricsAt(gateway.adminUrl);
@@ -84,7 +84,7 @@ test('connections to the store and the room for bodies are told with their limit
     `storegate_body_budget_bytes ${100 * 2 ** 20}`,
   ])
     expect(text).toContain(`\n${line}\n`);
-  writeFileSync(join(gateway.folder, 'gateway.yaml'), 'door: { bodyBudget: 200MiB }\n');
+  writeFileSync(join(gateway.folder, 'gateway.yaml'), 'http: { bodyBudget: 200MiB }\n');
   await adminOf(gateway.adminUrl)('POST', '/reload');
   expect(valueIn(await metricsAt(gateway.adminUrl), 'storegate_body_budget_bytes')).toBe(200 * 2 ** 20);
 });

@@ -6,7 +6,7 @@ import { until } from '../support/until.ts';
 const PLANS = `
 plans:
   free: { windows: [{ limit: 2, per: minute }, { limit: 100, per: day }] }
-bans: { strikes: 2, within: 1m, lengths: [1h], forget: 1d }
+bans: { strikes: 2, window: 1m, durations: [1h], decay: 1d }
 `;
 
 let gateway: TestGateway;

@@ -36,7 +36,7 @@ async function open(settings: object): Promise<void> {
   key = (await gateway.key()).secret;
 }
 
-const behind = (more: object = {}) => ({ listen: { proxyProtocol: { from: ['127.0.0.0/8'] }, ...more } });
+const behind = (more: object = {}) => ({ listen: { proxyProtocol: { trustedProxies: ['127.0.0.0/8'] }, ...more } });
 const get = () => `GET /pets HTTP/1.1\r\nHost: shop.example\r\nX-API-Key: ${key}\r\n\r\n`;
 const told = (msg: string) => gateway.log.filter((line) => line.msg === msg);
 const from = (address: string) => `PROXY TCP4 ${address} 198.51.100.1 12345 443\r\n`;
@@ -69,7 +69,7 @@ describe('behind a balancer that says whose a connection is', () => {
   });
 
   test('one of IPv4 that it writes as one of IPv6 is that of IPv4, with counters of its own', async () => {
-    await open({ ...behind(), door: { maxConnectionsPerAddress: 1 } });
+    await open({ ...behind(), http: { maxConnectionsPerAddress: 1 } });
     const wires: Wire[] = [];
     for (const address of ['::ffff:192.0.2.11', '::ffff:192.0.2.12']) {
       const wire = await Wire.open(gateway.url);
@@ -121,15 +121,15 @@ describe('behind a balancer that says whose a connection is', () => {
     expect((await gateway.admin.get('/metrics')).text).toMatch(/^storegate_proxy_headers_refused_total 1$/m);
   });
 
-  test('who sends half of one is let go after door.headersTimeout', async () => {
-    await open({ ...behind(), door: { headersTimeout: '200ms' } });
+  test('who sends half of one is let go after http.headersTimeout', async () => {
+    await open({ ...behind(), http: { headersTimeout: '200ms' } });
     const wire = await Wire.open(gateway.url);
     expect(await wire.send('PROXY TCP4 192.0').ended()).toBe('');
     expect(told('proxy.refused')).toMatchObject([{ reason: 'it did not come in time' }]);
   });
 
   test('connections are counted by the address that it says, and its own has as many as there may be', async () => {
-    await open({ ...behind(), door: { maxConnectionsPerAddress: 2 } });
+    await open({ ...behind(), http: { maxConnectionsPerAddress: 2 } });
     const wires: Wire[] = [];
     const next = async (address: string) => {
       const wire = await Wire.open(gateway.url);
@@ -153,7 +153,7 @@ describe('behind a balancer that says whose a connection is', () => {
   });
 
   test('proxies before the balancer are believed by the same settings as ever', async () => {
-    await open({ ...behind(), door: { trustedProxies: ['192.0.2.11/32'] } });
+    await open({ ...behind(), http: { trustedProxies: ['192.0.2.11/32'] } });
     const wire = await Wire.open(gateway.url);
     wire.send(from('192.0.2.11') + get().replace('\r\n\r\n', '\r\nX-Forwarded-For: 203.0.113.9\r\n\r\n'));
     expect((await wire.answer()).status).toBe(200);
@@ -181,7 +181,7 @@ describe('behind a balancer that says whose a connection is', () => {
 });
 
 test('who is no such balancer cannot send the header: it is no request', async () => {
-  await open({ listen: { proxyProtocol: { from: ['192.0.2.0/24'] } } });
+  await open({ listen: { proxyProtocol: { trustedProxies: ['192.0.2.0/24'] } } });
   const wire = await Wire.open(gateway.url);
   expect(await wire.send(from('192.0.2.11') + get()).answer()).toMatchObject({
     status: 400,

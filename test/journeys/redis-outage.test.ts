@@ -19,7 +19,7 @@ afterEach(async () => {
 
 async function start(settings: string): Promise<string> {
   gateway = await TestGateway.start({
-    settings: `redis: { misses: 1, ${settings} }`,
+    settings: `redis: { failureThreshold: 1, ${settings} }`,
     env: { REDIS_URL: redis.url },
   });
   return (await gateway.key()).secret;
@@ -29,7 +29,7 @@ const get = (key: string) => gateway.client.get('/categories').set('X-API-Key', 
 const lines = (msg: string) => gateway.log.filter((line) => line.msg === msg);
 
 test('a gateway whose Redis died counts on, and tells it once', async () => {
-  const key = await start('whenAway: local');
+  const key = await start('onOutage: local');
   expect((await get(key)).headers['x-ratelimit-remaining']).toBe('59');
   await redis.kill();
   await until('the outage is told', async () => {
@@ -46,7 +46,7 @@ test('a gateway whose Redis died counts on, and tells it once', async () => {
 test.each(['local', 'allow'])(
   'under %s, callers see nothing when the listening connection returns in an outage',
   async (policy) => {
-    const key = await start(`whenAway: ${policy}`);
+    const key = await start(`onOutage: ${policy}`);
     expect((await get(key)).status).toBe(200);
     await redis.admin.replicaof('127.0.0.1', '1');
     await until('the outage is told', async () => {
@@ -68,7 +68,7 @@ test.each(['local', 'allow'])(
 
 describe('under the policy deny', () => {
   test('it answers 503 with Retry-After, calls itself not ready, and is well again by itself', async () => {
-    const key = await start('whenAway: deny, readyWhenAway: false');
+    const key = await start('onOutage: deny, readyDuringOutage: false');
     expect((await get(key)).status).toBe(200);
     await redis.kill();
     await until('it refuses', async () => (await get(key)).status === 503);
@@ -89,7 +89,7 @@ test('while Redis is away, metrics are scraped for the first time and limits are
   const plans = (limit: number) => `plans:\n  free: { windows: [{ limit: ${limit}, per: minute }] }\n`;
   gateway = await TestGateway.start({
     plans: plans(5),
-    settings: 'redis: { deadline: 1s, misses: 1 }',
+    settings: 'redis: { deadline: 1s, failureThreshold: 1 }',
     env: { REDIS_URL: redis.url },
   });
   const { secret } = await gateway.key();

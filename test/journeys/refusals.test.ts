@@ -7,7 +7,9 @@ import { plainRequest } from '../support/plain-request.ts';
 let gateway: TestGateway;
 let secret: string;
 beforeAll(async () => {
-  gateway = await TestGateway.start({ settings: 'door:\n  guard: {failures: 1000, span: 1m}\n  maxBodyBytes: 2KiB' });
+  gateway = await TestGateway.start({
+    settings: 'http:\n  authFailureLimit: {failures: 1000, window: 1m}\n  maxBodyBytes: 2KiB',
+  });
   ({ secret } = await gateway.key({ plan: 'business' }));
 });
 afterAll(() => gateway.stop());
@@ -157,7 +159,7 @@ describe('the other refusals', () => {
   });
 
   test('429 for an address that keeps failing, while its valid key goes on working', async () => {
-    const strict = await TestGateway.start({ settings: 'door:\n  guard: {failures: 3, span: 1m}' });
+    const strict = await TestGateway.start({ settings: 'http:\n  authFailureLimit: {failures: 3, window: 1m}' });
     const key = await strict.key();
     const left: string[] = [];
     for (let i = 0; i < 3; i++) {

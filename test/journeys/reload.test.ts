@@ -119,10 +119,10 @@ describe('a reload', () => {
   test('puts another contract, other CORS and mounts in force at once; what needs a restart says so and stays', async () => {
     const { secret } = await gateway.key();
     write('other.yaml', CONTRACT.replace('  /pets:\n', '  /animals:\n'));
-    write('gateway.yaml', 'contract: { file: other.yaml }\ncors: { origins: [] }\ndoor: { maxConnections: 7 }\n');
+    write('gateway.yaml', 'contract: { file: other.yaml }\ncors: { origins: [] }\nhttp: { maxConnections: 7 }\n');
     const { body } = await reload();
     expect(body.changed).toEqual(expect.arrayContaining(['contract', 'contract.file', 'cors.origins']));
-    expect(body.needRestart).toEqual(['door.maxConnections']);
+    expect(body.needRestart).toEqual(['http.maxConnections']);
     expect((await pets(secret)).status).toBe(404);
     const preflight = await gateway.client
       .options('/animals')
@@ -130,7 +130,7 @@ describe('a reload', () => {
     expect(preflight.headers['access-control-allow-origin']).toBeUndefined();
     const { settings } = (await admin('GET', '/config')).body;
     const value = (name: string) => settings.find((one: { name: string }) => one.name === name).value;
-    expect([value('door.maxConnections'), value('cors.origins')]).toEqual(['10000', '[]']);
+    expect([value('http.maxConnections'), value('cors.origins')]).toEqual(['10000', '[]']);
   });
 
   test('fails no request of those that come meanwhile, and every one is counted', async () => {

@@ -10,7 +10,7 @@ import { get } from '../support/workers.ts';
 
 /** Much longer than the balancer needs, on a busy machine too. */
 const SETTINGS = `redis: { deadline: 10s }
-door: { drainDelay: 1s, drainTimeout: 10m }
+http: { drainDelay: 1s, drainTimeout: 10m }
 `;
 const ROUNDS = 2;
 const REQUESTS = 500;

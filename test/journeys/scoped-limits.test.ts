@@ -14,7 +14,7 @@ import { until } from '../support/until.ts';
 const PLANS = `plans:
   free: { windows: [{ limit: 20, per: minute }, { limit: 1000, per: day }] }
   tiny: { windows: [{ limit: 2, per: hour }] }
-bans: { strikes: 3, within: 1h, grace: 1ms, lengths: [1m] }
+bans: { strikes: 3, window: 1h, grace: 1ms, durations: [1m] }
 `;
 const LIMITED = { operations: { listCategories: '3/minute' }, tags: { Animals: [{ limit: 4, per: 'hour' }] } };
 let redis: RedisServer;
@@ -178,7 +178,7 @@ test('two gateways on one Redis count an operation together', async () => {
 
 test('what an operation was charged while Redis was away is added exactly', async () => {
   const own = await startRedis();
-  gateway = await start({ REDIS_URL: own.url }, 'deadline: 1s, misses: 1');
+  gateway = await start({ REDIS_URL: own.url }, 'deadline: 1s, failureThreshold: 1');
   admin = adminOf(gateway.adminUrl);
   const { secret, id } = await gateway.key();
   await get('/categories', secret);

@@ -75,13 +75,13 @@ describe('a gateway that shares its state with nobody', () => {
 
   test('tells what waits for a restart, and why its files were refused', async () => {
     const one = await gateway({ plans: PLANS });
-    writeFileSync(join(one.folder, 'gateway.yaml'), 'audit: { keep: 7000 }\n');
+    writeFileSync(join(one.folder, 'gateway.yaml'), 'audit: { maxEntries: 7000 }\n');
     await until(
       'it has read them',
       async () => (await statusAt(one.adminUrl)).gateways[0].configuration.lastReload !== null,
     );
     expect((await statusAt(one.adminUrl)).gateways[0].configuration).toMatchObject({
-      waiting: ['audit.keep'],
+      waiting: ['audit.maxEntries'],
       lastReload: { reason: 'a file has changed', problems: [] },
     });
     writeFileSync(join(one.folder, 'plans.yaml'), 'plans: 1\n');
@@ -90,7 +90,7 @@ describe('a gateway that shares its state with nobody', () => {
       return lastReload.problems.length > 0;
     });
     const { out } = await commandLine(one.folder)(['status'], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
-    expect(out).toContain(' needs a restart for audit.keep.');
+    expect(out).toContain(' needs a restart for audit.maxEntries.');
     expect(out).toMatch(/ rejected its files at 20\S+: .*plans/);
   });
 

@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 const PLANS = 'plans: { free: { windows: [{ limit: 100000, per: minute }] } }\n';
-const PROBED = 'ejection: { probe: 50ms, slowReturn: 100ms }, checks: { timeout: 200ms }';
+const PROBED = 'ejection: { probeInterval: 50ms, slowStart: 100ms }, healthChecks: { timeout: 200ms }';
 /** For stores that hang. */
 const QUICK = `headersTimeout: 1s, ${PROBED}`;
 
@@ -103,7 +103,7 @@ describe('a store that hangs and answers its probes', () => {
 
 test('an operation that hangs, asked again and again, does not keep others from showing that the store is well', async () => {
   const one = await store((socket, request) => !request.startsWith('GET /categories') && answers()(socket, request));
-  await start(`upstream: { url: "${one.url}", headersTimeout: 3s, ejection: { probe: 50ms } }`);
+  await start(`upstream: { url: "${one.url}", headersTimeout: 3s, ejection: { probeInterval: 50ms } }`);
   await Promise.all(Array.from({ length: 3 }, () => ask('/categories')));
   await isTold('store.away');
   const tried = one.asked.length + 1;
@@ -141,7 +141,8 @@ test('WebSockets take a store away that hangs, and nobody waits for it any more;
 test('a store that restarts is back although one of its operations hangs', async () => {
   const act: Fault = (socket, request) => !request.startsWith('GET /categories') && answers()(socket, request);
   const [one, two] = [await store(act), await store(act)];
-  const settings = 'headersTimeout: 300ms, checks: { timeout: 200ms }, ejection: { probe: 50ms, slowReturn: 1500ms }';
+  const settings =
+    'headersTimeout: 300ms, healthChecks: { timeout: 200ms }, ejection: { probeInterval: 50ms, slowStart: 1500ms }';
   await start(`upstream: { url: "${one.url},${two.url}", ${settings} }`);
   let going = true;
   const callers = ['/pets', '/pets', '/pets', ...Array(8).fill('/categories')].map(async (path) => {
@@ -164,9 +165,9 @@ describe('connections of a store that failed', () => {
       if (isDead) dead.add(socket);
       if (!dead.has(socket)) answers()(socket, request);
     });
-    const checks = 'checks: { path: /health, interval: 100ms, timeout: 100ms, unhealthy: 2 }';
+    const checks = 'healthChecks: { path: /health, interval: 100ms, timeout: 100ms, unhealthyThreshold: 2 }';
     await start(
-      `upstream: { url: "${one.url}", connections: 2, headersTimeout: 5m, ejection: { probe: 50ms }, ${checks} }`,
+      `upstream: { url: "${one.url}", connections: 2, headersTimeout: 5m, ejection: { probeInterval: 50ms }, ${checks} }`,
     );
     const lost = new AbortController();
     const first = Promise.allSettled(Array.from({ length: 2 }, () => ask('/pets', { signal: lost.signal })));
@@ -197,8 +198,11 @@ describe('checks', () => {
       answers(request.startsWith('GET /health ') ? status : 200)(socket, request),
     );
     const two = await store();
-    const checks = 'checks: { path: /health, interval: 100ms, unhealthy: 2, healthy: 2, statuses: [200] }';
-    await start(`upstream: { url: "${one.url},${two.url}", ejection: { probe: 50ms, slowReturn: 100ms }, ${checks} }`);
+    const checks =
+      'healthChecks: { path: /health, interval: 100ms, unhealthyThreshold: 2, healthyThreshold: 2, statuses: [200] }';
+    await start(
+      `upstream: { url: "${one.url},${two.url}", ejection: { probeInterval: 50ms, slowStart: 100ms }, ${checks} }`,
+    );
     status = 503;
     await isTold('store.away');
     expect(lines('store.away')).toEqual([
@@ -216,7 +220,7 @@ describe('checks', () => {
       answers(request.startsWith('GET /helth ') ? 404 : 200)(socket, request),
     );
     await start(
-      `upstream: { url: "${one.url}", checks: { path: /helth, interval: 100ms, unhealthy: 2, statuses: [200] } }`,
+      `upstream: { url: "${one.url}", healthChecks: { path: /helth, interval: 100ms, unhealthyThreshold: 2, statuses: [200] } }`,
     );
     const checks = () => one.asked.filter((request) => request.startsWith('GET /helth ')).length;
     await until('many checks have failed', () => checks() >= 6);
@@ -235,7 +239,7 @@ describe('of two stores', () => {
       await store(hangs),
       await store((socket, request) => void setTimeout(() => answers()(socket, request), 50)),
     ];
-    const settings = 'connections: 2, headersTimeout: 2s, ejection: { timeouts: 2, probe: 50ms }';
+    const settings = 'connections: 2, headersTimeout: 2s, ejection: { timeouts: 2, probeInterval: 50ms }';
     await start(`upstream: { url: "${one.url},${two.url}", ${settings} }`);
     const outcomes = (await Promise.all(Array.from({ length: 20 }, () => ask()))).map(
       ({ status, code }) => code ?? status,
@@ -301,7 +305,9 @@ describe('of two stores', () => {
     const breaks: Fault = (socket, request) =>
       void (request.startsWith('GET / ') || socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n['));
     const [one, other] = [await store(breaks), await store()];
-    await start(`upstream: { stores: [{ url: "${one.url}" }, { url: "${other.url}" }], ejection: { probe: 1h } }`);
+    await start(
+      `upstream: { stores: [{ url: "${one.url}" }, { url: "${other.url}" }], ejection: { probeInterval: 1h } }`,
+    );
     const isWhole = () =>
       ask().then(
         ({ status }) => status === 200,
@@ -333,7 +339,7 @@ describe('of two stores', () => {
   test('one that answers badly stays while the other returns, which takes a few requests only', async () => {
     const [one, two] = [await store(), await store()];
     await one.close();
-    const ejection = 'ejection: { failures: 3, statuses: [503], probe: 50ms, slowReturn: 1h }';
+    const ejection = 'ejection: { failures: 3, statuses: [503], probeInterval: 50ms, slowStart: 1h }';
     await start(`upstream: { url: "${one.url},${two.url}", ${ejection} }`);
     await until('one is away', async () => (await ask()).status === 200 && lines('store.away').length > 0);
     await one.open();

@@ -192,7 +192,7 @@ describe('a gateway with a certificate', () => {
   });
 
   test('takes large bodies both ways, and ends idle connections with the last word of TLS', async () => {
-    await open({}, { door: { keepAliveTimeout: '200ms' } });
+    await open({}, { http: { keepAliveTimeout: '200ms' } });
     const socket = await handshake();
     let closed = false;
     socket.on('end', () => {
@@ -212,8 +212,8 @@ describe('a caller that does not finish its handshake', () => {
   test.each([
     ['sends nothing', Buffer.alloc(0)],
     ['sends the beginning of one', Buffer.from([0x16, 3, 1, 2, 0, 1, 0])],
-  ])('and %s is let go after door.headersTimeout', async (_, bytes) => {
-    await open({}, { door: { headersTimeout: '1s' } });
+  ])('and %s is let go after http.headersTimeout', async (_, bytes) => {
+    await open({}, { http: { headersTimeout: '1s' } });
     const wire = await Wire.open(gateway.url);
     wire.send(bytes);
     expect(await wire.ended()).toBe('');
@@ -226,7 +226,7 @@ describe('a caller that does not finish its handshake', () => {
   });
 
   test('is counted as a connection of its address from the beginning', async () => {
-    await open({}, { door: { maxConnectionsPerAddress: 2 } });
+    await open({}, { http: { maxConnectionsPerAddress: 2 } });
     const wires = [await Wire.open(gateway.url), await Wire.open(gateway.url)];
     const third = await Wire.open(gateway.url);
     expect(await third.ended()).toBe('');
@@ -263,7 +263,10 @@ describe('a caller that does not finish its handshake', () => {
 });
 
 test('a caller that reads nothing of its answer is cut off', async () => {
-  await open({}, { door: { stallTimeout: '300ms' }, mounts: [{ path: '/much', target: 'http://127.0.0.1:1' }] });
+  await open(
+    {},
+    { http: { responseWriteTimeout: '300ms' }, mounts: [{ path: '/much', target: 'http://127.0.0.1:1' }] },
+  );
   await gateway.stop();
   await store.close();
   const much = await fakeStore((_request, response) => {
@@ -272,7 +275,7 @@ test('a caller that reads nothing of its answer is cut off', async () => {
   store = much;
   const settings = {
     listen: { tls: pair },
-    door: { stallTimeout: '300ms' },
+    http: { responseWriteTimeout: '300ms' },
     mounts: [{ path: '/much', target: much.url }],
   };
   gateway = await TestGateway.start({ settings: JSON.stringify(settings), plans: PLANS, storeUrl: much.url });
@@ -365,7 +368,7 @@ test('TLS is turned on, off and made stricter by a reload, for new connections',
 });
 
 test('a stop loses no request, and ends connections with the last word of TLS', async () => {
-  await open({}, { door: { drainDelay: '2s' } });
+  await open({}, { http: { drainDelay: '2s' } });
   const idle = await handshake();
   const over = once(idle, 'end');
   const agents = [1, 2, 3].map(() => new Agent({ keepAlive: true, maxSockets: 1, ...reaching() }));

@@ -14,7 +14,7 @@ const CALLER = '00f067aa0ba902b7';
 const SAMPLED = `00-${TRACE}-${CALLER}-01`;
 const NOT_SAMPLED = `00-${TRACE}-${CALLER}-00`;
 /** Spans go soon, and a test that ends does not wait long for a collector that is away. */
-const SOON = 'batch: { delay: 20ms }, timeout: 1s';
+const SOON = 'batch: { scheduleDelay: 20ms }, timeout: 1s';
 
 const folder = temporaryFolders();
 let collector: Collector | null = null;
@@ -309,7 +309,7 @@ describe('who decides what is kept', () => {
     [
       'a caller that came through a trusted proxy',
       { traceparent: NOT_SAMPLED },
-      { settings: ', parents: proxies', more: () => 'door: { trustedProxies: ["127.0.0.0/8"] }' },
+      { settings: ', parents: proxies', more: () => 'http: { trustedProxies: ["127.0.0.0/8"] }' },
       { isKept: false, isContinued: true },
     ],
   ])('%s', async (_who, fields, setting, expected) => {

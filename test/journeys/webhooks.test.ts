@@ -16,7 +16,7 @@ import { until } from '../support/until.ts';
 const PLANS = `plans:
   free: { windows: [{ limit: 10, per: day }] }
   team: { count: account, windows: [{ limit: 5, per: day }] }
-bans: { strikes: 3, within: 1m, grace: 0ms, lengths: [10m, 30m], forget: 1d }
+bans: { strikes: 3, window: 1m, grace: 0ms, durations: [10m, 30m], decay: 1d }
 `;
 
 const ask = async (gateway: { readonly url: string }, key: string, path = '/pets'): Promise<number> => {
@@ -195,7 +195,7 @@ describe('an embedded gateway', () => {
   });
 
   test('gives an event up that is too old, and drops the oldest where too many wait', async () => {
-    await start('webhooks: { keep: 1h, waiting: 10 }');
+    await start('webhooks: { retryFor: 1h, maxPending: 10 }');
     receiver.answer = () => ({ status: 500, cut: true });
     const ids: string[] = [];
     for (let i = 0; i < 13; i++) ids.push((await issue(admin)).id);
@@ -360,7 +360,7 @@ describe('gateways on one Redis', () => {
 
   test('tell once that a store is away, and once that it is back', async () => {
     const store = await startStore();
-    const settings = 'deadline: 10s }\nupstream: { ejection: { failures: 2, probe: 100ms }';
+    const settings = 'deadline: 10s }\nupstream: { ejection: { failures: 2, probeInterval: 100ms }';
     const both = [await start(settings, store.url), await start(settings, store.url)];
     const { key } = await issue(adminOf(both[0]!.adminUrl), { plan: 'team' });
     for (const gateway of both) expect(await ask(gateway, key)).toBe(200);
@@ -388,7 +388,10 @@ describe('gateways on one Redis', () => {
   });
 
   test('tell that Redis is away while it is, and once that it is back', async () => {
-    const [one, two] = [await start('deadline: 1s, misses: 1'), await start('deadline: 1s, misses: 1')];
+    const [one, two] = [
+      await start('deadline: 1s, failureThreshold: 1'),
+      await start('deadline: 1s, failureThreshold: 1'),
+    ];
     const admin = adminOf(one.adminUrl);
     const { key } = await issue(admin);
     for (const gateway of [one, two]) expect(await ask(gateway, key)).toBe(200);

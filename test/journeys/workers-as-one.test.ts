@@ -15,7 +15,7 @@ import { flood, GatewayWithWorkers } from '../support/workers.ts';
 const plans = (strikes: number) => `plans:
   free: { windows: [{ limit: 10, per: day }] }
   enterprise: { custom: true }
-bans: { strikes: ${strikes}, within: 1m, grace: 0ms, lengths: [10m, 30m], forget: 1d }
+bans: { strikes: ${strikes}, window: 1m, grace: 0ms, durations: [10m, 30m], decay: 1d }
 `;
 const FEW = plans(3);
 const CONNECTIONS = 'connections: 10';
@@ -114,7 +114,7 @@ describe('stores', () => {
   test('that hang are found by every worker by itself, and a reload reaches all', async () => {
     const stores = [await FaultyStore.start(), await FaultyStore.start()];
     const [one, two] = stores as [FaultyStore, FaultyStore];
-    const quick = 'headersTimeout: 500ms, ejection: { probe: 50ms, slowReturn: 100ms }';
+    const quick = 'headersTimeout: 500ms, ejection: { probeInterval: 50ms, slowStart: 100ms }';
     await reload({ 'gateway.yaml': settings(`url: "${one.url},${two.url}", ${quick}`) });
     const { key } = await gateway.key('1000000/hour');
     const load = () => flood(`${gateway.url}/pets`, { callers: 8, requests: 40, headers: withKey(key) });
@@ -137,8 +137,8 @@ describe('stores', () => {
 
   test('that are away make the gateway unready where the settings say so, and are counted by worker', async () => {
     const store = await NginxStore.start();
-    const unready = 'readyWhenAway: false, ejection: { probe: 100ms, slowReturn: 0s }';
-    const checked = 'checks: { path: /health, interval: 100ms, timeout: 200ms, unhealthy: 1 }';
+    const unready = 'readyDuringOutage: false, ejection: { probeInterval: 100ms, slowStart: 0s }';
+    const checked = 'healthChecks: { path: /health, interval: 100ms, timeout: 200ms, unhealthyThreshold: 1 }';
     await reload({ 'gateway.yaml': settings(`url: "${store.url}", ${unready}, ${checked}`) });
     const listed = async () => (await gateway.admin('GET', '/stores')).body.stores;
     const readiness = async () => {

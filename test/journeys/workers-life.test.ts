@@ -104,8 +104,8 @@ describe('a worker', () => {
   let gateway: GatewayWithWorkers;
   let key: string;
   beforeAll(async () => {
-    const guard = 'guard: { failures: 6, span: 1h }';
-    gateway = await start(`door: { drainDelay: 2s, ${DRAIN}, ${guard} }\n`, { env: await ports() });
+    const guard = 'authFailureLimit: { failures: 6, window: 1h }';
+    gateway = await start(`http: { drainDelay: 2s, ${DRAIN}, ${guard} }\n`, { env: await ports() });
     ({ key } = await gateway.key('1000000/day'));
   });
   afterAll(stopAll);
@@ -215,7 +215,7 @@ describe('when the primary process is killed', () => {
 
   test('its workers go on, one until a SIGTERM and one until there is a new gateway, and finish what they have begun', async () => {
     const env = await ports();
-    const settings = `door: { ${DRAIN} }\n`;
+    const settings = `http: { ${DRAIN} }\n`;
     const gateway = await start(settings, { env });
     const [one, other] = gateway.pids;
     const { key } = await gateway.key('1000/day');
@@ -269,7 +269,8 @@ describe('when the primary process is killed', () => {
 
 test('a gateway that has lost Redis is unready where the operator wants that, and a stop cuts off what is not finished in time', async () => {
   const own = await startRedis();
-  const settings = 'redis: { readyWhenAway: false, deadline: 1s, misses: 1 }\ndoor: { drainTimeout: 100ms }\n';
+  const settings =
+    'redis: { readyDuringOutage: false, deadline: 1s, failureThreshold: 1 }\nhttp: { drainTimeout: 100ms }\n';
   const gateway = await start(settings, { redisUrl: own.url });
   const { key } = await gateway.key('1000/day');
   await gateway.fromEveryWorker('/categories', { 'X-API-Key': key });
@@ -288,7 +289,7 @@ test('a gateway that has lost Redis is unready where the operator wants that, an
 });
 
 test('clients that keep connecting while all workers stop are answered or refused, and none is reset', async () => {
-  const gateway = await start(`door: { drainDelay: 500ms, ${DRAIN} }\n`, { env: await ports() });
+  const gateway = await start(`http: { drainDelay: 500ms, ${DRAIN} }\n`, { env: await ports() });
   const clients = new Worker(new URL('../support/connecting-clients.ts', import.meta.url));
   const lost = once(clients, 'message');
   clients.postMessage(Number(new URL(gateway.url).port));
@@ -370,7 +371,7 @@ describe('the start', () => {
   });
 
   test('has a store of its own, shows demo keys that are good, and a stop waits for the balancer until the second signal', async () => {
-    writeFileSync(join(cwd, 'gateway.yaml'), patientText('door: { drainDelay: 1d }\n'));
+    writeFileSync(join(cwd, 'gateway.yaml'), patientText('http: { drainDelay: 1d }\n'));
     const more = { LOG_LEVEL: 'silent', STOREGATE_CONFIG: 'gateway.yaml' };
     const running = storegate(['serve'], { cwd, env: env(more), ownGroup: true, onTerminal: true });
     const group = running.child.pid!;

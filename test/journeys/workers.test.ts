@@ -13,7 +13,7 @@ import { beside, flood, GatewayWithWorkers } from '../support/workers.ts';
 const FAILURES = 20;
 const settings = (more = '') => `plans: { file: plans.yaml }
 contract: { file: openapi.yaml }
-door: { trustedProxies: [127.0.0.0/8], guard: { failures: ${FAILURES}, span: 1h } }
+http: { trustedProxies: [127.0.0.0/8], authFailureLimit: { failures: ${FAILURES}, window: 1h } }
 ${more}`;
 const plans = (limit: number) => `plans:
   free: { windows: [{ limit: ${limit}, per: hour }] }
@@ -128,7 +128,7 @@ describe('with several workers', () => {
 
 test('a connection that no worker has room for is closed, and does not go round among them', async () => {
   const files = {
-    'gateway.yaml': `${settings()}`.replace('door: {', 'door: { maxConnections: 2,'),
+    'gateway.yaml': `${settings()}`.replace('http: {', 'http: { maxConnections: 2,'),
     'plans.yaml': plans(50),
   };
   const small = await GatewayWithWorkers.start({

@@ -6,7 +6,7 @@ import type { Ladder } from '../../src/limits/limits.ts';
 import { DAY, scoped, window } from '../support/limits.ts';
 
 /** Short, so that one can follow it: 3 strikes in 1000 ms, bans of 5, 10 and 20 s, a rung forgotten each minute. */
-const LADDER: Ladder = { strikes: 3, within: 1_000, grace: 100, lengths: [5_000, 10_000, 20_000], forget: 60_000 };
+const LADDER: Ladder = { strikes: 3, window: 1_000, grace: 100, durations: [5_000, 10_000, 20_000], decay: 60_000 };
 const NOW = 1_000_000;
 const DAILY = window(1000, DAY);
 
@@ -144,7 +144,7 @@ test('whatever is refused and when, a ban takes its strikes, and is as long as i
       pass: fc.oneof(
         { weight: 20, arbitrary: fc.nat({ max: 400 }) },
         { weight: 4, arbitrary: fc.nat({ max: 30_000 }) },
-        { weight: 1, arbitrary: fc.constant(LADDER.forget) },
+        { weight: 1, arbitrary: fc.constant(LADDER.decay) },
       ),
       wait: fc.integer({ min: 1, max: 20_000 }),
     }),
@@ -164,8 +164,8 @@ test('whatever is refused and when, a ban takes its strikes, and is as long as i
         expect(kept.strikes.length).toBeLessThan(LADDER.strikes);
         if (consequence !== 'ban') continue;
         bans++;
-        expect(struck.filter((at) => at > now - LADDER.within)).toHaveLength(LADDER.strikes);
-        expect(kept.bannedUntil - now).toBe(LADDER.lengths[Math.min(rung, LADDER.lengths.length - 1)]);
+        expect(struck.filter((at) => at > now - LADDER.window)).toHaveLength(LADDER.strikes);
+        expect(kept.bannedUntil - now).toBe(LADDER.durations[Math.min(rung, LADDER.durations.length - 1)]);
         expect(rungAt(kept, LADDER, now)).toBe(rung + 1);
         struck = [];
       }

@@ -138,8 +138,8 @@ describe('a ledger is stale', () => {
   test.each([
     ['a refusal in force', { refusedUntil: NOW + HOUR }, LADDER, NOW + HOUR],
     ['a ban in force', { bannedUntil: NOW + HOUR }, null, NOW + HOUR],
-    ['strikes that may still count', { cleanSince: NOW + 1 }, LADDER, NOW + 1 + LADDER.within],
-    ['a rung to forget', { rung: 3, cleanSince: NOW }, LADDER, NOW + 3 * LADDER.forget],
+    ['strikes that may still count', { cleanSince: NOW + 1 }, LADDER, NOW + 1 + LADDER.window],
+    ['a rung to forget', { rung: 3, cleanSince: NOW }, LADDER, NOW + 3 * LADDER.decay],
     ['a rung that nobody looks at', { rung: 3, cleanSince: NOW }, null, NOW + MINUTE],
     ['nothing but its window', {}, LADDER, NOW + MINUTE],
   ] as const)('not before its conduct says no more: %s', (_name, conduct, ladder, stale) => {

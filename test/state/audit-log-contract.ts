@@ -102,7 +102,7 @@ export function keepsThePromisesOfAuditLog(open: OpenRecords): void {
   describe('that keeps 20 entries', () => {
     let two: Records;
     beforeEach(async () => {
-      ({ one, other } = await open({ keep: 20, bans: { ...KEPT.bans, keep: 20 } }));
+      ({ one, other } = await open({ maxEntries: 20, bans: { ...KEPT.bans, maxEntries: 20 } }));
       two = other;
       log = one.auditLog;
       for (let i = 1; i <= 50; i++) await (i % 2 ? one : two).auditLog.append(note({ target: `${i}` }));

@@ -10,7 +10,7 @@ export function keepsThePromisesOfBanLog(open: OpenRecords): void {
   let one: Records;
   let other: Records;
   beforeEach(async () => {
-    ({ one, other } = await open({ keep: 3, bans: { keep: 5, for: 90 * DAY } }));
+    ({ one, other } = await open({ maxEntries: 3, bans: { maxEntries: 5, maxAge: 90 * DAY } }));
   });
 
   const told = async (log: AuditLog) =>

@@ -61,7 +61,7 @@ const targets = () => log.notes.map(({ entry }) => entry.target);
 test('an entry names the limit, the strikes and the operation of the last of them', async () => {
   recorder.begun(ban('key:key_1'), { plan: 'free', operation: 'listPets', requestId: 'r1' });
   await recorder.close();
-  const begin = 10 * MINUTE - LADDER.lengths[0]!;
+  const begin = 10 * MINUTE - LADDER.durations[0]!;
   expect(log.notes[0]!.entry).toMatchObject({
     ...{ at: begin, actor: 'storegate', action: 'bans.begin', target: 'key_1', requestId: 'r1' },
     before: { plan: 'free', until: null },
@@ -79,7 +79,7 @@ test('a ban of which only the state tells is that of the last strike that was no
     ['acme', 'r2', { plan: 'team', until: null }],
     ['key_2', '', { plan: null, until: null }],
   ]);
-  expect(log.notes[0]!.entry.at).toBe(10 * MINUTE - LADDER.lengths[1]!);
+  expect(log.notes[0]!.entry.at).toBe(10 * MINUTE - LADDER.durations[1]!);
   expect(log.notes[0]!.entry.after).toMatchObject({ limit: null, operation: null, rung: 2 });
 });
 

@@ -270,7 +270,7 @@ export function keepsThePromisesOfState(open: OpenState): void {
       const subject = fresh();
       await times(2, subject, tight);
       for (let i = 0; i < 40; i++) {
-        clock.pass(LADDER.within / 9);
+        clock.pass(LADDER.window / 9);
         expect((await admit(subject, tight)).verdict).toBe('limited');
       }
     });
@@ -304,7 +304,7 @@ export function keepsThePromisesOfState(open: OpenState): void {
         lengths.push(ban.bannedUntil - ban.now);
         clock.now = ban.bannedUntil;
       }
-      expect(lengths).toEqual([...LADDER.lengths, DAY]);
+      expect(lengths).toEqual([...LADDER.durations, DAY]);
     });
 
     test('one rung is forgotten for each clean day', async () => {

@@ -29,7 +29,7 @@ describe('in the embedded state file', () => {
   test('a bound of the audit log that was lowered is reached a thousand entries at a time', async () => {
     const { auditLog } = (await open()).one;
     await Promise.all(Array.from({ length: 1_300 }, async () => auditLog.append(note())));
-    const narrow = recordsInFile(files[0]!, { ...KEPT, keep: 20 });
+    const narrow = recordsInFile(files[0]!, { ...KEPT, maxEntries: 20 });
     const kept = async () => {
       const all = await entries(narrow);
       return [all[0]!.number, all.at(-1)!.number];

@@ -11,7 +11,7 @@ import { DAY, HOUR, limits, MINUTE, SECOND, scoped, TestClock, window } from '..
 import { redisForSuite } from '../support/redis/suite.ts';
 
 /** Small limits and a short ladder, so that random sequences reach every corner of the rules. */
-const LADDER = { strikes: 3, within: 10 * SECOND, grace: 100, lengths: [20 * SECOND, MINUTE, HOUR], forget: HOUR };
+const LADDER = { strikes: 3, window: 10 * SECOND, grace: 100, durations: [20 * SECOND, MINUTE, HOUR], decay: HOUR };
 const SCOPES: readonly Scopes[] = [NO_SCOPES, ['login'], ['tag:search'], ['login', 'tag:search'], ['none']];
 const PLANS: readonly Limits[] = [
   limits([window(3, MINUTE)], LADDER),

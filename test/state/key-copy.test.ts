@@ -356,7 +356,7 @@ describe('a copy that is looked into', () => {
     for (const way of [1, -1]) {
       now = copy.reader.standing!.fresh + way * 9_000_000;
       expect(seen.unusable).toBe(
-        `the copy of its keys in ${copy.folder} is 2.5 h old, and redis.keyCopy.maxAge is 2 h`,
+        `the copy of its keys in ${copy.folder} is 2.5 h old, and redis.keyCache.maxAge is 2 h`,
       );
       expect(seen.find(record.hash)).toBeNull();
     }

@@ -118,7 +118,7 @@ describe('a change that must not be made twice', () => {
 test('a bound of the audit log that was lowered is reached a thousand entries at a time', async () => {
   const wide = new AuditEntries(server.admin, KEPT);
   await Promise.all(Array.from({ length: 1_300 }, () => wide.append(NOTE.entry)));
-  const narrow = new AuditEntries(server.admin, { ...KEPT, keep: 20 });
+  const narrow = new AuditEntries(server.admin, { ...KEPT, maxEntries: 20 });
   const kept = async () => {
     const { oldest, newest } = await narrow.read(1, 0);
     return [oldest, newest];

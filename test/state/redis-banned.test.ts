@@ -45,7 +45,7 @@ test('whoever is banned is listed without a walk through all ledgers, however th
   await until('the strikes are sent and noted', async () => (await banned()).length === 2);
 
   // A gateway that asks Redis each time.
-  const other = await openShared({ url: server.url, refusedFor: 0 });
+  const other = await openShared({ url: server.url, refusalCacheTtl: 0 });
   await until('the ban has begun', async () => (await other.state.admit('key:afresh', STRICT, 1)).verdict === 'banned');
   await other.close();
 

@@ -225,7 +225,7 @@ test('a foreign key in the place of a ledger concerns that subject alone, and is
 });
 
 test('a lost answer is not sent again: the request is counted once in Redis and once here', async () => {
-  await open({ misses: 100 });
+  await open({ failureThreshold: 100 });
   const subject = fresh();
   await times(1, subject);
   proxy.replies = 'cut';
@@ -245,7 +245,7 @@ test('a lost answer is not sent again: the request is counted once in Redis and 
 });
 
 test('an answer that comes too late is not counted twice', async () => {
-  await open({ misses: 100, deadline: 50 });
+  await open({ failureThreshold: 100, deadline: 50 });
   const subject = fresh();
   await times(1, subject);
   proxy.replies = { delay: 200 };
@@ -295,7 +295,7 @@ test('a ban that was earned while Redis was away is added on return', async () =
 
 describe('under the policy', () => {
   test('deny, requests are an outage with Retry-After', async () => {
-    await open({ whenAway: 'deny', readyWhenAway: false });
+    await open({ onOutage: 'deny', readyDuringOutage: false });
     expect(gateway.ready()).toBe(true);
     proxy.shut();
     await until('it is away', async () => {
@@ -313,7 +313,7 @@ describe('under the policy', () => {
   });
 
   test('allow, everybody is admitted and every one is told', async () => {
-    await open({ whenAway: 'allow' });
+    await open({ onOutage: 'allow' });
     const subject = fresh();
     proxy.shut();
     await away();
@@ -337,15 +337,15 @@ describe('under the policy', () => {
   });
 
   test('local with a share, gateways together admit what is left', async () => {
-    await open({ divide: true });
-    const second = await openShared({ url: proxy.url, divide: true });
+    await open({ shareRemaining: true });
+    const second = await openShared({ url: proxy.url, shareRemaining: true });
     const subject = fresh();
     await until('both know of each other', async () => {
       await times(1, 'key:other', limits([window(1e6, MINUTE)], null));
       return (await server.admin.zcard(keyOf.gateways)) === 2;
     });
     // The first gateway learns of the second with the next announcement; a gateway that opens now knows both.
-    const third = await openShared({ url: proxy.url, divide: true });
+    const third = await openShared({ url: proxy.url, shareRemaining: true });
     await second.close();
     await times(2, subject);
     await third.state.admit(subject, LENIENT, 0);

@@ -115,7 +115,7 @@ describe.each(topologies)('without %s', (_, startSet) => {
     await first.close();
 
     for (const server of set.servers) server.signal('SIGSTOP');
-    const second = await openShared({ ...set.settings, readyWhenAway: false }, { folder });
+    const second = await openShared({ ...set.settings, readyDuringOutage: false }, { folder });
     gateway = second;
     expect(second.told('state.absent')).toBe(1);
     expect(second.told('state.outage')).toBe(1);

@@ -139,7 +139,7 @@ describe('a connection whose answers belong to other commands', () => {
 
 test('a record that somebody has overwritten is an outage for its key alone, with the name of it', async () => {
   const server = await startRedis();
-  const gateway = await openShared({ url: server.url, misses: 1 });
+  const gateway = await openShared({ url: server.url, failureThreshold: 1 });
   try {
     await server.admin.set(keyOf.apiKey('h'), 'no record');
     for (let i = 0; i < 2; i++)

@@ -13,7 +13,13 @@ import { until } from '../support/until.ts';
 import { keepsThePromisesOfState } from './contract.ts';
 
 const TEN = limits([window(10, HOUR)], null);
-const SETTINGS: OutageSettings = { deadline: 50, misses: 3, whenAway: 'local', divide: false, refusedFor: 5 * SECOND };
+const SETTINGS: OutageSettings = {
+  deadline: 50,
+  failureThreshold: 3,
+  onOutage: 'local',
+  shareRemaining: false,
+  refusalCacheTtl: 5 * SECOND,
+};
 
 /** One of the gateways that share a backend. */
 function openGateway(backend: MemoryBackend, clock: TestClock, changed: Partial<OutageSettings> = {}) {
@@ -43,7 +49,7 @@ function openGateway(backend: MemoryBackend, clock: TestClock, changed: Partial<
 
 describe('in front of a backend that is well', () => {
   // A refusal that is repeated from memory tells the backend of its strike later, so here none is repeated.
-  keepsThePromisesOfState(async (clock) => openGateway(new MemoryBackend(clock), clock, { refusedFor: 0 }).state);
+  keepsThePromisesOfState(async (clock) => openGateway(new MemoryBackend(clock), clock, { refusalCacheTtl: 0 }).state);
 });
 
 describe('in front of a backend that fails', () => {
@@ -122,7 +128,7 @@ describe('in front of a backend that fails', () => {
 
   test('a reconciliation whose answer is lost is sent again and added once', async () => {
     await gateway.close();
-    gateway = openGateway(backend, clock, { misses: 100 });
+    gateway = openGateway(backend, clock, { failureThreshold: 100 });
     backend.troubles.set('key', 'away');
     await times(4, 'key:a');
     backend.troubles.set('key', 'loses answers');
@@ -221,7 +227,7 @@ describe('in front of a backend that fails', () => {
     ['allow', 'admitted'],
   ] as const)('under the policy %s nothing is counted', async (whenAway, expected) => {
     await gateway.close();
-    gateway = openGateway(backend, clock, { whenAway });
+    gateway = openGateway(backend, clock, { onOutage: whenAway });
     backend.troubles.set('key', 'away');
     for (let i = 0; i < 20; i++) {
       const answer = await times(1, 'key:a').then(

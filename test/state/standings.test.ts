@@ -18,10 +18,10 @@ import { until } from '../support/until.ts';
 const HOURLY = limits([window(6, HOUR)], null);
 const SETTINGS: OutageSettings = {
   deadline: 1_000,
-  misses: 1,
-  whenAway: 'local',
-  divide: false,
-  refusedFor: 5_000,
+  failureThreshold: 1,
+  onOutage: 'local',
+  shareRemaining: false,
+  refusalCacheTtl: 5_000,
 };
 
 const WINDOWS = [window(3, MINUTE), window(9, HOUR, 'sliding'), scoped('login', 2, MINUTE), window(20, DAY)];

@@ -17,10 +17,10 @@ export function scoped(scope: string, limit: number, span: number, kind: Window[
 /** The shipped ladder. */
 export const LADDER: Ladder = {
   strikes: 10,
-  within: MINUTE,
+  window: MINUTE,
   grace: 100,
-  lengths: [MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, DAY],
-  forget: DAY,
+  durations: [MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, DAY],
+  decay: DAY,
 };
 
 export function limits(windows: Window[], ladder: Ladder | null = LADDER): Limits {

@@ -7,7 +7,7 @@ plans:
   free: { windows: [{ limit: 60, per: minute }, { limit: 1000, per: day }] }
   pro: { windows: [{ limit: 1200, per: minute }, { limit: 100000, per: day }] }
   trial: { windows: [{ limit: 5, per: minute }] }
-bans: { strikes: 3, within: 1m, grace: 0s, lengths: [5m, 1h], forget: 1d }
+bans: { strikes: 3, window: 1m, grace: 0s, durations: [5m, 1h], decay: 1d }
 `;
 
 /** What happened at a gateway on an ordinary morning: keys of three accounts, good requests, wrong ones, refusals and a ban. */

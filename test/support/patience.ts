@@ -14,13 +14,13 @@ const PATIENT: readonly (readonly [setting: string, value: number, written: stri
     'upstream.connectTimeout',
     'upstream.headersTimeout',
     'upstream.bodyTimeout',
-    'door.headersTimeout',
-    'door.requestTimeout',
-    'door.stallTimeout',
-    'door.drainTimeout',
+    'http.headersTimeout',
+    'http.requestTimeout',
+    'http.responseWriteTimeout',
+    'http.drainTimeout',
     'webhooks.timeout',
   ].map((setting) => [setting, LONG, `${LONG}ms`] as const),
-  ['door.minBodyRate', 0, 0],
+  ['http.minBodyRate', 0, 0],
 ];
 
 /** The text of gateway.yaml with these deadlines, where it sets none. */
@@ -35,7 +35,7 @@ export function patientText(text: string): string {
 export function patientConfig(config: Config): Config {
   const settings = settingsBehind(config);
   const added = PATIENT.filter(([setting]) => settings.get(setting)?.origin.kind === 'default');
-  const addedTo = (section: 'redis' | 'upstream' | 'door' | 'webhooks', own: object = {}) =>
+  const addedTo = (section: 'redis' | 'upstream' | 'http' | 'webhooks', own: object = {}) =>
     Object.fromEntries(
       added
         .map(([setting, value]) => [setting.split('.'), value] as const)
@@ -50,7 +50,7 @@ export function patientConfig(config: Config): Config {
     upstreams: Object.fromEntries(
       Object.entries(config.upstreams).map(([name, one]) => [name, { ...one, ...addedTo('upstream', own?.[name]) }]),
     ),
-    door: { ...config.door, ...addedTo('door') },
+    http: { ...config.http, ...addedTo('http') },
     webhooks: { ...config.webhooks, ...addedTo('webhooks') },
   });
   remember(patient, settings);

@@ -15,10 +15,10 @@ const settings = {
   secret: `whsec_${Buffer.alloc(32).toString('base64')}`,
   previousSecret: null,
   timeout: 1_000,
-  keep: DAY,
-  waiting: 100,
-  expiring: DAY,
-  quota: DAY,
+  retryFor: DAY,
+  maxPending: 100,
+  keyExpiryNotice: DAY,
+  minQuotaWindow: DAY,
 } as const;
 
 const after = { id: 'key_1', account: 'acme', plan: 'free', expires: null, imported: false, rotation: null };

@@ -17,10 +17,10 @@ const settings = {
   secret: `whsec_${randomBytes(32).toString('base64')}`,
   previousSecret: null,
   timeout: 1_000,
-  keep: 86_400_000,
-  waiting: 10_000,
-  expiring: 86_400_000,
-  quota: 86_400_000,
+  retryFor: 86_400_000,
+  maxPending: 10_000,
+  keyExpiryNotice: 86_400_000,
+  minQuotaWindow: 86_400_000,
 };
 const [receiver] = endpointsOf(settings);
 

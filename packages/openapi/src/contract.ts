@@ -65,7 +65,7 @@ export function checkContract<Fields = unknown, Shared = unknown>(
   const { fieldsOf, sharedBy } = extensions.read(document, finished, findings);
   const extended = finished.map(([operation, node]) => [{ ...operation, ...fieldsOf(operation, node) }, node] as const);
   const judged = judge(document, findings, operations.described, { answers: options.responses !== 'off' });
-  const treated = treat(extended, judged, options.leniency ?? 'none', (operation) => paths.canMatch(operation));
+  const treated = treat(extended, judged, options.onUnsupported ?? 'refuse', (operation) => paths.canMatch(operation));
   const notes = [...findings.notes, ...judged.unused, ...treated.tolerated].sort(byPlace);
   if (treated.refused.length > 0) throw new ContractError(treated.refused, notes);
 

@@ -24,7 +24,7 @@ export class Findings {
     this.#mistakes.set(formatProblem(problem), { problem, node, key });
   }
 
-  /** A mistake that no `leniency` tolerates, because it decides which requests are let in, or how many. */
+  /** A mistake that no `onUnsupported` tolerates, because it decides which requests are let in, or how many. */
   refuse(node: object, key: string | number | null, message: string): void {
     this.add(this.#places.of(node, key, message));
   }

@@ -21,10 +21,10 @@ interface Treated<Described> {
 export function treat<Described extends Description>(
   described: readonly (readonly [Described, Json])[],
   judged: Judgement,
-  leniency: 'none' | Treatment,
+  onUnsupported: 'refuse' | Treatment,
   canMatch: (operation: Described) => boolean,
 ): Treated<Described> {
-  if (leniency === 'none') {
+  if (onUnsupported === 'refuse') {
     const all = [...judged.intolerable, ...judged.document, ...[...judged.operations.values()].flat()];
     const operations = described.map(([operation]) => operation);
     return { refused: [...new Set(all)].sort(byPlace), tolerated: [], exempted: [], operations };
@@ -33,7 +33,7 @@ export function treat<Described extends Description>(
   const operations = described.map(([operation, node]) => {
     const problems = judged.operations.get(node);
     if (problems === undefined) return operation;
-    const treatment = canMatch(operation) ? leniency : 'omit';
+    const treatment = canMatch(operation) ? onUnsupported : 'omit';
     const { id, method, path } = operation;
     exempted.push(Object.freeze({ id, method, path, treatment, problems }));
     return exempt(operation, treatment);

@@ -7,8 +7,8 @@ export interface Reading {
   readonly unknownQuery?: UnknownQuery | undefined;
   /** `off`: answers are not checked, so mistakes in what describes them, and in what nothing uses, are notes. */
   readonly responses?: 'enforce' | 'report' | 'off' | undefined;
-  /** What becomes of operations with a mistake in the document; `none`: the document is refused. */
-  readonly leniency?: 'none' | Treatment | undefined;
+  /** What becomes of operations with a mistake in the document; `refuse`: the whole document is refused. */
+  readonly onUnsupported?: 'refuse' | Treatment | undefined;
   /** `prefix`: the paths of requests begin with that of a server of the document. */
   readonly serverPath?: 'ignore' | 'prefix' | undefined;
   /** What `%2C` is in a list that commas separate: a part of an entry, or a comma. */
@@ -30,7 +30,7 @@ export type Treatment = 'omit' | 'report' | 'pass';
 const READING = [
   'unknownQuery',
   'responses',
-  'leniency',
+  'onUnsupported',
   'serverPath',
   'encodedCommas',
   'integers',

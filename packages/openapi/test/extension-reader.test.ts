@@ -47,10 +47,10 @@ test('fields that the caller reads are fields of operations and of the contract,
 
 test('their mistakes are mistakes of the document: of an operation, or never tolerated', () => {
   const paths = { '/a': get({ operationId: 'a', 'x-price': 'much' }), '/b': get({ operationId: 'b', 'x-price': 1 }) };
-  const load = (leniency: 'none' | 'omit', more?: object) =>
-    loadContract('a.json', { ...options(paths, more), leniency });
+  const load = (leniency: 'refuse' | 'omit', more?: object) =>
+    loadContract('a.json', { ...options(paths, more), onUnsupported: leniency });
   const places = (problems: string[]) => problems.map((problem) => problem.replace(/^[0-9:]+ /, ''));
-  expect(places(problemsOf(() => load('none')))).toEqual(['/paths/~1a/get/x-price: must be a number']);
+  expect(places(problemsOf(() => load('refuse')))).toEqual(['/paths/~1a/get/x-price: must be a number']);
   expect(load('omit')).toMatchObject({ dearest: 1, operations: [{ id: 'b' }], exempted: [{ id: 'a' }] });
   const stray = { 'x-price': 1, 'x-prise': 2 };
   expect(places(problemsOf(() => load('omit', stray)))).toEqual([

@@ -16,13 +16,14 @@ const paths = {
 };
 const components = { schemas: { Wrong: wrong } };
 
-const lenient = (leniency: Treatment, what: object = paths): Contract => load({ ...what }, components, { leniency });
+const lenient = (leniency: Treatment, what: object = paths): Contract =>
+  load({ ...what }, components, { onUnsupported: leniency });
 const toldOf = ({ exempted }: Contract) =>
   exempted.map(({ method, path, treatment, problems }) => [treatment, `${method} ${path}`, problems.length]);
 
 test('a document with a mistake is refused unless something else is wished for', () => {
   expect(problemsOf(() => load(paths, components))).toHaveLength(2);
-  expect(problemsOf(() => load(paths, components, { leniency: 'none' }))).toHaveLength(2);
+  expect(problemsOf(() => load(paths, components, { onUnsupported: 'refuse' }))).toHaveLength(2);
 });
 
 describe('an operation with a mistake', () => {
@@ -64,7 +65,7 @@ test('a path whose operations are left out is no other template that fits it', (
     '/users/{id}': { post: { operationId: 'some', parameters, responses: done } },
     '/users/admin': { post: { operationId: 'admin', parameters: wrong, responses: done } },
   };
-  const contract = load(both, {}, { leniency: 'omit' });
+  const contract = load(both, {}, { onUnsupported: 'omit' });
   expect(contract.match('POST', '/users/admin')).toEqual({ operation: null, allow: [] });
   expect(contract.match('POST', '/users/7').operation?.id).toBe('some');
 });
@@ -99,7 +100,7 @@ test('a mistake of no operation is a note', () => {
   const text =
     'openapi: 3.0.3\ninfo: {title: x}\npaths: {/a: {get: {operationId: a, responses: {default: {description: A}}}, put: 1}}\n';
   expect(problemsOf(() => loadText(text))).toHaveLength(2);
-  const contract = loadText(text, { leniency: 'pass' });
+  const contract = loadText(text, { onUnsupported: 'pass' });
   expect(contract.operations.map(({ id, exempt }) => [id, exempt])).toEqual([['a', null]]);
   expect(notesOf(contract)).toEqual(['info needs a version', 'must be an object']);
   expect(contract.exempted).toEqual([]);
@@ -108,20 +109,20 @@ test('a mistake of no operation is a note', () => {
 test('mistakes in answers are tolerated like others where answers are checked', () => {
   const bad = { 200: { description: 'Done.', ...json(wrong) } };
   const what = { '/': { get: { operationId: 'a', responses: bad } } };
-  expect(toldOf(load(what, {}, { leniency: 'pass', responses: 'enforce' }))).toEqual([['pass', 'GET /', 1]]);
-  expect(toldOf(load(what, {}, { leniency: 'pass', responses: 'off' }))).toEqual([]);
+  expect(toldOf(load(what, {}, { onUnsupported: 'pass', responses: 'enforce' }))).toEqual([['pass', 'GET /', 1]]);
+  expect(toldOf(load(what, {}, { onUnsupported: 'pass', responses: 'off' }))).toEqual([]);
 });
 
 test('what cannot be read at all is refused in any case', () => {
-  expect(problemsOf(() => loadText('openapi: 3.3.0\n', { leniency: 'pass' }))).toHaveLength(1);
-  expect(problemsOf(() => loadText('openapi: [\n', { leniency: 'pass' })).length).toBeGreaterThan(0);
+  expect(problemsOf(() => loadText('openapi: 3.3.0\n', { onUnsupported: 'pass' }))).toHaveLength(1);
+  expect(problemsOf(() => loadText('openapi: [\n', { onUnsupported: 'pass' })).length).toBeGreaterThan(0);
 });
 
 test('a schema that contains itself cannot bring a reporting operation down', () => {
   const schemas = { Loop: { allOf: [{ $ref: '#/components/schemas/Loop' }] } };
   const requestBody = json({ $ref: '#/components/schemas/Loop' });
   const what = { '/': { post: { operationId: 'a', requestBody, responses: done } } };
-  const contract = load(what, { schemas }, { leniency: 'report' });
+  const contract = load(what, { schemas }, { onUnsupported: 'report' });
   const media = contract.operations[0]!.body!.media('application/json')!;
   expect(media.check(Buffer.from('{}')).map(({ message }) => message)).toEqual([
     'has too many schemas inside each other to be checked',
@@ -152,7 +153,7 @@ describe('a body that nobody can check is a mistake of its operation', () => {
       '/b': { post: { operationId: 'b', requestBody: shared, responses: done, 'x-storegate-unchecked-body': true } },
     };
     const bodies = { requestBodies: { Opaque: requestBody } };
-    const contract = load(both, bodies, { leniency: 'omit' });
+    const contract = load(both, bodies, { onUnsupported: 'omit' });
     expect(contract.operations.map(({ id }) => id)).toEqual(['b']);
     expect(toldOf(contract)).toEqual([['omit', 'POST /a', 1]]);
     expect(problemsOf(() => load(both, bodies))).toEqual([

@@ -335,7 +335,7 @@ test('an operation with the style matrix is a mistake, which says that no path h
   ]);
   const message = expect.stringContaining('matrix cannot be used: the gateway refuses a path with a semicolon');
   expect(problemsOf(() => load(paths))).toEqual([message]);
-  const { operations, exempted } = load(paths, {}, { leniency: 'omit' });
+  const { operations, exempted } = load(paths, {}, { onUnsupported: 'omit' });
   expect(operations.map(({ path }) => path)).toEqual(['/b']);
   expect(exempted).toMatchObject([{ path: '/a{x}', treatment: 'omit', problems: [{ message }] }]);
 });

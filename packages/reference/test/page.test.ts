@@ -5,7 +5,7 @@ import { duration } from '../src/page/words.ts';
 
 const minute: Window = { name: 'minute', kind: 'fixed', limit: 60, span: 60_000 };
 const day: Window = { name: 'day', kind: 'sliding', limit: 100_000, span: 86_400_000 };
-const bans: BanRules = { strikes: 10, within: 60_000, lengths: [60_000, 7_200_000], forget: 86_400_000 };
+const bans: BanRules = { strikes: 10, window: 60_000, durations: [60_000, 7_200_000], decay: 86_400_000 };
 
 const textOf = ({ text }: { readonly text: string }) => text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
 

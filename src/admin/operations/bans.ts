@@ -81,7 +81,7 @@ export function banOperations(context: AdminContext, change: Change) {
       ),
     listBanHistory: async ({ now, query }) => {
       const limit = limitOf(query);
-      const kept = now - context.config().audit.bans.for;
+      const kept = now - context.config().audit.bans.maxAge;
       const since = Math.max(kept, query.since === undefined ? 0 : Date.parse(query.since));
       const targets = query.party === undefined ? null : await targetsOf(context, query.party);
       const below = query.below === undefined ? undefined : Number(query.below);
@@ -190,6 +190,6 @@ function shownTimes({ plans }: Pick<AdminContext, 'plans'>, { until, since, limi
     limit: limit && formatLimit(limit),
     rung,
     next: ladder && formatDuration(lengthOnRung(ladder, rung)),
-    forgotten: ladder && time(until + rung * ladder.forget),
+    forgotten: ladder && time(until + rung * ladder.decay),
   };
 }

@@ -68,7 +68,7 @@ function unknown(id: string, { answers, silent, apart }: Gathered<Explained>): s
 function inWords(memory: Memory | null): string {
   if (memory === null) return 'had no worker that answered';
   const { requests, sample, goodSince, othersSince } = memory;
-  if (requests === 0) return 'keeps none, because explain.requests is 0';
+  if (requests === 0) return 'keeps none, because explain.bufferSize is 0';
   const good =
     sample === 0 ? 'no good ones' : `${sample < 1 ? `${sample} of the ` : ''}good ones since ${time(goodSince)}`;
   return `keeps ${good}, and refusals and failures since ${time(othersSince)}`;

@@ -56,6 +56,6 @@ export async function exportAudit(
 
   function tellGone(from: number, to: number, more: string): void {
     const which = from === to ? `entry ${from} is` : `entries ${from} to ${to} are`;
-    err(`${which} gone${more}: the audit log keeps its newest entries only (audit.keep)\n`);
+    err(`${which} gone${more}: the audit log keeps its newest entries only (audit.maxEntries)\n`);
   }
 }

@@ -50,13 +50,13 @@ const ALONE: Omit<RedisSettings, 'url'> = {
   master: '',
   sentinelPassword: null,
   deadline: 2_000,
-  misses: 1,
-  whenAway: 'deny',
-  divide: false,
-  readyWhenAway: false,
-  refusedFor: 0,
-  keysFor: 0,
-  keyCopy: { enabled: false, sweep: 0, maxAge: 0 },
+  failureThreshold: 1,
+  onOutage: 'deny',
+  shareRemaining: false,
+  readyDuringOutage: false,
+  refusalCacheTtl: 0,
+  keyCacheTtl: 0,
+  keyCache: { enabled: false, resyncInterval: 0, maxAge: 0 },
 };
 
 /** Throws TransferError where both are one. */

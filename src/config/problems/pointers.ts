@@ -14,7 +14,7 @@ export function dotted(pointer: string): string {
   return pointer.split('/').slice(1).map(unescapeStep).map(segment).join('').replace(/^\./, '');
 }
 
-/** The pointer of a setting such as `door.maxBodyBytes`; names of settings need no escaping. */
+/** The pointer of a setting such as `http.maxBodyBytes`; names of settings need no escaping. */
 export function pointerTo(setting: string): string {
   return `/${setting.replaceAll('.', '/')}`;
 }

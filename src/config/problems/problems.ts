@@ -33,7 +33,7 @@ export class ConfigError extends ExpectedError {
   }
 }
 
-/** One line: `config/gateway.yaml:12:5 door.maxBodyBytes: must be a size such as 1MiB, is "lots"`. */
+/** One line: `config/gateway.yaml:12:5 http.maxBodyBytes: must be a size such as 1MiB, is "lots"`. */
 export function formatProblem({ source, place, message }: Problem): string {
   const position = place.position === null ? '' : `:${formatPosition(place.position)}`;
   const path = place.path === '' ? '' : ` ${place.path}`;

@@ -26,7 +26,7 @@ export interface Door {
 const REFUSED_METHODS = new Set(['TRACE', 'CONNECT']);
 
 export interface DoorParts {
-  readonly config: Config['door'];
+  readonly config: Config['http'];
   readonly observe: Observe;
   readonly tell: TellFaults;
   /** Begins the span of each request; `null`: there are none, and what a caller says of its trace goes on as it is. */

@@ -36,13 +36,13 @@ export class Checks {
   constructor(parts: ChecksParts) {
     this.#parts = parts;
     this.#settings = parts.settings;
-    this.#prober = new Prober(parts.url, parts.settings.checks, parts.secure);
+    this.#prober = new Prober(parts.url, parts.settings.healthChecks, parts.secure);
     this.#plan();
   }
 
   use(settings: UpstreamSettings): void {
     this.#settings = settings;
-    this.#prober.use(settings.checks);
+    this.#prober.use(settings.healthChecks);
     this.#plan();
   }
 
@@ -75,14 +75,14 @@ export class Checks {
 
   /** Milliseconds until there is something to do; `null`: not before the state changes. */
   #wait(): number | null {
-    const { checks, ejection } = this.#settings;
+    const { healthChecks: checks, ejection } = this.#settings;
     const { state, since, failedReturns } = this.#parts.health;
     if (state === 'away') {
       if (failedReturns > 0)
-        return Math.min(ejection.probe * 2 ** failedReturns, Math.max(LONGEST_PROBE, ejection.probe));
-      return Math.min(FIRST_PROBE * 2 ** this.#probes, ejection.probe);
+        return Math.min(ejection.probeInterval * 2 ** failedReturns, Math.max(LONGEST_PROBE, ejection.probeInterval));
+      return Math.min(FIRST_PROBE * 2 ** this.#probes, ejection.probeInterval);
     }
-    const left = state === 'returning' ? since + ejection.slowReturn - performance.now() : Number.POSITIVE_INFINITY;
+    const left = state === 'returning' ? since + ejection.slowStart - performance.now() : Number.POSITIVE_INFINITY;
     const wait = Math.min(
       checks.path === null ? Number.POSITIVE_INFINITY : checks.interval,
       Math.max(left, FIRST_PROBE),
@@ -92,7 +92,7 @@ export class Checks {
 
   async #work(): Promise<void> {
     const { health, heard, ticked } = this.#parts;
-    if (health.state !== 'away' && this.#settings.checks.path === null) ticked();
+    if (health.state !== 'away' && this.#settings.healthChecks.path === null) ticked();
     else {
       this.#asking = true;
       this.#probes++;

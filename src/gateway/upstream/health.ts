@@ -7,7 +7,7 @@ import { LastSeconds } from './last-seconds.ts';
 /** What the answer to a check of the gateway's own was; `silent`: there was none. */
 export type Verdict = 'good' | 'bad' | 'silent';
 
-export interface HealthSettings extends Omit<EjectionSettings, 'statuses' | 'probe'> {
+export interface HealthSettings extends Omit<EjectionSettings, 'statuses' | 'probeInterval'> {
   /** Checks in a row that take a store away and bring it back. */
   readonly unhealthy: number;
   readonly healthy: number;
@@ -17,9 +17,15 @@ export interface HealthSettings extends Omit<EjectionSettings, 'statuses' | 'pro
   readonly alone: boolean;
 }
 
-export function healthSettings({ ejection, checks, stores }: Upstream): HealthSettings {
-  const { healthy, unhealthy, path } = checks;
-  return { ...ejection, healthy, unhealthy, trusted: path !== null, alone: stores.length === 1 };
+export function healthSettings({ ejection, healthChecks: checks, stores }: Upstream): HealthSettings {
+  const { healthyThreshold, unhealthyThreshold, path } = checks;
+  return {
+    ...ejection,
+    healthy: healthyThreshold,
+    unhealthy: unhealthyThreshold,
+    trusted: path !== null,
+    alone: stores.length === 1,
+  };
 }
 
 /** Milliseconds without a good answer after which failures in a row mean the store, and not one bad operation. */
@@ -111,9 +117,9 @@ export class Health {
 
   /** The share of its weight that it has, above 0 to 1. */
   share(now: number): number {
-    const { slowReturn } = this.#settings;
-    if (this.#state === 'up' || slowReturn === 0) return 1;
-    return Math.min(1, Math.max(LEAST_SHARE, (now - this.#since) / slowReturn));
+    const { slowStart } = this.#settings;
+    if (this.#state === 'up' || slowStart === 0) return 1;
+    return Math.min(1, Math.max(LEAST_SHARE, (now - this.#since) / slowStart));
   }
 
   /** The next request that begins shows whether it answers at all. */
@@ -189,12 +195,12 @@ export class Health {
   /** Ends a return whose time is over. */
   tick(now: number): boolean {
     if (this.#state !== 'returning') return false;
-    const { slowReturn, alone } = this.#settings;
+    const { slowStart, alone } = this.#settings;
     const time = now - this.#since;
     const isOver = this.#isTrial()
       ? // Nobody asks, so nobody would find out.
-        this.#failedReturns === 0 && this.#under === 0 && time >= Math.max(slowReturn, ONLY_SAFE)
-      : time >= slowReturn || (alone && this.#good >= RETURNED);
+        this.#failedReturns === 0 && this.#under === 0 && time >= Math.max(slowStart, ONLY_SAFE)
+      : time >= slowStart || (alone && this.#good >= RETURNED);
     if (!isOver) return false;
     this.#state = 'up';
     this.#since = now;
@@ -215,12 +221,12 @@ export class Health {
   }
 
   #reasonFor(failure: Failure, now: number): StoreReason | null {
-    const { failures, timeouts, share } = this.#settings;
+    const { failures, timeouts, failureRate } = this.#settings;
     const isQuiet = now - this.#lastGood >= QUIET;
     const isEnough = this.#row.count(failure) >= (failure === 'hanging' ? timeouts : failures);
     if (isEnough && (isQuiet || failure === 'unreachable' || failure === 'untrusted')) return failure;
     const { all, some } = this.#last.counts(now);
-    return all >= LEAST && some / all >= share ? 'failing' : null;
+    return all >= LEAST && some / all >= failureRate ? 'failing' : null;
   }
 
   #leave(reason: StoreReason, now: number): boolean {

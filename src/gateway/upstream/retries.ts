@@ -30,8 +30,8 @@ export class Retries {
 
   /** Whether a request may be sent again that failed so, before a byte of an answer, and was sent again `times` times. */
   allows({ failure }: Pick<ClientError, 'failure'>, method: string, times: number): boolean {
-    const { budget, most, on, timeouts } = this.#settings;
-    if (budget === 0 || times >= most) return false;
+    const { budget, maxRetries, on, timeouts } = this.#settings;
+    if (budget === 0 || times >= maxRetries) return false;
     if (failure === 'unreachable') return on.includes('connect');
     if (failure === 'broken') return on.includes('reset') && isIdempotent(method);
     return failure === 'too_slow' && timeouts && isIdempotent(method);

@@ -59,7 +59,7 @@ export class Store implements AskedStore {
     this.#tls = tls;
     this.#surroundings = surroundings;
     const moved = (addresses: ReadonlySet<string>) => this.#keepOnly(addresses);
-    this.#names = isName(host) ? new Names({ host, every: settings.resolve, moved }) : null;
+    this.#names = isName(host) ? new Names({ host, every: settings.dnsRefresh, moved }) : null;
     const secure = { tls: () => this.#tls, lookup: this.#names?.lookup };
     this.pool = poolTo(url, limitsOf(settings), secure);
     this.#secure = secure;
@@ -167,7 +167,7 @@ export class Store implements AskedStore {
     this.#tunnels?.use(tunnelLimitsOf(settings));
     this.health.use(healthSettings(settings));
     this.#checks.use(settings);
-    this.#names?.use(settings.resolve);
+    this.#names?.use(settings.dnsRefresh);
   }
 
   /** It is in no settings any more: requests that were given to it are finished. */

@@ -59,7 +59,7 @@ export class Upstreams {
     const all = [...this.#byName.values()].filter(({ stores }) =>
       stores.every(({ status }) => status.state === 'away'),
     );
-    return all.map(({ name, readyWhenAway }) => ({ upstream: name, matters: !readyWhenAway }));
+    return all.map(({ name, readyDuringOutage }) => ({ upstream: name, matters: !readyDuringOutage }));
   }
 
   close(): void {
@@ -85,7 +85,7 @@ const AWAY = new Outage('upstream_away', { headers: ['Retry-After', '1'] });
 export class Stores implements Upstream {
   readonly name: string;
   readonly stores: readonly Store[];
-  readonly readyWhenAway: boolean;
+  readonly readyDuringOutage: boolean;
   readonly #only: Store | null;
   readonly #retries: Retries;
   readonly #material: string;
@@ -94,7 +94,7 @@ export class Stores implements Upstream {
   /** `before`: the same upstream in other settings, whose stores are kept. */
   constructor({ name, settings, material, observe }: StoresParts, before: Stores | undefined) {
     this.name = name;
-    this.readyWhenAway = settings.readyWhenAway;
+    this.readyDuringOutage = settings.readyDuringOutage;
     this.#material = JSON.stringify(material);
     // As long as it is the same object, sessions of TLS are resumed.
     const same = before !== undefined && before.#material === this.#material;

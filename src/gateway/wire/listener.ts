@@ -15,9 +15,9 @@ export interface Listener {
   /** Resolves with the bound port; called again, it keeps the port. Rejects with ListenError when it cannot bind. */
   listen(options?: ListenOptions): Promise<number>;
   /**
-   * Ends without losing a request: for `door.drainDelay` it answers everything and says that the connection ends, then it
+   * Ends without losing a request: for `http.drainDelay` it answers everything and says that the connection ends, then it
    * stops accepting, lets connections end when they have nothing under way, and cuts off the rest after
-   * `door.drainTimeout`. Resolves with the number of requests cut off.
+   * `http.drainTimeout`. Resolves with the number of requests cut off.
    */
   drain(options?: DrainOptions): Promise<number>;
   /** What comes before HTTP on connections that are accepted from now on. */
@@ -46,7 +46,7 @@ export interface Handler {
 }
 
 export interface ListenerOptions {
-  readonly config: { readonly listen: Address; readonly door: Config['door'] };
+  readonly config: { readonly listen: Address; readonly http: Config['http'] };
   readonly pipeline: Handler;
   readonly limits: ConnectionLimits;
   /** Answers input that never became a request. Never rejects. */
@@ -59,7 +59,7 @@ export interface ListenerOptions {
 const SWEEP = 25;
 
 export function createListener({
-  config: { listen, door },
+  config: { listen, http: door },
   pipeline,
   limits,
   answerUnparsed,
@@ -75,7 +75,7 @@ export function createListener({
     requestTimeout: door.requestTimeout,
     idleTimeout: door.keepAliveTimeout,
     mostRequests: door.maxRequestsPerConnection,
-    stallTimeout: door.stallTimeout,
+    stallTimeout: door.responseWriteTimeout,
     takes: (socket) => limits.take(socket),
     takesFrom: (socket, address) => limits.takeFrom(socket, address),
     openings: openingsTold(observe),

@@ -10,9 +10,9 @@ import { kindsOf, listed, reportedFaults, told } from './told.ts';
 
 export interface RecentSettings {
   /** How many are kept: half of them good ones, half of them refusals and failures. 0: none. */
-  readonly requests: number;
+  readonly bufferSize: number;
   /** The share of good ones that is kept, 0 to 1. */
-  readonly sample: number;
+  readonly sampleRate: number;
 }
 
 export interface RecentOptions {
@@ -55,11 +55,11 @@ export class RecentRequests {
 
   /** What fits into the new sizes is kept on. */
   use(settings: RecentSettings): void {
-    const { requests, sample } = this.#settings;
+    const { bufferSize, sampleRate } = this.#settings;
     this.#settings = settings;
-    if (requests === 0) this.#refusedBegan = this.#clock();
-    if (requests === 0 || sample !== settings.sample) this.#goodBegan = this.#clock();
-    if (requests === settings.requests) return;
+    if (bufferSize === 0) this.#refusedBegan = this.#clock();
+    if (bufferSize === 0 || sampleRate !== settings.sampleRate) this.#goodBegan = this.#clock();
+    if (bufferSize === settings.bufferSize) return;
     this.#goodBegan = Math.max(this.#goodBegan, this.#good.since ?? 0);
     const before = this.#good;
     this.#good = new GoodOnes(goodPart(settings));
@@ -70,7 +70,7 @@ export class RecentRequests {
   readonly observe = (event: Event): void => {
     switch (event.type) {
       case 'request':
-        if (this.#settings.requests > 0) this.#keep(event);
+        if (this.#settings.bufferSize > 0) this.#keep(event);
         break;
       case 'contract.fault':
         this.#notesOf(event.id)?.faults.push(reportedFaults(event));
@@ -129,7 +129,7 @@ export class RecentRequests {
   }
 
   #isSampled(): boolean {
-    this.#due += this.#settings.sample;
+    this.#due += this.#settings.sampleRate;
     if (this.#due < 1) return false;
     this.#due -= 1;
     return true;
@@ -145,7 +145,7 @@ export class RecentRequests {
   }
 
   #notesOf(id: string): Notes | null {
-    if (this.#settings.requests === 0) return null;
+    if (this.#settings.bufferSize === 0) return null;
     const known = this.#notes.get(id);
     if (known) return known;
     if (this.#notes.size >= MOST_NOTED) this.#notes.clear();
@@ -155,10 +155,10 @@ export class RecentRequests {
   }
 
   #memory(): Memory {
-    const { requests, sample } = this.#settings;
+    const { bufferSize, sampleRate } = this.#settings;
     return {
-      requests,
-      sample: this.#good.capacity === 0 ? 0 : sample,
+      requests: bufferSize,
+      sample: this.#good.capacity === 0 ? 0 : sampleRate,
       goodSince: Math.max(this.#goodBegan, this.#good.since ?? 0),
       othersSince: Math.max(this.#refusedBegan, this.#refused.since ?? 0),
     };
@@ -166,5 +166,5 @@ export class RecentRequests {
 }
 
 /** Of an odd number the refusals have more. */
-const goodPart = ({ requests }: RecentSettings) => Math.floor(requests / 2);
-const refusedPart = ({ requests }: RecentSettings) => Math.ceil(requests / 2);
+const goodPart = ({ bufferSize }: RecentSettings) => Math.floor(bufferSize / 2);
+const refusedPart = ({ bufferSize }: RecentSettings) => Math.ceil(bufferSize / 2);

@@ -27,7 +27,7 @@ export async function createExporter(url: string, settings: Settings, stopped: A
     },
     compression: compression as NonNullable<ExporterConfig['compression']>,
     // What waits when the gateway stops goes at once.
-    concurrencyLimit: Math.ceil(batch.queue / batch.size) + 2,
+    concurrencyLimit: Math.ceil(batch.maxQueueSize / batch.maxExportBatchSize) + 2,
     httpAgentOptions: {
       keepAlive: true,
       // The type does not have it, and every socket takes it.
@@ -61,8 +61,8 @@ export class Outbox implements SpanProcessor {
 
   constructor({ trace }: Sdk, exporter: SpanExporter, { batch }: Pick<Settings, 'batch'>, observe: Observe) {
     this.#exporter = exporter;
-    this.#room = batch.queue;
-    this.#patience = batch.timeout;
+    this.#room = batch.maxQueueSize;
+    this.#patience = batch.exportTimeout;
     this.#observe = observe;
     this.#batches = new trace.BatchSpanProcessor({
       exporter: {
@@ -70,10 +70,10 @@ export class Outbox implements SpanProcessor {
         forceFlush: async () => exporter.forceFlush?.(),
         shutdown: () => exporter.shutdown(),
       },
-      maxQueueSize: batch.queue,
-      maxExportBatchSize: batch.size,
-      scheduledDelayMillis: batch.delay,
-      exportTimeoutMillis: batch.timeout,
+      maxQueueSize: batch.maxQueueSize,
+      maxExportBatchSize: batch.maxExportBatchSize,
+      scheduledDelayMillis: batch.scheduleDelay,
+      exportTimeoutMillis: batch.exportTimeout,
     });
   }
 

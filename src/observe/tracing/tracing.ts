@@ -54,7 +54,11 @@ export async function openTracing(settings: Settings, { worker, observe }: Traci
   };
 }
 
-function resourceOf({ resources }: Sdk, { service, resource }: Settings, worker: number | null) {
+function resourceOf(
+  { resources }: Sdk,
+  { serviceName: service, resourceAttributes: resource }: Settings,
+  worker: number | null,
+) {
   const instance = resource?.['service.instance.id'];
   return resources.defaultResource().merge(
     resources.resourceFromAttributes({

@@ -21,7 +21,7 @@ export async function openWorkers(parts: CarriersParts): Promise<Carriers> {
   });
   const observe = toAll(own.observe, parts.log.observe, ...parts.others);
   const storage = await openForWorkers(config.redis!, { observe, audit: config.audit, folder: config.data });
-  const pool = new WorkerPool({ ...parts, guard: createGuard(config.door.guard), observe });
+  const pool = new WorkerPool({ ...parts, guard: createGuard(config.http.authFailureLimit), observe });
   const drain = () => pool.drain();
   return {
     observe,

@@ -16,7 +16,7 @@ export interface SharedGuardOptions {
   readonly primary: Pick<Channel<PrimaryCalls, WorkerCalls>, 'call'>;
   readonly failures: number;
   /** Milliseconds. */
-  readonly span: number;
+  readonly window: number;
   readonly workers: number;
   readonly observe: Observe;
 }
@@ -27,9 +27,9 @@ export interface SharedGuardOptions {
  * its share of the failures, so that together they never let more pass than one process would.
  */
 export function createSharedGuard(options: SharedGuardOptions): Guard & { close(): void } {
-  const { primary, failures, span, workers, observe } = options;
+  const { primary, failures, window: span, workers, observe } = options;
   const window: Window = { name: 'failures', kind: 'fixed', limit: failures, span };
-  const alone = createGuard({ failures: Math.max(1, Math.floor(failures / workers)), span });
+  const alone = createGuard({ failures: Math.max(1, Math.floor(failures / workers)), window: span });
   /** Caller to the end of its exhausted window. */
   const exhausted = new Cache<number>(REMEMBERED);
   const silence = new CircuitBreaker({

@@ -148,7 +148,7 @@ export class WorkerPool {
   }
 
   #drain(handle: WorkerHandle, accepting: boolean): Promise<number> {
-    const { drainDelay, drainTimeout } = this.#settings.config.door;
+    const { drainDelay, drainTimeout } = this.#settings.config.http;
     return handle.drain(drainDelay + drainTimeout, { accepting });
   }
 

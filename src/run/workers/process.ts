@@ -126,7 +126,7 @@ async function begin(order: StartOrder, primary: Channel<PrimaryCalls, WorkerCal
   const telling: Observe = ({ type }) => {
     if (TELLING_OF_ABILITY.has(type)) tellAbility();
   };
-  const tellers = hasReceivers(config.webhooks) ? [await tellerOf(config.webhooks.quota, primary)] : [];
+  const tellers = hasReceivers(config.webhooks) ? [await tellerOf(config.webhooks.minQuotaWindow, primary)] : [];
   const opened = await openCarrier({ ...carrierParts(order, settings, primary), log, others: [...tellers, telling] });
   const { serving } = opened;
   carrier = opened;
@@ -168,13 +168,13 @@ function carrierParts(
   settings: ActiveConfig<ServedConfig>,
   primary: Channel<PrimaryCalls, WorkerCalls>,
 ): Omit<CarrierParts, 'log' | 'others'> {
-  const { redis, audit, data: folder, door } = settings.config;
+  const { redis, audit, data: folder, http: door } = settings.config;
   return {
     ...{ settings, worker, clock: Date.now, gauges: {}, ticketSecret },
     // Without a primary process nobody keeps it.
     minute: (minute) => void primary.call('minute', minute, TELLING).catch(() => {}),
     openStorage: (observe) => openRedis(redis!, { observe, audit, folder, worker, workers }),
-    openGuard: (observe) => createSharedGuard({ primary, ...door.guard, workers, observe }),
+    openGuard: (observe) => createSharedGuard({ primary, ...door.authFailureLimit, workers, observe }),
     deprecatedAtAll: (keyId) => primary.call('deprecated', keyId, TELLING),
   };
 }

@@ -11,11 +11,11 @@ export function shareOf(config: ServedConfig, workers: number): ServedConfig {
     upstreams: Object.fromEntries(
       Object.entries(config.upstreams).map(([name, one]) => [name, { ...one, connections: part(one.connections) }]),
     ),
-    door: {
-      ...config.door,
-      maxConnections: part(config.door.maxConnections),
-      maxConnectionsPerAddress: part(mostPerAddress(config.door)),
-      bodyBudget: Math.max(part(config.door.bodyBudget), BODIES_AT_LEAST * config.door.maxBodyBytes),
+    http: {
+      ...config.http,
+      maxConnections: part(config.http.maxConnections),
+      maxConnectionsPerAddress: part(mostPerAddress(config.http)),
+      bodyBudget: Math.max(part(config.http.bodyBudget), BODIES_AT_LEAST * config.http.maxBodyBytes),
     },
   };
 }

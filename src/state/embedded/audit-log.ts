@@ -23,8 +23,8 @@ export type LogName = 'audit' | 'bans';
 
 /** What a log keeps: so many entries, and those that are not older than `for` milliseconds. Of more, the oldest go. */
 export interface LogKeeps {
-  readonly keep: number;
-  readonly for?: number;
+  readonly maxEntries: number;
+  readonly maxAge?: number;
 }
 
 /** Entries dropped in one step: a bound that was lowered is reached later. */
@@ -70,7 +70,7 @@ function writerWith(db: DatabaseSync, append: (entry: AuditDraft) => void): Audi
   };
 }
 
-function appenderIn(db: DatabaseSync, log: LogName, { keep, for: age }: LogKeeps): (entry: AuditDraft) => void {
+function appenderIn(db: DatabaseSync, log: LogName, { maxEntries, maxAge }: LogKeeps): (entry: AuditDraft) => void {
   const oldest = db.prepare(`SELECT min(number) AS number FROM ${log}`);
   const young = db.prepare(`SELECT number FROM ${log} WHERE at >= ? ORDER BY number LIMIT 1`);
   const keepFrom = db.prepare(`UPDATE ${log}_kept SET first = ?`);
@@ -82,8 +82,8 @@ function appenderIn(db: DatabaseSync, log: LogName, { keep, for: age }: LogKeeps
     const { at } = entry;
     const newest = Number(append.run(...valuesOf(entry)).lastInsertRowid);
     const { number: first } = oldest.get() as { number: number };
-    const firstYoung = age === undefined ? first : (young.get(at - age) as { number: number }).number;
-    const wanted = Math.max(newest - keep + 1, firstYoung);
+    const firstYoung = maxAge === undefined ? first : (young.get(at - maxAge) as { number: number }).number;
+    const wanted = Math.max(newest - maxEntries + 1, firstYoung);
     if (first >= wanted) return;
     keepFrom.run(Math.min(wanted, first + DROPPED_AT_ONCE));
     drop.run();

@@ -75,8 +75,8 @@ export class AuditEntries {
 
   #append(entry: AuditDraft, logs: readonly LogName[]): Promise<unknown> {
     const bounds = logs.flatMap((log) => {
-      const { keep, bans } = this.#settings;
-      return log === 'audit' ? [keep, ''] : [bans.keep, entry.at - bans.for];
+      const { maxEntries, bans } = this.#settings;
+      return log === 'audit' ? [maxEntries, ''] : [bans.maxEntries, entry.at - bans.maxAge];
     });
     const keys = logs.flatMap((log) => LOGS[log]);
     return runScript(this.#redis, APPEND, keys, [JSON.stringify(entry), DROPPED_AT_ONCE, ...bounds]);

@@ -14,7 +14,7 @@ const WARN_AGAIN = MINUTE;
 
 /** Opens the copy of the keys in the data folder for reading; `null`: there is to be none. */
 export function openKeyCopy(settings: RedisSettings, folder: string | null, observe: Observe): KeyCopy | null {
-  const { enabled, maxAge } = settings.keyCopy;
+  const { enabled, maxAge } = settings.keyCache;
   if (!enabled || folder === null) return null;
   return new KeyCopy({
     folder,
@@ -34,7 +34,7 @@ export function keepKeyCopy(
     folder,
     source: keySource(redis, settings, { isFit: () => checks.passed, data }),
     bus,
-    sweep: settings.keyCopy.sweep,
+    sweep: settings.keyCache.resyncInterval,
     failed: warn(observe, `cannot keep a copy of the keys in ${folder}`),
   });
 }

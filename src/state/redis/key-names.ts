@@ -9,7 +9,7 @@ import { DAY, MINUTE } from '../../common/time.ts';
  * | `sg:k:{<hash>}` | record of an API key: JSON | for ever: API keys are data, no cache |
  * | `sg:i:{<id>}` | hash of the key with this id | for ever, as the key |
  * | `sg:o:{<name>}` | answer to a call that must not be done twice, or that a ban was written into the log: JSON | 24 hours |
- * | `sg:audit` | the newest entries of the audit log: a list of JSON | for ever; `audit.keep` bounds it |
+ * | `sg:audit` | the newest entries of the audit log: a list of JSON | for ever; `audit.maxEntries` bounds it |
  * | `sg:{sg:audit}:dropped` | how many older entries there were; in braces so that it is in the slot of `sg:audit` | for ever |
  * | `sg:{sg:audit}:bans` | the newest entries of the log of bans, in the same form and the same slot | for ever; `audit.bans` bounds it |
  * | `sg:{sg:audit}:bans:dropped` | how many older entries there were | for ever |

@@ -152,14 +152,14 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
   if (absence) breakers.open(absence);
   const { deadline } = settings;
   const standings =
-    folder === null || settings.whenAway !== 'local' ? null : keepStandings(folder, { worker, workers, observe });
+    folder === null || settings.onOutage !== 'local' ? null : keepStandings(folder, { worker, workers, observe });
   const backend = new RedisState(redis, { deadline });
   // If it fails, the first list of bans does it.
   if (!absence) await backend.prepareBans().catch(() => {});
   const state = new SharedState({
     ...{ backend, breakers, bus, observe, standings, gateway: id },
-    settings: { ...settings, divide: settings.divide || workers > 1 },
-    gateways: () => (settings.divide ? Math.max(gateways.count(), workers) : workers),
+    settings: { ...settings, shareRemaining: settings.shareRemaining || workers > 1 },
+    gateways: () => (settings.shareRemaining ? Math.max(gateways.count(), workers) : workers),
   });
   const isFit = () => checks.passed;
   const records = recordsInRedis(redis, { bus, breakers, deadline, audit, isFit, lookUp: data.lookUp });
@@ -172,8 +172,8 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
     keys: copy ? keysWithCopy(records.keys, { copy, correct: (hash) => keeper?.hear(hash) }) : records.keys,
     tokens: copy ? tokensWithCopy(records.tokens, copy) : records.tokens,
     hearBans: (hear) => state.hearBans(hear),
-    recheckKeysAfter: settings.keysFor,
-    ready: () => settings.readyWhenAway || !breakers.away,
+    recheckKeysAfter: settings.keyCacheTtl,
+    ready: () => settings.readyDuringOutage || !breakers.away,
     unsavedFor: () => 0,
     lastKnown: { keys: () => copy?.asOf ?? null, bans: () => state.bansAsOf },
     ...parts,

@@ -45,5 +45,5 @@ function numbersOf(window: Window): (number | string)[] {
 
 function ladderOf({ ladder }: Limits): string {
   if (!ladder) return '';
-  return JSON.stringify([ladder.strikes, ladder.within, ladder.grace, ladder.forget, ...ladder.lengths]);
+  return JSON.stringify([ladder.strikes, ladder.window, ladder.grace, ladder.decay, ...ladder.durations]);
 }

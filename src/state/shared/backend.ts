@@ -53,11 +53,11 @@ export interface OutageSettings {
   /** Longest wait for one answer; `Patience` waits a little longer in a hiccup. */
   readonly deadline: number;
   /** Misses in a row after which requests no longer wait for a shard. */
-  readonly misses: number;
+  readonly failureThreshold: number;
   /** `local`: count in this process; `deny`: answer 503; `allow`: admit without counting. */
-  readonly whenAway: 'local' | 'deny' | 'allow';
+  readonly onOutage: 'local' | 'deny' | 'allow';
   /** Under `local`: give out a share of what is left, by the number of gateways, instead of all of it. */
-  readonly divide: boolean;
+  readonly shareRemaining: boolean;
   /** Longest time a refusal is repeated from memory before the backend is asked again. */
-  readonly refusedFor: number;
+  readonly refusalCacheTtl: number;
 }

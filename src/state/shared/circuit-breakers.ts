@@ -26,7 +26,7 @@ export interface CircuitBreakers {
 
 export function createCircuitBreakers(
   shards: Shards,
-  { misses, deadline, whenAway }: Pick<OutageSettings, 'misses' | 'deadline' | 'whenAway'>,
+  { failureThreshold, deadline, onOutage }: Pick<OutageSettings, 'failureThreshold' | 'deadline' | 'onOutage'>,
   observe: Observe,
 ): CircuitBreakers {
   const breakers = new Map<string, CircuitBreaker>();
@@ -37,12 +37,12 @@ export function createCircuitBreakers(
 
   function create(name: string): CircuitBreaker {
     return new CircuitBreaker({
-      misses,
+      misses: failureThreshold,
       probe: () => withDeadline(shards.probe(name), deadline, 'the shard'),
       opened(reason) {
         if (open++ > 0) return;
         since = performance.now();
-        observe({ type: 'state.outage', policy: whenAway, error: shards.reasonOf(reason) });
+        observe({ type: 'state.outage', policy: onOutage, error: shards.reasonOf(reason) });
       },
       closed() {
         if (--open === 0) observe({ type: 'state.recovered', after: Math.round(performance.now() - since) });

@@ -22,7 +22,7 @@ export interface SharedStateOptions {
   readonly backend: SharedBackend;
   readonly breakers: CircuitBreakers;
   readonly bus: Bus;
-  readonly settings: Pick<OutageSettings, 'whenAway' | 'divide' | 'refusedFor'>;
+  readonly settings: Pick<OutageSettings, 'onOutage' | 'shareRemaining' | 'refusalCacheTtl'>;
   /** Names this gateway among those that share the backend. */
   readonly gateway: string;
   /** How many gateways share the backend. */
@@ -42,7 +42,7 @@ export interface SharedStateOptions {
 export class SharedState implements State {
   readonly #backend: SharedBackend;
   readonly #breakers: CircuitBreakers;
-  readonly #policy: OutageSettings['whenAway'];
+  readonly #policy: OutageSettings['onOutage'];
   readonly #observe: Observe;
   readonly #clock: BackendClock;
   readonly #refused: Refused;
@@ -62,14 +62,14 @@ export class SharedState implements State {
     this.#standings = standings;
     this.#backend = backend;
     this.#breakers = breakers;
-    this.#policy = settings.whenAway;
+    this.#policy = settings.onOutage;
     this.#observe = observe;
     this.#clock = clock;
-    this.#refused = new Refused({ clock: clock.read, keepFor: settings.refusedFor });
+    this.#refused = new Refused({ clock: clock.read, keepFor: settings.refusalCacheTtl });
     this.#local = new LocalCounts({
       gateway,
       clock: clock.read,
-      gateways: settings.divide ? gateways : () => 1,
+      gateways: settings.shareRemaining ? gateways : () => 1,
       changed,
       superseded: (subject, due) => this.#reconciler.add(subject, [due]),
     });

@@ -143,16 +143,16 @@ describe('mistakes', () => {
     ['all paths', '/paths', { paths: { ...limit, '/a': item } }],
     ['a path', '/paths/~1a', { paths: { '/a': { ...item, ...limit } } }],
   ])('limits on %s hold for nobody, so they are refused', (_what, place, document) => {
-    for (const leniency of ['none', 'pass', 'omit'] as const)
-      expect(problemsOf(() => loadText(JSON.stringify({ ...head, ...document }), { leniency }))).toEqual([
-        expect.stringContaining(`${place}/x-ratelimit: has no effect here`),
-      ]);
+    for (const leniency of ['refuse', 'pass', 'omit'] as const)
+      expect(problemsOf(() => loadText(JSON.stringify({ ...head, ...document }), { onUnsupported: leniency }))).toEqual(
+        [expect.stringContaining(`${place}/x-ratelimit: has no effect here`)],
+      );
   });
 
   test('are never tolerated', () => {
     const paths = { '/a': get({ operationId: 'a', tags: ['t'] }) };
     const tags = [{ name: 't', 'x-ratelimit': 'x' }];
-    for (const reading of [{ responses: 'off' }, { leniency: 'pass' }, { leniency: 'omit' }] as const)
+    for (const reading of [{ responses: 'off' }, { onUnsupported: 'pass' }, { onUnsupported: 'omit' }] as const)
       expect(problemsOf(() => loaded(paths, tags, reading))).toHaveLength(1);
   });
 });
@@ -163,7 +163,9 @@ test('an operation that is left out for its mistakes leaves its windows out too'
     '/b': get({ operationId: 'b', 'x-ratelimit': '6/minute' }),
   };
   const windowsUnder = (leniency: 'omit' | 'pass') =>
-    loaded(paths, [{ name: 't', 'x-ratelimit': '1/day' }], { leniency }).windows.map(({ scope }) => scope);
+    loaded(paths, [{ name: 't', 'x-ratelimit': '1/day' }], { onUnsupported: leniency }).windows.map(
+      ({ scope }) => scope,
+    );
   expect(windowsUnder('omit')).toEqual(['b']);
   expect(windowsUnder('pass')).toEqual(['a', 'b', 'tag:t']);
 });

@@ -7,12 +7,12 @@ import { folderWith } from '../folder.ts';
 const KEY = 'x-storegate-upstream';
 const get = (more: object) => ({ get: { responses: done, ...more } });
 
-function load(document: object, leniency: 'none' | 'pass' = 'none') {
+function load(document: object, leniency: 'refuse' | 'pass' = 'refuse') {
   const file = join(folderWith({ 'openapi.json': JSON.stringify({ ...head, ...document }) }), 'openapi.json');
-  return loadContract(file, { leniency });
+  return loadContract(file, { onUnsupported: leniency });
 }
 
-function problemsIn(document: object, leniency: 'none' | 'pass' = 'none'): string[] {
+function problemsIn(document: object, leniency: 'refuse' | 'pass' = 'refuse'): string[] {
   try {
     load(document, leniency);
     return [];

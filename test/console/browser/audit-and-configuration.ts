@@ -58,14 +58,14 @@ export function auditAndConfigurationTests(stand: ConsoleStand): void {
       const text = readFileSync(file, 'utf8');
       const { page, complaints } = await stand.open('admin', 'configuration');
       await page.getByText('The files match the running configuration.').waitFor();
-      writeFileSync(file, `${text}door: { maxBodyBytes: much }\nexplain: { requests: none }\n`);
+      writeFileSync(file, `${text}http: { maxBodyBytes: much }\nexplain: { bufferSize: none }\n`);
       await page.getByRole('button', { name: 'Read the files again' }).click();
       const mistakes = page.getByRole('alert');
-      await mistakes.filter({ hasText: 'door.maxBodyBytes' }).filter({ hasText: 'explain.requests' }).waitFor();
+      await mistakes.filter({ hasText: 'http.maxBodyBytes' }).filter({ hasText: 'explain.bufferSize' }).waitFor();
       expect(await page.getByRole('button', { name: 'Reload …' }).count()).toBe(0);
 
       // The gateway notices changed files by itself; what needs a restart stays different.
-      writeFileSync(file, `${text}door: { maxConnections: 5000 }\n`);
+      writeFileSync(file, `${text}http: { maxConnections: 5000 }\n`);
       await page.getByRole('button', { name: 'Read the files again' }).click();
       const row = page
         .getByRole('region', { name: 'What the files say' })

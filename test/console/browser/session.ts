@@ -18,7 +18,8 @@ export function sessionTests(stand: ConsoleStand): void {
     let complaints: string[];
     beforeAll(async () => {
       gateway = await TestGateway.start({
-        settings: 'console: { idle: 10m, links: [{ title: Grafana, url: "https://grafana.example/?orgId=1" }] }\n',
+        settings:
+          'console: { idleTimeout: 10m, links: [{ title: Grafana, url: "https://grafana.example/?orgId=1" }] }\n',
         env: { STOREGATE_ADMIN_TOKEN: root },
       });
       ({ page, complaints } = await stand.browser.page());

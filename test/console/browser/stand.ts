@@ -18,7 +18,7 @@ plans:
   three: { windows: [{ limit: 3, per: minute }, { limit: 1000, per: day }] }
   team: { count: account, windows: [{ limit: 40, per: minute }] }
   basic: { windows: [{ limit: 20, per: minute }, { limit: 100, per: day }], concurrency: 9, weight: 3 }
-bans: { strikes: 6, within: 1m, grace: 0s, lengths: [5m, 1h], forget: 1d }
+bans: { strikes: 6, window: 1m, grace: 0s, durations: [5m, 1h], decay: 1d }
 `;
 
 interface Opened {

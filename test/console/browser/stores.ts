@@ -19,7 +19,7 @@ export function storesTests(stand: ConsoleStand): void {
       stores = await Promise.all([NginxStore.start('a'), NginxStore.start('b')]);
       gateway = await TestGateway.start({
         storeUrl: stores.map(({ url }) => url).join(','),
-        settings: 'upstream: { ejection: { probe: 100ms, slowReturn: 0s } }\n',
+        settings: 'upstream: { ejection: { probeInterval: 100ms, slowStart: 0s } }\n',
         plans: 'plans: { free: { windows: [{ limit: 1000000, per: minute }] } }',
       });
       ({ secret } = await gateway.key());

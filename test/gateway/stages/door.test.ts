@@ -7,7 +7,7 @@ import type { Event } from '../../../src/observe/events.ts';
 import { looseCall } from '../../support/call.ts';
 import { knownClient } from '../../support/exchange.ts';
 
-const { door: settings } = loadConfig({ env: {}, cwd: import.meta.dirname });
+const { http: settings } = loadConfig({ env: {}, cwd: import.meta.dirname });
 
 /** Everything that a value keeps in memory, functions and inherited things among it. */
 function* reachedFrom(value: unknown, path = 'event'): Iterable<readonly [path: string, value: unknown]> {

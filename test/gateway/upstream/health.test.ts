@@ -4,7 +4,7 @@ import type { Failure } from '../../../src/gateway/upstream/failures.ts';
 import { Health, type HealthSettings } from '../../../src/gateway/upstream/health.ts';
 
 const USUAL: HealthSettings = {
-  ...{ enabled: true, failures: 5, timeouts: 3, share: 0.5, slowReturn: 10_000 },
+  ...{ enabled: true, failures: 5, timeouts: 3, failureRate: 0.5, slowStart: 10_000 },
   ...{ healthy: 1, unhealthy: 3, trusted: false, alone: true },
 };
 const others = () => true;
@@ -148,7 +148,7 @@ describe('a store that is away', () => {
   });
 
   test('is not judged by their number either, once it is back', () => {
-    health = new Health({ ...USUAL, slowReturn: 0 }, now);
+    health = new Health({ ...USUAL, slowStart: 0 }, now);
     const epochs = Array.from({ length: 40 }, () => health.begin());
     return_();
     one('good');

@@ -174,8 +174,8 @@ test('checks leave an address that the name has no more, too', async () => {
     path: '/',
     interval: 1_000,
     timeout: 5_000,
-    healthy: 1,
-    unhealthy: 1,
+    healthyThreshold: 1,
+    unhealthyThreshold: 1,
     statuses: [{ from: 200, to: 200 }],
   };
   const prober: Prober = new Prober(`http://store.example:${port}`, settings, { lookup: some.lookup });

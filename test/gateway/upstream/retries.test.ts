@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Retries } from '../../../src/gateway/upstream/retries.ts';
 
-const USUAL = { budget: 0.1, most: 2, on: ['connect', 'reset'], timeouts: false } as const;
+const USUAL = { budget: 0.1, maxRetries: 2, on: ['connect', 'reset'], timeouts: false } as const;
 
 describe('a request may be sent again', () => {
   test.each([

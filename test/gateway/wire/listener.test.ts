@@ -14,8 +14,8 @@ import { lines } from '../../support/lines.ts';
 import { until } from '../../support/until.ts';
 
 const HOUR = 3_600_000;
-const DOOR: Config['door'] = {
-  ...loadConfig({ cwd: import.meta.dirname, env: {} }).door,
+const DOOR: Config['http'] = {
+  ...loadConfig({ cwd: import.meta.dirname, env: {} }).http,
   keepAliveTimeout: HOUR,
   // So long that no test sees its end: what ends sooner does so for another reason.
   drainTimeout: HOUR,
@@ -33,9 +33,9 @@ class Door {
   #url = '';
   #drained: Promise<number> | null = null;
 
-  private constructor(door: Partial<Config['door']>, port: number) {
+  private constructor(door: Partial<Config['http']>, port: number) {
     this.#listener = createListener({
-      config: { listen: { host: '127.0.0.1', port }, door: { ...DOOR, ...door } },
+      config: { listen: { host: '127.0.0.1', port }, http: { ...DOOR, ...door } },
       pipeline: {
         handle: (call) => {
           if (call.target === '/held') this.held.push(call);
@@ -52,7 +52,7 @@ class Door {
     });
   }
 
-  static async open(settings: Partial<Config['door']> = {}, port = 0): Promise<Door> {
+  static async open(settings: Partial<Config['http']> = {}, port = 0): Promise<Door> {
     const door = new Door(settings, port);
     door.#url = `http://127.0.0.1:${await door.#listener.listen()}`;
     doors.push(door);

@@ -65,7 +65,7 @@ const refused = (i: number, code: string, keyId = `key_${i}`) => eventOf(i, { st
 
 function keeping(requests: number, sample = 1) {
   let now = NOW;
-  const recent = new RecentRequests({ requests, sample }, { worker: null, clock: () => now });
+  const recent = new RecentRequests({ bufferSize: requests, sampleRate: sample }, { worker: null, clock: () => now });
   return {
     recent,
     pass(milliseconds: number) {
@@ -128,7 +128,7 @@ describe('good requests', () => {
             recent.observe(eventOf(i));
             expected.push(i);
           } else {
-            recent.use({ requests: one, sample: 1 });
+            recent.use({ bufferSize: one, sampleRate: 1 });
             room = Math.floor(one / 2);
           }
           expected = room === 0 ? [] : expected.slice(-room);
@@ -259,7 +259,7 @@ test('what other events say of a request is told with it, and forgotten with 0',
   const { request } = recent.explain(idOf(1));
   expect(request).toMatchObject({ store: { attempts: 2, asked: store, head: null }, outage: 'Error: ECONNREFUSED' });
   expect(JSON.stringify(request)).not.toContain('secret');
-  recent.use({ requests: 0, sample: 1 });
+  recent.use({ bufferSize: 0, sampleRate: 1 });
   recent.observe(eventOf(2));
   expect(recent.explain(idOf(1)).request).toBeNull();
   expect(recent.explain(idOf(2))).toMatchObject({ request: null, memory: { requests: 0 } });

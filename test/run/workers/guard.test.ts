@@ -9,7 +9,7 @@ const SPAN = 60_000;
 
 /** A primary process with its guard, which a test can silence. */
 function primaryProcess(failures: number) {
-  const guard = createGuard({ failures, span: SPAN });
+  const guard = createGuard({ failures, window: SPAN });
   const primary = { silent: false, asked: [] as string[], call };
   async function call(name: string, address: unknown): Promise<never> {
     primary.asked.push(name);
@@ -21,7 +21,7 @@ function primaryProcess(failures: number) {
 
 function workersOf(primary: ReturnType<typeof primaryProcess>, failures: number) {
   const events: Event[] = [];
-  const options = { primary: primary as unknown as SharedGuardOptions['primary'], failures, span: SPAN, workers: 2 };
+  const options = { primary: primary as unknown as SharedGuardOptions['primary'], failures, window: SPAN, workers: 2 };
   const guards = [1, 2].map(() => createSharedGuard({ ...options, observe: (event) => void events.push(event) }));
   return { one: guards[0]!, other: guards[1]!, events };
 }

@@ -27,7 +27,7 @@ test('settings arrive at a worker as they were sent, but for the admin token', (
   expect(JSON.stringify(sent)).not.toContain(token);
   const arrived = unpacked(sent);
   expect(arrived.config).toEqual({ ...config, admin: { ...config.admin, token: null } });
-  expect(Object.isFrozen(arrived.config.door)).toBe(true);
+  expect(Object.isFrozen(arrived.config.http)).toBe(true);
   expect(arrived.contract.json).toBe(contract.json);
   expect(arrived.contract.operations.map(({ id }) => id)).toEqual(contract.operations.map(({ id }) => id));
 });
@@ -52,7 +52,7 @@ test('a worker treats operations with mistakes as the primary process does', asy
   const wrong = { name: 'q', in: 'query', schema: { type: 'string', pattern: '(' } };
   const paths = { '/': { get: { operationId: 'bad', parameters: [wrong], responses: done } } };
   const { contract: settings } = withContract(paths);
-  const lenient = { ...config, contract: { ...settings, leniency: 'pass' as const } };
+  const lenient = { ...config, contract: { ...settings, onUnsupported: 'pass' as const } };
   const { contract, prepared } = await new ContractLoader().load(lenient.contract);
   const arrived = unpacked(structuredClone(packed({ config: lenient, certificates, prepared })));
   expect(arrived.contract.exempted).toEqual(contract.exempted);
@@ -63,7 +63,7 @@ test('a worker treats operations with mistakes as the primary process does', asy
 
 test('workers share the connections of the gateway, never to less than one', () => {
   const share = shareOf(config, 3);
-  const { maxConnections, maxConnectionsPerAddress } = share.door;
+  const { maxConnections, maxConnectionsPerAddress } = share.http;
   expect([maxConnections, maxConnectionsPerAddress, share.upstream.connections]).toEqual([3334, 334, 43]);
   expect(shareOf({ ...config, upstream: { ...config.upstream, connections: 1 } }, 3).upstream.connections).toBe(1);
   const stock = { ...config.upstream, connections: 10 };

@@ -234,10 +234,10 @@ describe.each(PLACES)('$name', (place) => {
 
   test('keeps as many audit entries as it is told to, and brings none back', async () => {
     const many = Array.from({ length: 8 }, (_, i) => movableEntry(i + 1));
-    expect((await give({ audit: many }, { audit: { ...KEPT, keep: 4 } })).has.audit).toBe(4);
+    expect((await give({ audit: many }, { audit: { ...KEPT, maxEntries: 4 } })).has.audit).toBe(4);
     const numbers = async () => (await readWhole(await place.source())).audit.map(({ number }) => number);
     expect(await numbers()).toEqual([6, 7, 8, 9]);
-    const again = await give({ audit: many }, { audit: { ...KEPT, keep: 4 } });
+    const again = await give({ audit: many }, { audit: { ...KEPT, maxEntries: 4 } });
     expect(again.outcomes.audit).toMatchObject({ added: 0, same: 3, over: 5 });
     expect(await numbers()).toEqual([6, 7, 8, 9]);
   });

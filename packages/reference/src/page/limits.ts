@@ -24,10 +24,10 @@ export interface Plan {
 /** When keys are banned, and for how long. Times in milliseconds. */
 export interface BanRules {
   readonly strikes: number;
-  readonly within: number;
+  readonly window: number;
   /** The lengths of the first, second, … ban. */
-  readonly lengths: readonly number[];
-  readonly forget: number;
+  readonly durations: readonly number[];
+  readonly decay: number;
 }
 
 /** The limits of all plans. Limits of single accounts are not shown to clients. */
@@ -111,8 +111,8 @@ function amount({ kind, limit }: Window): string {
 
 function bansInWords(bans: BanRules | null): Html {
   if (!bans) return html`<p>Keys are never banned for sending on, but a refused request stays refused.</p>`;
-  const [first, ...later] = bans.lengths.map(duration);
+  const [first, ...later] = bans.durations.map(duration);
   return html`<p><strong>Bans.</strong> A key that keeps sending after it was refused, ${counted(bans.strikes, 'time')} within
-${duration(bans.within)}, is banned for ${first!}${later.length > 0 ? `, the next times for ${list(later)}` : null}.
-Each ${duration(bans.forget)} of good behaviour makes the next ban one step shorter again.</p>`;
+${duration(bans.window)}, is banned for ${first!}${later.length > 0 ? `, the next times for ${list(later)}` : null}.
+Each ${duration(bans.decay)} of good behaviour makes the next ban one step shorter again.</p>`;
 }

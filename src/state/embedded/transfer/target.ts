@@ -58,8 +58,8 @@ function targetIn(
   const taking = {
     key: keyTaking(db),
     token: tokenTaking(db),
-    audit: auditTaking(db, 'audit', options.audit.keep),
-    ban: auditTaking(db, 'bans', options.audit.bans.keep),
+    audit: auditTaking(db, 'audit', options.audit.maxEntries),
+    ban: auditTaking(db, 'bans', options.audit.bans.maxEntries),
     ledger: ledgerTaking(staged, options),
     use: useTaking(db),
   };

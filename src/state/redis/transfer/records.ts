@@ -53,7 +53,7 @@ export class AuditTaking {
   constructor(redis: Connection, settings: AuditSettings, log: LogName) {
     this.#redis = redis;
     this.#entries = new AuditEntries(redis, settings, log);
-    this.#keep = log === 'audit' ? settings.keep : settings.bans.keep;
+    this.#keep = log === 'audit' ? settings.maxEntries : settings.bans.maxEntries;
     this.#log = log;
   }
 

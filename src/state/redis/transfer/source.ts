@@ -84,7 +84,11 @@ export async function tokensIn(redis: Connection): Promise<TokenRecord[]> {
 
 export async function* entriesIn(redis: Connection, name: LogName): AsyncGenerator<Batch & { type: 'audit' | 'ban' }> {
   // Nothing is appended here, so no bound matters.
-  const log = new AuditEntries(redis, { keep: Number.MAX_SAFE_INTEGER, bans: { keep: 0, for: 0 } }, name);
+  const log = new AuditEntries(
+    redis,
+    { maxEntries: Number.MAX_SAFE_INTEGER, bans: { maxEntries: 0, maxAge: 0 } },
+    name,
+  );
   for (let from = 1, newest = from; from <= newest; ) {
     const part = await log.read(from, from + BATCH - 1);
     newest = part.newest;

@@ -89,7 +89,7 @@ export class KeyCopy {
     const { age } = this;
     if (age <= maxAge) return null;
     const hours = (milliseconds: number) => `${Math.round(milliseconds / 36_000) / 100} h`;
-    return `the copy of its keys in ${folder} is ${hours(age)} old, and redis.keyCopy.maxAge is ${hours(maxAge)}`;
+    return `the copy of its keys in ${folder} is ${hours(age)} old, and redis.keyCache.maxAge is ${hours(maxAge)}`;
   }
 
   close(): void {

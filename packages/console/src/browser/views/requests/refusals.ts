@@ -85,7 +85,7 @@ function List({ tail: { requests, left }, filtered }: { tail: Tail; filtered: bo
       keyOf: ({ id }) => id,
       empty: filtered
         ? 'Gateways have none of these in memory. New ones appear here as they come.'
-        : 'Gateways have none in memory: nothing was refused, or explain.requests is 0. New ones appear here as they come.',
+        : 'Gateways have none in memory: nothing was refused, or explain.bufferSize is 0. New ones appear here as they come.',
       toneOf: ({ status }) => (status >= 500 ? 'bad' : undefined),
       columns: [
         { title: 'At', names: true, cell: ({ id, at }) => h('a', { href: linkTo('requests', id) }, h(Time, { at })) },

@@ -2,11 +2,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
+import { configuration } from '../scripts/docs/configuration.ts';
 import { errorCodes } from '../scripts/docs/error-codes.ts';
 import { webhookEvents } from '../scripts/docs/webhook-events.ts';
 import { adminTypes } from '../scripts/generate.ts';
 import { cliReference } from '../src/cli/reference.ts';
 import { environmentVariables } from '../src/config/environment.ts';
+import { settingsOf } from '../src/config/settings.ts';
 import { CATALOGUE } from '../src/errors/refusals.ts';
 import { EXPOSED_HEADERS } from '../src/gateway/reply/headers.ts';
 import { houseRows } from './support/house.ts';
@@ -38,6 +40,10 @@ function foldersOf(folder: string): string[] {
 describe('the papers', () => {
   test('docs/errors.md is what the catalogue says (npm run docs writes it)', () => {
     expect(read('docs/errors.md')).toBe(errorCodes());
+  });
+
+  test('docs/configuration.md is what the schemas say (npm run docs writes it)', () => {
+    expect(read('docs/configuration.md')).toBe(configuration());
   });
 
   test('docs/cli.md is what the command line says (npm run docs writes it)', () => {
@@ -100,10 +106,23 @@ describe('the papers', () => {
     expect(named.filter(({ file, name }) => !read(`test/${file}.test.ts`).includes(name))).toEqual([]);
   });
 
-  test('the README names every environment variable, and no other', () => {
-    const [, table = ''] = /^\| variable \|([\s\S]*?)\n\n/m.exec(read('README.md')) ?? [];
-    const named = [...table.matchAll(/`((?:STOREGATE|STORE|REDIS|LOG|OTEL)_[A-Z_]+)`/g)].map(([, name]) => name);
+  test('docs/configuration.md names every environment variable and setting, and whether it needs a restart', () => {
+    const page = read('docs/configuration.md');
+    const named = [...page.matchAll(/`((?:STOREGATE|STORE|REDIS|LOG|OTEL)_[A-Z_]+[A-Z])`/g)].map(([, name]) => name);
     expect([...new Set(named)].sort()).toEqual([...environmentVariables().keys()].sort());
+    const rows = [...page.matchAll(/^\| `([^`]+?)(?:\[\])?` \|.*\| (restart|reload) \|/gm)].map(([, name, change]) => ({
+      name: name!,
+      change,
+    }));
+    const expected = [...settingsOf('gateway')].map(([name, schema]) => ({
+      name,
+      change: schema['x-restart'] ? 'restart' : 'reload',
+    }));
+    expect(expected.length).toBeGreaterThan(100);
+    const missing = expected.filter(({ name, change }) => {
+      return name !== 'upstreams' && !rows.some((row) => row.name === name && row.change === change);
+    });
+    expect(missing).toEqual([]);
   });
 
   test('ARCHITECTURE.md gives a reason for every dependency, and for no other', () => {

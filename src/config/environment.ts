@@ -33,7 +33,7 @@ export function environmentVariables(): ReadonlyMap<string, string | null> {
   return variables;
 }
 
-const variablesOf = (schema: Schema | undefined): readonly string[] => [schema?.['x-env'] ?? []].flat();
+export const variablesOf = (schema: Schema | undefined): readonly string[] => [schema?.['x-env'] ?? []].flat();
 
 /** The variable that gives a setting, of several the first; `undefined` if there is none, or no such setting. */
 export function variableOf(setting: string): string | undefined {
@@ -41,7 +41,7 @@ export function variableOf(setting: string): string | undefined {
 }
 
 /** A path is a secret only if it is a mistake, such as the key in its place. */
-const mayBeInFile = (schema: Schema): boolean => schema['x-secret'] !== undefined && schema['x-unit'] !== 'path';
+export const mayBeInFile = (schema: Schema): boolean => schema['x-secret'] !== undefined && schema['x-unit'] !== 'path';
 
 export interface EnvironmentLayer {
   /** The valid values, by setting. */

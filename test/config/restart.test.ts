@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { Config } from '../../src/config/config.ts';
 import { describeConfig, remember, settingsBehind, withStore } from '../../src/config/describe.ts';
@@ -97,14 +95,6 @@ test('of many changes at once those that need no restart are in force', () => {
   );
   expect(config.redis).toBeNull();
   expect(inForce(loaded, running).redis).toEqual(loaded.redis);
-});
-
-test('docs/running.md names exactly the sections and settings that need a restart', () => {
-  const text = readFileSync(resolve(import.meta.dirname, '../../docs/running.md'), 'utf8');
-  const [, list = ''] = /A new value of ([^;]+)\sneeds a restart/.exec(text) ?? [];
-  const named = [...list.matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
-  const told = settings.filter(([name]) => named.some((one) => `${name}.`.startsWith(`${one}.`)));
-  expect(told.map(([name]) => name)).toEqual(settings.map(([name]) => name).filter(needsRestart));
 });
 
 test('there is no setting of another name', () => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { configuration } from '../scripts/docs/configuration.ts';
 import { errorCodes } from '../scripts/docs/error-codes.ts';
-import { webhookEvents } from '../scripts/docs/webhook-events.ts';
+import { webhooks } from '../scripts/docs/webhooks.ts';
 import { adminTypes } from '../scripts/generate.ts';
 import { cliReference } from '../src/cli/reference.ts';
 import { environmentVariables } from '../src/config/environment.ts';
@@ -50,8 +50,8 @@ describe('the papers', () => {
     expect(read('docs/cli.md')).toBe(cliReference());
   });
 
-  test('docs/webhook-events.md is what the schema of events says (npm run docs writes it)', () => {
-    expect(read('docs/webhook-events.md')).toBe(webhookEvents());
+  test('docs/webhooks.md is its head and what the schema of events says (npm run docs writes it)', () => {
+    expect(read('docs/webhooks.md')).toBe(webhooks());
   });
 
   test('the types of the admin API are those of its contract (npm run generate writes them)', () => {

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 const SCHEMA = resolve(import.meta.dirname, '../../config/webhooks.schema.json');
+/** What is written by hand: setup, signatures and delivery. */
+const HEAD = resolve(import.meta.dirname, 'webhooks.md');
 
 interface Field {
   readonly type: string;
@@ -18,38 +20,35 @@ interface Definition {
   readonly example: unknown;
 }
 
-/** The events of webhooks as Markdown; docs/webhook-events.md is this text. */
-export function webhookEvents(): string {
+/** The page about webhooks as Markdown; docs/webhooks.md is this text. */
+export function webhooks(): string {
   const { definitions } = JSON.parse(readFileSync(SCHEMA, 'utf8')) as { definitions: Record<string, Definition> };
-  return `# Events of webhooks
-
-Every event is \`{"type", "timestamp", "data"}\`; \`timestamp\` says when it happened. Fields may be added. One that is absent is not known, or does
-not apply. [webhooks.md](webhooks.md) says how events come and how to check them.
+  const [first] = Object.values(definitions);
+  return `${readFileSync(HEAD, 'utf8')}
+\`\`\`json
+${JSON.stringify(first!.example, null, 2)}
+\`\`\`
 ${Object.entries(definitions).map(sectionOf).join('')}`;
 }
 
-function sectionOf([type, { description, properties, example }]: [string, Definition]): string {
+function sectionOf([type, { description, properties }]: [string, Definition]): string {
   const { required, properties: fields } = properties.data;
   const rows = Object.entries(fields).map(
     ([name, field]) =>
-      `| \`${name}\` | ${kindOf(field)} | ${required.includes(name) ? 'yes' : ''} | ${field.description} |`,
+      `| \`${name}\` | ${typeOf(field)}${required.includes(name) ? '' : ', optional'} | ${field.description} |`,
   );
   return `
-## ${type}
+### ${type}
 
 ${description}
 
-| in \`data\` | type | always there | it is |
-|---|---|---|---|
+| field of \`data\` | type | description |
+|---|---|---|
 ${rows.join('\n')}
-
-\`\`\`json
-${JSON.stringify(example, null, 2)}
-\`\`\`
 `;
 }
 
-function kindOf({ type, format, enum: values }: Field): string {
+function typeOf({ type, format, enum: values }: Field): string {
   if (values !== undefined) return values.map((value) => `\`${value}\``).join(', ');
   return format ?? type;
 }

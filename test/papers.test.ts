@@ -4,6 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { configuration } from '../scripts/docs/configuration.ts';
 import { errorCodes } from '../scripts/docs/error-codes.ts';
+import { metrics } from '../scripts/docs/metrics.ts';
 import { webhooks } from '../scripts/docs/webhooks.ts';
 import { adminTypes } from '../scripts/generate.ts';
 import { cliReference } from '../src/cli/reference.ts';
@@ -48,6 +49,10 @@ describe('the papers', () => {
 
   test('docs/cli.md is what the command line says (npm run docs writes it)', () => {
     expect(read('docs/cli.md')).toBe(cliReference());
+  });
+
+  test('docs/metrics.md is what the tables of metrics and alerts say (npm run docs writes it)', () => {
+    expect(read('docs/metrics.md')).toBe(metrics());
   });
 
   test('docs/webhooks.md is its head and what the schema of events says (npm run docs writes it)', () => {
